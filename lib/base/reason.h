@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * reason - why a connection is where it is
+ *
+ * Every connection that is not on the Tux path can say why.  The numbers are
+ * shown to people, counted, and sent in RESET; they keep their meaning.  Add at
+ * the end.
+ */
+#ifndef TUX_BASE_REASON_H
+#define TUX_BASE_REASON_H
+
+#define TUX_REASONS(X) \
+	X(NONE, 0, "none", "on the Tux path, or still deciding") \
+	X(PEER_SILENT, 1, "peer-silent", \
+	  "the peer does not answer: no Tux there, or the UDP path is blocked") \
+	X(LOOPBACK, 2, "loopback", "a loopback connection; -i lo asks for them") \
+	X(PORT_TAKEN, 3, "port-taken", \
+	  "another socket holds the UDP port of this listener") \
+	X(VERSION, 4, "version", "the peer speaks another protocol version") \
+	X(NOT_OWNER, 5, "not-owner", \
+	  "the connection came through fork from the process that owns it") \
+	X(STALLED, 6, "path-stalled", \
+	  "the Tux path went quiet; back on TCP, and will try again") \
+	X(PINNED, 7, "pinned", \
+	  "the program uses the socket in a way that needs plain TCP") \
+	X(NO_FD, 8, "no-fd", "no file descriptor is left for the private copy") \
+	X(NO_MEMORY, 9, "no-memory", "no memory for the connection's rings") \
+	X(NOT_STARTED, 10, "not-started", "the network stack could not start") \
+	X(OTHER_INTERFACE, 11, "other-interface", \
+	  "the connection runs over another interface than the one asked for") \
+	X(PEER_RAW, 12, "peer-raw", "the peer asked for plain TCP") \
+	X(PROTOCOL, 13, "protocol", "the peer broke the protocol") \
+	X(CLOSED, 14, "closed", "ended before it could move") \
+	X(DATA_AFTER_CLOSE, 15, "data-after-close", \
+	  "data arrived for a connection that its program had closed") \
+	X(ABORTED, 16, "aborted", "the program closed it with a reset")
+
+enum tux_reason {
+#define X(name, n, word, text) TUX_REASON_##name = n,
+	TUX_REASONS(X)
+#undef X
+	TUX_REASON_N
+};
+
+/* The word (one token) and the sentence for @reason; never NULL. */
+const char *tux_reason_word(unsigned reason);
+const char *tux_reason_sentence(unsigned reason);
+
+#endif
