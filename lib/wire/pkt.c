@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pkt - reading packets and records; pkt_write.c writes them
+ */
+#include "wire/pkt.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "wire/pkt_sum.h"
+
+/* What every version keeps: enough to name the packet, and to check it. */
+static int decode_fixed(struct tux_pkt *h, const uint8_t *p, size_t len)
+{
+	if (len < TUX_PKT_FIXED || tux_get16(p) != TUX_WIRE_MAGIC)
+		return -EBADMSG;
+	h->version = p[2];
+	h->flags = p[3];
+	h->len = tux_get16(p + 4);
+	h->id = tux_get32(p + 8);
+	if (h->len < TUX_PKT_FIXED || h->len > TUX_PKT_MAX || h->len > len)
+		return -EBADMSG;
+	return tux_pkt_crc(p, h->len) == tux_get32(p + 12) ? 0 : -EBADMSG;
+}
+
+int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
+{
+	int err;
+
+	*h = (struct tux_pkt){ 0 };
+	err = decode_fixed(h, p, len);
+	if (err)
+		return err;
+	if (h->version != TUX_WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+	if (h->len < TUX_PKT_HDR || tux_get16(p + 38))
+		return -EBADMSG;
+	h->span = tux_get16(p + 6);
+	h->seq = tux_get32(p + 16);
+	h->ack = tux_get32(p + 20);
+	h->got = tux_get64(p + 24);
+	h->window = tux_get32(p + 32);
+	h->delay = tux_get16(p + 36);
+	return 0;
+}
+
+void tux_reader_init(struct tux_reader *r, const struct tux_pkt *h,
+		     const uint8_t *p)
+{
+	r->at = p + TUX_PKT_HDR;
+	r->end = p + h->len;
+}
+
+static int read_stream(struct tux_record *rec)
+{
+	if (rec->len < TUX_STREAM_HDR)
+		return -EBADMSG;
+	rec->off = tux_get64(rec->body);
+	rec->data = rec->body + TUX_STREAM_HDR;
+	rec->data_len = (uint16_t)(rec->len - TUX_STREAM_HDR);
+	/* The end, and FIN behind it, are numbers too; all ones is none. */
+	return rec->off < UINT64_MAX - 1 - rec->data_len ? 0 : -EBADMSG;
+}
+
+static int read_prepare(struct tux_record *rec)
+{
+	if (rec->len != TUX_PREPARE_LEN)
+		return -EBADMSG;
+	rec->gen = tux_get32(rec->body);
+	rec->off = tux_get64(rec->body + 4);
+	return 0;
+}
+
+static int read_prepared(struct tux_record *rec)
+{
+	if (rec->len != TUX_PREPARED_LEN)
+		return -EBADMSG;
+	rec->gen = tux_get32(rec->body);
+	return 0;
+}
+
+static int read_reset(struct tux_record *rec)
+{
+	if (rec->len != TUX_RESET_LEN)
+		return -EBADMSG;
+	rec->reason = tux_get32(rec->body);
+	return 0;
+}
+
+static int read_sack(const struct tux_record *rec)
+{
+	if (rec->len % TUX_SACK_EACH ||
+	    rec->len > TUX_SACK_EACH * TUX_SACK_MAX)
+		return -EBADMSG;
+	return 0;
+}
+
+static int read_body(struct tux_record *rec)
+{
+	switch (rec->type) {
+	case TUX_REC_STREAM:
+		return read_stream(rec);
+	case TUX_REC_SACK:
+		return read_sack(rec);
+	case TUX_REC_HELLO:
+		return rec->len == TUX_HELLO_LEN ? 0 : -EBADMSG;
+	case TUX_REC_PREPARE:
+		return read_prepare(rec);
+	case TUX_REC_PREPARED:
+		return read_prepared(rec);
+	case TUX_REC_RESET:
+		return read_reset(rec);
+	case TUX_REC_PING:
+		return rec->len ? -EBADMSG : 0;
+	default:
+		return 0;
+	}
+}
+
+int tux_reader_next(struct tux_reader *r, struct tux_record *rec)
+{
+	size_t left = (size_t)(r->end - r->at);
+	int err;
+
+	if (!left)
+		return 0;
+	if (left < TUX_REC_HDR)
+		return -EBADMSG;
+	*rec = (struct tux_record){
+		.type = r->at[0],
+		.flags = r->at[1],
+		.len = tux_get16(r->at + 2),
+		.body = r->at + TUX_REC_HDR,
+	};
+	if (rec->len > left - TUX_REC_HDR)
+		return -EBADMSG;
+	r->at = rec->body + rec->len;
+	err = read_body(rec);
+	return err ? err : 1;
+}
+
+void tux_sack_get(const struct tux_record *rec, unsigned i, uint32_t *start,
+		  uint32_t *end)
+{
+	const uint8_t *p = rec->body + i * TUX_SACK_EACH;
+
+	*start = tux_get32(p);
+	*end = tux_get32(p + 4);
+}
+
+/* The two addresses, which must be of the family that the record names. */
+static int decode_tuple(struct tux_tuple *t, const uint8_t *b)
+{
+	memcpy(t->active.ip, b + TUX_HELLO_AADDR, sizeof(t->active.ip));
+	memcpy(t->passive.ip, b + TUX_HELLO_PADDR, sizeof(t->passive.ip));
+	t->active.port = tux_get16(b + TUX_HELLO_APORT);
+	t->passive.port = tux_get16(b + TUX_HELLO_PPORT);
+	return b[TUX_HELLO_FAMILY] == tux_hello_family(t) ? 0 : -EBADMSG;
+}
+
+int tux_hello_decode(struct tux_hello *h, const struct tux_record *rec)
+{
+	const uint8_t *b = rec->body;
+
+	if (rec->type != TUX_REC_HELLO || rec->len != TUX_HELLO_LEN)
+		return -EBADMSG;
+	if (b[TUX_HELLO_ZERO] || tux_get16(b + TUX_HELLO_ZERO2) ||
+	    tux_get32(b + TUX_HELLO_ZERO2 + 2))
+		return -EBADMSG;
+	h->flags = b[TUX_HELLO_FLAGS];
+	h->version = b[TUX_HELLO_VERSION];
+	h->port = tux_get16(b + TUX_HELLO_PORT);
+	h->id = tux_get32(b + TUX_HELLO_ID);
+	h->nonce = tux_get64(b + TUX_HELLO_NONCE);
+	h->echo = tux_get64(b + TUX_HELLO_ECHO);
+	h->token = tux_get64(b + TUX_HELLO_TOKEN);
+	h->seq = tux_get32(b + TUX_HELLO_SEQ);
+	h->window = tux_get32(b + TUX_HELLO_WINDOW);
+	h->pkt_max = tux_get16(b + TUX_HELLO_PKT);
+	h->delay = tux_get16(b + TUX_HELLO_DELAY);
+	return decode_tuple(&h->tuple, b);
+}
+
+bool tux_hello_mac_ok(const uint8_t *p, const struct tux_pkt *h,
+		      const struct tux_key *k)
+{
+	const uint8_t *rec = p + TUX_PKT_HDR;
+
+	if (h->len < TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN ||
+	    rec[0] != TUX_REC_HELLO || tux_get16(rec + 2) != TUX_HELLO_LEN)
+		return false;
+	return tux_pkt_mac(p, h->len, k) == tux_get64(p + TUX_PKT_MAC);
+}

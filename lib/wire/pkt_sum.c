@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pkt_sum - the CRC and the MAC of a packet
+ */
+#include "wire/pkt_sum.h"
+
+#include <string.h>
+
+#include "base/crc32c.h"
+
+uint32_t tux_pkt_crc(const uint8_t *p, size_t len)
+{
+	static const uint8_t zero[4];
+	uint32_t crc = tux_crc32c(0, p, TUX_PKT_CRC);
+
+	crc = tux_crc32c(crc, zero, sizeof(zero));
+	return tux_crc32c(crc, p + TUX_PKT_FIXED, len - TUX_PKT_FIXED);
+}
+
+uint64_t tux_pkt_mac(const uint8_t *p, size_t len, const struct tux_key *k)
+{
+	/* Only the part with the two fields is copied: header and HELLO, up to
+	 * the multiple of eight that sip wants. */
+	uint8_t head[(TUX_PKT_MAC + 8 + 7) / 8 * 8];
+	size_t n = len < sizeof(head) ? len : sizeof(head);
+	struct tux_sip_state s;
+
+	memcpy(head, p, n);
+	memset(head + TUX_PKT_CRC, 0, 4);
+	memset(head + TUX_PKT_MAC, 0, 8);
+	tux_sip_init(&s, k);
+	if (n < sizeof(head))
+		return tux_sip_end(&s, head, n);
+	tux_sip_add(&s, head, n);
+	return tux_sip_end(&s, p + n, len - n);
+}
