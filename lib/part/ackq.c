@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ackq - which numbers have arrived, and when to say so
+ */
+#include "part/ackq.h"
+
+#include <assert.h>
+
+uint64_t tux_seq_expand(uint64_t near, uint32_t low)
+{
+	int32_t by = (int32_t)(low - (uint32_t)near);
+	uint64_t seq = near + (uint64_t)(int64_t)by;
+
+	/* There is nothing before 0. */
+	return by < 0 && seq > near ? seq + ((uint64_t)1 << 32) : seq;
+}
+
+void tux_ackq_init(struct tux_ackq *q, uint64_t first)
+{
+	q->next = q->newest = first;
+	q->newest_at = 0;
+	q->owed_n = 0;
+	q->due_at = TUX_NEVER;
+	tux_ranges_init(&q->seen);
+}
+
+enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq)
+{
+	if (seq < q->next || tux_ranges_has(&q->seen, seq))
+		return TUX_ACKQ_OLD;
+	/* A number that touches what is known needs no range of its own. */
+	if (seq == q->next || q->seen.n < TUX_RANGE_MAX ||
+	    tux_ranges_has(&q->seen, seq - 1) ||
+	    tux_ranges_has(&q->seen, seq + 1))
+		return TUX_ACKQ_NEW;
+	return TUX_ACKQ_FULL;
+}
+
+/* All below @next is settled, and so is what follows on it. */
+static void move_next(struct tux_ackq *q, uint64_t next)
+{
+	tux_ranges_below(&q->seen, next);
+	if (q->seen.n && q->seen.r[0].start == next) {
+		next = q->seen.r[0].end;
+		tux_ranges_below(&q->seen, next);
+	}
+	q->next = next;
+}
+
+void tux_ackq_add(struct tux_ackq *q, uint64_t seq, tux_time now,
+		  tux_time delay)
+{
+	/* One that closes the last hole is told at once, too: the sender's
+	 * recovery waits for it. */
+	bool hole = q->seen.n || seq != q->next;
+
+	if (seq == q->next) {
+		move_next(q, seq + 1);
+	} else {
+		int err = tux_ranges_add(&q->seen, seq, seq + 1);
+
+		assert(!err && "tux_ackq_check() saw that it fits");
+		(void)err;
+	}
+	if (seq >= q->newest) {
+		q->newest = seq + 1;
+		q->newest_at = now;
+	}
+	q->owed_n++;
+	if (hole || q->owed_n >= TUX_ACKQ_EVERY)
+		delay = 0;
+	q->due_at = tux_time_min(q->due_at, tux_time_add(now, delay));
+}
+
+void tux_ackq_floor(struct tux_ackq *q, uint64_t floor)
+{
+	if (floor > q->next)
+		move_next(q, floor);
+}
+
+void tux_ackq_again(struct tux_ackq *q, tux_time now)
+{
+	q->due_at = tux_time_min(q->due_at, now);
+}
+
+void tux_ackq_sent(struct tux_ackq *q)
+{
+	q->owed_n = 0;
+	q->due_at = TUX_NEVER;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sendbuf - which bytes of a stream go next
+ *
+ * FIN is the byte at `end`: sent, `next` is end + 1; lost, it is in the ranges;
+ * arrived, `got` is end + 1.
+ */
+#include "part/sendbuf.h"
+
+#include <assert.h>
+#include <errno.h>
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void tux_sendbuf_init(struct tux_sendbuf *b, struct tux_pipe *pipe,
+		      uint64_t off, uint32_t window)
+{
+	b->pipe = pipe;
+	b->next = b->got = off;
+	b->limit = off + window;
+	b->end = UINT64_MAX;
+	tux_ranges_init(&b->lost);
+}
+
+void tux_sendbuf_finish(struct tux_sendbuf *b, uint64_t end)
+{
+	if (b->end != UINT64_MAX)
+		return;
+	assert(b->next <= end && "the end is not before what was sent");
+	b->end = end;
+}
+
+int tux_sendbuf_got(struct tux_sendbuf *b, uint64_t got, uint64_t limit)
+{
+	int moved = 0;
+
+	if (got > b->next)
+		return -EBADMSG;
+	if (got > b->got) {
+		b->got = got;
+		tux_ranges_below(&b->lost, got);
+		tux_pipe_consume(b->pipe, min(got, b->end));
+		moved = 1;
+	}
+	if (limit > b->limit) {
+		b->limit = limit;
+		moved = 1;
+	}
+	return moved;
+}
+
+/* Adds a range for which there is no room: together with the gap to its nearer
+ * neighbour it touches that, and becomes one with it.  What lies in the gap was
+ * sent before, and may be sent twice. */
+static void add_with_gap(struct tux_ranges *s, uint64_t start, uint64_t end)
+{
+	uint64_t before = UINT64_MAX, behind = UINT64_MAX;
+	uint32_t i = 0;
+	int err;
+
+	while (i < s->n && s->r[i].end < start)
+		i++;
+	if (i > 0)
+		before = start - s->r[i - 1].end;
+	if (i < s->n)
+		behind = s->r[i].start - end;
+	if (before <= behind)
+		err = tux_ranges_add(s, start - before, end);
+	else
+		err = tux_ranges_add(s, start, end + behind);
+	assert(!err && "it touches a range, and needs none of its own");
+	(void)err;
+}
+
+void tux_sendbuf_lost(struct tux_sendbuf *b, uint64_t off, uint32_t len,
+		      bool fin)
+{
+	uint64_t start = off > b->got ? off : b->got;
+	uint64_t end = min(off + len + fin, b->next);
+
+	if (start < end && tux_ranges_add(&b->lost, start, end))
+		add_with_gap(&b->lost, start, end);
+}
+
+/* [@off, @end) cut to @max bytes, and FIN if that reaches the stream's end.
+ * It goes along even where it was not asked for: it costs nothing. */
+static bool extent(const struct tux_sendbuf *b, uint64_t off, uint64_t end,
+		   uint32_t max, struct tux_extent *e)
+{
+	end = min(end, b->end);
+	e->off = off;
+	e->len = off < end ? (uint32_t)min(end - off, max) : 0;
+	e->fin = off + e->len == b->end;
+	return e->len || e->fin;
+}
+
+bool tux_sendbuf_peek(const struct tux_sendbuf *b, uint32_t max,
+		      struct tux_extent *e)
+{
+	if (b->lost.n)
+		return extent(b, b->lost.r[0].start, b->lost.r[0].end, max, e);
+	if (b->next > b->end)
+		return false;
+	return extent(b, b->next, min(tux_pipe_head(b->pipe), b->limit), max,
+		      e);
+}
+
+void tux_sendbuf_take(struct tux_sendbuf *b, const struct tux_extent *e)
+{
+	uint64_t end = e->off + e->len + e->fin;
+	int err = tux_ranges_sub(&b->lost, e->off, end);
+
+	/* A lost extent is the front of the first range. */
+	assert(!err && "no range is split");
+	(void)err;
+	if (end > b->next)
+		b->next = end;
+}
+
+bool tux_sendbuf_blocked(const struct tux_sendbuf *b)
+{
+	return !b->lost.n && b->next >= b->limit &&
+	       b->next < min(tux_pipe_head(b->pipe), b->end);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/sentq.h"
+
+#include "../test.h"
+
+static struct tux_sentq q;
+
+static void send_one(uint32_t size)
+{
+	struct tux_sent *s = tux_sentq_slot(&q);
+
+	*s = (struct tux_sent){ .at = q.next, .off = 10 * q.next,
+				.size = size };
+	tux_sentq_push(&q);
+}
+
+static void init__is_empty(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 1000);
+	assert_true(tux_sentq_empty(&q));
+	assert_false(tux_sentq_full(&q));
+	assert_null(tux_sentq_oldest(&q));
+	assert_null(tux_sentq_find(&q, 1000));
+	assert_null(tux_sentq_find(&q, 999));
+	assert_int_equal(q.top, 1000);
+}
+
+static void push__counts(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 7);
+	send_one(100);
+	send_one(50);
+	assert_int_equal(q.next, 9);
+	assert_int_equal(q.floor, 7);
+	assert_int_equal(q.in_flight, 150);
+	assert_int_equal(tux_sentq_find(&q, 8)->off, 80);
+	assert_null(tux_sentq_find(&q, 9));
+	assert_null(tux_sentq_find(&q, 6));
+	assert_int_equal(tux_sentq_oldest(&q)->off, 70);
+}
+
+static void settle__moves_the_floor_past_what_is_settled(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 0);
+	send_one(1);
+	send_one(2);
+	send_one(4);
+	send_one(8);
+	tux_sentq_settle(&q, tux_sentq_find(&q, 1));
+	assert_int_equal(q.floor, 0);
+	assert_int_equal(q.in_flight, 13);
+	assert_null(tux_sentq_find(&q, 1));
+	tux_sentq_settle(&q, tux_sentq_find(&q, 2));
+	assert_int_equal(q.floor, 0);
+	tux_sentq_settle(&q, tux_sentq_find(&q, 0));
+	assert_int_equal(q.floor, 3);
+	assert_int_equal(tux_sentq_oldest(&q)->at, 3);
+	tux_sentq_settle(&q, tux_sentq_find(&q, 3));
+	assert_true(tux_sentq_empty(&q));
+	assert_null(tux_sentq_oldest(&q));
+	assert_int_equal(q.in_flight, 0);
+}
+
+static void full__until_the_oldest_is_settled(void **state)
+{
+	uint64_t i;
+
+	(void)state;
+	tux_sentq_init(&q, UINT32_MAX - 10);
+	for (i = 0; i < TUX_SENTQ_CAP; i++) {
+		assert_false(tux_sentq_full(&q));
+		send_one(1);
+	}
+	assert_true(tux_sentq_full(&q));
+	tux_sentq_settle(&q, tux_sentq_find(&q, q.next - 1));
+	assert_true(tux_sentq_full(&q));
+	tux_sentq_settle(&q, tux_sentq_oldest(&q));
+	assert_false(tux_sentq_full(&q));
+	/* A slot that is used again is not mistaken for the old number. */
+	send_one(1);
+	assert_null(tux_sentq_find(&q, q.next - 1 - TUX_SENTQ_CAP));
+	assert_non_null(tux_sentq_find(&q, q.next - 1));
+	assert_null(tux_sentq_find(&q, q.next - 1 + TUX_SENTQ_CAP));
+}
+
+enum { NUMBERS = 3000 };
+
+static void random__agrees_with_a_table(void **state)
+{
+	static bool flying[NUMBERS];
+	uint64_t rnd = 1, floor = 0, next = 0, flight = 0, n;
+
+	(void)state;
+	tux_sentq_init(&q, 0);
+	while (next < NUMBERS) {
+		if (test_below(&rnd, 5) && !tux_sentq_full(&q)) {
+			send_one((uint32_t)next);
+			flight += next;
+			flying[next++] = true;
+		} else if (floor < next) {
+			struct tux_sent *s;
+
+			n = floor + test_below(&rnd, (uint32_t)(next - floor));
+			s = tux_sentq_find(&q, n);
+			assert_int_equal(s != NULL, flying[n]);
+			if (!s)
+				n = floor;
+			tux_sentq_settle(&q, tux_sentq_find(&q, n));
+			flying[n] = false;
+			flight -= n;
+		}
+		while (floor < next && !flying[floor])
+			floor++;
+		assert_int_equal(q.floor, floor);
+		assert_int_equal(q.next, next);
+		assert_int_equal(q.in_flight, flight);
+		if (floor < next)
+			assert_int_equal(tux_sentq_oldest(&q)->at, floor);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(init__is_empty),
+		cmocka_unit_test(push__counts),
+		cmocka_unit_test(settle__moves_the_floor_past_what_is_settled),
+		cmocka_unit_test(full__until_the_oldest_is_settled),
+		cmocka_unit_test(random__agrees_with_a_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
