@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Birth, death and doorbells of a connection.
+ */
+#include "conn/conn.h"
+
+#include <errno.h>
+
+enum { LINGER_MS = 60000, LINGER_DONE_MS = 1000 };
+
+static uint32_t new_id(struct tux_core *core)
+{
+	uint32_t id;
+
+	do
+		id = tux_rng_u32(&core->rng);
+	while (!id || tux_table_by_id(&core->table, id));
+	return id;
+}
+
+static void init(struct tux_conn *c, const struct tux_conn_opts *o)
+{
+	struct tux_core *core = c->core;
+
+	tux_list_init(&c->sendq);
+	c->dx = o->dx;
+	c->user = o->user;
+	c->tuple = o->tuple;
+	c->active = o->active;
+	c->key = o->key;
+	c->id = new_id(core);
+	c->nonce = tux_rng_u64(&core->rng) | 1;	/* never 0: "not known" */
+	c->mtu = o->mtu;
+	c->pkt_max = core->pkt_max;
+	c->peer = o->active ? o->tuple.passive : o->tuple.active;
+	if (!o->active)
+		c->peer.port = 0;
+	c->retry_at = c->linger_at = TUX_NEVER;
+	c->open.at = TUX_NEVER;
+	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;
+	c->tx.hold = TUX_SEC(1);
+	tux_rtt_init(&c->rtt, 0);
+	/* Above 2^32, so that numbers just below the first are no trouble. */
+	c->first = (1ull << 32) + tux_rng_u32(&core->rng);
+	tux_sentq_init(&c->sentq, c->first);
+}
+
+int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
+		  struct tux_conn **cp, tux_time now)
+{
+	struct tux_conn *c;
+	int err;
+
+	err = tux_heap_reserve(&core->timers, core->conn_n + 1);
+	if (err)
+		return err;
+	c = tux_mem_alloc(core->mem, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->core = core;
+	init(c, o);
+	err = tux_table_add(&core->table, c->id, &c->tuple, c->active, c);
+	if (err) {
+		tux_mem_free(core->mem, c);
+		return err;
+	}
+	core->conn_n++;
+	tux_hello_start(c, now);
+	tux_conn_arm_timer(c);
+	*cp = c;
+	return 0;
+}
+
+void tux_conn_close(struct tux_conn *c)
+{
+	struct tux_core *core = c->core;
+
+	tux_list_remove(&c->sendq);
+	tux_heap_set(&core->timers, &c->timer, TUX_NEVER);
+	tux_table_del(&core->table, c->id, &c->tuple, c->active);
+	core->conn_n--;
+	tux_mem_free(core->mem, c);
+}
+
+void tux_conn_decide(struct tux_conn *c, enum tux_reason why)
+{
+	bool tux = tux_conn_tx_on_tux(c) || tux_conn_rx_on_tux(c);
+
+	if (tux == c->decided_tux && why == c->reason)
+		return;
+	c->decided_tux = tux;
+	c->reason = why;
+	tux_conn_ready(c);
+}
+
+static void tell_gone(struct tux_conn *c, bool reset)
+{
+	if (c->gone)
+		return;
+	c->gone = true;
+	c->linger_at = TUX_NEVER;
+	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
+	c->core->ev->gone(c->core->arg, c, reset);
+}
+
+void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
+{
+	struct tux_duplex *d = c->dx;
+
+	if (c->phase == TUX_PHASE_DEAD)
+		return;
+	c->phase = TUX_PHASE_DEAD;
+	tux_conn_decide(c, why ? why : c->reason);
+	if (why) {
+		c->reset_why = why;
+		tux_conn_do(c, TUX_DO_RESET);
+	}
+	/* The error first: who sees the end must see why.  A peer that had said
+	 * all leaves a clean end, and only writing fails. */
+	if (!tux_conn_said_all(c))
+		atomic_store(&d->err, (uint32_t)err);
+	atomic_store(&d->rx.eof, 1);
+	atomic_store(&d->tx.shut, 1);
+	tux_conn_ready(c);
+	tux_conn_tcp(c);
+	if (c->closed)
+		tell_gone(c, true);
+}
+
+/* Everything that we sent has been taken: the rest is TCP's own FIN. */
+static bool tx_done(struct tux_conn *c)
+{
+	if (c->tx.done)
+		return true;
+	if (c->tx.path != TUX_PATH_NONE) {
+		if (!tux_sendbuf_done(&c->tx.buf) || c->out.busy ||
+		    c->out.marker || c->out.fin)
+			return false;
+	} else if (!c->closed || tux_conn_tx_state(c) == TUX_TX_RING) {
+		return false;
+	}
+	c->tx.done = true;
+	c->core->ev->tcp_shut(c->core->arg, c);
+	return true;
+}
+
+static bool rx_done(const struct tux_conn *c)
+{
+	return c->rx.tcp_ended || tux_conn_said_all(c);
+}
+
+void tux_conn_check_end(struct tux_conn *c, tux_time now)
+{
+	bool tx = tx_done(c), rx = rx_done(c);
+	tux_time in;
+
+	if (!c->closed || c->gone)
+		return;
+	if (c->phase == TUX_PHASE_DEAD) {
+		tell_gone(c, true);
+	} else if (tx && rx && c->rx.tcp_ended) {
+		tell_gone(c, false);
+	} else if (tx) {
+		in = rx ? TUX_MSEC(LINGER_DONE_MS) : TUX_MSEC(LINGER_MS);
+		c->linger_at = tux_time_min(c->linger_at,
+					    tux_time_add(now, in));
+	}
+}
+
+void tux_conn_sink(struct tux_conn *c)
+{
+	if (!c->closed || !c->rx.on_ring)
+		return;
+	tux_pipe_consume(&c->dx->rxp, tux_pipe_head(&c->dx->rxp));
+	if (c->tx.done && tux_pipe_head(&c->dx->rxp) > c->closed_at)
+		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
+}
+
+/* The application is done: what it wrote still goes out, what comes in has no
+ * reader any more. */
+static void on_close(struct tux_conn *c, bool abort, tux_time now)
+{
+	tux_conn_trace(c, TUX_TRACE_CLOSE, 0, 0, 0);
+	c->closed = true;
+	c->closed_at = tux_pipe_head(&c->dx->rxp);
+	if (!c->decided_tux && !c->reason)
+		tux_conn_decide(c, TUX_REASON_CLOSED);
+	if (abort || c->phase == TUX_PHASE_DEAD) {
+		tell_gone(c, abort);
+		return;
+	}
+	if (c->tx.path == TUX_PATH_NONE && !c->rx.on_ring) {
+		tell_gone(c, false);	/* TCP alone, from first to last */
+		return;
+	}
+	tux_conn_sink(c);
+	tux_conn_tcp(c);
+	tux_conn_check_end(c, now);
+}
+
+/* Bytes, or the end of them, wait in the tx ring. */
+static void on_tx(struct tux_conn *c, tux_time now)
+{
+	tux_upgrade_tx(c, now);
+	if (c->tx.path == TUX_PATH_NONE)
+		return;
+	if (c->tx.buf.end == UINT64_MAX && atomic_load(&c->dx->tx.shut) &&
+	    tux_conn_tx_state(c) == TUX_TX_RING) {
+		tux_sendbuf_finish(&c->tx.buf, tux_pipe_head(&c->dx->txp));
+		c->out.fin = true;
+		tux_conn_tcp(c);
+	}
+	tux_back_raw_step(c, now);
+	tux_conn_kick(c);
+	if (c->tx.path == TUX_PATH_TCP)
+		tux_conn_tcp(c);
+}
+
+static void on_rx(struct tux_conn *c, tux_time now)
+{
+	tux_upgrade_rx(c, now);
+	if (!c->rx.on_ring)
+		return;
+	if (tux_pipe_tail(&c->dx->rxp) >= tux_recvbuf_wake_at(&c->rx.buf))
+		tux_conn_do(c, TUX_DO_ACK);
+	tux_conn_tcp(c);
+}
+
+void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
+{
+	if (c->gone)
+		return;
+	if (bits & TUX_RING_TOUCH)
+		tux_hello_touch(c, now);
+	if (c->phase == TUX_PHASE_PROVED) {
+		if (bits & (TUX_RING_TX | TUX_RING_TOUCH | TUX_RING_CLOSE))
+			on_tx(c, now);
+		if (bits & (TUX_RING_RX | TUX_RING_TOUCH | TUX_RING_CLOSE))
+			on_rx(c, now);
+	}
+	if (bits & TUX_RING_RAW)
+		tux_back_raw(c, now);
+	if (bits & (TUX_RING_CLOSE | TUX_RING_ABORT))
+		on_close(c, bits & TUX_RING_ABORT, now);
+	tux_conn_arm_timer(c);
+}
+
+/* ---- looking ---- */
+
+void *tux_conn_user(const struct tux_conn *c)
+{
+	return c->user;
+}
+
+struct tux_duplex *tux_conn_duplex(const struct tux_conn *c)
+{
+	return c->dx;
+}
+
+const struct tux_tuple *tux_conn_tuple(const struct tux_conn *c, bool *active)
+{
+	if (active)
+		*active = c->active;
+	return &c->tuple;
+}
+
+const struct tux_conn_stats *tux_conn_stats(const struct tux_conn *c)
+{
+	return &c->stats;
+}
+
+enum tux_reason tux_conn_reason(const struct tux_conn *c)
+{
+	return c->reason;
+}
+
+bool tux_conn_tx_on_tux(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_TUX;
+}
+
+bool tux_conn_rx_on_tux(const struct tux_conn *c)
+{
+	return c->rx.tux;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * conn - one connection; private to lib/conn
+ *
+ * Cut by direction and by kind of input:
+ *   conn.c        birth, death, doorbells
+ *   hello.c       the opening exchange
+ *   upgrade.c     announcing, arming, committing: policy around duplex.c
+ *   conn_recv.c   a packet in
+ *   conn_send.c   a packet out
+ *   conn_timer.c  the deadline
+ *   conn_tcp.c    a switched direction's TCP: marker, frames, end
+ *   back.c        the way back to TCP, and again to Tux
+ * Each may use conn.h's helpers and the lower ones in this list; core.c calls
+ * them all.
+ */
+#ifndef TUX_CONN_CONN_H
+#define TUX_CONN_CONN_H
+
+#include "base/bytes.h"
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/rng.h"
+#include "conn/core.h"
+#include "conn/table.h"
+#include "part/ackq.h"
+#include "part/cc.h"
+#include "part/loss.h"
+#include "part/recvbuf.h"
+#include "part/rtt.h"
+#include "part/sendbuf.h"
+#include "part/sentq.h"
+#include "wire/frame.h"
+#include "wire/pkt.h"
+
+enum tux_phase {
+	TUX_PHASE_OPENING,	/* HELLOs; the path is not proved */
+	TUX_PHASE_PROVED,
+	TUX_PHASE_DEAD,		/* the application has been told the error */
+};
+
+enum tux_path { TUX_PATH_NONE, TUX_PATH_TUX, TUX_PATH_TCP };
+
+/* What a packet carries besides stream bytes; also what is still to be sent. */
+enum {
+	TUX_DO_PREPARE = 0x01,
+	TUX_DO_PREPARED = 0x02,
+	TUX_DO_PING = 0x04,
+	TUX_DO_RAW = 0x08,
+	TUX_DO_RESET = 0x10,		/* once, and not again when lost */
+	TUX_DO_HELLO = 0x20,
+	TUX_DO_ACK = 0x40,		/* now, whatever else there is */
+	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
+};
+
+struct tux_conn_open {			/* the opening exchange */
+	tux_time at;			/* the next HELLO by timer */
+	tux_time sent_at;
+	unsigned tries;			/* HELLOs sent by timer */
+};
+
+struct tux_conn_tx {			/* the direction that we send */
+	struct tux_sendbuf buf;		/* valid once path is not NONE */
+	enum tux_path path;
+	uint32_t gen;			/* open generation; 0: none */
+	uint64_t gen_at;		/* its N */
+	uint32_t ack_gen;		/* PREPARED came while the latch was held */
+	unsigned voids;			/* generations that came to nothing */
+	uint64_t ahead;			/* how far to look ahead next time */
+	tux_time announce_at;		/* not before */
+	tux_time quiet_at;		/* look whether the writer rests short of N */
+	uint64_t quiet_off;
+	tux_time hold;			/* how long to stay on TCP next time */
+	tux_time probe_at;		/* PING: a way back to Tux, or a window */
+	tux_time back_at;
+	uint32_t window;		/* the peer's first window */
+	bool full;			/* the congestion window held us back */
+	bool done;			/* the peer has everything; TCP is shut */
+	bool raw_wanted;
+};
+
+struct tux_conn_rx {			/* the direction that we receive */
+	struct tux_recvbuf buf;		/* valid once gen is not 0 */
+	uint32_t gen;			/* generation that buf was set up for */
+	uint32_t arm_gen;		/* PREPARE came while the latch was held */
+	uint64_t arm_at;
+	uint32_t answer;		/* generation to say PREPARED for */
+	bool on_ring;			/* the switch is known here */
+	bool tux;			/* stream bytes came over Tux last */
+	bool prove;			/* try tux_duplex_prove() again */
+	bool tcp_ended;			/* the kernel's end of file was read */
+	int tcp_err;
+};
+
+struct tux_conn_out {			/* bytes on their way to TCP */
+	uint8_t hdr[TUX_FRAME_HDR];	/* a marker or a frame's header */
+	uint8_t hdr_left;		/* of hdr, still to be written */
+	uint8_t type;			/* enum tux_frame_type; 0: marker */
+	uint64_t off;			/* the body's next byte */
+	uint32_t left;			/* of the body */
+	bool busy;			/* a frame is under way */
+	bool marker, fin, sw, raw;	/* what is due, in this order */
+	bool latched;			/* the marker is being written */
+	bool fin_sent;
+};
+
+struct tux_conn_in {			/* bytes coming from TCP */
+	uint8_t hdr[TUX_FRAME_HDR];
+	uint8_t have;			/* of hdr */
+	struct tux_frame frame;
+	uint64_t off;			/* of the body's next byte */
+	uint32_t left;			/* of the body */
+};
+
+struct tux_conn {
+	struct tux_core *core;
+	struct tux_duplex *dx;
+	void *user;
+	struct tux_list sendq;		/* in core->sendq if it has output */
+	struct tux_heap_node timer;
+
+	struct tux_tuple tuple;
+	bool active;
+	bool closed;			/* the application is done with it */
+	uint64_t closed_at;		/* what had arrived by then */
+	bool gone;			/* the gone event was told */
+	bool decided_tux;		/* what tux_conn_decide() last told */
+	enum tux_phase phase;
+	enum tux_reason reason;
+
+	struct tux_key key, session;
+	uint32_t id, peer_id;
+	uint64_t nonce, peer_nonce;
+	struct tux_addr peer;		/* where packets go; port 0: not known */
+	uint32_t mtu, pkt_max;
+
+	uint32_t todo;			/* TUX_DO_* */
+	tux_time retry_at;		/* a latch was held: try again */
+	tux_time progress_at;		/* something was acknowledged */
+	tux_time linger_at;		/* closed: give up */
+	uint32_t reset_why;
+
+	struct tux_conn_open open;
+	struct tux_conn_tx tx;
+	struct tux_conn_rx rx;
+	struct tux_conn_out out;
+	struct tux_conn_in in;
+
+	uint64_t first, peer_first;	/* the first numbers, for traces */
+	struct tux_rtt rtt;
+	struct tux_cc cc;
+	struct tux_ackq ackq;
+	struct tux_sentq sentq;
+	struct tux_conn_stats stats;
+};
+
+struct tux_core {
+	const struct tux_mem *mem;
+	const struct tux_core_events *ev;
+	void *arg;
+	struct tux_rng rng;
+	struct tux_table table;
+	struct tux_heap timers;
+	struct tux_list sendq;		/* connections with something to send */
+	uint64_t token;
+	uint16_t port;
+	uint32_t pkt_max;
+	tux_time ack_delay;
+	uint32_t conn_n;
+	struct tux_core_stats stats;
+};
+
+/* ---- helpers ---- */
+
+static inline void tux_conn_trace(struct tux_conn *c, enum tux_trace_what what,
+				  uint64_t a, uint64_t b, uint64_t d)
+{
+	const struct tux_trace t = { what, { a, b, d } };
+
+	if (c->core->ev->trace)
+		c->core->ev->trace(c->core->arg, c->user, &t);
+}
+
+/* It has, or may have, something to send. */
+static inline void tux_conn_kick(struct tux_conn *c)
+{
+	if (tux_list_empty(&c->sendq))
+		tux_list_push(&c->core->sendq, &c->sendq);
+}
+
+static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
+{
+	c->todo |= what;
+	tux_conn_kick(c);
+}
+
+static inline void tux_conn_ready(struct tux_conn *c)
+{
+	c->core->ev->ready(c->core->arg, c);
+}
+
+static inline void tux_conn_tcp(struct tux_conn *c)
+{
+	c->core->ev->tcp(c->core->arg, c);
+}
+
+static inline uint8_t tux_conn_tx_state(const struct tux_conn *c)
+{
+	return atomic_load_explicit(&c->dx->tx.state, memory_order_acquire);
+}
+
+static inline uint8_t tux_conn_rx_state(const struct tux_conn *c)
+{
+	return atomic_load_explicit(&c->dx->rx.state, memory_order_acquire);
+}
+
+/* In a direction that has a ring: everything up to the peer's FIN is here. */
+static inline bool tux_conn_said_all(const struct tux_conn *c)
+{
+	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end;
+}
+
+/* A latch was held: look again soon. */
+static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
+{
+	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(20)));
+}
+
+/* ---- conn.c ---- */
+
+/* The reason is @why now; told (as `ready`) if that or the path has changed. */
+void tux_conn_decide(struct tux_conn *c, enum tux_reason why);
+
+/* The connection is broken: the application reads what is complete, then @err
+ * (an errno).  With @why, the peer is told in a RESET. */
+void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
+
+/* Closed: bytes that arrive have no reader.  They are passed over while ours
+ * still go out, and answered with a reset after that. */
+void tux_conn_sink(struct tux_conn *c);
+
+/* Closed, and nothing left to do?  Then says `gone`. */
+void tux_conn_check_end(struct tux_conn *c, tux_time now);
+
+/* ---- hello.c ---- */
+
+void tux_hello_start(struct tux_conn *c, tux_time now);
+void tux_hello_touch(struct tux_conn *c, tux_time now);
+void tux_hello_expire(struct tux_conn *c, tux_time now);
+/* An opening packet for this connection, its MAC is right. */
+void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
+		    const struct tux_hello *h, tux_time now);
+/* Any numbered packet under our id proves the path, too. */
+void tux_hello_proved(struct tux_conn *c, tux_time now);
+size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
+		       tux_time now);
+
+/* ---- upgrade.c ---- */
+
+/* Looks at the state of tx and does what is next: announce, note a void
+ * generation or a commitment. */
+void tux_upgrade_tx(struct tux_conn *c, tux_time now);
+void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen, tux_time now);
+void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
+			 tux_time now);
+/* Looks at the state of rx: has it switched? */
+void tux_upgrade_rx(struct tux_conn *c, tux_time now);
+/* Tries again what a latch held up, and what time has made due. */
+void tux_upgrade_expire(struct tux_conn *c, tux_time now);
+tux_time tux_upgrade_deadline(const struct tux_conn *c);
+
+/* ---- conn_recv.c ---- */
+
+void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
+		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
+/* What a lost packet carried must be sent again; @arg is the connection. */
+void tux_conn_lost(void *arg, const struct tux_sent *s);
+
+/* ---- conn_send.c ---- */
+
+/* Builds the next packet into @cap bytes at @buf; its length, or 0: nothing to
+ * send now, or not worth sending in so little room (then *@more is set). */
+size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
+		     tux_time now);
+
+/* ---- conn_timer.c ---- */
+
+tux_time tux_conn_deadline(struct tux_conn *c);
+void tux_conn_expire(struct tux_conn *c, tux_time now);
+/* The deadline may have changed: puts it into the heap. */
+void tux_conn_arm_timer(struct tux_conn *c);
+
+/* ---- back.c ---- */
+
+void tux_back(struct tux_conn *c, tux_time now);
+/* The path has answered while on TCP. */
+void tux_back_alive(struct tux_conn *c, tux_time now);
+/* The SWITCH frame has gone into TCP. */
+void tux_back_again(struct tux_conn *c, tux_time now);
+/* Wants plain TCP for good, in both directions. */
+void tux_back_raw(struct tux_conn *c, tux_time now);
+/* Drained?  Then RAW is due. */
+void tux_back_raw_step(struct tux_conn *c, tux_time now);
+
+#endif

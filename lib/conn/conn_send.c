@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A packet out: a HELLO alone; else what must be acknowledged or said, then as
+ * many stream bytes as window, congestion window and room allow.
+ */
+#include "conn/conn.h"
+
+enum {
+	/* A packet is not cut below this many stream bytes just to fit into
+	 * what is left of a datagram that others began. */
+	WORTH = 512,
+	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
+};
+
+static uint32_t limit(const struct tux_conn *c)
+{
+	return c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
+}
+
+/* May another numbered packet leave? */
+static bool open(struct tux_conn *c)
+{
+	c->tx.full = c->sentq.in_flight >= c->cc.cwnd;
+	return !c->tx.full && !tux_sentq_full(&c->sentq);
+}
+
+static bool next_extent(struct tux_conn *c, uint32_t max, struct tux_extent *e)
+{
+	return c->tx.path == TUX_PATH_TUX &&
+	       tux_sendbuf_peek(&c->tx.buf, max, e);
+}
+
+static bool ack_due(const struct tux_conn *c, tux_time now)
+{
+	return c->todo & TUX_DO_ACK || c->ackq.due_at <= now;
+}
+
+/* The arrived numbers beyond the first gap, highest first. */
+static void add_sack(struct tux_conn *c, struct tux_writer *w)
+{
+	const struct tux_ranges *s = &c->ackq.seen;
+	uint32_t i, n = s->n < TUX_SACK_MAX ? s->n : TUX_SACK_MAX;
+	uint8_t *p;
+
+	if (!n)
+		return;
+	p = tux_writer_add(w, TUX_REC_SACK, 0, n * TUX_SACK_EACH);
+	for (i = 0; p && i < n; i++, p += TUX_SACK_EACH) {
+		const struct tux_range *r = &s->r[s->n - 1 - i];
+
+		tux_put32(p, (uint32_t)r->start);
+		tux_put32(p + 4, (uint32_t)r->end);
+	}
+}
+
+static void add_prepare(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p;
+
+	if (!c->tx.gen)
+		return;
+	p = tux_writer_add(w, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
+	if (!p)
+		return;
+	tux_put32(p, c->tx.gen);
+	tux_put64(p + 4, c->tx.gen_at);
+	tux_conn_trace(c, TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
+}
+
+static void add_prepared(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
+
+	if (!p)
+		return;
+	tux_put32(p, c->rx.answer);
+	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
+}
+
+/* Control records; returns what the packet carries of them. */
+static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
+{
+	uint32_t what = c->todo & (TUX_DO_PREPARE | TUX_DO_PREPARED |
+				   TUX_DO_PING | TUX_DO_RAW);
+
+	if (what & TUX_DO_PREPARE)
+		add_prepare(c, w);
+	if (what & TUX_DO_PREPARED)
+		add_prepared(c, w);
+	if (what & TUX_DO_PING) {
+		tux_writer_add(w, TUX_REC_PING, 0, 0);
+		tux_conn_trace(c, TUX_TRACE_PROBE, 0, 0, 0);
+	}
+	if (what & TUX_DO_RAW)
+		tux_writer_add(w, TUX_REC_RAW, 0, 0);
+	c->todo &= ~what;
+	return what;
+}
+
+static bool add_stream(struct tux_conn *c, struct tux_writer *w,
+		       struct tux_extent *e)
+{
+	size_t room = tux_writer_room(w);
+	uint8_t *p;
+
+	if (room <= TUX_STREAM_HDR ||
+	    !next_extent(c, (uint32_t)(room - TUX_STREAM_HDR), e))
+		return false;
+	p = tux_writer_add(w, TUX_REC_STREAM,
+			   TUX_STREAM_ORDER | (e->fin ? TUX_STREAM_FIN : 0),
+			   TUX_STREAM_HDR + e->len);
+	tux_put64(p, e->off);
+	if (e->len)
+		tux_pipe_copy(&c->dx->txp, e->off, p + TUX_STREAM_HDR, e->len);
+	tux_sendbuf_take(&c->tx.buf, e);
+	c->stats.tux_tx += e->len;
+	tux_conn_trace(c, e->fin ? TUX_TRACE_SEND_FIN : TUX_TRACE_SEND,
+		       c->sentq.next - c->first, e->off, e->len);
+	return true;
+}
+
+static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
+		     tux_time now)
+{
+	struct tux_pkt h = {
+		.version = TUX_WIRE_VERSION,
+		.flags = elicit ? TUX_PKT_ELICIT : 0,
+		.id = c->peer_id,
+		.seq = (uint32_t)c->sentq.next,
+		.span = (uint16_t)(c->sentq.next - c->sentq.floor),
+		.ack = (uint32_t)c->ackq.next,
+	};
+	tux_time held = tux_time_since(c->ackq.newest_at, now) / 16000u;
+
+	h.delay = held > UINT16_MAX ? UINT16_MAX : (uint16_t)held;
+	if (c->rx.on_ring) {
+		h.got = tux_recvbuf_got(&c->rx.buf);
+		h.window = tux_recvbuf_window(&c->rx.buf);
+		atomic_store_explicit(&c->dx->wake_at,
+				      tux_recvbuf_wake_at(&c->rx.buf),
+				      memory_order_relaxed);
+	}
+	if (!elicit)
+		tux_conn_trace(c, TUX_TRACE_SEND_ACK,
+			       c->ackq.next - c->peer_first, h.got, 0);
+	tux_ackq_sent(&c->ackq);
+	c->todo &= ~(uint32_t)TUX_DO_ACK;
+	c->stats.pkts_tx++;
+	return tux_writer_end(w, &h, NULL);
+}
+
+/* A packet with a number: control records and stream bytes. */
+static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t cap,
+			    tux_time now)
+{
+	struct tux_extent e = { 0 };
+	struct tux_sent *s;
+	struct tux_writer w;
+	uint32_t what;
+	size_t len;
+
+	tux_writer_init(&w, buf, cap);
+	add_sack(c, &w);
+	what = add_control(c, &w);
+	if (add_stream(c, &w, &e) && e.fin)
+		what |= TUX_SENT_FIN;
+	if (!what && !e.len)
+		return ack_due(c, now) ? finish(c, &w, false, now) : 0;
+	len = finish(c, &w, true, now);
+	s = tux_sentq_slot(&c->sentq);
+	s->at = now;
+	s->off = e.off;
+	s->len = e.len;
+	s->size = (uint32_t)len;
+	s->what = (uint16_t)what;
+	tux_sentq_push(&c->sentq);
+	tux_conn_arm_timer(c);
+	return len;
+}
+
+static size_t send_ack(struct tux_conn *c, uint8_t *buf, size_t cap,
+		       tux_time now)
+{
+	struct tux_writer w;
+
+	if (!ack_due(c, now))
+		return 0;
+	tux_writer_init(&w, buf, cap);
+	add_sack(c, &w);
+	return finish(c, &w, false, now);
+}
+
+/* Once, for a connection that is broken: nobody waits for an answer. */
+static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
+			 tux_time now)
+{
+	struct tux_writer w;
+	uint8_t *p;
+
+	c->todo = 0;
+	if (!c->peer_id)
+		return 0;
+	tux_writer_init(&w, buf, cap);
+	p = tux_writer_add(&w, TUX_REC_RESET, 0, TUX_RESET_LEN);
+	if (!p)
+		return 0;
+	tux_put32(p, c->reset_why);
+	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
+	c->sentq.floor = c->sentq.next;
+	return finish(c, &w, true, now);
+}
+
+/* The room that the next packet deserves. */
+static size_t wanted(struct tux_conn *c)
+{
+	struct tux_extent e;
+	size_t len = TUX_PKT_HDR;
+
+	if (c->todo & TUX_DO_HELLO)
+		return len + TUX_REC_HDR + TUX_HELLO_LEN;
+	if (c->ackq.seen.n)
+		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
+	len += CONTROL_MAX;
+	if (next_extent(c, WORTH, &e))
+		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
+	return len;
+}
+
+static bool whole_fits(struct tux_conn *c, size_t cap)
+{
+	struct tux_extent e;
+
+	if (!next_extent(c, limit(c), &e))
+		return true;
+	return cap >= limit(c) ||
+	       cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_STREAM_HDR + CONTROL_MAX +
+		      TUX_SACK_EACH * c->ackq.seen.n + TUX_REC_HDR + e.len;
+}
+
+size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
+		     tux_time now)
+{
+	*more = false;
+	if (cap > limit(c))
+		cap = limit(c);
+	if (!c->peer.port)
+		return 0;
+	if (cap < wanted(c) || !whole_fits(c, cap)) {
+		*more = true;
+		return 0;
+	}
+	if (c->todo & TUX_DO_HELLO)
+		return tux_hello_build(c, buf, cap, now);
+	if (c->todo & TUX_DO_RESET)
+		return send_reset(c, buf, cap, now);
+	if (c->phase != TUX_PHASE_PROVED)
+		return 0;
+	return open(c) ? send_numbered(c, buf, cap, now) :
+			 send_ack(c, buf, cap, now);
+}

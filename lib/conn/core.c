@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many connections as one engine.
+ */
+#include "conn/core.h"
+
+#include <errno.h>
+
+#include "conn/conn.h"
+
+int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
+{
+	struct tux_core *core = tux_mem_alloc(o->mem, sizeof(*core));
+	struct tux_key key;
+
+	if (!core)
+		return -ENOMEM;
+	core->mem = o->mem;
+	core->ev = o->events;
+	core->arg = o->arg;
+	core->port = o->port;
+	core->ack_delay = o->ack_delay;
+	core->pkt_max = o->pkt_max ? o->pkt_max : TUX_PKT_MAX;
+	tux_rng_init(&core->rng, &o->seed);
+	core->token = tux_rng_u64(&core->rng);
+	key.k0 = tux_rng_u64(&core->rng);
+	key.k1 = tux_rng_u64(&core->rng);
+	tux_table_init(&core->table, &key, core->mem);
+	tux_heap_init(&core->timers, core->mem);
+	tux_list_init(&core->sendq);
+	*cp = core;
+	return 0;
+}
+
+void tux_core_free(struct tux_core *core)
+{
+	if (!core)
+		return;
+	tux_heap_fini(&core->timers);
+	tux_table_fini(&core->table);
+	tux_mem_free(core->mem, core);
+}
+
+/* ---- in ---- */
+
+static const struct tux_addr *remote(const struct tux_conn *c)
+{
+	return c->active ? &c->tuple.passive : &c->tuple.active;
+}
+
+/* An opening packet: whose is it, and does it prove that it comes from the
+ * other end? */
+static void open_input(struct tux_core *core, const struct tux_addr *from,
+		       const struct tux_pkt *h, const uint8_t *p, tux_time now)
+{
+	struct tux_record rec;
+	struct tux_reader r;
+	struct tux_hello hello;
+	struct tux_conn *c;
+
+	tux_reader_init(&r, h, p);
+	if (tux_reader_next(&r, &rec) <= 0 || rec.type != TUX_REC_HELLO ||
+	    tux_hello_decode(&hello, &rec)) {
+		core->stats.damaged++;
+		return;
+	}
+	c = tux_table_by_tuple(&core->table, &hello.tuple,
+			       !(hello.flags & TUX_HELLO_ACTIVE));
+	if (!c || !tux_tuple_same(&c->tuple, &hello.tuple)) {
+		core->stats.strangers++;
+		return;
+	}
+	if (c->gone || !tux_addr_same_ip(from, remote(c)) ||
+	    (h->id && h->id != c->id) ||
+	    !tux_hello_mac_ok(p, h, &c->key)) {
+		core->stats.bad_mac++;
+		return;
+	}
+	tux_hello_recv(c, from, &hello, now);
+	tux_conn_arm_timer(c);
+}
+
+static void packet_input(struct tux_core *core, const struct tux_addr *from,
+			 const struct tux_pkt *h, const uint8_t *p,
+			 tux_time now)
+{
+	struct tux_conn *c;
+
+	core->stats.packets_rx++;
+	if (h->flags & TUX_PKT_OPEN) {
+		open_input(core, from, h, p, now);
+		return;
+	}
+	c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
+	if (!c || c->gone) {
+		core->stats.strangers++;
+		return;
+	}
+	tux_conn_recv(c, from, h, p, now);
+	tux_conn_arm_timer(c);
+}
+
+/* Another version: the connection stays on TCP, and can say why. */
+static void version_input(struct tux_core *core, const struct tux_pkt *h)
+{
+	struct tux_conn *c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
+
+	core->stats.wrong_version++;
+	if (c && c->phase == TUX_PHASE_OPENING)
+		tux_conn_decide(c, TUX_REASON_VERSION);
+}
+
+void tux_core_input(struct tux_core *core, const struct tux_addr *from,
+		    const uint8_t *p, size_t len, tux_time now)
+{
+	struct tux_pkt h;
+	int err;
+
+	core->stats.datagrams_rx++;
+	while (len) {
+		err = tux_pkt_decode(&h, p, len);
+		if (err == -EPROTONOSUPPORT)
+			version_input(core, &h);
+		if (err) {
+			core->stats.damaged += err == -EBADMSG;
+			return;
+		}
+		packet_input(core, from, &h, p, now);
+		p += h.len;
+		len -= h.len;
+	}
+}
+
+/* ---- out ---- */
+
+static struct tux_conn *first(struct tux_core *core)
+{
+	if (tux_list_empty(&core->sendq))
+		return NULL;
+	return TUX_CONTAINER(core->sendq.next, struct tux_conn, sendq);
+}
+
+/* The next packet of @c.  What has more to send queues up again behind the
+ * others; what has not, leaves the queue. */
+static size_t one(struct tux_conn *c, uint8_t *buf, size_t cap, bool *stop,
+		  tux_time now)
+{
+	size_t len = tux_conn_send(c, buf, cap, stop, now);
+
+	if (*stop)
+		return 0;
+	tux_list_remove(&c->sendq);
+	if (len)
+		tux_list_push(&c->core->sendq, &c->sendq);
+	tux_conn_arm_timer(c);
+	return len;
+}
+
+size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
+		       struct tux_addr *to, struct tux_addr *from,
+		       tux_time now)
+{
+	struct tux_conn *c;
+	size_t len = 0, n;
+	bool stop = false;
+
+	while (!stop && (c = first(core)) != NULL) {
+		if (!len) {
+			*to = c->peer;
+			*from = c->active ? c->tuple.active : c->tuple.passive;
+			if (cap > c->mtu)
+				cap = c->mtu;
+		} else if (!tux_addr_same(to, &c->peer)) {
+			break;
+		}
+		n = one(c, buf + len, cap - len, &stop, now);
+		core->stats.packets_tx += !!n;
+		len += n;
+	}
+	core->stats.datagrams_tx += !!len;
+	return len;
+}
+
+/* ---- time ---- */
+
+tux_time tux_core_deadline(const struct tux_core *core)
+{
+	const struct tux_heap_node *n = tux_heap_min(&core->timers);
+
+	return n ? n->at : TUX_NEVER;
+}
+
+void tux_core_expire(struct tux_core *core, tux_time now)
+{
+	struct tux_heap_node *n;
+
+	/* Each leaves the heap, or comes back with a later instant. */
+	while ((n = tux_heap_min(&core->timers)) != NULL && n->at <= now)
+		tux_conn_expire(TUX_CONTAINER(n, struct tux_conn, timer), now);
+}
+
+const struct tux_core_stats *tux_core_stats(const struct tux_core *core)
+{
+	return &core->stats;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * core - many connections as one engine; everything a driver needs
+ *
+ * Bytes, doorbells and `now` go in; datagrams, TCP bytes, events and a deadline
+ * come out.  No system call, no clock, no randomness of its own, no thread,
+ * and no allocation but when a connection is opened.  `now` never goes back.
+ * One thread at a time calls into a core.
+ *
+ * All events but trace must be given.  They are told from within tux_core_input(), tux_core_expire(),
+ * tux_conn_rung() and the tux_conn_tcp_*() calls; a handler takes note and
+ * calls nothing here, except where said.
+ */
+#ifndef TUX_CONN_CORE_H
+#define TUX_CONN_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/reason.h"
+#include "base/sip.h"
+#include "base/time.h"
+#include "base/trace.h"
+#include "conn/duplex.h"
+#include "wire/addr.h"
+
+struct tux_core;
+struct tux_conn;
+
+struct tux_core_events {
+	/* What the application can do has changed: look at the duplex again.
+	 * Also told when a direction moves to a ring or to RAW, and when
+	 * tux_conn_reason(), _tx_on_tux() or _rx_on_tux() changes. */
+	void (*ready)(void *arg, struct tux_conn *c);
+
+	/* The path is proved and the switch may begin: the loop must have a
+	 * TCP handle of its own from now on.  A negative answer pins the
+	 * connection to TCP (reason NO_FD). */
+	int (*own)(void *arg, struct tux_conn *c);
+
+	/* tux_conn_tcp_want() or tux_conn_tcp_out() may have work. */
+	void (*tcp)(void *arg, struct tux_conn *c);
+
+	/* Every byte to the peer is settled: shutdown(SHUT_WR) TCP. */
+	void (*tcp_shut)(void *arg, struct tux_conn *c);
+
+	/* The application has closed it, and nothing is left to do, or it is
+	 * dead: close TCP (with a reset if @reset), then tux_conn_close(),
+	 * outside of the event. */
+	void (*gone)(void *arg, struct tux_conn *c, bool reset);
+
+	/* One trace event; NULL if nobody listens. */
+	tux_trace_fn *trace;
+};
+
+struct tux_core_opts {
+	const struct tux_mem *mem;
+	const struct tux_core_events *events;
+	void *arg;			/* for the events */
+	struct tux_key seed;		/* for ids, nonces and numbers */
+	uint16_t port;			/* UDP port that our HELLO names */
+	tux_time ack_delay;		/* the longest we may hold back an ack */
+	uint32_t pkt_max;		/* longest packet we take (0: TUX_PKT_MAX) */
+};
+
+struct tux_conn_opts {
+	struct tux_tuple tuple;
+	bool active;			/* this end called connect() */
+	struct tux_key key;		/* what only the two ends know */
+	struct tux_duplex *dx;		/* outlives the connection */
+	void *user;
+	uint32_t mtu;			/* longest datagram of the path */
+};
+
+/* Counters, in the order that people read them. */
+struct tux_conn_stats {
+	uint64_t tcp_tx, tcp_rx;	/* application bytes over plain TCP */
+	uint64_t frame_tx, frame_rx;	/* ... in frames, on the way back */
+	uint64_t tux_tx, tux_rx;	/* ... over the Tux path */
+	uint64_t pkts_tx, pkts_rx;
+	uint64_t lost, resent, timeouts, duplicates, dropped;
+	uint64_t backs;			/* times a direction went back to TCP */
+};
+
+int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o);
+void tux_core_free(struct tux_core *core);	/* NULL is fine */
+
+/* Opens a connection over an established TCP connection.  -ENOMEM, -EEXIST (the
+ * tuple is here already). */
+int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
+		  struct tux_conn **cp, tux_time now);
+
+/* Forgets @c: its id, its timers, its place in queues.  The duplex is the
+ * caller's again. */
+void tux_conn_close(struct tux_conn *c);
+
+/* A datagram of @len bytes from @from arrived. */
+void tux_core_input(struct tux_core *core, const struct tux_addr *from,
+		    const uint8_t *p, size_t len, tux_time now);
+
+/* Builds the next datagram into @cap bytes at @buf: packets of connections that
+ * share the destination, as many as fit.  Its length, with the destination in
+ * *@to and our own address in *@from; 0 if nothing may be sent at @now. */
+size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
+		       struct tux_addr *to, struct tux_addr *from,
+		       tux_time now);
+
+/* When tux_core_expire() has something to do; TUX_NEVER: nothing waits. */
+tux_time tux_core_deadline(const struct tux_core *core);
+void tux_core_expire(struct tux_core *core, tux_time now);
+
+/* The connection's doorbell rang with @bits (TUX_RING_*): the caller took them
+ * out of dx->rung. */
+void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now);
+
+/* How many bytes to read from TCP for a switched direction (never read more);
+ * 0: do not read, for now. */
+size_t tux_conn_tcp_want(struct tux_conn *c);
+
+/* Bytes that were read, at most tux_conn_tcp_want(). */
+void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
+		     tux_time now);
+
+/* Reading TCP is at its end (@err 0; writing goes on), or TCP is broken (@err an
+ * errno); all that was in it has been read. */
+void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
+
+/* Bytes to write to TCP: copies up to @cap (at least 16) into @buf and returns
+ * how many.  If that is not 0, tux_conn_tcp_sent() must follow at once and say
+ * how many TCP took, none included: a latch may be held in between. */
+size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap);
+void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);
+
+/* The UDP path to this peer is known to be gone (interface down, ICMP is not
+ * enough): go back to TCP now. */
+void tux_conn_stall(struct tux_conn *c, tux_time now);
+
+/* ---- looking ---- */
+
+void *tux_conn_user(const struct tux_conn *c);
+struct tux_duplex *tux_conn_duplex(const struct tux_conn *c);
+const struct tux_tuple *tux_conn_tuple(const struct tux_conn *c, bool *active);
+const struct tux_conn_stats *tux_conn_stats(const struct tux_conn *c);
+enum tux_reason tux_conn_reason(const struct tux_conn *c);
+/* Over which path do bytes leave and arrive now? */
+bool tux_conn_tx_on_tux(const struct tux_conn *c);
+bool tux_conn_rx_on_tux(const struct tux_conn *c);
+
+/* Datagrams that fitted no connection, by kind, since the start. */
+struct tux_core_stats {
+	uint64_t datagrams_rx, datagrams_tx, packets_rx, packets_tx;
+	uint64_t damaged, strangers, bad_mac, wrong_version;
+};
+const struct tux_core_stats *tux_core_stats(const struct tux_core *core);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The opening exchange: each end proves that packets reach the other and come
+ * back, by a nonce that the other echoes under the connection's key.  HELLOs
+ * are outside of the numbering.  Who has answered HELLO keeps no state for it
+ * beyond the TCP connection that exists anyway, and answers with no more bytes
+ * than it was sent.
+ */
+#include "conn/conn.h"
+
+enum {
+	TRIES = 5,			/* HELLOs by timer */
+	FIRST_WAIT_US = 4000,		/* five times longer after each */
+	TOUCH_GAP_US = 500,		/* between HELLOs that I/O asks for */
+};
+
+static tux_time wait_after(unsigned tries)
+{
+	tux_time in = TUX_USEC(FIRST_WAIT_US);
+
+	while (--tries)
+		in *= 5;
+	return in;
+}
+
+void tux_hello_start(struct tux_conn *c, tux_time now)
+{
+	if (!c->active)
+		return;			/* the first word is the opener's */
+	tux_conn_do(c, TUX_DO_HELLO);
+	c->open.tries = 1;
+	c->open.at = tux_time_add(now, wait_after(1));
+}
+
+void tux_hello_touch(struct tux_conn *c, tux_time now)
+{
+	if (c->phase != TUX_PHASE_OPENING || !c->peer.port)
+		return;
+	if (tux_time_since(c->open.sent_at, now) < TUX_USEC(TOUCH_GAP_US))
+		return;
+	tux_conn_do(c, TUX_DO_HELLO);
+}
+
+void tux_hello_expire(struct tux_conn *c, tux_time now)
+{
+	if (c->phase != TUX_PHASE_OPENING || now < c->open.at)
+		return;
+	if (c->open.tries >= TRIES) {
+		c->open.at = TUX_NEVER;
+		tux_conn_decide(c, TUX_REASON_PEER_SILENT);
+		return;
+	}
+	c->open.tries++;
+	c->open.at = tux_time_add(now, wait_after(c->open.tries));
+	tux_conn_do(c, TUX_DO_HELLO);
+}
+
+static void derive_session(struct tux_conn *c)
+{
+	uint64_t in[3];
+
+	in[1] = c->active ? c->nonce : c->peer_nonce;
+	in[2] = c->active ? c->peer_nonce : c->nonce;
+	in[0] = 0;
+	c->session.k0 = tux_sip(&c->key, in, sizeof(in));
+	in[0] = 1;
+	c->session.k1 = tux_sip(&c->key, in, sizeof(in));
+}
+
+void tux_hello_proved(struct tux_conn *c, tux_time now)
+{
+	if (c->phase != TUX_PHASE_OPENING)
+		return;
+	c->phase = TUX_PHASE_PROVED;
+	c->open.at = TUX_NEVER;
+	c->progress_at = now;
+	derive_session(c);
+	tux_cc_init(&c->cc, &tux_cc_newreno,
+		    c->pkt_max < c->mtu ? c->pkt_max : c->mtu);
+	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
+	if (c->core->ev->own(c->core->arg, c) < 0) {
+		c->tx.announce_at = TUX_NEVER;
+		c->phase = TUX_PHASE_OPENING;	/* as if nobody answered */
+		c->open.tries = TRIES;
+		tux_conn_decide(c, TUX_REASON_NO_FD);
+		return;
+	}
+	c->tx.announce_at = now;
+	tux_conn_decide(c, TUX_REASON_NONE);
+	tux_upgrade_tx(c, now);
+}
+
+/* What the peer says of itself; the first word counts. */
+static void learn(struct tux_conn *c, const struct tux_addr *from,
+		  const struct tux_hello *h)
+{
+	c->peer_nonce = h->nonce;
+	c->peer_id = h->id;
+	c->peer = *from;
+	c->peer.port = h->port;
+	c->tx.window = h->window;
+	if (h->pkt_max < c->pkt_max)
+		c->pkt_max = h->pkt_max;
+	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
+	c->peer_first = (1ull << 32) + h->seq;
+	tux_ackq_init(&c->ackq, c->peer_first);
+}
+
+void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
+		    const struct tux_hello *h, tux_time now)
+{
+	tux_conn_trace(c, TUX_TRACE_RECV_HELLO, h->flags, 0, 0);
+	if (!h->nonce || !h->id || h->pkt_max < TUX_PKT_HDR + 256 ||
+	    (c->peer_nonce && h->nonce != c->peer_nonce)) {
+		c->stats.dropped++;
+		return;
+	}
+	if (!c->peer_nonce)
+		learn(c, from, h);
+	if (c->open.tries >= TRIES && c->reason == TUX_REASON_NO_FD)
+		return;
+	if (h->echo == c->nonce)
+		tux_hello_proved(c, now);
+	if (h->flags & TUX_HELLO_WANT)
+		tux_conn_do(c, TUX_DO_HELLO);
+	/* A passive end answers, and asks again by timer until it is proved. */
+	if (c->phase == TUX_PHASE_OPENING && c->open.at == TUX_NEVER &&
+	    c->open.tries < TRIES) {
+		c->open.tries++;
+		c->open.at = tux_time_add(now, wait_after(c->open.tries));
+	}
+}
+
+size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
+		       tux_time now)
+{
+	struct tux_pkt h = {
+		.version = TUX_WIRE_VERSION,
+		.flags = TUX_PKT_OPEN,
+		.id = c->peer_id,
+		.seq = (uint32_t)c->sentq.next,
+	};
+	struct tux_hello hello = {
+		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
+				   (c->phase == TUX_PHASE_OPENING ?
+				    TUX_HELLO_WANT : 0)),
+		.version = TUX_WIRE_VERSION,
+		.port = c->core->port,
+		.id = c->id,
+		.seq = (uint32_t)c->sentq.next,
+		.window = c->dx->rxp.cap,
+		.nonce = c->nonce,
+		.echo = c->peer_nonce,
+		.token = c->core->token,
+		.pkt_max = (uint16_t)c->core->pkt_max,
+		.delay = (uint16_t)(c->core->ack_delay / 100000u),
+		.tuple = c->tuple,
+	};
+	struct tux_writer w;
+
+	tux_writer_init(&w, buf, cap);
+	if (!tux_writer_hello(&w, &hello))
+		return 0;
+	c->todo &= ~(uint32_t)TUX_DO_HELLO;
+	c->open.sent_at = now;
+	tux_conn_trace(c, TUX_TRACE_SEND_HELLO, hello.flags, 0, 0);
+	return tux_writer_end(&w, &h, &c->key);
+}

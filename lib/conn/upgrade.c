@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When to announce, and how far ahead: policy around the rules of duplex.c.
+ *
+ * A generation announced at the byte just written works for a writer who now
+ * waits for an answer.  One who writes on makes it void; the next looks ahead
+ * by about twice what was written meanwhile, so that the acknowledgment is
+ * back before N is reached.  One who stops short of an acknowledged N is given
+ * a new generation where it stopped.
+ */
+#include "conn/conn.h"
+
+enum {
+	AHEAD_MIN = 256,
+	AHEAD_MAX = 1 << 20,
+	GAP_MIN_US = 100,		/* between generations, doubled by voids */
+	GAP_DOUBLINGS = 10,
+	QUIET_US = 2000,
+};
+
+static bool try_tx(struct tux_conn *c, tux_time now)
+{
+	if (tux_latch_try(&c->dx->tx.latch))
+		return true;
+	tux_conn_retry(c, now);
+	return false;
+}
+
+static bool try_rx(struct tux_conn *c, tux_time now)
+{
+	if (tux_latch_try(&c->dx->rx.latch))
+		return true;
+	tux_conn_retry(c, now);
+	return false;
+}
+
+/* ---- the direction that we send ---- */
+
+static void announce(struct tux_conn *c, tux_time now)
+{
+	struct tux_duplex_tx *t = &c->dx->tx;
+
+	if (now < c->tx.announce_at || !try_tx(c, now))
+		return;
+	if (tux_duplex_announce(c->dx, c->tx.ahead, &c->session, c->active,
+				&c->tx.gen_at)) {
+		c->tx.gen = t->gen;
+		tux_conn_do(c, TUX_DO_PREPARE);
+	}
+	c->tx.announce_at = TUX_NEVER;
+	tux_latch_drop(&t->latch);
+}
+
+/* The open generation came to nothing: the next, a while later. */
+static void next_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
+{
+	tux_time gap = c->rtt.srtt > TUX_USEC(GAP_MIN_US) ?
+		       c->rtt.srtt : TUX_USEC(GAP_MIN_US);
+	unsigned n = c->tx.voids < GAP_DOUBLINGS ? c->tx.voids : GAP_DOUBLINGS;
+
+	tux_conn_trace(c, TUX_TRACE_VOID, c->tx.gen, 0, 0);
+	c->tx.gen = 0;
+	c->tx.ack_gen = 0;
+	c->tx.voids++;
+	c->tx.ahead = ahead;
+	c->tx.quiet_at = TUX_NEVER;
+	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
+	c->tx.announce_at = tux_time_add(now, (gap << n) / 2);
+}
+
+static void on_void(struct tux_conn *c, tux_time now)
+{
+	uint64_t ahead;
+
+	if (c->tx.gen_at == TUX_NOWHERE || !try_tx(c, now))
+		return;			/* a disarming one stays open */
+	ahead = 2 * (c->dx->tx.off - c->dx->tx.from);
+	tux_latch_drop(&c->dx->tx.latch);
+	if (ahead < AHEAD_MIN)
+		ahead = AHEAD_MIN;
+	if (ahead > AHEAD_MAX)
+		ahead = AHEAD_MAX;
+	next_generation(c, ahead, now);
+}
+
+static void on_commit(struct tux_conn *c)
+{
+	uint64_t n = c->dx->tx.at;
+
+	tux_conn_trace(c, TUX_TRACE_COMMIT, c->dx->tx.gen, n, 0);
+	c->tx.path = TUX_PATH_TUX;
+	c->tx.announce_at = c->tx.quiet_at = TUX_NEVER;
+	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
+	c->stats.tcp_tx = n;
+	tux_sendbuf_init(&c->tx.buf, &c->dx->txp, n, c->tx.window);
+	c->out.marker = atomic_load(&c->dx->tx.marker_left) != 0;
+	tux_conn_decide(c, TUX_REASON_NONE);
+	tux_conn_ready(c);
+	tux_conn_tcp(c);
+	tux_conn_kick(c);
+}
+
+void tux_upgrade_tx(struct tux_conn *c, tux_time now)
+{
+	if (c->tx.path != TUX_PATH_NONE || c->phase != TUX_PHASE_PROVED)
+		return;
+	switch (tux_conn_tx_state(c)) {
+	case TUX_TX_RING:
+		on_commit(c);
+		break;
+	case TUX_TX_PLAIN:
+		if (c->tx.gen)
+			on_void(c, now);
+		announce(c, now);
+		break;
+	case TUX_TX_ACKED:
+		tux_conn_tcp(c);	/* at N by now? */
+		break;
+	default:
+		break;
+	}
+}
+
+static void watch_quiet(struct tux_conn *c, tux_time now)
+{
+	tux_time in = 4 * c->rtt.srtt;
+
+	if (in < TUX_USEC(QUIET_US))
+		in = TUX_USEC(QUIET_US);
+	c->tx.quiet_off = c->dx->tx.off;
+	c->tx.quiet_at = tux_time_add(now, in);
+}
+
+void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen, tux_time now)
+{
+	tux_conn_trace(c, TUX_TRACE_RECV_PREPARED, gen, 0, 0);
+	if (c->tx.path != TUX_PATH_NONE || gen != c->tx.gen)
+		return;
+	c->tx.ack_gen = gen;
+	if (!try_tx(c, now))
+		return;
+	c->tx.ack_gen = 0;
+	tux_duplex_prepared(c->dx, gen);
+	if (c->tx.gen_at == TUX_NOWHERE) {
+		c->tx.gen = 0;
+		c->tx.announce_at = now;
+	} else if (tux_duplex_at_commit(c->dx)) {
+		tux_conn_tcp(c);	/* the marker is due */
+	} else if (tux_conn_tx_state(c) == TUX_TX_ACKED) {
+		watch_quiet(c, now);
+	}
+	tux_latch_drop(&c->dx->tx.latch);
+	tux_upgrade_tx(c, now);
+}
+
+/* Acknowledged, short of N: does the writer rest? */
+static void check_quiet(struct tux_conn *c, tux_time now)
+{
+	bool quiet;
+
+	c->tx.quiet_at = TUX_NEVER;
+	if (tux_conn_tx_state(c) != TUX_TX_ACKED)
+		return;
+	if (!try_tx(c, now)) {
+		c->tx.quiet_at = c->retry_at;
+		return;
+	}
+	quiet = c->dx->tx.off == c->tx.quiet_off;
+	if (quiet)
+		tux_duplex_withdraw(c->dx);
+	else
+		watch_quiet(c, now);
+	tux_latch_drop(&c->dx->tx.latch);
+	if (quiet)
+		next_generation(c, 0, now);
+}
+
+/* ---- the direction that we receive ---- */
+
+void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
+			 tux_time now)
+{
+	struct tux_conn_rx *r = &c->rx;
+
+	tux_conn_trace(c, TUX_TRACE_RECV_PREPARE, gen, at, 0);
+	if (r->on_ring)
+		return;
+	r->arm_gen = gen;
+	r->arm_at = at;
+	if (!try_rx(c, now))
+		return;
+	r->arm_gen = 0;
+	if (tux_duplex_arm(c->dx, gen, at, &c->session, !c->active)) {
+		if (r->gen != gen && at != TUX_NOWHERE) {
+			tux_conn_trace(c, TUX_TRACE_ARMED, gen, at, 0);
+			tux_recvbuf_init(&r->buf, &c->dx->rxp);
+			r->gen = gen;
+		}
+		r->answer = gen;
+		tux_conn_do(c, TUX_DO_PREPARED);
+	}
+	tux_latch_drop(&c->dx->rx.latch);
+}
+
+static void on_rx_switch(struct tux_conn *c, tux_time now)
+{
+	tux_conn_trace(c, TUX_TRACE_RX_SWITCHED, c->dx->rx.at, 0, 0);
+	c->rx.on_ring = c->rx.tux = true;
+	c->rx.prove = false;
+	c->rx.arm_gen = 0;
+	c->stats.tcp_rx = c->dx->rx.at;
+	tux_conn_do(c, TUX_DO_ACK);	/* only now may we say what we have */
+	tux_conn_decide(c, TUX_REASON_NONE);
+	tux_conn_ready(c);
+	tux_conn_tcp(c);
+	tux_conn_check_end(c, now);
+}
+
+void tux_upgrade_rx(struct tux_conn *c, tux_time now)
+{
+	if (c->rx.on_ring || !c->rx.gen)
+		return;
+	if (c->rx.prove && tux_conn_rx_state(c) == TUX_RX_ARMED &&
+	    try_rx(c, now)) {
+		c->rx.prove = false;
+		tux_duplex_prove(c->dx);
+		tux_latch_drop(&c->dx->rx.latch);
+	}
+	if (tux_conn_rx_state(c) == TUX_RX_RING)
+		on_rx_switch(c, now);
+}
+
+/* ---- time ---- */
+
+tux_time tux_upgrade_deadline(const struct tux_conn *c)
+{
+	tux_time at = tux_time_min(c->retry_at, c->tx.quiet_at);
+
+	if (c->phase == TUX_PHASE_PROVED && c->tx.path == TUX_PATH_NONE)
+		at = tux_time_min(at, c->tx.announce_at);
+	return at;
+}
+
+void tux_upgrade_expire(struct tux_conn *c, tux_time now)
+{
+	if (now >= c->retry_at) {
+		c->retry_at = TUX_NEVER;
+		if (c->rx.arm_gen)
+			tux_upgrade_prepare(c, c->rx.arm_gen, c->rx.arm_at,
+					    now);
+		if (c->tx.ack_gen)
+			tux_upgrade_prepared(c, c->tx.ack_gen, now);
+		tux_upgrade_rx(c, now);
+	}
+	if (now >= c->tx.quiet_at)
+		check_quiet(c, now);
+	tux_upgrade_tx(c, now);
+}
