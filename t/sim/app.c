@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * app - applications
+ *
+ * One runs when it is woken, reads and writes until it is told -EAGAIN (or
+ * until it has done enough for now), and sleeps.  What wakes it is what would
+ * wake a program: news of TCP for a direction that is on TCP, ready() from the
+ * loop for one that is on a ring.  So a lost wake-up is a stuck story.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { ROUNDS = 100000 };	/* reads or writes at one instant */
+
+static uint8_t io_buf[SIM_IO_MAX];
+
+/* ---- TCP as the duplex sees it ---- */
+
+static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
+{
+	return sim_tcp_send(arg, iov, n);
+}
+
+static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
+{
+	return sim_tcp_recv(arg, iov, n, peek);
+}
+
+static struct tux_tcp tcp_of(struct sim_end *e)
+{
+	return (struct tux_tcp){ tcp_send, tcp_recv, e };
+}
+
+/* @len bytes of io_buf, in up to three pieces if the plan varies. */
+static int pieces(struct sim_end *e, struct iovec v[3], uint64_t len)
+{
+	int i, n = e->plan.vary ? 1 + (int)sim_below(e->conn->s, 3) : 1;
+	uint64_t at = 0;
+
+	for (i = 0; i < n; i++) {
+		v[i].iov_base = io_buf + at;
+		v[i].iov_len = i == n - 1 ? len - at :
+			       sim_below(e->conn->s, len - at + 1);
+		at += v[i].iov_len;
+	}
+	return n;
+}
+
+static uint64_t io_len(struct sim_end *e, uint64_t most)
+{
+	return e->plan.vary ? 1 + sim_below(e->conn->s, most) : most;
+}
+
+/* ---- latches: alone in its latch, but the loop may find it held ---- */
+
+static void resume(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	struct sim_end *e = arg;
+
+	(void)s, (void)n, (void)m;
+	tux_latch_drop(e->held);
+	e->held = NULL;
+	sim_app_wake(e);
+}
+
+/* False: the thread fell asleep with the latch in its hand. */
+static bool enter(struct sim_end *e, struct tux_latch *l)
+{
+	struct sim *s = e->conn->s;
+
+	if (!tux_latch_try(l))
+		sim_fail(s, "%c: the loop has kept a latch", e->host->name);
+	if (!sim_chance(s, e->plan.hold))
+		return true;
+	e->held = l;
+	sim_at(s, s->now + 1 + sim_below(s, TUX_USEC(300)), resume, e, 0, 0);
+	return false;
+}
+
+static void leave(struct sim_end *e, struct tux_latch *l)
+{
+	tux_latch_drop(l);
+	sim_host_bell(e);
+}
+
+/* ---- reading ---- */
+
+/* What poll and advance promise, the read that follows must keep. */
+static void check_promise(struct sim_end *e, bool can, ssize_t k)
+{
+	if (can != (k != -EAGAIN))
+		sim_fail(e->conn->s, "%c: %sreadable, and a read says %zd",
+			 e->host->name, can ? "" : "not ", k);
+}
+
+static ssize_t read_dx(struct sim_end *e, const struct iovec *v, int n)
+{
+	struct tux_duplex *d = e->dx;
+	struct tux_tcp tcp = tcp_of(e);
+	unsigned poll = tux_duplex_poll(d);
+	bool ask = sim_below(e->conn->s, 2), can = poll & TUX_CAN_READ;
+	ssize_t k, p = 0;
+
+	if (!(poll & TUX_RX_ON_RING) && ask)
+		can = tux_duplex_advance(d, &tcp) &&
+		      (sim_tcp_readable(e) ||
+		       tux_duplex_poll(d) & TUX_CAN_READ);
+	if (e->plan.vary && !sim_below(e->conn->s, 8)) {
+		p = tux_duplex_read(d, v, n, true, &tcp);
+		if (p > 0)
+			sim_check_read(e, io_buf, (uint64_t)p);
+		if (p < 0 && p != -EAGAIN)
+			return p;
+	}
+	k = tux_duplex_read(d, v, n, false, &tcp);
+	if (p > 0 && k < p)
+		sim_fail(e->conn->s, "%c: peeks %zd, reads %zd",
+			 e->host->name, p, k);
+	if (ask || poll & TUX_RX_ON_RING)
+		check_promise(e, can, k);
+	return k;
+}
+
+static ssize_t read_some(struct sim_end *e)
+{
+	struct iovec v[3];
+	int n = pieces(e, v, io_len(e, e->plan.rmax));
+	ssize_t k;
+
+	if (!e->dx)
+		return sim_tcp_recv(e, v, n, false);
+	if (!enter(e, &e->dx->rx.latch))
+		return -EAGAIN;
+	k = read_dx(e, v, n);
+	leave(e, &e->dx->rx.latch);
+	return k;
+}
+
+/* Has @e read anything?  Then it may have more to say. */
+static void update_goal(struct sim_end *e)
+{
+	const struct sim_plan *p = &e->plan;
+	uint64_t n;
+
+	switch (p->role) {
+	case SIM_ECHO:
+		e->goal = e->got;
+		break;
+	case SIM_CLIENT:
+		n = e->got / p->resp + 1;
+		e->goal = (n < p->rounds ? n : p->rounds) * (uint64_t)p->req;
+		break;
+	case SIM_SERVER:
+		e->goal = e->got / p->req * p->resp;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool may_read(const struct sim_end *e)
+{
+	return !e->paused && !e->eof && !e->rerr && !e->closed && !e->held;
+}
+
+static bool do_read(struct sim_end *e)
+{
+	ssize_t k;
+
+	if (!may_read(e))
+		return false;
+	k = read_some(e);
+	if (k == -EAGAIN)
+		return false;
+	if (k > 0) {
+		sim_check_read(e, io_buf, (uint64_t)k);
+		e->got += (uint64_t)k;
+		e->conn->s->chunks++;
+	} else if (k == 0) {
+		sim_check_eof(e);
+		e->eof = true;
+	} else {
+		sim_check_error(e, (int)-k);
+		e->rerr = (int)-k;
+	}
+	return k > 0;
+}
+
+/* ---- writing ---- */
+
+static ssize_t write_some(struct sim_end *e)
+{
+	uint64_t len = e->goal - e->sent;
+	struct tux_tcp tcp = tcp_of(e);
+	struct iovec v[3];
+	bool can;
+	ssize_t k;
+	int n;
+
+	len = io_len(e, len < e->plan.wmax ? len : e->plan.wmax);
+	sim_fill(e, e->sent, io_buf, len);
+	n = pieces(e, v, len);
+	if (!e->dx)
+		return sim_tcp_send(e, v, n);
+	if (!enter(e, &e->dx->tx.latch))
+		return -EAGAIN;
+	can = tux_duplex_poll(e->dx) & TUX_CAN_WRITE;
+	k = tux_duplex_write(e->dx, v, n, &tcp);
+	if (can && k == -EAGAIN)
+		sim_fail(e->conn->s, "%c: writable, and a write says no",
+			 e->host->name);
+	leave(e, &e->dx->tx.latch);
+	return k;
+}
+
+static bool do_write(struct sim_end *e)
+{
+	ssize_t k;
+
+	if (e->sent >= e->goal || e->shut || e->closed || e->werr || e->held)
+		return false;
+	k = write_some(e);
+	if (k == -EAGAIN)
+		return false;
+	if (k > 0) {
+		e->sent += (uint64_t)k;
+	} else {
+		sim_check_error(e, (int)-k);
+		e->werr = (int)-k;
+	}
+	return k > 0;
+}
+
+static void do_shut(struct sim_end *e)
+{
+	bool ring = false;
+
+	e->shut = true;
+	if (!e->dx) {
+		sim_tcp_shut(e);
+		return;
+	}
+	if (!tux_latch_try(&e->dx->tx.latch))
+		sim_fail(e->conn->s, "%c: the loop has kept a latch",
+			 e->host->name);
+	ring = tux_duplex_shut(e->dx);
+	if (!ring)
+		sim_tcp_shut(e);
+	leave(e, &e->dx->tx.latch);
+}
+
+/* ---- beginning and ending ---- */
+
+static bool has_finished(const struct sim_end *e)
+{
+	const struct sim_plan *p = &e->plan;
+
+	if (e->sent < e->goal || e->shut || e->closed || e->held)
+		return false;
+	switch (p->role) {
+	case SIM_CLIENT:
+		return e->got == (uint64_t)p->rounds * p->resp;
+	case SIM_BULK:
+		return p->finish;
+	default:
+		return e->eof;
+	}
+}
+
+static void end(struct sim_end *e, bool abort)
+{
+	if (e->closed)
+		return;
+	e->closed = true;
+	e->aborted = abort;
+	if (e->c)
+		atomic_fetch_or(&e->dx->rung, TUX_RING_CLOSE |
+				(abort ? TUX_RING_ABORT : 0));
+	if (e->c)
+		sim_host_bell(e);
+	sim_tcp_put(e, abort && !e->owned);
+}
+
+static void app_run(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	struct sim_end *e = arg;
+	unsigned i = 0, most = ROUNDS;
+	bool more = true;
+
+	(void)n, (void)m;
+	e->app_queued = false;
+	if (e->closed || e->host->dead || e->held)
+		return;
+	if (e->plan.vary)
+		most = 1 + (unsigned)sim_below(s, 6);
+	update_goal(e);
+	while (more && i++ < most && !s->failed) {
+		more = do_read(e);
+		update_goal(e);
+		more |= do_write(e);
+	}
+	if (has_finished(e) && !e->werr)
+		do_shut(e);
+	if (!e->plan.linger && ((e->shut && e->eof) || e->rerr || e->werr))
+		end(e, false);
+	else if (more)
+		sim_app_wake(e);
+}
+
+void sim_app_wake(struct sim_end *e)
+{
+	struct sim *s = e->conn->s;
+
+	if (e->app_queued || !e->begun || e->closed || e->host->dead)
+		return;
+	e->app_queued = true;
+	sim_at(s, s->now + sim_below(s, e->plan.think + 1), app_run, e, 0, 0);
+}
+
+/* ---- what stories ask of them ---- */
+
+void sim_write(struct sim_end *e, uint64_t n)
+{
+	e->goal += n;
+	sim_app_wake(e);
+}
+
+void sim_finish(struct sim_end *e)
+{
+	e->plan.finish = true;
+	sim_app_wake(e);
+}
+
+void sim_pause(struct sim_end *e, bool on)
+{
+	e->paused = on;
+	sim_app_wake(e);
+}
+
+void sim_close(struct sim_end *e)
+{
+	end(e, false);
+}
+
+void sim_abort(struct sim_end *e)
+{
+	end(e, true);
+}
+
+void sim_raw(struct sim_end *e)
+{
+	atomic_fetch_or(&e->dx->rung, TUX_RING_RAW);
+	sim_host_bell(e);
+}
+
+bool sim_pin(struct sim_end *e)
+{
+	struct tux_duplex *d = e->dx;
+
+	if (atomic_load(&d->tx.state) >= TUX_TX_RING ||
+	    atomic_load(&d->rx.state) != TUX_RX_PLAIN)
+		return false;
+	tux_duplex_withdraw(d);
+	d->tx.pinned = d->rx.pinned = 1;
+	return true;
+}

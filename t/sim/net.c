@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * net - links between hosts, for datagrams
+ *
+ * What happens to a datagram is decided when it is sent: dropped on purpose,
+ * by a full bottleneck, by its length or by chance; or it arrives, once or
+ * twice, late, damaged or not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+#include "wire/pkt.h"
+
+struct dgram {
+	struct tux_list node;	/* in sim->wire */
+	struct sim_host *to;
+	struct tux_addr from;
+	size_t len;
+	uint8_t p[];
+};
+
+/* ---- what is in it ---- */
+
+static unsigned hello_kind(const struct tux_record *r)
+{
+	struct tux_hello h;
+
+	if (tux_hello_decode(&h, r))
+		return 0;
+	if (!h.echo)
+		return SIM_ASK;
+	return h.flags & TUX_HELLO_WANT ? SIM_ANSWER : SIM_CONFIRM;
+}
+
+static unsigned record_kind(const struct tux_record *r)
+{
+	switch (r->type) {
+	case TUX_REC_STREAM:
+		return (r->data_len ? SIM_DATA : 0) |
+		       (r->flags & TUX_STREAM_FIN ? SIM_FIN : 0);
+	case TUX_REC_HELLO:
+		return hello_kind(r);
+	case TUX_REC_PREPARE:
+		return SIM_PREPARE;
+	case TUX_REC_PREPARED:
+		return SIM_PREPARED;
+	case TUX_REC_RESET:
+		return SIM_RESET;
+	case TUX_REC_PING:
+		return SIM_PING;
+	default:
+		return 0;
+	}
+}
+
+static unsigned packet_kinds(struct sim_link *l, const struct tux_pkt *h,
+			     const uint8_t *p)
+{
+	struct tux_reader reader;
+	struct tux_record rec;
+	unsigned kinds = 0;
+	bool opens = h->got == l->got && h->got + h->window > l->limit;
+
+	tux_reader_init(&reader, h, p);
+	while (tux_reader_next(&reader, &rec) == 1)
+		kinds |= record_kind(&rec);
+	if (!kinds && !(h->flags & TUX_PKT_ELICIT))
+		kinds = SIM_ACK | (opens ? SIM_WINDOW : 0);
+	l->got = h->got;
+	l->limit = h->got + h->window;
+	return kinds;
+}
+
+unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len)
+{
+	struct tux_pkt h;
+	unsigned kinds = 0;
+
+	while (len && !tux_pkt_decode(&h, p, len)) {
+		kinds |= packet_kinds(l, &h, p);
+		p += h.len;
+		len -= h.len;
+	}
+	return kinds;
+}
+
+static const char *kinds_text(unsigned kinds, char *buf, size_t cap)
+{
+	static const char *const name[] = {
+		"ask", "answer", "confirm", "prepare", "prepared", "data",
+		"fin", "reset", "ping", "ack", "window",
+	};
+	unsigned i;
+
+	buf[0] = '\0';
+	for (i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		if (!(kinds & 1u << i))
+			continue;
+		if (buf[0])
+			strncat(buf, "+", cap - strlen(buf) - 1);
+		strncat(buf, name[i], cap - strlen(buf) - 1);
+	}
+	return buf;
+}
+
+/* ---- what becomes of it ---- */
+
+void sim_drop(struct sim_link *l, unsigned kinds, unsigned skip, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < SIM_DROPS; i++) {
+		if (l->drop[i].n)
+			continue;
+		l->drop[i] = (struct sim_drop){ kinds, skip, n };
+		return;
+	}
+}
+
+static bool dropped_on_purpose(struct sim_link *l, unsigned kinds)
+{
+	unsigned i;
+
+	for (i = 0; i < SIM_DROPS; i++) {
+		struct sim_drop *d = &l->drop[i];
+
+		if (!d->n || !(d->kinds & kinds))
+			continue;
+		if (d->skip) {
+			d->skip--;
+			continue;
+		}
+		d->n--;
+		return true;
+	}
+	return false;
+}
+
+static bool vanishes(struct sim *s, struct sim_link *l, unsigned kinds,
+		     size_t len)
+{
+	if (l->down || (l->mtu && len > l->mtu))
+		return true;
+	return dropped_on_purpose(l, kinds) || sim_chance(s, l->loss);
+}
+
+/* How long the bottleneck holds @len bytes; TUX_NEVER: its queue is full. */
+static tux_time bottleneck(struct sim *s, struct sim_link *l, size_t len)
+{
+	tux_time wait;
+
+	if (!l->rate)
+		return 0;
+	if (l->free_at < s->now)
+		l->free_at = s->now;
+	wait = l->free_at - s->now;
+	if (wait > l->queue)
+		return TUX_NEVER;
+	l->free_at += len * TUX_SEC(1) / l->rate;
+	return l->free_at - s->now;
+}
+
+static void damage(struct sim *s, struct sim_link *l, struct dgram *d)
+{
+	unsigned n = 1 + (unsigned)sim_below(s, 3);
+
+	for (l->flip_n++; n; n--)
+		d->p[sim_below(s, d->len)] ^= (uint8_t)(1 << sim_below(s, 8));
+}
+
+static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	struct dgram *d = arg;
+
+	(void)s, (void)n, (void)m;
+	tux_list_remove(&d->node);
+	sim_host_input(d->to, &d->from, d->p, d->len);
+	free(d);
+}
+
+static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
+		const struct tux_addr *from, const uint8_t *p, size_t len,
+		tux_time wait)
+{
+	struct dgram *d = malloc(sizeof(*d) + len);
+
+	d->to = to;
+	d->from = *from;
+	d->len = len;
+	memcpy(d->p, p, len);
+	if (sim_chance(s, l->flip))
+		damage(s, l, d);
+	tux_list_push(&s->wire, &d->node);
+	sim_at(s, s->now + wait + l->delay + sim_below(s, l->jitter + 1),
+	       arrive, d, 0, 0);
+}
+
+static void digest(struct sim *s, const uint8_t *p, size_t len)
+{
+	static const struct tux_key key = { 1, 2 };
+	uint64_t in[3] = { s->digest, s->now, tux_sip(&key, p, len) };
+
+	s->digest = tux_sip(&key, in, sizeof(in));
+}
+
+static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
+{
+	unsigned i;
+
+	for (i = 0; i < s->host_n; i++) {
+		if (!tux_addr_same_ip(&s->host[i].addr, a))
+			continue;
+		if (a->port == s->host[i].addr.port || a->port == SIM_PORT)
+			return &s->host[i];
+	}
+	return NULL;
+}
+
+void sim_net_send(struct sim_host *h, const struct tux_addr *to,
+		  const struct tux_addr *from, const uint8_t *p, size_t len)
+{
+	struct sim *s = h->s;
+	struct sim_host *dst = host_at(s, to);
+	struct tux_addr src = *from;
+	struct sim_link *l;
+	unsigned kinds;
+	char text[80];
+	tux_time wait;
+
+	s->packets++;
+	digest(s, p, len);
+	src.port = h->addr.port;
+	if (host_at(s, &src) != h)
+		sim_fail(s, "%c sends from a foreign address", h->name);
+	if (!dst)
+		return;			/* no such port: ICMP tells nobody */
+	l = sim_link(h, dst);
+	l->sent_n++;
+	kinds = sim_kinds(l, p, len);
+	if (vanishes(s, l, kinds, len) ||
+	    (wait = bottleneck(s, l, len)) == TUX_NEVER) {
+		l->lost_n++;
+		sim_note(s, "lost %s from %c",
+			 kinds_text(kinds, text, sizeof(text)), h->name);
+		return;
+	}
+	put(s, l, dst, &src, p, len, wait);
+	if (sim_chance(s, l->twice))
+		put(s, l, dst, &src, p, len, wait);
+}
+
+void sim_part(struct sim *s, unsigned a, unsigned b, bool down)
+{
+	s->link[a][b].down = s->link[b][a].down = down;
+	sim_note(s, down ? "path down" : "path up");
+}
+
+void sim_net_fini(struct sim *s)
+{
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, &s->wire)
+		free(TUX_CONTAINER(n, struct dgram, node));
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The engine: take the earliest event, set the clock to it, run it.
+ */
+#include "sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers (splitmix64: Steele, Lea and Flood, 2014) ---- */
+
+uint64_t sim_rand(struct sim *s)
+{
+	uint64_t z = s->rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+uint64_t sim_below(struct sim *s, uint64_t n)
+{
+	return n ? sim_rand(s) % n : 0;
+}
+
+bool sim_chance(struct sim *s, uint32_t of_a_million)
+{
+	return of_a_million && sim_below(s, 1000000) < of_a_million;
+}
+
+/* ---- events: a binary heap by time, then by order of birth ---- */
+
+static bool sooner(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void swap(struct sim_event *a, struct sim_event *b)
+{
+	struct sim_event t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+void sim_at(struct sim *s, tux_time at, sim_fn *fn, void *arg, uint64_t n,
+	    uint64_t m)
+{
+	struct sim_event *h;
+	size_t i;
+
+	if (s->heap_len == s->heap_cap) {
+		s->heap_cap = s->heap_cap ? 2 * s->heap_cap : 64;
+		s->heap = realloc(s->heap, s->heap_cap * sizeof(*s->heap));
+	}
+	h = s->heap;
+	i = s->heap_len++;
+	h[i] = (struct sim_event){ at, s->order++, fn, arg, n, m };
+	for (; i && sooner(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
+		swap(&h[i], &h[(i - 1) / 2]);
+}
+
+static struct sim_event pop(struct sim *s)
+{
+	struct sim_event *h = s->heap, first = h[0];
+	size_t i = 0, k, len = --s->heap_len;
+
+	h[0] = h[len];
+	while ((k = 2 * i + 1) < len) {
+		if (k + 1 < len && sooner(&h[k + 1], &h[k]))
+			k++;
+		if (!sooner(&h[k], &h[i]))
+			break;
+		swap(&h[i], &h[k]);
+		i = k;
+	}
+	return first;
+}
+
+static void step(struct sim *s)
+{
+	struct sim_event e = pop(s);
+
+	s->now = e.at;
+	e.fn(s, e.arg, e.n, e.m);
+}
+
+void sim_run(struct sim *s, tux_time until)
+{
+	while (!s->failed && s->heap_len && s->heap[0].at <= until)
+		step(s);
+	if (s->now < until)
+		s->now = until;
+}
+
+static bool all_done(const struct sim *s)
+{
+	unsigned i, j;
+
+	for (i = 0; i < s->conn_n; i++) {
+		for (j = 0; j < 2; j++) {
+			const struct sim_end *e = &s->conn[i]->end[j];
+
+			if (!e->host->dead && (!e->closed || e->c))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void say_stuck(struct sim *s)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * s->conn_n; i++) {
+		const struct sim_end *e = &s->conn[i / 2]->end[i % 2];
+
+		fprintf(stderr, "%c%u: sent %llu of %llu, got %llu%s%s%s%s%s "
+			"rerr %d werr %d", e->host->name, i / 2,
+			(unsigned long long)e->sent,
+			(unsigned long long)e->goal,
+			(unsigned long long)e->got, e->shut ? ", shut" : "",
+			e->eof ? ", eof" : "", e->closed ? ", closed" : "",
+			e->c ? "" : ", no conn", e->host->dead ? ", dead" : "",
+			e->rerr, e->werr);
+		if (e->dx)
+			fprintf(stderr, ", tx state %u rx state %u err %u",
+				e->dx->tx.state, e->dx->rx.state, e->dx->err);
+		fprintf(stderr, "\n");
+	}
+}
+
+void sim_run_out(struct sim *s, tux_time until)
+{
+	while (!s->failed && !all_done(s) && s->heap_len &&
+	       s->heap[0].at <= until)
+		step(s);
+	if (s->failed || all_done(s))
+		return;
+	say_stuck(s);
+	sim_fail(s, "stuck");
+}
+
+/* ---- failing ---- */
+
+enum { TAIL = 4000 };	/* how much of the trace a failure shows */
+
+void sim_fail(struct sim *s, const char *fmt, ...)
+{
+	size_t from = s->full.len > TAIL ? s->full.len - TAIL : 0;
+	va_list ap;
+
+	if (s->failed)
+		return;
+	s->failed = true;
+	if (s->full.len)
+		fprintf(stderr, "...%s", s->full.p + from);
+	fprintf(stderr, "failed at %.3f ms: ", (double)s->now / 1e6);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+}
+
+/* ---- memory that cores ask for, counted ---- */
+
+static void *mem_alloc(void *arg, size_t len)
+{
+	struct sim *s = arg;
+
+	if (++s->alloc_n == s->alloc_fail_at)
+		return NULL;
+	s->blocks++;
+	return calloc(1, len ? len : 1);
+}
+
+static void mem_free(void *arg, void *p)
+{
+	struct sim *s = arg;
+
+	if (!p)
+		return;
+	s->blocks--;
+	free(p);
+}
+
+/* ---- birth and end ---- */
+
+struct sim *sim_new(uint64_t seed)
+{
+	struct sim *s = calloc(1, sizeof(*s));
+
+	s->rng = seed;
+	tux_list_init(&s->wire);
+	s->mem = (struct tux_mem){ mem_alloc, mem_free, s };
+	return s;
+}
+
+static void free_conn(struct sim_conn *k)
+{
+	sim_tcp_fini(k);
+	free(k->end[0].dx);
+	free(k->end[1].dx);
+	free(k);
+}
+
+bool sim_free(struct sim *s, uint64_t *digest)
+{
+	unsigned i;
+	bool held;
+
+	for (i = 0; i < s->host_n; i++)
+		sim_host_fini(&s->host[i]);
+	if (s->blocks)
+		sim_fail(s, "%llu blocks of memory leaked",
+			 (unsigned long long)s->blocks);
+	for (i = 0; i < s->conn_n; i++)
+		free_conn(s->conn[i]);
+	sim_net_fini(s);
+	held = !s->failed;
+	if (digest)
+		*digest = s->digest;
+	free(s->heap);
+	free(s->golden.p);
+	free(s->full.p);
+	free(s);
+	return held;
+}
+
+struct sim_host *sim_add_host(struct sim *s)
+{
+	struct sim_host *h = &s->host[s->host_n];
+	unsigned i;
+
+	h->s = s;
+	h->i = s->host_n++;
+	h->name = (char)('a' + h->i);
+	sim_host_init(h);
+	for (i = 0; i < SIM_HOSTS; i++)
+		s->link[i][h->i].delay = s->link[h->i][i].delay = TUX_MSEC(1);
+	return h;
+}
+
+struct sim_link *sim_link(struct sim_host *from, struct sim_host *to)
+{
+	return &from->s->link[from->i][to->i];
+}
+
+static void init_end(struct sim_conn *k, unsigned i, struct sim_host *h)
+{
+	struct sim_end *e = &k->end[i];
+
+	e->conn = k;
+	e->host = h;
+	e->side = i;
+	e->peer = &k->end[1 - i];
+	e->plan.wmax = e->plan.rmax = 16384;
+}
+
+static void claim(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	struct sim_end *e = arg;
+
+	(void)s, (void)n, (void)m;
+	if (e->host->dead)
+		return;
+	if (!e->plan.plain)
+		sim_host_claim(e);
+	e->begun = true;
+	sim_app_wake(e);
+}
+
+static void begin(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	struct sim_conn *k = arg;
+	unsigned i;
+
+	(void)n, (void)m;
+	sim_tcp_init(k);
+	for (i = 0; i < 2; i++)
+		sim_at(s, s->now + k->end[i].plan.claim, claim, &k->end[i],
+		       0, 0);
+}
+
+struct sim_conn *sim_connect(struct sim_host *a, struct sim_host *b)
+{
+	struct sim *s = a->s;
+	struct sim_conn *k = calloc(1, sizeof(*k));
+
+	k->s = s;
+	k->i = s->conn_n;
+	k->tuple = (struct tux_tuple){ a->addr, b->addr };
+	k->tuple.active.port = (uint16_t)(40000 + k->i);
+	k->tuple.passive.port = SIM_PORT;
+	k->key = (struct tux_key){ sim_rand(s), sim_rand(s) };
+	k->ring = 65536;
+	k->mtu = 1472;
+	k->tcp = (struct sim_tcp){ .delay = TUX_MSEC(1), .sndbuf = 65536,
+				   .rcvbuf = 65536, .mss = 1448 };
+	init_end(k, 0, a);
+	init_end(k, 1, b);
+	s->conn[s->conn_n++] = k;
+	sim_at(s, s->now, begin, k, 0, 0);
+	return k;
+}
+
+void sim_pair(struct sim *s, struct sim_end **a, struct sim_end **b)
+{
+	struct sim_host *ha = sim_add_host(s), *hb = sim_add_host(s);
+	struct sim_conn *k = sim_connect(ha, hb);
+
+	*a = &k->end[0];
+	*b = &k->end[1];
+}

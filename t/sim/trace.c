@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace - what hosts and the network tell, and whether it is as written
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+static void append(struct sim_text *t, const char *p, size_t len)
+{
+	if (t->len + len + 1 > t->cap) {
+		t->cap = 2 * (t->len + len + 1);
+		t->p = realloc(t->p, t->cap);
+	}
+	memcpy(t->p + t->len, p, len);
+	t->len += len;
+	t->p[t->len] = '\0';
+}
+
+static void line(struct sim *s, bool golden, const char *who, const char *what)
+{
+	char buf[200];
+	int n = snprintf(buf, sizeof(buf), "[%8.3f] %s %s\n",
+			 (double)s->now / 1e6, who, what);
+
+	if (s->mute)
+		return;
+	append(&s->full, buf, (size_t)n);
+	if (golden)
+		append(&s->golden, buf, (size_t)n);
+	if (s->loud)
+		fputs(buf, stderr);
+}
+
+void sim_trace_event(struct sim_host *h, const struct tux_trace *t)
+{
+	char who[] = { h->name, ' ', '>', '\0' };
+	char what[120];
+
+	tux_trace_text(t, what, sizeof(what));
+	line(h->s, h->s->only >> t->what & 1, who, what);
+}
+
+void sim_note(struct sim *s, const char *fmt, ...)
+{
+	char what[120];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	line(s, s->net_lines, "net", what);
+}
+
+void sim_trace_is(struct sim *s, const char *file, int at, const char *want)
+{
+	const char *is = s->golden.p ? s->golden.p : "";
+
+	if (s->failed)
+		return;
+	if (strcmp(is, want) != 0) {
+		fprintf(stderr, "--- wanted\n%s--- was\n%s---\n", want, is);
+		sim_fail(s, "%s:%d: another trace", file, at);
+	}
+	s->golden.len = 0;
+	if (s->golden.p)
+		s->golden.p[0] = '\0';
+}
