@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ends - who takes which step of way.pml, and when
+ *
+ * Whatever application or loop does under a latch is one atomic step.  UDP is
+ * the set of all that was sent: a packet may come late, twice, in any order or
+ * never.  `dead` keeps all of it back for good.
+ */
+
+/* ---- the sending application ---- */
+
+#define AT_COMMIT(w) (W.st == ACKED && W.wr == W.at && !W.shut && !W.pinned)
+#define CAN_COMMIT(w) (AT_COMMIT(w) && W.n + 2 <= ROOM)
+#define LOW(w) (W.got < W.wr -> W.got : W.wr)
+#define CAN_TCP(w) (W.n < ROOM && (W.st == PLAIN || W.st == ANNOUNCED || \
+	(W.st == ACKED && (W.wr < W.at || W.pinned)) || \
+	(W.st == RAW && !W.hold)))
+#ifdef M_LATEMARKER		/* bytes into the ring before the marker is out */
+#define MAY_RING(w) true
+#define WHOLE(w) (RUNS(w) && W.n + 2 <= ROOM)
+#else
+#define MAY_RING(w) (!W.left)
+#define WHOLE(w) true
+#endif
+#define CAN_RING(w) (W.st == RING && MAY_RING(w) && W.wr - LOW(w) < RINGCAP)
+#define CAN_WRITE(w) (CAN_TCP(w) || CAN_RING(w))
+#define RUNS(w) (!gone[w] && !W.broken)
+#define WILLING(w) (RUNS(w) && !W.shut && !W.silent)
+
+/* Would a byte like @k complete the marker that is in doubt? */
+#ifdef M_NOCUT			/* nobody looks */
+#define COMPLETES(w, k) false
+#else
+#define COMPLETES(w, k) (W.doubt && W.wr == W.at + 1 && (k) == SECOND(W.mgen))
+#endif
+#ifdef M_HOLD			/* a prefix waits until the outcome is known */
+#define HELD(w, k) (W.st == ANNOUNCED && W.wr == W.at && (k) == FIRST)
+#else
+#define HELD(w, k) false
+#endif
+
+proctype app_tx(byte w)
+{
+end:	do
+#ifdef LOOKALIKE
+	:: atomic { WILLING(w) && !W.want && W.wr < BYTES ->
+		if
+		:: W.want = ORDINARY
+		:: W.want = FIRST
+		:: W.mgen && W.st != RING -> W.want = SECOND(W.mgen)
+#if GENS > 1
+		:: W.mgen > 1 && W.st != RING -> W.want = SECOND(1)
+#endif
+		fi }
+	:: atomic { WILLING(w) && W.want && CAN_TCP(w) &&
+		    !COMPLETES(w, W.want) && !HELD(w, W.want) ->
+		write_tcp(w, W.want); W.want = 0 }
+	:: atomic { WILLING(w) && W.want && CAN_RING(w) ->
+		W.wr++; W.want = 0 }
+#else
+	:: atomic { WILLING(w) && W.wr < BYTES && CAN_TCP(w) ->
+		write_tcp(w, ORDINARY) }
+	:: atomic { WILLING(w) && W.wr < BYTES && CAN_RING(w) ->
+		printf("app %d: byte %d to the ring\n", w, W.wr + 1);
+		W.wr++ }
+#endif
+	/* It ends only where it could go on: one who waits for ever is seen. */
+	:: atomic { WILLING(w) && !W.want && (W.wr == BYTES || CAN_WRITE(w)) ->
+		shut_app(w) }
+#ifdef SILENCE
+	:: atomic { WILLING(w) && !W.want && (W.wr == BYTES || CAN_WRITE(w)) ->
+		printf("app %d: waits\n", w);
+		W.silent = 1 }
+#endif
+	od
+}
+
+/* ---- the sending loop, before the switch ---- */
+
+#define MAY_ANNOUNCE(w) (W.st == PLAIN && !W.shut && !W.disarming && \
+	(W.doubt -> W.gen < 2 * GENS : W.reals < GENS && !W.pinned))
+#ifdef M_OLDACK			/* any PREPARED will do */
+#define FITS(w, g) true
+#else
+#define FITS(w, g) ((g) == W.gen)
+#endif
+#define PREPARED_FITS(w, g) ((W.prepared & BIT(g)) && !dead && FITS(w, g) && \
+	(W.disarming || W.st == ANNOUNCED))
+
+proctype loop_tx(byte w)
+{
+	byte ahead;
+
+end:	do
+	:: atomic { RUNS(w) && MAY_ANNOUNCE(w) ->
+		ahead = 0;
+		do
+		:: ahead < AHEAD -> ahead++
+		:: break
+		od;
+		announce(w, ahead);
+		ahead = 0 }
+	/* The writer rests short of N, or the path is silent. */
+	:: atomic { RUNS(w) && (W.st == ANNOUNCED || W.st == ACKED) &&
+		    (W.wr < W.at || dead) ->
+		printf("loop %d: withdraws %d\n", w, W.gen);
+		W.st = PLAIN }
+	:: atomic { RUNS(w) && PREPARED_FITS(w, 1) -> on_prepared(w, 1) }
+	:: atomic { RUNS(w) && PREPARED_FITS(w, 2) -> on_prepared(w, 2) }
+#if GENS > 1
+	:: atomic { RUNS(w) && PREPARED_FITS(w, 3) -> on_prepared(w, 3) }
+	:: atomic { RUNS(w) && PREPARED_FITS(w, 4) -> on_prepared(w, 4) }
+#endif
+#ifdef M_NOACK			/* who has announced may commit */
+	:: atomic { RUNS(w) && W.st == ANNOUNCED -> W.st = ACKED }
+#endif
+	/* The application does the same when its write reaches N. */
+	:: atomic { RUNS(w) && CAN_COMMIT(w) -> commit(w) }
+	:: atomic { W.left && WHOLE(w) -> rest_of_marker(w) }
+	od
+}
+
+/* ---- the sending loop, after it ---- */
+
+#define DUE(w) (W.path != NONE && !W.busy && !W.left && \
+	(FRAMES(w) || W.fin || W.raw || W.sw))
+#ifdef M_RAWSHUT		/* the end is due, but RAW comes first */
+#define MAY_RAW(w) true
+#else
+#define MAY_RAW(w) (!W.shut)
+#endif
+
+proctype loop_ring(byte w)
+{
+end:	do
+	:: atomic { RUNS(w) && W.st == RING && W.path == NONE ->
+		W.path = TUX;
+		if
+		:: W.rawwanted -> back(w)
+		:: else
+		fi }
+	:: atomic { RUNS(w) && W.st == RING && W.path != NONE && W.shut &&
+		    !W.ended ->
+		W.ended = 1; W.fin = 1 }
+	/* The peer says what it has. */
+	:: atomic { RUNS(w) && W.path == TUX && !dead && W.rst == RING &&
+		    W.got < W.rhead + SAID_ALL(w) ->
+		W.got++ }
+	/* No word from it for long, rightly or not. */
+	:: atomic { RUNS(w) && W.path == TUX && !W.done -> back(w) }
+	:: atomic { RUNS(w) && W.path == TCP && !W.sw && W.busy != SWITCH &&
+		    !W.rawwanted && !W.done && W.again < SWITCHES ->
+		W.again++; W.sw = 1 }
+	:: atomic { RUNS(w) && DUE(w) -> begin(w) }
+	:: atomic { RUNS(w) && W.busy && W.n < ROOM -> frame_done(w) }
+	/* Everything is settled: shutdown(SHUT_WR). */
+	:: atomic { RUNS(w) && W.ended && W.got == W.wr + 1 && !W.busy &&
+		    !W.fin && !W.left && !W.done ->
+		printf("loop %d: shuts TCP down\n", w);
+		W.done = 1; W.eof = 1;
+#ifndef M_SWAFTERSHUT		/* a SWITCH that waits is still written */
+		W.sw = 0
+#endif
+		}
+#ifdef RAWS
+	:: atomic { RUNS(w) && !W.rawwanted && RAWS(w) -> raw_wanted(w) }
+	:: atomic { RUNS(w) && W.rawwanted && W.path == TCP && !W.busy &&
+		    !W.raw && !W.left && W.off == W.wr && W.st == RING &&
+		    MAY_RAW(w) ->
+		W.st = RAW; W.hold = 1; W.raw = 1 }
+#endif
+	od
+}
+
+/* ---- the receiving application ---- */
+
+#define PROVEN(w) (W.rhead > W.rat || W.rgot || W.rfin)
+#ifdef M_NOBOUND		/* armed, but reads go on */
+#define BOUND(w) false
+#else
+#define BOUND(w) (W.rst == ARMED && W.roff == W.rat)
+#endif
+#define FROM_TCP(w) (W.rst == PLAIN || (W.rst == ARMED && !BOUND(w)) || \
+	(W.rst == RAW && W.roff >= W.rhead))
+#define READS(w) (!gone[1 - w] && !W.reof && !W.rerr)
+#define AT_N(w) (READS(w) && BOUND(w))
+#define IS_FIRST(w) (KIND(W.q[0]) == FIRST)
+#define IS_SECOND(w) (KIND(W.q[1]) == SECOND(W.rgen))
+
+proctype app_rx(byte w)
+{
+end:	do
+	:: atomic { READS(w) && FROM_TCP(w) && W.n > 0 -> read_tcp(w) }
+	:: atomic { READS(w) && FROM_TCP(w) && W.n == 0 && W.eof -> end_rx(w) }
+	:: atomic { READS(w) && FROM_TCP(w) && W.n == 0 && W.err -> err_rx(w) }
+	:: atomic { READS(w) && (W.rst == RING || W.rst == RAW) &&
+		    W.roff < W.rhead ->
+		printf("app %d: byte %d from the ring\n", 1 - w, W.roff + 1);
+		W.roff++ }
+	:: atomic { READS(w) && W.rst == RING && W.rfin && W.roff == W.wr ->
+		end_rx(w) }
+#ifdef M_KERNELEOF		/* the kernel's end of file is the end */
+	:: atomic { READS(w) && W.rst == RING && W.roff == W.rhead &&
+		    W.n == 0 && W.eof -> end_rx(w) }
+#endif
+	/* What stands at N? */
+	:: atomic { AT_N(w) && W.n > 0 && !IS_FIRST(w) -> void_rx(w) }
+	:: atomic { AT_N(w) && W.n > 1 && IS_FIRST(w) && !IS_SECOND(w) ->
+		void_rx(w) }
+	:: atomic { AT_N(w) && W.n > 1 && IS_FIRST(w) && IS_SECOND(w) ->
+		assert(!NUM(W.q[0]) && !NUM(W.q[1]));	/* no one's bytes */
+		pop(w); pop(w);
+		switch_rx(w, 0) }
+	:: atomic { AT_N(w) && W.n == 0 && W.eof -> void_rx(w) }
+	:: atomic { AT_N(w) && W.n == 0 && W.err -> err_rx(w) }
+#ifndef M_PEEK			/* who only peeks cannot see what is behind */
+	:: atomic { AT_N(w) && W.n == 1 && IS_FIRST(w) && W.eof -> void_rx(w) }
+	:: atomic { AT_N(w) && W.n == 1 && IS_FIRST(w) && W.err ->
+		pop(w); err_rx(w) }		/* half a marker, maybe */
+#endif
+	od
+}
+
+/* ---- the receiving loop ---- */
+
+#define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
+	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
+#define ARRIVES(w, i) (READS(w) && FLIES(w, i) && W.rst != RAW && \
+	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
+	(i) < (W.roff > W.rat -> W.roff : W.rat) + RINGCAP)
+#define LISTENS(w) (!gone[1 - w] && !W.rerr)
+#ifdef M_OLDPREPARE		/* whatever comes arms */
+#define NEWER(w, g) ((g) != W.rgen)
+#else
+#define NEWER(w, g) ((g) > W.rgen)
+#endif
+#define PREPARE_NEW(w, g) (LISTENS(w) && !dead && W.prep[g] && NEWER(w, g) && \
+	(W.rst == PLAIN || W.rst == ARMED))
+
+inline arrive(w, i)
+{
+	printf("loop %d: byte %d over Tux\n", 1 - w, i + 1);
+	assert(W.rst != PLAIN && i >= W.rat);
+	take(w, i)
+}
+
+proctype loop_rx(byte w)
+{
+end:	do
+	:: atomic { PREPARE_NEW(w, 1) -> arm(w, 1) }
+	:: atomic { PREPARE_NEW(w, 2) -> arm(w, 2) }
+#if GENS > 1
+	:: atomic { PREPARE_NEW(w, 3) -> arm(w, 3) }
+	:: atomic { PREPARE_NEW(w, 4) -> arm(w, 4) }
+#endif
+#ifdef LOSSES
+	:: atomic { W.lost < LOSSES && W.prepared ->
+		printf("UDP: PREPARED is lost\n");
+		W.lost++; W.prepared = 0 }
+#ifndef M_ONCE			/* the answer is given once */
+	:: atomic { LISTENS(w) && !dead && W.rgen && W.rgen == W.gen &&
+		    !(W.prepared & BIT(W.rgen)) &&
+		    (W.rst == ARMED || W.rat == NOWHERE) ->
+		W.prepared = W.prepared | BIT(W.rgen) }
+#endif
+#endif
+	:: atomic { ARRIVES(w, 0) -> arrive(w, 0) }
+	:: atomic { ARRIVES(w, 1) -> arrive(w, 1) }
+	:: atomic { ARRIVES(w, 2) -> arrive(w, 2) }
+#if BYTES > 3
+	:: atomic { ARRIVES(w, 3) -> arrive(w, 3) }
+	:: atomic { ARRIVES(w, 4) -> arrive(w, 4) }
+#endif
+	:: atomic { READS(w) && !dead && !W.rfin && W.rst != RAW &&
+		    (W.tuxfin || (W.path == TUX && W.ended)) ->
+		printf("loop %d: FIN over Tux\n", 1 - w);
+		assert(W.rst != PLAIN);
+		W.rfin = 1; W.tuxfin = 0 }
+	/* Stream data proves the commitment. */
+	:: atomic { AT_N(w) && PROVEN(w) -> switch_rx(w, 2) }
+	:: atomic { LISTENS(w) && W.rst == RING && W.rleft && W.n > 0 ->
+		assert(!NUM(W.q[0]) && KIND(W.q[0]) < DATA);
+		pop(w); W.rleft-- }
+	:: atomic { LISTENS(w) && W.rst == RING && !W.rleft && W.n > 0 &&
+		    (KIND(W.q[0]) != DATA || NUM(W.q[0]) < W.roff + RINGCAP) ->
+		printf("loop %d: frame %d at %d\n", 1 - w, KIND(W.q[0]),
+		       NUM(W.q[0]));
+		if
+		:: KIND(W.q[0]) == DATA -> take(w, NUM(W.q[0]))
+		:: KIND(W.q[0]) == FIN ->
+			assert(NUM(W.q[0]) == W.wr);
+			W.rfin = 1; W.tuxfin = 0
+		:: KIND(W.q[0]) == SWITCH
+		:: KIND(W.q[0]) == RAWF ->
+			assert(NUM(W.q[0]) == W.rhead);
+			W.rst = RAW
+		:: else -> assert(false)		/* no frame */
+		fi;
+		pop(w) }
+	:: atomic { READS(w) && W.rst == RING && W.n == 0 &&
+		    (W.eof || W.err) && !SAID_ALL(w) && W.roff == W.rhead ->
+		err_rx(w) }
+	od
+}
+
+/* ---- what may happen to them ---- */
+
+#ifdef M_LATEMARKER
+#define BETWEEN(e) false
+#else
+#define BETWEEN(e) (e < WAYS && way[e].left)	/* TCP has it whole */
+#endif
+
+inline crash(e)
+{
+	printf("end %d: killed\n", e);
+	gone[e] = true;
+	if
+	:: e < WAYS ->			/* the kernel tells the other end */
+		if
+		:: way[e].eof = 1
+		:: cut_off(e)
+		fi
+	:: else
+	fi;
+	if
+	:: 1 - e < WAYS ->		/* nobody reads this any more */
+		do
+		:: way[1 - e].n > 0 ->
+			way[1 - e].n--; way[1 - e].q[way[1 - e].n] = 0
+		:: else -> break
+		od
+	:: else
+	fi
+}
+
+proctype world()
+{
+end:	do
+#ifdef DIES
+	:: atomic { !dead -> printf("UDP: dead\n"); dead = true }
+#endif
+#ifdef CRASHES
+	:: atomic { !gone[0] && !gone[1] && !BETWEEN(0) -> crash(0) }
+	:: atomic { !gone[0] && !gone[1] && !BETWEEN(1) -> crash(1) }
+#endif
+#ifdef FORKS			/* a child touches it: plain on both sides only */
+	:: atomic { way[0].st == PLAIN && !way[0].doubt && !way[0].pinned ->
+		printf("end 0: a child writes\n");
+		way[0].pinned = 1 }
+	:: atomic { way[0].rst == PLAIN && !way[0].rpinned ->
+		printf("end 1: a child reads\n");
+		way[0].rpinned = 1 }
+#endif
+	od
+}
+
+/* ---- how it must end ---- */
+
+/* The two exceptions.  UDP died when a generation was in doubt, and the writer
+ * waits inside of what may be its marker; or it insists on the whole of it. */
+#define IN_DOUBT(w) (dead && W.doubt && W.wr == W.at + 1 && W.roff == W.at)
+#define INSISTS(w) (dead && W.want && COMPLETES(w, W.want))
+#define SETTLED(w) (W.st != ANNOUNCED && W.st != ACKED && !W.doubt)
+
+proctype referee(byte w)
+{
+	do
+	:: timeout ->
+		if
+		:: gone[w] -> assert(W.reof || W.rerr)
+		:: !gone[w] && gone[1 - w] ->
+			assert(W.broken || W.silent || W.eof)
+		:: else ->
+			assert(!W.broken && !W.rerr);
+			/* no writer waits */
+			assert(W.shut || W.silent || INSISTS(w));
+			assert(!W.shut || W.reof && W.eof);
+			assert(!W.silent || W.roff == W.wr || IN_DOUBT(w));
+			assert(!W.silent || dead || W.pinned || SETTLED(w))
+		fi;
+		break
+	od
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * path - after the commitment: back to TCP, again to Tux, the end, RAW, kill -9
+ */
+#define WAYS 1
+#define BYTES 3
+#define GENS 1
+#define AHEAD 0
+#define ROOM 3
+#define RINGCAP 2
+#define SWITCHES 2
+#define SILENCE
+#define DIES
+#define CRASHES
+#define RAWS(w) true
+
+#include "way.pml"
+#include "ends.pml"
+
+init {
+	atomic {
+		way[0].st = ACKED; way[0].gen = 1; way[0].mgen = 1;
+		way[0].reals = 1; way[0].doubt = 1;
+		way[0].rst = ARMED; way[0].rgen = 1;
+		run app_tx(0); run loop_tx(0); run loop_ring(0);
+		run app_rx(0); run loop_rx(0); run world(); run referee(0)
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prepare - from TCP to Tux, once: generations, writes past N, withdrawals,
+ * losses, the end, kill -9 and fork at any moment
+ */
+#define WAYS 1
+#define BYTES 4
+#define GENS 2
+#define AHEAD 2
+#define ROOM 3
+#define RINGCAP 2
+#define SWITCHES 0
+#define LOSSES 1
+#define SILENCE
+#define DIES
+#define CRASHES
+#define FORKS
+
+#include "way.pml"
+#include "ends.pml"
+
+init {
+	atomic {
+		run app_tx(0); run loop_tx(0); run loop_ring(0);
+		run app_rx(0); run loop_rx(0); run world(); run referee(0)
+	}
+}

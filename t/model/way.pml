@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * way - one direction of a connection, as lib/conn moves it between TCP and Tux
+ *
+ * Way w leads from end w to end 1-w.  Names are those of lib/conn: st, at, doubt
+ * (duplex.h); path, off, busy (conn.h).  Here is the state, and what each step
+ * does to it; ends.pml says when a step may be taken.  README says what is left
+ * out.  "#ifdef M_..." is a mutant: a rule broken on purpose.
+ */
+
+#define TOP 5			/* slots of a queue; ROOM is at most that */
+
+#define PLAIN 0
+#define ANNOUNCED 1
+#define ARMED 1			/* the same, of a receiver */
+#define ACKED 2
+#define RING 3
+#define RAW 4
+
+#define NONE 0
+#define TUX 1
+#define TCP 2
+
+/*
+ * A symbol on TCP: what it looks like, and a number that only the checks see:
+ * for a byte of the application its place, from 1; for a marker 0; for a frame
+ * its offset.  A marker is two symbols, the first of which all generations
+ * share.  An application's byte may look like either.
+ */
+#define SYM(kind, num) (((kind) << 4) + (num))
+#define KIND(s) ((s) >> 4)
+#define NUM(s) ((s) & 15)
+#define ORDINARY 1
+#define FIRST 2
+#define SECOND(g) (2 + (g))	/* of generation g, 7 at most */
+#define DATA 10
+#define FIN 11
+#define SWITCH 12
+#define RAWF 13
+#define IS_BYTE(s) (KIND(s) < DATA && NUM(s) > 0)
+
+#define NOWHERE 15		/* N of a disarming generation */
+#define BIT(i) (1 << (i))
+#define BELOW(i) (BIT(i) - 1)
+
+typedef Way {
+	/* the sender, shared by application and loop */
+	byte st, gen, mgen, at, wr;	/* wr: bytes that write() has taken */
+	bit shut, hold, left, pinned, doubt, disarming;
+	/* its loop */
+	byte path, off, got, busy, again, reals;
+	bit ended, fin, finsent, sw, raw, done, rawwanted;
+	/* TCP: eof and err stand behind what is queued */
+	byte q[TOP], n;
+	bit eof, err;
+	/* UDP: N + 1 by generation; generations; offsets; the end */
+	byte prep[2 * GENS + 1], prepared, sent, lost;
+	bit tuxfin;
+	/* the receiver */
+	byte rst, rgen, rat, roff, rhead, rgot, rleft;
+	bit rfin, reof, rerr, rpinned;
+	/* the sending application */
+	byte want;		/* a byte that looks like this, next */
+	bit silent, broken
+}
+
+Way way[WAYS];
+bool gone[2];			/* that end's process is dead */
+bool dead;			/* UDP carries nothing any more */
+
+#define W way[w]
+
+/* ---- TCP ---- */
+
+inline push(w, s)
+{
+	if
+	:: gone[1 - w] -> W.broken = 1		/* the kernel says so */
+	:: else ->
+		assert(!W.eof);			/* nothing behind SHUT_WR */
+		W.q[W.n] = s; W.n++
+	fi
+}
+
+inline pop(w)
+{
+	W.q[0] = W.q[1]; W.q[1] = W.q[2]; W.q[2] = W.q[3]; W.q[3] = W.q[4];
+	W.q[4] = 0; W.n--
+}
+
+/* A reset: some of what was on its way is lost, and the end of file. */
+inline cut_off(w)
+{
+	way[w].eof = 0; way[w].err = 1;
+	do
+	:: way[w].n > 0 -> way[w].n--; way[w].q[way[w].n] = 0
+	:: break
+	od
+}
+
+/* ---- the sending application ---- */
+
+/* A byte that looks like @k to TCP.  In doubt, it is compared. */
+inline write_tcp(w, k)
+{
+	printf("app %d: byte %d, looks like %d, to TCP\n", w, W.wr + 1, k);
+#ifndef M_NOVOID		/* a write past N leaves it open */
+	if
+	:: W.wr == W.at && (W.st == ANNOUNCED || W.st == ACKED) -> W.st = PLAIN
+	:: else
+	fi;
+#endif
+	if
+	:: W.doubt && W.wr == W.at && k != FIRST -> W.doubt = 0
+	:: W.doubt && W.wr == W.at + 1 && k != SECOND(W.mgen) -> W.doubt = 0
+	:: else
+	fi;
+	push(w, SYM(k, W.wr + 1));
+	W.wr++
+}
+
+/* The marker goes to TCP whole; it may arrive in two pieces. */
+inline commit(w)
+{
+	printf("end %d: marker of %d to TCP at %d\n", w, W.mgen, W.wr);
+	W.st = RING; W.doubt = 0; W.disarming = 0; W.prepared = 0;
+	W.got = W.wr; W.off = W.wr; W.left = 1;
+#ifndef M_LATEMARKER		/* the loop will write it, some time */
+	push(w, SYM(FIRST, 0))
+#endif
+}
+
+inline rest_of_marker(w)
+{
+#ifdef M_LATEMARKER
+	push(w, SYM(FIRST, 0));
+#endif
+	push(w, SYM(SECOND(W.mgen), 0));
+	W.left = 0
+}
+
+inline shut_app(w)
+{
+	printf("app %d: no more\n", w);
+	W.shut = 1;
+	if
+	:: W.st == RING			/* the loop tells the peer */
+	:: W.st == RAW && W.hold
+#ifdef M_SHUTHOLD		/* shutdown() before the RAW frame is out */
+		-> W.eof = 1
+#endif
+	:: W.st != RING && !W.hold -> W.eof = 1; W.pinned = 1
+	fi
+}
+
+/* ---- the sending loop: announcing ---- */
+
+inline announce(w, ahead)
+{
+	W.gen++;
+#ifdef M_NODISARM		/* the next one as if nothing was in doubt */
+	W.disarming = 0;
+#else
+	W.disarming = W.doubt;
+#endif
+	if
+	:: W.disarming -> W.prep[W.gen] = NOWHERE + 1
+	:: else ->
+		W.reals++; W.mgen = W.gen; W.at = W.wr + ahead;
+		W.prep[W.gen] = W.at + 1; W.doubt = 1; W.st = ANNOUNCED
+	fi;
+	printf("loop %d: PREPARE %d at %d\n", w, W.gen, W.prep[W.gen] - 1)
+}
+
+inline on_prepared(w, g)
+{
+	printf("loop %d: PREPARED %d is here\n", w, g);
+	if
+	:: W.disarming -> W.doubt = 0; W.disarming = 0
+	:: else -> W.st = ACKED
+	fi
+}
+
+/* ---- the sending loop: Tux, frames, back ---- */
+
+/* What Tux has sent, or may have, can arrive from now on. */
+inline back(w)
+{
+	W.sent = (W.sent | BELOW(W.wr) & ~BELOW(W.off)) & ~W.rgot;
+	W.sent = W.sent & ~BELOW(W.rhead);
+	W.tuxfin = W.ended && !W.rfin;
+	W.path = TCP;
+#ifdef M_BACKHIGH		/* from where Tux has sent to */
+	W.off = W.wr;
+#else
+	W.off = (W.got < W.wr -> W.got : W.wr);
+#endif
+	printf("loop %d: back to TCP from %d\n", w, W.off);
+	if
+	:: W.finsent && W.off == W.wr -> W.got = W.wr + 1
+	:: else
+	fi
+}
+
+/* The next frame, in the order of conn_tcp.c. */
+#define FRAMES(w) (W.st == RING && W.path == TCP && W.off < W.wr)
+
+inline begin(w)
+{
+	if
+	:: FRAMES(w) -> W.busy = DATA
+	:: else ->
+		if
+		:: W.fin -> W.busy = FIN
+		:: !W.fin && W.raw -> W.busy = RAWF
+		:: !W.fin && !W.raw && W.sw -> W.busy = SWITCH
+		fi
+	fi
+}
+
+inline raw_wanted(w)
+{
+	printf("loop %d: wants RAW\n", w);
+	W.rawwanted = 1;
+#ifndef M_SWAFTERRAW		/* a SWITCH that waits is still written */
+	W.sw = 0;
+#endif
+	if
+	:: W.path == TUX -> back(w)
+	:: W.path == NONE && W.st != RING ->
+		W.pinned = 1;
+		W.st = PLAIN
+	:: else
+	fi
+}
+
+inline frame_done(w)
+{
+	printf("loop %d: frame %d at %d to TCP\n", w, W.busy, W.off);
+	if
+	:: W.busy == DATA ->
+		push(w, SYM(DATA, W.off));
+		W.off++;
+#ifndef M_NORELEASE		/* only the peer's word frees the ring */
+		W.got = W.off + (W.finsent && W.off == W.wr)
+#endif
+	:: W.busy == FIN ->
+		push(w, SYM(FIN, W.wr));
+		W.fin = 0; W.finsent = 1;
+		if
+#ifdef M_FINFLIP		/* as if all was in frames before it */
+		:: W.path == TCP -> W.got = W.wr + 1
+#else
+		:: W.path == TCP && W.off == W.wr -> W.got = W.wr + 1
+#endif
+		:: else
+		fi
+	:: W.busy == RAWF ->
+		push(w, SYM(RAWF, W.off));
+		W.raw = 0; W.hold = 0; W.sent = 0;
+		W.eof = W.eof | W.shut		/* shut while held */
+	:: W.busy == SWITCH ->
+		push(w, SYM(SWITCH, W.off));
+		W.sw = 0; W.path = TUX;
+		if
+#ifndef M_SWSTAYS		/* RAW is wanted, and forgotten */
+		:: W.rawwanted -> back(w)
+#endif
+		:: else
+		fi
+	fi;
+	W.busy = 0
+}
+
+/* ---- the receiver ---- */
+
+#define SAID_ALL(w) (W.rfin && W.rhead == W.wr)
+
+inline arm(w, g)
+{
+	printf("loop %d: PREPARE %d at %d is here\n", 1 - w, g, W.prep[g] - 1);
+	W.rst = PLAIN; W.rgen = g; W.rat = W.prep[g] - 1;
+	if
+	:: W.rat == NOWHERE -> W.prepared = W.prepared | BIT(g)
+	:: W.rat != NOWHERE && W.rat >= W.roff && !W.rpinned ->
+		W.prepared = W.prepared | BIT(g); W.rst = ARMED;
+		W.rhead = W.rat; W.rgot = 0
+	:: else
+	fi
+}
+
+inline switch_rx(w, rest)
+{
+	printf("end %d: reads from the ring, from %d\n", 1 - w, W.roff);
+	assert(W.st == RING || W.st == RAW);	/* the sender has committed */
+	assert(W.mgen == W.rgen && W.at == W.rat && W.roff == W.at);
+	W.rst = RING; W.rleft = rest;
+	/* What matters no more, so that states are alike. */
+	W.prepared = 0; W.prep[1] = 0; W.prep[2] = 0;
+#if GENS > 1
+	W.prep[3] = 0; W.prep[4] = 0;
+#endif
+	W.lost = 0
+}
+
+/* A byte of the application, read from TCP. */
+inline read_tcp(w)
+{
+	printf("app %d: byte %d from TCP\n", 1 - w, W.roff + 1);
+	assert(IS_BYTE(W.q[0]));		/* no marker, no frame */
+	assert(NUM(W.q[0]) == W.roff + 1);	/* in order, once */
+	pop(w);
+	W.roff++
+}
+
+/* The byte at @i is here, over Tux or in a frame. */
+inline take(w, i)
+{
+	if
+#ifdef M_NODEDUP		/* a frame's bytes are new */
+	:: true -> assert(i >= W.rhead); W.rgot = W.rgot | BIT(i)
+#else
+	:: i >= W.rhead -> W.rgot = W.rgot | BIT(i)
+	:: else
+#endif
+	fi;
+	do
+	:: W.rgot & BIT(W.rhead) -> W.rgot = W.rgot & ~BIT(W.rhead); W.rhead++
+	:: else -> break
+	od;
+	W.sent = W.sent & ~(W.rgot | BELOW(W.rhead))
+}
+
+/* The marker, or what stands in its place, has been judged to be data. */
+inline void_rx(w)
+{
+	printf("app %d: no marker at %d\n", 1 - w, W.roff);
+	W.rst = PLAIN
+}
+
+inline end_rx(w)
+{
+	printf("app %d: end of file after %d\n", 1 - w, W.roff);
+	assert(W.shut || gone[w]);
+	assert(W.roff == W.wr);			/* not a byte is missing */
+	W.reof = 1
+}
+
+inline err_rx(w)
+{
+	printf("app %d: connection reset after %d\n", 1 - w, W.roff);
+	assert(gone[w] || W.err);		/* for a reason */
+	W.rerr = 1
+}
