@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "io/arena.h"
+
+#include <string.h>
+
+#include "io/area.h"
+#include "io/take.h"
+
+enum {
+	PAGE = 4096,
+	CHUNK = 16,		/* blocks that are mapped at once */
+	WARM = 64,		/* free blocks that keep their pages */
+};
+
+struct tux_arena_chunk {	/* its own page, before the blocks */
+	struct tux_arena_chunk *next;
+};
+
+void tux_arena_init(struct tux_arena *a, size_t size, size_t head)
+{
+	memset(a, 0, sizeof(*a));
+	a->size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
+	a->head = head;
+}
+
+static size_t chunk_len(const struct tux_arena *a)
+{
+	return PAGE + CHUNK * a->size;
+}
+
+void tux_arena_fini(struct tux_arena *a)
+{
+	struct tux_arena_chunk *c, *next;
+
+	for (c = a->chunks; c; c = next) {
+		next = c->next;
+		tux_area_unmap(c, chunk_len(a));
+	}
+	memset(a, 0, sizeof(*a));
+}
+
+static void push(struct tux_arena *a, void *p)
+{
+	memcpy(p, &a->free, sizeof(a->free));
+	a->free = p;
+	a->free_n++;
+}
+
+static void *pop(struct tux_arena *a)
+{
+	void *p = a->free;
+
+	if (p) {
+		memcpy(&a->free, p, sizeof(a->free));
+		a->free_n--;
+	}
+	return p;
+}
+
+static void grow(struct tux_arena *a)
+{
+	struct tux_arena_chunk *c;
+	unsigned i;
+
+	if (tux_area_map((void **)&c, chunk_len(a), TUX_AREA_SHARED))
+		return;
+	c->next = a->chunks;
+	a->chunks = c;
+	for (i = CHUNK; i-- > 0;)
+		push(a, (char *)c + PAGE + i * a->size);
+}
+
+void *tux_arena_get(struct tux_arena *a)
+{
+	void *p;
+
+	tux_latch_take(&a->latch);
+	if (!a->free)
+		grow(a);
+	p = pop(a);
+	tux_latch_drop(&a->latch);
+	if (p)
+		memset(p, 0, a->head);
+	return p;
+}
+
+void tux_arena_put(struct tux_arena *a, void *p)
+{
+	bool warm;
+
+	tux_latch_take(&a->latch);
+	warm = a->free_n < WARM;
+	tux_latch_drop(&a->latch);
+	/* A block that carried much keeps much; a few such are enough. */
+	if (!warm)
+		tux_area_drop((char *)p + PAGE, a->size - PAGE);
+	tux_latch_take(&a->latch);
+	push(a, p);
+	tux_latch_drop(&a->latch);
+}

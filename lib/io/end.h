@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * end - a connection as its application and its loop hold it
+ *
+ * Ends live in a table of the stack; an end's index is what rings in a loop's
+ * bell.  The application gets one, closes it, is told when the loop is done
+ * with it, and gives it back; the fields say who may touch them meanwhile.
+ */
+#ifndef TUX_IO_END_H
+#define TUX_IO_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/latch.h"
+#include "base/list.h"
+#include "conn/duplex.h"
+#include "io/lifeline.h"
+#include "wire/addr.h"
+
+struct tux_loop;
+
+enum { TUX_ENDS_MAX = 65536 };
+
+enum tux_end_stage {
+	TUX_END_FRESH,		/* claimed; the core has not been told */
+	TUX_END_OPEN,
+	TUX_END_OVER,		/* the core knows it no more, or never did */
+};
+
+struct tux_end {
+	/* set before the loop hears of it, then constant */
+	struct tux_loop *loop;
+	struct tux_duplex *dx;
+	void *user;
+	struct tux_tuple tuple;
+	uint32_t mtu;
+	uint32_t index;
+	bool active;
+
+	/* the application's descriptor, while it is open; -1 after that */
+	struct tux_latch fd_latch;
+	int fd;
+
+	/* the loop's */
+	uint8_t stage;		/* enum tux_end_stage */
+	bool closed;		/* the application is done */
+	bool tux;		/* what `decided` told last */
+	uint8_t why;		/* enum tux_reason */
+	uint32_t notes;		/* what the core has told; see loop_end.c */
+	struct tux_list noted;
+	struct tux_conn *conn;
+	struct tux_lifeline line;
+
+	struct tux_end *next_free;
+};
+
+struct tux_ends {
+	struct tux_latch latch;
+	struct tux_end *at;
+	struct tux_end *free;
+	_Atomic uint32_t used;	/* entries that ever were in use */
+};
+
+int tux_ends_init(struct tux_ends *t);		/* -errno */
+void tux_ends_fini(struct tux_ends *t);
+
+/* A fresh end, all zero but its index and its empty lifeline; NULL: none is
+ * left.  Any thread. */
+struct tux_end *tux_ends_get(struct tux_ends *t);
+void tux_ends_put(struct tux_ends *t, struct tux_end *e);
+
+/* The end with index @i; NULL: there never was one. */
+static inline struct tux_end *tux_ends_at(const struct tux_ends *t, uint32_t i)
+{
+	return i < atomic_load(&t->used) ? &t->at[i] : NULL;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fd - descriptors of our own in somebody else's process
+ *
+ * They keep out of the way: at high numbers, so that the low ones, which
+ * select() can take and which programs count on, stay the application's.
+ */
+#ifndef TUX_IO_FD_H
+#define TUX_IO_FD_H
+
+/* A duplicate of @fd at a high number, closed on exec.  -errno. */
+int tux_fd_copy(int fd);
+
+/* Moves @fd, ours alone, to a high number and returns that; @fd itself if that
+ * is not possible, or if it is negative (an error passed through). */
+int tux_fd_lift(int fd);
+
+/* Closes @fd if it is one. */
+void tux_fd_close(int fd);
+
+#endif
