@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/channel.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "api/stack.h"
+#include "io/clock.h"
+#include "io/sys.h"
+#include "io/take.h"
+#include "io/wake.h"
+
+enum {
+	UDP_MAX = 65507,		/* the longest datagram there is */
+	MTU_MIN = 1280,
+	V4_HEADERS = 28, V6_HEADERS = 48,
+};
+
+/* ---- claiming --------------------------------------------------------- */
+
+static bool is_loopback(const struct tux_tuple *t)
+{
+	static const uint8_t one[16] = { [15] = 1 };
+	const struct tux_addr *a = &t->active, *p = &t->passive;
+
+	return tux_addr_same_ip(a, p) ||
+	       (tux_addr_is_v4(a) ? a->ip[12] == 127 || p->ip[12] == 127 :
+		memcmp(a->ip, one, sizeof(one)) == 0);
+}
+
+static enum tux_reason why_not(const struct tux_stack *s,
+			       const struct tux_tuple *t)
+{
+	bool lo = s->o.ifname && strcmp(s->o.ifname, "lo") == 0;
+
+	if (s->forked)
+		return TUX_REASON_NOT_OWNER;
+	if (is_loopback(t) == lo)
+		return TUX_REASON_NONE;
+	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
+}
+
+/* The longest datagram of the path that TCP has found. */
+static uint32_t datagram_max(const struct tux_end_opts *o)
+{
+	bool v4 = tux_addr_is_v4(&o->tuple.passive);
+	int mtu = 0;
+	socklen_t len = sizeof(mtu);
+
+	if (tux_sys_getsockopt(o->fd, IPPROTO_IP, IP_MTU, &mtu, &len) < 0)
+		tux_sys_getsockopt(o->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+	if (mtu < MTU_MIN)
+		mtu = MTU_MIN;
+	mtu -= v4 ? V4_HEADERS : V6_HEADERS;
+	return mtu < UDP_MAX ? (uint32_t)mtu : UDP_MAX;
+}
+
+static struct tux_end *new_end(struct tux_stack *s)
+{
+	struct tux_duplex *dx = tux_arena_get(&s->arena);
+	struct tux_end *e;
+
+	if (!dx)
+		return NULL;
+	e = tux_ends_get(&s->ends);
+	if (!e) {
+		tux_arena_put(&s->arena, dx);
+		return NULL;
+	}
+	tux_duplex_init(dx, TUX_RING_LEN);
+	e->dx = dx;
+	return e;
+}
+
+int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
+		  struct tux_end **ep)
+{
+	enum tux_reason why = why_not(s, &o->tuple);
+	struct tux_driver *d;
+	struct tux_end *e;
+
+	if (why)
+		return -(int)why;
+	d = tux_stack_choose(s);
+	if (!d)
+		return -TUX_REASON_NOT_STARTED;
+	e = new_end(s);
+	if (!e)
+		return -TUX_REASON_NO_MEMORY;
+	e->user = o->user;
+	e->tuple = o->tuple;
+	e->active = o->active;
+	e->mtu = datagram_max(o);
+	e->fd = o->fd;
+	e->loop = d->loop;
+	atomic_fetch_add(&d->loop->end_n, 1);
+	*ep = e;
+	tux_end_ring(e, 0, false);
+	return 0;
+}
+
+/* ---- ends ------------------------------------------------------------- */
+
+static struct tux_driver *driver_of(const struct tux_end *e)
+{
+	return e->loop->o.arg;
+}
+
+struct tux_duplex *tux_end_duplex(const struct tux_end *e)
+{
+	return e->dx;
+}
+
+void tux_end_set_fd(struct tux_end *e, int fd)
+{
+	tux_latch_take(&e->fd_latch);
+	e->fd = fd;
+	tux_latch_drop(&e->fd_latch);
+}
+
+void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
+{
+	struct tux_driver *d = driver_of(e);
+
+	if (d->stack->forked)
+		return;
+	if (tux_duplex_rings(e->dx, bits))
+		tux_loop_ring(e->loop, e->index);
+	if (now)
+		tux_driver_turn(d);
+	else
+		tux_driver_notice(d);
+}
+
+void tux_end_flush(struct tux_end *e, bool now)
+{
+	uint32_t rung = atomic_load_explicit(&e->dx->rung,
+					     memory_order_relaxed);
+
+	/* Not in the bell, or in it and in a hurry. */
+	if (rung && (now || !(rung & TUX_RING_QUEUED)))
+		tux_end_ring(e, 0, now);
+}
+
+void tux_end_close(struct tux_end *e, bool abort)
+{
+	tux_end_set_fd(e, -1);
+	tux_end_ring(e, TUX_RING_CLOSE | (abort ? TUX_RING_ABORT : 0), false);
+}
+
+void tux_end_free(struct tux_end *e)
+{
+	struct tux_stack *s = driver_of(e)->stack;
+	struct tux_duplex *dx = e->dx;
+
+	tux_ends_put(&s->ends, e);
+	tux_arena_put(&s->arena, dx);
+}
+
+/* ---- going raw -------------------------------------------------------- */
+
+static bool tx_is_raw(struct tux_duplex *d)
+{
+	uint8_t state;
+	bool raw;
+
+	tux_latch_take(&d->tx.latch);
+	state = atomic_load(&d->tx.state);
+	raw = state == TUX_TX_RAW || (state == TUX_TX_PLAIN && d->tx.pinned);
+	tux_latch_drop(&d->tx.latch);
+	return raw;
+}
+
+static bool rx_is_raw(struct tux_duplex *d)
+{
+	uint8_t state;
+	bool raw;
+
+	tux_latch_take(&d->rx.latch);
+	state = atomic_load(&d->rx.state);
+	raw = (state == TUX_RX_RAW && !tux_duplex_readable(d)) ||
+	      (state == TUX_RX_PLAIN && d->rx.pinned);
+	tux_latch_drop(&d->rx.latch);
+	return raw;
+}
+
+int tux_end_raw(struct tux_end *e, tux_time for_ns)
+{
+	struct tux_stack *s = driver_of(e)->stack;
+	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+
+	if (s->forked)
+		return -EBUSY;
+	tux_end_ring(e, TUX_RING_RAW, true);
+	for (;;) {
+		if (tx_is_raw(e->dx) && rx_is_raw(e->dx))
+			return 0;
+		now = tux_clock_read();
+		if (now >= until)
+			return -EBUSY;
+		tux_channel_wait(s, NULL, NULL, 0,
+				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+	}
+}
+
+/* ---- waiting ---------------------------------------------------------- */
+
+int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
+{
+	atomic_store(&w->sleepers, 0);
+	return tux_wake_init(&w->bell, &w->fd, cap);
+}
+
+void tux_waiter_fini(struct tux_waiter *w)
+{
+	tux_wake_fini(w->bell, w->fd);
+	w->bell = NULL;
+	w->fd = -1;
+}
+
+void tux_waiter_ring(struct tux_waiter *w, uint32_t i)
+{
+	tux_wake_ring(w->bell, w->fd, i);
+}
+
+int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
+		     struct pollfd *fds, unsigned n, tux_time until,
+		     const sigset_t *mask)
+{
+	struct tux_nap x = {
+		.w = w, .fds = fds, .n = n, .loop_fd = -1, .mask = mask,
+	};
+
+	if (!s || s->forked || s->o.threads || !s->driver[0].started)
+		return tux_drive_not(&x, until);
+	return tux_driver_wait(&s->driver[0], &x, until);
+}
+
+void tux_channel_turn(struct tux_stack *s)
+{
+	if (s && !s->forked && !s->o.threads && s->driver[0].started)
+		tux_driver_turn(&s->driver[0]);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/drive.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "io/clock.h"
+#include "io/sys.h"
+#include "io/take.h"
+
+enum {
+	WATCH_MS = 2,
+	CROWD_MS = 1000,	/* how long a crowd is remembered */
+	STACK = 256 * 1024,
+	HANDOVER_US = 200,
+};
+
+/* Sleeps until the helper's state is not @state, at most for @in. */
+static void rest(struct tux_driver *d, uint32_t state, tux_time in)
+{
+	struct timespec ts;
+
+	tux_sys_futex(&d->helper, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state,
+		      tux_clock_until(&ts, in, 0));
+}
+
+bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to)
+{
+	if (atomic_load(&d->helper) != from ||
+	    !atomic_compare_exchange_strong(&d->helper, &from, to))
+		return false;
+	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+	return true;
+}
+
+static bool stopping(struct tux_driver *d)
+{
+	return atomic_load(&d->stop);
+}
+
+/* Quietly: it is the helper itself that changes its mind. */
+static bool become(struct tux_driver *d, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&d->helper, &from, to);
+}
+
+static bool has_work(struct tux_driver *d)
+{
+	return atomic_load(&d->loop->end_n) || !tux_loop_quiet(d->loop);
+}
+
+/* A driver who stays for a whole tick may stay for ever: no more ticks.  Who
+ * leaves after that finds us at rest, and says so. */
+static void watch(struct tux_driver *d)
+{
+	uint32_t leaves = atomic_load(&d->leaves);
+
+	rest(d, TUX_WATCHES, TUX_MSEC(WATCH_MS));
+	if (stopping(d) || leaves != atomic_load(&d->leaves))
+		return;
+	if (!atomic_load(&d->taken) && has_work(d)) {
+		become(d, TUX_WATCHES, TUX_FILLS_IN);
+		return;
+	}
+	if (become(d, TUX_WATCHES, TUX_RESTS) &&
+	    leaves != atomic_load(&d->leaves))
+		become(d, TUX_RESTS, TUX_WATCHES);
+}
+
+static void sleep_on_loop(struct tux_driver *d, tux_time until)
+{
+	struct pollfd p = { d->loop->epfd, POLLIN, 0 };
+	struct timespec ts;
+
+	tux_sys_ppoll(&p, 1, tux_clock_until(&ts, until, tux_clock_read()),
+		      NULL);
+}
+
+/* Without the loop in hand while asleep, so that an application's thread can
+ * take it at any time. */
+static void fill_in(struct tux_driver *d)
+{
+	tux_time until;
+
+	if (!tux_driver_take(d)) {
+		become(d, TUX_FILLS_IN, TUX_WATCHES);
+		return;
+	}
+	d->loop->woken = true;
+	while (tux_loop_turn(d->loop) > 0 && !atomic_load(&d->waiters) &&
+	       !stopping(d))
+		;
+	until = tux_loop_deadline(d->loop);
+	if (!has_work(d))
+		become(d, TUX_FILLS_IN, TUX_WATCHES);
+	atomic_store(&d->dozing, 1);
+	tux_driver_drop(d);
+	if (tux_loop_quiet(d->loop) && !stopping(d) &&
+	    atomic_load(&d->helper) == TUX_FILLS_IN)
+		sleep_on_loop(d, until);
+	atomic_store(&d->dozing, 0);
+}
+
+static bool still_drives(struct tux_driver *d)
+{
+	tux_time now = d->loop->now;
+
+	if (d->dedicated)
+		return true;
+	if (atomic_load(&d->waiters) > 1)
+		atomic_store(&d->crowd_at, now);
+	return tux_time_since(atomic_load(&d->crowd_at), now) <
+	       TUX_MSEC(CROWD_MS);
+}
+
+static void doze(struct tux_driver *d)
+{
+	struct tux_loop *l = d->loop;
+	tux_time began = l->now;
+
+	if (tux_loop_doze(l) && !stopping(d))
+		sleep_on_loop(d, tux_loop_deadline(l));
+	tux_loop_rouse(l, true);
+	tux_spin_learn(&d->spin, tux_clock_read() - began);
+}
+
+static void drive(struct tux_driver *d)
+{
+	tux_time spin_until = 0;
+
+	/* Whoever drives sees that we want to, once it is awake. */
+	while (!tux_driver_take(d)) {
+		tux_loop_wake(d->loop);
+		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		if (stopping(d))
+			return;
+	}
+	do {
+		if (tux_loop_turn(d->loop))
+			spin_until = d->loop->now + tux_spin_for(&d->spin);
+		else if (d->loop->now >= spin_until)
+			doze(d);
+		else
+			tux_pause();
+	} while (!stopping(d) && still_drives(d));
+	atomic_store(&d->crowds, 0);
+	become(d, TUX_DRIVES, TUX_WATCHES);
+	tux_driver_drop(d);
+}
+
+static void *help(void *arg)
+{
+	struct tux_driver *d = arg;
+
+	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux", 0, 0, 0, 0);
+	while (!stopping(d)) {
+		switch (atomic_load(&d->helper)) {
+		case TUX_RESTS:
+			rest(d, TUX_RESTS, TUX_NEVER);
+			break;
+		case TUX_WATCHES:
+			watch(d);
+			break;
+		case TUX_FILLS_IN:
+			fill_in(d);
+			break;
+		default:
+			drive(d);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static int start(struct tux_driver *d)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	pthread_attr_setstacksize(&attr, STACK);
+	/* The application's signals are its own threads'. */
+	memset(&all, 0xff, sizeof(all));
+	tux_sys_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&d->thread, &attr, help, d);
+	tux_sys_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	d->started = !err;
+	return -err;
+}
+
+int tux_driver_start(struct tux_driver *d)
+{
+	int err = 0;
+
+	tux_latch_take(&d->start_latch);
+	if (!d->started)
+		err = start(d);
+	tux_latch_drop(&d->start_latch);
+	return err;
+}
+
+void tux_driver_stop(struct tux_driver *d)
+{
+	if (!d->started)
+		return;
+	atomic_store(&d->stop, 1);
+	/* Another value for the futex, so that it cannot be slept on. */
+	atomic_store(&d->helper, TUX_WATCHES);
+	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+	tux_wake_kick(d->loop->bell_fd);
+	pthread_join(d->thread, NULL);
+	d->started = false;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nap - one look at, or sleep on, all that a waiting thread waits for
+ */
+#ifndef TUX_API_NAP_H
+#define TUX_API_NAP_H
+
+#include <poll.h>
+#include <signal.h>
+
+#include "api/channel.h"
+
+struct tux_nap {
+	struct tux_waiter *w;		/* NULL: no bell */
+	struct pollfd *fds;		/* the application's */
+	unsigned n;
+	int loop_fd;			/* -1: does not drive */
+	const sigset_t *mask;		/* NULL: the thread's own */
+};
+
+enum { TUX_NAP_FDS = 0x01, TUX_NAP_BELL = 0x02, TUX_NAP_LOOP = 0x04 };
+
+/* Looks at the descriptors, from @now until @until; revents are filled.  Which
+ * of the above woke it; 0: the time is up; -EINTR, -ENOMEM. */
+int tux_nap(const struct tux_nap *x, tux_time until, tux_time now);
+
+/* Is something in the waiter's bell? */
+bool tux_nap_rung(const struct tux_nap *x);
+
+/* The waiter is about to sleep: may it?  To be undone by tux_nap_rouse() in
+ * either case. */
+bool tux_nap_doze(const struct tux_nap *x);
+void tux_nap_rouse(const struct tux_nap *x);
+
+#endif

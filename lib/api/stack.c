@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/stack.h"
+
+#include <errno.h>
+
+#include "io/area.h"
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/take.h"
+#include "io/udp.h"
+
+enum {
+	/* A helper comes after two ticks of two milliseconds. */
+	ACK_INLINE_US = 5000,
+	ACK_DEDICATED_US = 1000,
+};
+
+/* ---- birth and death -------------------------------------------------- */
+
+/* Loop @l does not know who this packet is for; the others may. */
+static void on_stranger(void *arg, struct tux_loop *l,
+			const struct tux_addr *from, const uint8_t *p,
+			size_t len)
+{
+	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		if (s->driver[i].loop != l)
+			tux_loop_mail(s->driver[i].loop, from, p, len);
+}
+
+static int open_loop(struct tux_stack *s, struct tux_driver *d)
+{
+	struct tux_loop_opts o = {
+		.link = s->link,
+		.ends = &s->ends,
+		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
+			     TUX_USEC(ACK_INLINE_US),
+		.ready = s->o.ready,
+		.decided = s->o.decided,
+		.gone = s->o.gone,
+		.stranger = on_stranger,
+		.arg = d,
+	};
+
+	tux_driver_init(d, s, s->o.threads > 0);
+	return tux_loop_new(&d->loop, &o);
+}
+
+static int open_all(struct tux_stack *s)
+{
+	unsigned i, n = s->o.threads ? s->o.threads : 1;
+	int err;
+
+	tux_arena_init(&s->arena, tux_duplex_size(TUX_RING_LEN),
+		       sizeof(struct tux_duplex));
+	err = tux_ends_init(&s->ends);
+	for (i = 0; i < n && !err; i++) {
+		err = open_loop(s, &s->driver[i]);
+		s->loop_n += !err;
+	}
+	return err;
+}
+
+int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
+{
+	struct tux_stack *s;
+	int err;
+
+	if (o->io != TUX_IO_UDP)
+		return -EOPNOTSUPP;
+	if (o->threads > TUX_LOOPS_MAX)
+		return -EINVAL;
+	err = tux_area_map((void **)&s, sizeof(*s), TUX_AREA_PRIVATE);
+	if (err)
+		return err;
+	s->o = *o;
+	s->link = &tux_udp;
+	err = open_all(s);
+	if (err) {
+		tux_stack_free(s);
+		return err;
+	}
+	*sp = s;
+	return 0;
+}
+
+static void close_lifelines(struct tux_stack *s)
+{
+	uint32_t i, n = atomic_load(&s->ends.used);
+
+	for (i = 0; i < n; i++)
+		tux_fd_close(s->ends.at[i].line.fd);
+}
+
+void tux_stack_free(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		tux_driver_stop(&s->driver[i]);
+	close_lifelines(s);
+	for (i = 0; i < s->loop_n; i++)
+		tux_loop_free(s->driver[i].loop);
+	tux_arena_fini(&s->arena);
+	tux_ends_fini(&s->ends);
+	tux_area_unmap(s, sizeof(*s));
+}
+
+void tux_stack_forked(struct tux_stack *s)
+{
+	unsigned i;
+
+	s->forked = true;
+	for (i = 0; i < s->loop_n; i++)
+		tux_loop_forked(s->driver[i].loop);
+	close_lifelines(s);
+}
+
+/* ---- loops ------------------------------------------------------------ */
+
+struct tux_driver *tux_stack_choose(struct tux_stack *s)
+{
+	struct tux_driver *best = &s->driver[0];
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++) {
+		struct tux_driver *d = &s->driver[i];
+
+		/* All of them: the first one receives for the others. */
+		if (tux_driver_start(d))
+			return NULL;
+		if (atomic_load(&d->loop->end_n) <
+		    atomic_load(&best->loop->end_n))
+			best = d;
+	}
+	return best;
+}
+
+static uint32_t left(const struct tux_stack *s)
+{
+	uint32_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		n += atomic_load(&s->driver[i].loop->end_n);
+	return n;
+}
+
+void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
+{
+	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+	uint32_t i, n = atomic_load(&s->ends.used);
+
+	if (s->forked)
+		return;
+	for (i = 0; i < n; i++)
+		if (s->ends.at[i].dx)
+			tux_end_close(&s->ends.at[i], false);
+	while (left(s) && now < until) {
+		tux_channel_wait(s, NULL, NULL, 0,
+				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+		now = tux_clock_read();
+	}
+}
+
+/* ---- listeners -------------------------------------------------------- */
+
+static struct tux_place *find_place(struct tux_stack *s,
+				    const struct tux_addr *local)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_LISTENERS_MAX; i++)
+		if (s->place[i].refs && tux_addr_same(&s->place[i].local, local))
+			return &s->place[i];
+	return NULL;
+}
+
+static struct tux_place *free_place(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_LISTENERS_MAX; i++)
+		if (!s->place[i].refs)
+			return &s->place[i];
+	return NULL;
+}
+
+static int add_place(struct tux_stack *s, const struct tux_addr *local, bool v4,
+		     bool v6only)
+{
+	struct tux_place *p = find_place(s, local);
+	int source;
+
+	if (p && p->v4 == v4) {
+		p->refs++;
+		return 0;
+	}
+	p = free_place(s);
+	if (!p)
+		return -TUX_REASON_NO_MEMORY;
+	source = s->link->listen(s->driver[0].loop->link, local, v4, v6only);
+	if (source < 0)
+		return source;
+	*p = (struct tux_place){ *local, v4, 1, (unsigned)source };
+	return 0;
+}
+
+int tux_stack_listen(struct tux_stack *s, const struct tux_addr *local,
+		     bool v4, bool v6only)
+{
+	int r;
+
+	if (s->forked)
+		return -TUX_REASON_NOT_OWNER;
+	tux_latch_take(&s->place_latch);
+	r = add_place(s, local, v4, v6only);
+	tux_latch_drop(&s->place_latch);
+	return r;
+}
+
+void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local)
+{
+	struct tux_place *p;
+
+	if (s->forked)
+		return;
+	tux_latch_take(&s->place_latch);
+	p = find_place(s, local);
+	if (p && !--p->refs)
+		s->link->unlisten(s->driver[0].loop->link, p->source);
+	tux_latch_drop(&s->place_latch);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The public calls that have no better home; the reasons' are base/reason.c's.
+ */
+#include <tux.h>
+
+#include "config.h"
+
+const char *tux_version(void)
+{
+	return PACKAGE_VERSION;
+}
