@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "claim.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+
+#include "fd.h"
+#include "fork.h"
+#include "hooks.h"
+#include "iface.h"
+#include "libc.h"
+#include "option.h"
+#include "say.h"
+#include "stack.h"
+
+enum { INHERIT_TRIES = 1000 };
+
+/* ---- what a descriptor is --------------------------------------------- */
+
+static int get_int(int fd, int level, int name)
+{
+	int v = -1;
+	socklen_t len = sizeof(v);
+
+	return libc.getsockopt(fd, level, name, &v, &len) ? -1 : v;
+}
+
+/* AF_INET or AF_INET6 if @fd is a TCP socket, else -1. */
+static int tcp_domain(int fd)
+{
+	int d;
+
+	if (get_int(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
+		return -1;
+	d = get_int(fd, SOL_SOCKET, SO_DOMAIN);
+	return d == AF_INET || d == AF_INET6 ? d : -1;
+}
+
+static bool local_addr(int fd, struct tux_addr *a)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	return !getsockname(fd, (void *)&sa, &len) && iface_addr(a, &sa);
+}
+
+/* Fails as long as the socket is not connected. */
+static bool peer_addr(int fd, struct tux_addr *a)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	return !getpeername(fd, (void *)&sa, &len) && iface_addr(a, &sa);
+}
+
+static bool look_up(struct sock *s, int fd)
+{
+	struct tux_addr local, peer;
+
+	if (!peer_addr(fd, &peer) || !local_addr(fd, &local))
+		return false;
+	s->tuple.active = s->active ? local : peer;
+	s->tuple.passive = s->active ? peer : local;
+	return true;
+}
+
+/* ---- listeners -------------------------------------------------------- */
+
+static enum tux_reason make_reachable(struct sock *s)
+{
+	enum tux_reason why = iface_allows_listener(&s->local);
+	struct tux_stack *stack;
+	int r;
+
+	if (why)
+		return why;
+	stack = stack_get();
+	if (!stack)
+		return TUX_REASON_NOT_STARTED;
+	r = tux_stack_listen(stack, &s->local, s->domain == AF_INET, s->v6only);
+	s->reachable = r == 0;
+	return (enum tux_reason)-r;
+}
+
+static void add_listener(int fd, int domain)
+{
+	struct sock *s = sock_new(SOCK_LISTENER);
+
+	if (!s)
+		return;
+	s->domain = domain;
+	s->v6only = domain == AF_INET6 &&
+		    get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
+	if (local_addr(fd, &s->local) && fd_add(fd, s))
+		s->why = (uint8_t)make_reachable(s);
+	sock_put(s);
+}
+
+void claim_listen(int fd)
+{
+	int saved = errno;
+	int domain;
+
+	if (!fd_peek(fd)) {
+		domain = tcp_domain(fd);
+		if (domain >= 0)
+			add_listener(fd, domain);
+	}
+	errno = saved;
+}
+
+void claim_unlisten(struct sock *s)
+{
+	if (s->reachable && s->epoch == fork_epoch && preload_stack())
+		tux_stack_unlisten(preload_stack(), &s->local);
+	s->reachable = false;
+}
+
+bool claim_yield_port(uint16_t port)
+{
+	bool some = false;
+
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		if (s->reachable && s->local.port == port) {
+			claim_unlisten(s);
+			s->why = TUX_REASON_PORT_TAKEN;
+			some = true;
+		}
+		sock_put(s);
+	}
+	return some;
+}
+
+/* A child that accepts from its parent's listener: if the parent is gone, or
+ * was no more than a launcher, the port is free and the child takes it over. */
+static void inherit_listener(struct sock *l)
+{
+	l->epoch = fork_epoch;
+	l->reachable = false;
+	l->why = (uint8_t)make_reachable(l);
+	if (l->why == TUX_REASON_PORT_TAKEN)
+		l->why = TUX_REASON_NOT_OWNER;
+}
+
+/* ---- candidates ------------------------------------------------------- */
+
+void claim_leave_listener(struct sock *s)
+{
+	struct sock *l = s->listener;
+
+	s->listener = NULL;
+	if (l)
+		sock_put(l);
+}
+
+void claim_refuse(struct sock *s, enum tux_reason why)
+{
+	s->why = (uint8_t)why;
+	atomic_store(&s->stage, SOCK_TCP);
+	claim_leave_listener(s);
+	say_decided(s, false, why);
+}
+
+/* Takes over the reference to @l. */
+static void add_accepted(struct sock *l, int fd, bool nonblock)
+{
+	struct sock *s = sock_new(SOCK_CANDIDATE);
+
+	if (!s) {
+		sock_put(l);
+		return;
+	}
+	s->listener = l;
+	s->domain = l->domain;
+	s->nonblock = nonblock;
+	if (!fd_add(fd, s))
+		claim_leave_listener(s);
+	else if (l->why && look_up(s, fd))
+		claim_refuse(s, l->why);
+	sock_put(s);
+}
+
+void claim_accepted(int listener, int fd, bool nonblock)
+{
+	int saved = errno;
+	struct sock *l;
+
+	/* Handed down by a process before us, already listening? */
+	claim_listen(listener);
+	l = sock_get(listener);
+	if (l && l->stage == SOCK_LISTENER) {
+		if (l->epoch != fork_epoch)
+			inherit_listener(l);
+		add_accepted(l, fd, nonblock);
+	} else if (l) {
+		sock_put(l);
+	}
+	errno = saved;
+}
+
+void claim_connecting(int fd)
+{
+	int saved = errno;
+	int domain = fd_peek(fd) ? -1 : tcp_domain(fd);
+	struct sock *s;
+
+	if (domain >= 0 && (s = sock_new(SOCK_CANDIDATE))) {
+		s->active = true;
+		s->domain = domain;
+		s->nonblock = (libc.fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
+		fd_add(fd, s);
+		sock_put(s);
+	}
+	errno = saved;
+}
+
+void claim_pin(int fd)
+{
+	struct sock *s = sock_get(fd);
+	uint8_t from = SOCK_CANDIDATE;
+
+	if (!s)
+		return;
+	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING)) {
+		look_up(s, fd);
+		claim_refuse(s, TUX_REASON_PINNED);
+	}
+	sock_put(s);
+}
+
+/* ---- claiming --------------------------------------------------------- */
+
+static enum tux_reason open_end(struct sock *s, int fd)
+{
+	struct tux_end_opts o = {
+		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
+	};
+	struct tux_stack *stack = stack_get();
+	int r;
+
+	if (!stack)
+		return TUX_REASON_NOT_STARTED;
+	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */
+	r = tux_end_claim(stack, &o, &s->end);
+	if (r < 0) {
+		s->end = NULL;
+		atomic_fetch_sub(&s->refs, 1);
+		return (enum tux_reason)-r;
+	}
+	s->dx = tux_end_duplex(s->end);
+	return TUX_REASON_NONE;
+}
+
+static enum tux_reason try_claim(struct sock *s, int fd)
+{
+	const struct tux_addr *a = &s->tuple.active, *p = &s->tuple.passive;
+	enum tux_reason why;
+
+	if (s->epoch != fork_epoch)
+		return TUX_REASON_NOT_OWNER;
+	why = s->active ? iface_allows(a, p) : iface_allows(p, a);
+	if (why)
+		return why;
+	if (option_pins(fd))
+		return TUX_REASON_PINNED;
+	option_load(s, fd);
+	s->fd = fd;
+	return open_end(s, fd);
+}
+
+/* @s is CLAIMING, by this thread. */
+static void claim(struct sock *s, int fd)
+{
+	int saved = errno;
+	enum tux_reason why;
+
+	if (atomic_load(&s->passing) || !look_up(s, fd)) {
+		atomic_store(&s->stage, SOCK_CANDIDATE);
+		errno = saved;
+		return;
+	}
+	why = try_claim(s, fd);
+	if (why) {
+		claim_refuse(s, why);
+	} else {
+		atomic_store(&s->stage, SOCK_CLAIMED);
+		epoll_claimed_fd(fd, s);
+	}
+	errno = saved;
+}
+
+/* In a child: a claimed connection of the parent's.  If it has not begun to
+ * move, both processes stay on TCP with it: the duplex is in shared memory. */
+static bool pin_shared(struct tux_duplex *dx)
+{
+	bool plain = false;
+
+	for (int i = 0; i < INHERIT_TRIES; i++) {
+		if (tux_latch_try(&dx->tx.latch))
+			break;
+		if (i == INHERIT_TRIES - 1)
+			return false;
+		sched_yield();
+	}
+	if (tux_latch_try(&dx->rx.latch)) {
+		plain = dx->tx.state == TUX_TX_PLAIN &&
+			dx->rx.state == TUX_RX_PLAIN;
+		if (plain)
+			dx->tx.pinned = dx->rx.pinned = 1;
+		tux_latch_drop(&dx->rx.latch);
+	}
+	tux_latch_drop(&dx->tx.latch);
+	return plain;
+}
+
+static void inherit(struct sock *s)
+{
+	uint8_t from = SOCK_CLAIMED;
+
+	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
+		return;
+	if (pin_shared(s->dx))
+		claim_refuse(s, TUX_REASON_NOT_OWNER);
+	else
+		atomic_store(&s->stage, SOCK_LOST);
+}
+
+/* One step; true if @s is settled: claimed, or not to be. */
+static bool settle(struct sock *s, int fd)
+{
+	uint8_t stage = atomic_load(&s->stage);
+
+	switch (stage) {
+	case SOCK_CANDIDATE:
+		if (atomic_compare_exchange_strong(&s->stage, &stage,
+						   SOCK_CLAIMING))
+			claim(s, fd);
+		/* Not connected yet: a candidate it remains. */
+		return atomic_load(&s->stage) == SOCK_CANDIDATE;
+	case SOCK_CLAIMING:
+		/* In a child, the thread that did it does not exist. */
+		if (s->epoch != fork_epoch)
+			claim_refuse(s, TUX_REASON_NOT_OWNER);
+		sched_yield();
+		return false;
+	case SOCK_CLAIMED:
+		if (s->epoch == fork_epoch)
+			return true;
+		inherit(s);
+		return false;
+	default:
+		return true;
+	}
+}
+
+struct sock *sock_claimed(int fd)
+{
+	struct sock *s = fd_peek(fd);
+
+	if (!s || atomic_load_explicit(&s->stage, memory_order_relaxed) ==
+	    SOCK_TCP)
+		return NULL;
+	s = sock_get(fd);
+	if (!s)
+		return NULL;
+	while (!settle(s, fd))
+		;
+	if (atomic_load(&s->stage) == SOCK_CLAIMED)
+		return s;
+	sock_put(s);
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * claim - how a TCP socket comes to be ours
+ *
+ * listen() makes a listener, accept() and connect() make candidates; the first
+ * read, write, poll or epoll_ctl of a process claims one.  Not accept(): the
+ * process that accepts may leave the connection to a child.
+ */
+#ifndef TUX_PRELOAD_CLAIM_H
+#define TUX_PRELOAD_CLAIM_H
+
+#include <stdbool.h>
+
+#include "sock.h"
+
+/* listen(@fd) has succeeded. */
+void claim_listen(int fd);
+
+/* The last reference to @s is gone: if it is a listener, its port is free. */
+void claim_unlisten(struct sock *s);
+
+/* accept(@listener) has returned @fd. */
+void claim_accepted(int listener, int fd, bool nonblock);
+
+/* connect(@fd) has succeeded, or goes on in the background. */
+void claim_connecting(int fd);
+
+/* @s stays on TCP for good. */
+void claim_refuse(struct sock *s, enum tux_reason why);
+
+/* As claim_refuse(), for whatever candidate @fd is. */
+void claim_pin(int fd);
+
+/* @s needs its listener no longer. */
+void claim_leave_listener(struct sock *s);
+
+/* A socket of the program could not bind() to @port of any address: gives up
+ * listeners of ours that hold the UDP port.  True if there were some. */
+bool claim_yield_port(uint16_t port);
+
+#endif

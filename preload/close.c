@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "close.h"
+
+#include <errno.h>
+#include <linux/close_range.h>
+
+#include "claim.h"
+#include "fd.h"
+#include "fork.h"
+#include "hooks.h"
+#include "libc.h"
+#include "path.h"
+#include "stack.h"
+
+enum { DRAIN_S = 1 };
+
+/* Under both latches: no thread is using the number then, and none will. */
+static void mark_closed(struct sock *s)
+{
+	bool rx = path_lock_rx(s);
+	bool tx = path_lock_tx(s);
+
+	atomic_store(&s->stage, SOCK_CLOSED);
+	if (tx)
+		path_unlock_tx(s);
+	if (rx)
+		path_unlock_rx(s);
+}
+
+/* The last descriptor is about to go. */
+static void end(struct sock *s)
+{
+	if (s->end && s->epoch == fork_epoch) {
+		mark_closed(s);
+		sock_ring(s);
+		tux_end_close(s->end, s->linger0);
+	} else {
+		atomic_store(&s->stage, SOCK_CLOSED);
+	}
+	claim_leave_listener(s);
+}
+
+/* @fd goes, but another descriptor of @s stays: the loop must know. */
+static void move(struct sock *s, int fd)
+{
+	if (s->fd != fd || !s->end || s->epoch != fork_epoch)
+		return;
+	for (int to = 0; to < fd_top(); to++) {
+		if (fd_peek(to) != s)
+			continue;
+		s->fd = to;
+		tux_end_set_fd(s->end, to);
+		return;
+	}
+}
+
+static void drop(struct sock *s, int fd)
+{
+	if (atomic_fetch_sub(&s->fds, 1) == 1)
+		end(s);
+	else
+		move(s, fd);
+	sock_put(s);
+}
+
+void close_forget(int fd)
+{
+	int saved = errno;
+	struct sock *s;
+
+	epoll_forget_fd(fd);
+	s = fd_take(fd);
+	if (s)
+		drop(s, fd);
+	errno = saved;
+}
+
+void close_stale(int fd)
+{
+	close_forget(fd);
+}
+
+void close_all(void)
+{
+	for (int fd = 0; preload_stack() && fd < fd_top(); fd++) {
+		struct sock *s = fd_take(fd);
+
+		if (s)
+			drop(s, fd);
+	}
+	stack_drain(TUX_SEC(DRAIN_S));
+}
+
+/* ---- the calls -------------------------------------------------------- */
+
+HOOK int close(int fd)
+{
+	if (!fork_is_vfork())
+		close_forget(fd);
+	return libc.close(fd);
+}
+
+static void forget_range(unsigned from, unsigned to)
+{
+	unsigned top = (unsigned)fd_top();
+
+	for (unsigned fd = from; fd < top && fd <= to; fd++)
+		close_forget((int)fd);
+}
+
+HOOK int close_range(unsigned from, unsigned to, int flags)
+{
+	if (!(flags & CLOSE_RANGE_CLOEXEC) && from <= to && !fork_is_vfork())
+		forget_range(from, to);
+	return libc.close_range(from, to, flags);
+}
+
+HOOK void closefrom(int from)
+{
+	if (!fork_is_vfork())
+		forget_range(from < 0 ? 0 : (unsigned)from, ~0u);
+	libc.closefrom(from);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * conf - what tuxrun told us, in the environment
+ *
+ * TUX_IFACE    the interface whose connections are taken; unset: any but lo
+ * TUX_MODE     inline (the default) or threads=N
+ * TUX_IO       udp or xdp
+ * TUX_VERBOSE  1: a line on standard error for each connection
+ */
+#ifndef TUX_PRELOAD_CONF_H
+#define TUX_PRELOAD_CONF_H
+
+#include <stdbool.h>
+
+#include "api/channel.h"
+
+struct conf {
+	const char *iface;	/* NULL: any but lo */
+	bool lo;		/* ... is lo */
+	unsigned threads;	/* 0: inline */
+	enum tux_io io;
+	bool verbose;
+};
+
+extern struct conf conf;
+
+/* Reads the environment. */
+void conf_init(void);
+
+#endif

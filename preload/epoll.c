@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "epoll.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fd.h"
+#include "hooks.h"
+#include "libc.h"
+
+enum { TRIES = 100000 };	/* a signal handler may wait for itself */
+
+static struct ep *_Atomic table[FD_MAX];
+static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
+
+/* Guards `live`, `pool` and every ep->fds.  Taken before an ep's latch. */
+static struct tux_latch table_latch;
+static struct ep *live, *pool;
+
+/* ---- life ----------------------------------------------------------- */
+
+static struct ep *peek(int fd)
+{
+	return (unsigned)fd < FD_MAX ?
+	       atomic_load_explicit(&table[fd], memory_order_acquire) : NULL;
+}
+
+struct ep *ep_get(int fd)
+{
+	struct ep *ep;
+
+	while ((ep = peek(fd))) {
+		uint32_t n = atomic_load(&ep->refs);
+
+		if (!n || !atomic_compare_exchange_weak(&ep->refs, &n, n + 1))
+			continue;
+		if (peek(fd) == ep)
+			return ep;
+		ep_put(ep);
+	}
+	return NULL;
+}
+
+static void unmap_items(struct ep *ep)
+{
+	for (int i = 0; i < EP_CHUNKS; i++)
+		if (ep->chunk[i])
+			munmap(ep->chunk[i], ITEM_CHUNK * sizeof(struct item));
+}
+
+/* Nobody is inside any more.  The struct is kept: a late ep_get() may look. */
+static void fini(struct ep *ep)
+{
+	unmap_items(ep);
+	if (ep->w.bell)
+		tux_waiter_fini(&ep->w);
+	if (ep->kick >= 0)
+		libc.close(ep->kick);
+	ep_take(&table_latch);
+	ep->next = pool;
+	pool = ep;
+	tux_latch_drop(&table_latch);
+}
+
+void ep_put(struct ep *ep)
+{
+	if (atomic_fetch_sub(&ep->refs, 1) == 1)
+		fini(ep);
+}
+
+static struct ep *alloc(void)
+{
+	struct ep *ep = pool;
+
+	if (ep) {
+		pool = ep->next;
+		memset(&ep->fds, 0, sizeof(*ep) - offsetof(struct ep, fds));
+		return ep;
+	}
+	ep = mmap(NULL, sizeof(*ep), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return ep == MAP_FAILED ? NULL : ep;
+}
+
+int ep_new(int fd)
+{
+	struct ep *ep;
+
+	if ((unsigned)fd >= FD_MAX)
+		return 0;	/* stays unknown, and its socks on TCP */
+	epoll_forget_fd(fd);
+	ep_take(&table_latch);
+	ep = alloc();
+	if (ep) {
+		tux_list_init(&ep->ready);
+		tux_list_init(&ep->sleepers);
+		ep->kick = -1;
+		ep->fds = 1;
+		atomic_store(&ep->fd, fd);
+		ep->next = live;
+		live = ep;
+		atomic_store(&ep->refs, 1);
+		atomic_store(&table[fd], ep);
+	}
+	tux_latch_drop(&table_latch);
+	fd_seen(fd);
+	return ep ? 0 : -ENOMEM;
+}
+
+void ep_hold(int fd, int n)
+{
+	atomic_fetch_add(&holders[fd], (uint16_t)n);
+	fd_seen(fd);
+}
+
+/* ---- descriptors come and go ---------------------------------------- */
+
+static void unlink_live(struct ep *ep)
+{
+	struct ep **p = &live;
+
+	while (*p != ep)
+		p = &(*p)->next;
+	*p = ep->next;
+}
+
+/* The last descriptor goes: watches end; the kernel drops its items itself. */
+static void strip(struct ep *ep)
+{
+	ep_lock(ep);
+	for (int i = 0; i < EP_CHUNKS; i++) {
+		struct item *it = ep->chunk[i];
+
+		for (int j = 0; it && j < ITEM_CHUNK; j++) {
+			if (!it[j].used)
+				continue;
+			item_detach(ep, &it[j]);
+			it[j].used = false;
+			ep_hold(it[j].fd, -1);
+		}
+	}
+	ep_unlock(ep);
+}
+
+/* Another descriptor of @ep, now that the one we used is gone. */
+static int other_fd(struct ep *ep)
+{
+	int fd;
+
+	for (fd = 0; fd < FD_MAX - 1 && peek(fd) != ep; fd++)
+		;
+	return fd;
+}
+
+static void closed(int fd)
+{
+	struct ep *ep = atomic_exchange(&table[fd], NULL);
+	bool last;
+
+	if (!ep)
+		return;
+	ep_take(&table_latch);
+	last = --ep->fds == 0;
+	if (last) {
+		unlink_live(ep);
+		strip(ep);
+	} else if (atomic_load(&ep->fd) == fd) {
+		atomic_store(&ep->fd, other_fd(ep));
+	}
+	tux_latch_drop(&table_latch);
+	ep_put(ep);
+}
+
+void epoll_duped_fd(int fd, int to)
+{
+	struct ep *ep = ep_get(fd);
+
+	if (!ep)
+		return;
+	if ((unsigned)to < FD_MAX && peek(to) != ep) {
+		epoll_forget_fd(to);
+		ep_take(&table_latch);
+		ep->fds++;
+		tux_latch_drop(&table_latch);
+		atomic_fetch_add(&ep->refs, 1);
+		atomic_store(&table[to], ep);
+		fd_seen(to);
+	}
+	ep_put(ep);
+}
+
+static bool try_hard(struct tux_latch *l)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (tux_latch_try(l))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+/* A sock's item must go, because the loop's private copy of the descriptor
+ * would keep the kernel's item alive; others go as the kernel lets them. */
+static void forget_item(struct ep *ep, int fd)
+{
+	struct item *it = item_find(ep, fd);
+
+	if (!it || !it->used)
+		return;
+	if (it->sock || it->nest)
+		item_drop(ep, it);
+	else
+		it->stale = true;
+}
+
+void epoll_forget_fd(int fd)
+{
+	struct ep *ep;
+
+	if ((unsigned)fd >= FD_MAX)
+		return;
+	if (atomic_load(&holders[fd]) && try_hard(&table_latch)) {
+		for (ep = live; ep; ep = ep->next) {
+			if (!try_hard(&ep->latch))
+				continue;
+			forget_item(ep, fd);
+			ep_unlock(ep);
+		}
+		tux_latch_drop(&table_latch);
+	}
+	closed(fd);
+}
+
+void epoll_claimed_fd(int fd, struct sock *s)
+{
+	struct ep *ep;
+
+	sock_ring(s);		/* for threads in poll() */
+	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
+		return;
+	ep_take(&table_latch);
+	for (ep = live; ep; ep = ep->next) {
+		struct item *it;
+
+		ep_lock(ep);
+		it = item_find(ep, fd);
+		if (it && it->used && !it->stale)
+			item_attach(ep, it, s);
+		ep_unlock(ep);
+	}
+	tux_latch_drop(&table_latch);
+}
+
+/* ---- fork ----------------------------------------------------------- */
+
+/* The kernel's instance is shared with the parent and keeps our tags: the
+ * items go on translating them.  The socks and the bell are the parent's. */
+static void orphan(struct ep *ep)
+{
+	memset(&ep->latch, 0, sizeof(ep->latch));
+	tux_list_init(&ep->ready);
+	tux_list_init(&ep->sleepers);
+	ep->leader = ep->nested = ep->joined = false;
+	atomic_store(&ep->socks, 0);
+	atomic_store(&ep->plain, 0);
+	for (int i = 0; i < EP_CHUNKS; i++) {
+		struct item *it = ep->chunk[i];
+
+		for (int j = 0; it && j < ITEM_CHUNK; j++) {
+			tux_list_init(&it[j].ready);
+			it[j].sock = NULL;
+			it[j].nest = false;
+		}
+	}
+	if (ep->w.bell)
+		libc.close(ep->w.fd);
+	memset(&ep->w, 0, sizeof(ep->w));
+}
+
+void epoll_forked(void)
+{
+	memset(&table_latch, 0, sizeof(table_latch));
+	for (struct ep *ep = live; ep; ep = ep->next)
+		orphan(ep);
+}
+
+/* ---- epoll_create --------------------------------------------------- */
+
+static int made(int fd)
+{
+	int r;
+
+	if (fd_fresh(fd) < 0)
+		return fd;
+	r = ep_new(fd);
+	if (!r)
+		return fd;
+	libc.close(fd);
+	errno = -r;
+	return -1;
+}
+
+HOOK int epoll_create(int size)
+{
+	return made(libc.epoll_create(size));
+}
+
+HOOK int epoll_create1(int flags)
+{
+	return made(libc.epoll_create1(flags));
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * epoll - epoll instances that hold kernel descriptors and Tux sockets alike
+ *
+ * Each instance that was made through us has a `struct ep` beside the kernel's
+ * one.  Everything is registered with the kernel under a tag of ours (number of
+ * the registration << 32 | fd) and translated back when it is reported.  For a sock there is a
+ * watch besides: its rings come through the instance's bell into the list
+ * `ready`, where the levels are looked at again by every epoll_wait(), as the
+ * kernel does with its own list; and the kernel's item keeps only the
+ * directions that are still on TCP.
+ *
+ * An instance that holds no sock (ep_plain) is the kernel's alone but for the
+ * tags.
+ */
+#ifndef TUX_PRELOAD_EPOLL_H
+#define TUX_PRELOAD_EPOLL_H
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "base/latch.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "ready.h"
+#include "sock.h"
+
+enum {
+	ITEM_CHUNK = 256,	/* items that are mapped at once */
+	EP_CHUNKS = 4096,	/* x ITEM_CHUNK: all descriptors of fd.h */
+};
+
+/* Tags that are no item's. */
+#define TAG_BELL	UINT64_MAX		/* the waiter's eventfd */
+#define TAG_KICK	(UINT64_MAX - 1)	/* see ep_kick() */
+
+struct item {			/* one descriptor in one instance */
+	struct tux_list ready;	/* in ep->ready, or alone */
+	struct watch watch;
+	_Atomic uint32_t queued;	/* for the watch */
+	struct sock *sock;	/* with a reference; NULL: the kernel's alone */
+	epoll_data_t data;	/* the application's */
+	uint32_t events;	/* the application's */
+	uint32_t mask;		/* the events of the kernel's item */
+	uint32_t gen;		/* of this registration, in the tag */
+	uint32_t seq;		/* of the look that reported it last ... */
+	int slot;		/* ... and where */
+	int fd;
+	bool used;
+	bool kernel;		/* the kernel has an item */
+	bool spent;		/* EPOLLONESHOT: until the next MOD */
+	bool rang;		/* news since it was looked at last */
+	bool on_ring;		/* counted in ep->on_ring */
+	bool stale;		/* closed; the kernel may know a copy */
+	bool nest;		/* an instance inside this one */
+};
+
+struct ep {
+	_Atomic uint32_t refs;	/* descriptors, and calls inside */
+	uint32_t fds;		/* descriptors; under the table's latch */
+	_Atomic int fd;		/* one of them */
+	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
+	_Atomic uint32_t plain;	/* threads in the kernel's epoll_wait() */
+	struct tux_latch latch;	/* guards all below, and the items */
+	bool leader;		/* a thread sleeps on `w` */
+	bool nested;		/* somebody polls this instance's descriptor */
+	bool joined;		/* w.fd is registered with the kernel's */
+	bool flip;		/* whose turn it is, if there is one place */
+	int kick;		/* an eventfd, or -1 */
+	uint32_t on_ring;	/* items with a direction on a ring */
+	uint32_t seq;		/* counts looks */
+	tux_time polled_at;	/* when the kernel was asked last */
+	tux_time kick_until;
+	struct tux_list ready;	/* items */
+	struct tux_list sleepers;	/* threads behind the leader */
+	struct tux_waiter w;	/* w.bell is NULL until there is a sock */
+	struct item *_Atomic chunk[EP_CHUNKS];
+	struct ep *next;	/* of all live ones, or of the free ones */
+};
+
+static inline void ep_take(struct tux_latch *l)
+{
+	while (!tux_latch_try(l))
+		sched_yield();
+}
+
+static inline void ep_lock(struct ep *ep)
+{
+	ep_take(&ep->latch);
+}
+
+static inline void ep_unlock(struct ep *ep)
+{
+	tux_latch_drop(&ep->latch);
+}
+
+/* Nothing in it concerns Tux. */
+static inline bool ep_plain(struct ep *ep)
+{
+	return !atomic_load(&ep->socks);
+}
+
+/* ---- epoll.c: instances --------------------------------------------- */
+
+/* The instance of @fd with a reference, or NULL: not one of ours. */
+struct ep *ep_get(int fd);
+void ep_put(struct ep *ep);
+
+/* The kernel has just made instance @fd.  -ENOMEM. */
+int ep_new(int fd);
+
+/* One more, or one less, instance holds @fd. */
+void ep_hold(int fd, int n);
+
+/* ---- epoll_item.c: items (all under the instance's latch) ----------- */
+
+/* The item of @fd; NULL if there never was one. */
+struct item *item_find(struct ep *ep, int fd);
+
+/* As item_find(), and there is one now, or NULL: no memory. */
+struct item *item_make(struct ep *ep, int fd);
+
+uint64_t item_tag(const struct item *it);
+
+/* epoll_ctl(@op) with the kernel's item, and @mask for its events; 0 or -errno,
+ * and errno is left alone. */
+int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask);
+
+/* There is a waiter that takes @fd in its bell, or -errno. */
+int item_waiter(struct ep *ep, int fd);
+
+/* Watches @s for @it (which takes a reference).  -errno. */
+int item_attach(struct ep *ep, struct item *it, struct sock *s);
+
+/* Undoes that. */
+void item_detach(struct ep *ep, struct item *it);
+
+/* Brings the kernel's item in line with where @it's directions are, of which
+ * those in @tcp are the kernel's; @force: even if nothing has changed, so that
+ * the kernel looks for an edge. */
+void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force);
+
+/* @it may be ready: the next look will see, and a sleeper wakes for it. */
+void item_poke(struct ep *ep, struct item *it);
+
+/* Removes @it from the instance, from the kernel's too. */
+void item_drop(struct ep *ep, struct item *it);
+
+/* ---- epoll_look.c --------------------------------------------------- */
+
+struct look {			/* one epoll_wait() */
+	struct ep *ep;
+	int fd;			/* the descriptor it was called with */
+	struct epoll_event *evs;
+	int max;
+	tux_time first;		/* how long the caller asked to wait; then NEVER */
+	tux_time until;		/* the instant of that; 0: do not wait */
+	const sigset_t *mask;
+	uint32_t seq;		/* 0 until it looks */
+	int n;			/* events in evs */
+};
+
+/* Takes what rings into the list of ready items (latch held). */
+void look_drain(struct ep *ep);
+
+/* Items of the list that are ready, up to @max events in all. */
+void look_rings(struct look *l, int max);
+
+/* Makes @k events that the kernel put at evs + n the application's: those that
+ * are not for it are left out. */
+void look_translate(struct look *l, int k);
+
+/* Is any item of the list ready?  Drops those that are not (latch held). */
+bool look_any(struct ep *ep);
+
+/* ---- epoll_nest.c: an instance that is itself polled ---------------- */
+
+/* From now on the descriptor of @ep is readable while @ep has news. */
+void nest_begin(struct ep *ep);
+
+/* The eventfd of @ep is there: has the kernel's instance watch it, if need be
+ * (latch held). */
+void nest_join(struct ep *ep);
+
+/* Makes that eventfd say whether a look would find something (latch held). */
+void nest_settle(struct ep *ep);
+
+/* Has it say nothing, while a look is under way. */
+void nest_hush(struct ep *ep);
+
+/* @fd is about to be polled.  Is it an instance that holds socks? */
+bool nest_polled(int fd);
+
+/* Readable, says the kernel of @fd, an instance; is it true? */
+bool nest_true(int fd);
+
+/* ---- epoll_wait.c --------------------------------------------------- */
+
+/* Threads may sleep in the kernel's epoll_wait() while the first sock comes
+ * into @ep: has them look again (latch held). */
+void ep_kick(struct ep *ep);
+
+#endif

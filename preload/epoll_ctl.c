@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What concerns the kernel alone is checked by the kernel.  A sock's item may
+ * be unknown to it, so that for those we say EEXIST, ENOENT and EINVAL.
+ */
+#include <errno.h>
+
+#include "claim.h"
+#include "epoll.h"
+#include "fd.h"
+#include "libc.h"
+
+/* ---- add ------------------------------------------------------------ */
+
+static int add_kernel(struct ep *ep, struct item *it,
+		      const struct epoll_event *e)
+{
+	int r;
+
+	it->gen++;
+	r = item_ctl(ep, EPOLL_CTL_ADD, it, e->events);
+	if (r) {
+		it->gen--;
+		return r;
+	}
+	if (!it->used)
+		ep_hold(it->fd, 1);
+	it->used = it->kernel = true;
+	it->spent = it->stale = it->rang = false;
+	it->data = e->data;
+	it->events = it->mask = e->events;
+	return 0;
+}
+
+static int add_instance(struct ep *ep, struct item *it, struct ep *inner)
+{
+	int r;
+
+	nest_begin(inner);
+	ep_lock(ep);
+	r = item_waiter(ep, it->fd);
+	if (r) {
+		item_drop(ep, it);
+	} else if (!it->nest) {
+		it->nest = true;
+		if (atomic_fetch_add(&ep->socks, 1) == 0)
+			ep_kick(ep);
+	}
+	ep_unlock(ep);
+	return r;
+}
+
+/* Here an epoll_ctl() claims a socket.  Whoever claims tells all instances
+ * that hold it; if it was claimed before, it is for us to do. */
+static int add_sock(struct ep *ep, struct item *it)
+{
+	struct sock *s = sock_claimed(it->fd);
+	int r = 0;
+
+	if (!s)
+		return 0;
+	ep_lock(ep);
+	if (it->used)
+		r = item_attach(ep, it, s);
+	if (r)
+		item_drop(ep, it);
+	ep_unlock(ep);
+	sock_put(s);
+	return r;
+}
+
+static int add(struct ep *ep, int fd, const struct epoll_event *e)
+{
+	struct ep *inner;
+	struct item *it;
+	int r;
+
+	ep_lock(ep);
+	it = item_make(ep, fd);
+	if (!it)
+		r = -ENOMEM;
+	else if (it->used && it->sock)
+		r = -EEXIST;
+	else
+		r = add_kernel(ep, it, e);
+	ep_unlock(ep);
+	if (r)
+		return r;
+	inner = ep_get(fd);
+	if (!inner)
+		return add_sock(ep, it);
+	r = add_instance(ep, it, inner);
+	ep_put(inner);
+	return r;
+}
+
+/* ---- modify, delete ------------------------------------------------- */
+
+static int mod_kernel(struct ep *ep, struct item *it,
+		      const struct epoll_event *e)
+{
+	int r = item_ctl(ep, EPOLL_CTL_MOD, it, e->events);
+
+	if (r)
+		return r;
+	it->data = e->data;
+	it->events = it->mask = e->events;
+	return 0;
+}
+
+static int mod_sock(struct ep *ep, struct item *it,
+		    const struct epoll_event *e)
+{
+	bool edge = it->spent || (e->events & EPOLLET);
+	struct ready r;
+
+	if ((it->events | e->events) & EPOLLEXCLUSIVE)
+		return -EINVAL;
+	it->data = e->data;
+	it->events = e->events;
+	it->spent = false;
+	r = ready_of(it->sock);
+	item_sync(ep, it, r.tcp, edge && it->kernel);
+	if (r.now & (it->events | READY_ALWAYS))
+		item_poke(ep, it);
+	return 0;
+}
+
+static int mod(struct ep *ep, int fd, const struct epoll_event *e)
+{
+	struct item *it;
+	int r;
+
+	ep_lock(ep);
+	it = item_find(ep, fd);
+	if (!it || !it->used)
+		r = -ENOENT;
+	else if (it->sock)
+		r = mod_sock(ep, it, e);
+	else
+		r = mod_kernel(ep, it, e);
+	ep_unlock(ep);
+	return r;
+}
+
+static int del(struct ep *ep, int fd)
+{
+	struct item *it;
+	int r = 0;
+
+	ep_lock(ep);
+	it = item_find(ep, fd);
+	if (!it || !it->used)
+		r = -ENOENT;
+	else if (!it->sock)
+		r = item_ctl(ep, EPOLL_CTL_DEL, it, 0);
+	if (!r) {
+		it->kernel = it->kernel && it->sock;
+		item_drop(ep, it);
+	}
+	ep_unlock(ep);
+	return r;
+}
+
+/* ---- the call ------------------------------------------------------- */
+
+/* Arguments that the kernel refuses whatever the instance holds: EBADF, EINVAL,
+ * EFAULT are best said by itself. */
+static bool nonsense(int op, int fd, const struct epoll_event *e)
+{
+	if ((unsigned)fd >= FD_MAX)
+		return true;
+	if (op == EPOLL_CTL_DEL)
+		return false;
+	return !e || (op != EPOLL_CTL_ADD && op != EPOLL_CTL_MOD);
+}
+
+HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	struct ep *ep = ep_get(epfd);
+	int r;
+
+	if (!ep && op == EPOLL_CTL_ADD)
+		claim_pin(fd);
+	if (!ep || nonsense(op, fd, event)) {
+		r = libc.epoll_ctl(epfd, op, fd, event);
+		if (ep)
+			ep_put(ep);
+		return r;
+	}
+	if (op == EPOLL_CTL_ADD)
+		r = add(ep, fd, event);
+	else if (op == EPOLL_CTL_MOD)
+		r = mod(ep, fd, event);
+	else
+		r = del(ep, fd);
+	ep_put(ep);
+	return (int)libc_ret(r);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "epoll.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "fd.h"
+#include "libc.h"
+
+#ifndef EPOLLEXCLUSIVE
+#define EPOLLEXCLUSIVE (1u << 28)
+#endif
+
+/* Bits of `events` that say how, not what. */
+#define HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
+
+/* ---- finding them --------------------------------------------------- */
+
+struct item *item_find(struct ep *ep, int fd)
+{
+	struct item *c;
+
+	if ((unsigned)fd >= FD_MAX)
+		return NULL;
+	c = atomic_load_explicit(&ep->chunk[fd / ITEM_CHUNK],
+				 memory_order_acquire);
+	return c ? &c[fd % ITEM_CHUNK] : NULL;
+}
+
+static struct item *map_chunk(int first)
+{
+	struct item *c = mmap(NULL, ITEM_CHUNK * sizeof(*c),
+			      PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (c == MAP_FAILED)
+		return NULL;
+	for (int i = 0; i < ITEM_CHUNK; i++) {
+		c[i].fd = first + i;
+		tux_list_init(&c[i].ready);
+		tux_list_init(&c[i].watch.node);
+	}
+	return c;
+}
+
+struct item *item_make(struct ep *ep, int fd)
+{
+	int i = fd / ITEM_CHUNK;
+	struct item *c;
+
+	if (!ep->chunk[i]) {
+		c = map_chunk(i * ITEM_CHUNK);
+		if (!c)
+			return NULL;
+		atomic_store_explicit(&ep->chunk[i], c, memory_order_release);
+	}
+	return item_find(ep, fd);
+}
+
+/* ---- the kernel's half ---------------------------------------------- */
+
+uint64_t item_tag(const struct item *it)
+{
+	return (uint64_t)it->gen << 32 | (uint32_t)it->fd;
+}
+
+int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
+{
+	struct epoll_event e = { .events = mask };
+	int saved = errno, r;
+
+	e.data.u64 = item_tag(it);
+	r = libc.epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e) ? -errno : 0;
+	errno = saved;
+	return r;
+}
+
+static void kernel_drop(struct ep *ep, struct item *it)
+{
+	if (it->kernel)
+		item_ctl(ep, EPOLL_CTL_DEL, it, 0);
+	it->kernel = false;
+}
+
+static void kernel_set(struct ep *ep, struct item *it, uint32_t mask)
+{
+	/* MOD refuses an exclusive item. */
+	if (mask & EPOLLEXCLUSIVE)
+		kernel_drop(ep, it);
+	item_ctl(ep, it->kernel ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, it, mask);
+	it->kernel = true;
+	it->mask = mask;
+}
+
+/*
+ * With both directions on TCP the kernel's item is what the application asked
+ * for, be it nothing: errors and hang-ups are told always.  Otherwise it is
+ * there only for what TCP still has to say, for those two cannot be masked.
+ */
+void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
+{
+	uint32_t what = it->events & tcp & ~(uint32_t)HOW;
+	uint32_t mask = what | (it->events & HOW);
+	bool on_ring = !(tcp & EPOLLERR);
+
+	if (on_ring != it->on_ring) {
+		it->on_ring = on_ring;
+		ep->on_ring += on_ring ? 1u : -1u;
+	}
+	if (it->spent)
+		return;
+	if (on_ring && !(what & ~(uint32_t)READY_ALWAYS))
+		kernel_drop(ep, it);
+	else if (!it->kernel || it->mask != mask || force)
+		kernel_set(ep, it, mask);
+}
+
+/* ---- the rings' half ------------------------------------------------ */
+
+/* The bell holds descriptors, each at most once: as many slots as there can be
+ * descriptors are enough for ever. */
+static uint32_t bell_cap(void)
+{
+	struct rlimit r = { .rlim_max = FD_MAX };
+	uint32_t cap = 1024;
+
+	getrlimit(RLIMIT_NOFILE, &r);
+	while (cap < r.rlim_max && cap < FD_MAX)
+		cap *= 2;
+	return cap;
+}
+
+int item_waiter(struct ep *ep, int fd)
+{
+	int r;
+
+	if (!ep->w.bell) {
+		r = tux_waiter_init(&ep->w, bell_cap());
+		if (r) {
+			ep->w.bell = NULL;
+			return r;
+		}
+		nest_join(ep);
+	}
+	return (uint32_t)fd < ep->w.bell->cap ? 0 : -ENOSPC;
+}
+
+int item_attach(struct ep *ep, struct item *it, struct sock *s)
+{
+	int r;
+
+	if (it->sock)
+		return 0;
+	r = item_waiter(ep, it->fd);
+	if (r)
+		return r;
+	atomic_fetch_add(&s->refs, 1);
+	it->sock = s;
+	it->watch.waiter = &ep->w;
+	it->watch.index = (uint32_t)it->fd;
+	it->watch.queued = &it->queued;
+	sock_watch(s, &it->watch);
+	if (atomic_fetch_add(&ep->socks, 1) == 0)
+		ep_kick(ep);
+	item_sync(ep, it, ready_of(s).tcp, false);
+	item_poke(ep, it);
+	return 0;
+}
+
+void item_detach(struct ep *ep, struct item *it)
+{
+	struct sock *s = it->sock;
+
+	if (it->nest || s)
+		atomic_fetch_sub(&ep->socks, 1);
+	it->nest = false;
+	if (!s)
+		return;
+	sock_unwatch(s, &it->watch);
+	tux_list_remove(&it->ready);
+	ep->on_ring -= it->on_ring;
+	it->on_ring = false;
+	it->sock = NULL;
+	sock_put(s);
+}
+
+void item_poke(struct ep *ep, struct item *it)
+{
+	if (!atomic_exchange(&it->queued, 1))
+		tux_waiter_ring(&ep->w, (uint32_t)it->fd);
+}
+
+void item_drop(struct ep *ep, struct item *it)
+{
+	item_detach(ep, it);
+	kernel_drop(ep, it);
+	it->used = false;
+	ep_hold(it->fd, -1);
+}

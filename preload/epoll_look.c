@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What one epoll_wait() reports.  An item that both the kernel and the rings
+ * report takes one place.
+ */
+#include "epoll.h"
+
+#include "libc.h"
+#include "wait.h"
+
+/* ---- one item ------------------------------------------------------- */
+
+static void begin(struct look *l)
+{
+	struct ep *ep = l->ep;
+
+	if (l->seq)
+		return;
+	if (++ep->seq == 0)
+		ep->seq = 1;
+	l->seq = ep->seq;
+}
+
+static void report(struct look *l, struct item *it, uint32_t got)
+{
+	if (it->seq == l->seq) {
+		l->evs[it->slot].events |= got;
+		return;
+	}
+	it->seq = l->seq;
+	it->slot = l->n++;
+	l->evs[it->slot].events = got;
+	l->evs[it->slot].data = it->data;
+}
+
+/* EPOLLONESHOT: silent until the next MOD.  The kernel's item is so by itself
+ * if it was the kernel that reported (@by_kernel). */
+static void spend(struct ep *ep, struct item *it, bool by_kernel)
+{
+	it->spent = true;
+	it->mask = 0;
+	if (!by_kernel && it->kernel) {
+		item_ctl(ep, EPOLL_CTL_DEL, it, 0);
+		it->kernel = false;
+	}
+}
+
+static uint32_t wanted(const struct item *it)
+{
+	return it->spent ? 0 : it->events | READY_ALWAYS;
+}
+
+/* News of an edge-triggered item may be news of TCP as well, which the kernel
+ * has reported before and would not again (data that was held back at the
+ * switch, say): it is made to look. */
+static uint32_t ring_level(struct ep *ep, struct item *it)
+{
+	bool plain = ready_plain(it->sock);
+	bool force = it->rang && it->kernel && (it->events & EPOLLET);
+	struct ready r = ready_of(it->sock);
+
+	it->rang = false;
+	item_sync(ep, it, r.tcp, force);
+	if (plain)
+		item_detach(ep, it);
+	return plain ? 0 : r.now & wanted(it);
+}
+
+/* ---- what the rings say --------------------------------------------- */
+
+void look_drain(struct ep *ep)
+{
+	uint32_t fd;
+
+	if (!ep->w.bell)
+		return;
+	while (tux_bell_take(ep->w.bell, &fd)) {
+		struct item *it = item_find(ep, (int)fd);
+
+		atomic_store(&it->queued, 0);
+		if (!it->used || !it->sock)
+			continue;
+		it->rang = true;
+		if (tux_list_empty(&it->ready))
+			tux_list_push(&ep->ready, &it->ready);
+	}
+}
+
+/* Level-triggered ones go back to the tail, behind @end; what has not been
+ * looked at for want of room stays at the head. */
+static void take_ready(struct look *l, struct tux_list *end, int max)
+{
+	struct ep *ep = l->ep;
+
+	while (ep->ready.next != end && l->n < max) {
+		struct item *it = TUX_CONTAINER(ep->ready.next, struct item,
+						ready);
+		uint32_t got = ring_level(ep, it);
+
+		tux_list_remove(&it->ready);
+		if (!got)
+			continue;
+		report(l, it, got);
+		if (it->events & EPOLLONESHOT)
+			spend(ep, it, false);
+		else if (!(it->events & EPOLLET))
+			tux_list_push(&ep->ready, &it->ready);
+	}
+}
+
+void look_rings(struct look *l, int max)
+{
+	struct ep *ep = l->ep;
+	struct tux_list end;
+
+	ep_lock(ep);
+	begin(l);
+	look_drain(ep);
+	tux_list_push(&ep->ready, &end);
+	take_ready(l, &end, max);
+	tux_list_remove(&end);
+	ep_unlock(ep);
+}
+
+bool look_any(struct ep *ep)
+{
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, &ep->ready) {
+		struct item *it = TUX_CONTAINER(n, struct item, ready);
+
+		if (ring_level(ep, it))
+			return true;
+		tux_list_remove(n);
+	}
+	return false;
+}
+
+/* ---- what the kernel says ------------------------------------------- */
+
+/* Threads have left the kernel's epoll_wait(), or had a while to. */
+static void kicked(struct ep *ep)
+{
+	struct epoll_event e = { 0 };
+
+	if (ep->kick < 0)
+		return;
+	if (atomic_load(&ep->plain) && wait_now() < ep->kick_until)
+		return;
+	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, ep->kick, &e);
+	libc.close(ep->kick);
+	ep->kick = -1;
+}
+
+static struct item *by_tag(struct ep *ep, uint64_t tag)
+{
+	struct item *it;
+
+	if (tag >= TAG_KICK)
+		return NULL;
+	it = item_find(ep, (int)(uint32_t)tag);
+	return it && it->used && item_tag(it) == tag ? it : NULL;
+}
+
+static void sock_event(struct look *l, struct item *it, uint32_t got)
+{
+	struct ep *ep = l->ep;
+	struct ready r;
+
+	got = ready_merge(it->sock, it->fd, got) & wanted(it);
+	if (it->events & EPOLLONESHOT)
+		it->mask = 0;	/* it is disarmed; a sync arms it again */
+	if (got && (it->events & EPOLLONESHOT))
+		spend(ep, it, true);
+	r = ready_of(it->sock);
+	item_sync(ep, it, r.tcp, false);
+	if (r.now & wanted(it))
+		item_poke(ep, it);	/* maybe it moved this very moment */
+	if (got)
+		report(l, it, got);
+}
+
+static void translate(struct look *l, struct epoll_event e)
+{
+	struct item *it = by_tag(l->ep, e.data.u64);
+
+	if (e.data.u64 == TAG_KICK)
+		kicked(l->ep);
+	if (!it)
+		return;
+	if (it->sock)
+		sock_event(l, it, e.events);
+	else if (!it->nest || nest_true(it->fd))
+		report(l, it, e.events);
+}
+
+/* A socket that was connecting when it came here may be claimed now; that
+ * takes the latch itself.  The item is only peeked at. */
+static void claim(struct ep *ep, const struct epoll_event *evs, int k)
+{
+	for (int i = 0; i < k; i++) {
+		struct item *it = by_tag(ep, evs[i].data.u64);
+		struct sock *s;
+
+		if (!it || it->sock || it->stale)
+			continue;
+		s = sock_claimed(it->fd);
+		if (s)
+			sock_put(s);
+	}
+}
+
+void look_translate(struct look *l, int k)
+{
+	struct epoll_event *evs = l->evs + l->n;
+
+	claim(l->ep, evs, k);
+	ep_lock(l->ep);
+	begin(l);
+	/* What is written is never ahead of what is read. */
+	for (int i = 0; i < k; i++)
+		translate(l, evs[i]);
+	ep_unlock(l->ep);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An instance whose descriptor is polled, or held by another instance
+ *
+ * The waiter's eventfd is then one of the kernel's items, and stands for the
+ * rings: readable while a look would find something, or since something rang.
+ * That costs system calls, and so is done only for instances seen in use that
+ * way.
+ */
+#include "epoll.h"
+
+#include <errno.h>
+
+#include "libc.h"
+
+static void say(struct ep *ep)
+{
+	uint64_t one = 1;
+
+	if (libc.write(ep->w.fd, &one, sizeof(one)) < 0)
+		return;		/* it is full, and so readable */
+}
+
+void nest_hush(struct ep *ep)
+{
+	int saved = errno;
+	uint64_t n;
+
+	if (ep->joined && libc.read(ep->w.fd, &n, sizeof(n)) < 0)
+		errno = saved;	/* it said nothing */
+}
+
+static bool settle(struct ep *ep)
+{
+	bool any;
+
+	nest_hush(ep);
+	look_drain(ep);
+	any = look_any(ep);
+	if (!any) {
+		tux_bell_doze(ep->w.bell, true);
+		any = !tux_bell_quiet(ep->w.bell);
+	}
+	if (any)
+		say(ep);
+	return any;
+}
+
+/* With a thread asleep in it, the one who rings writes the eventfd anyway. */
+void nest_settle(struct ep *ep)
+{
+	if (ep->joined && !ep->leader)
+		settle(ep);
+}
+
+void nest_join(struct ep *ep)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_BELL };
+
+	if (!ep->nested || ep->joined || !ep->w.bell)
+		return;
+	if (!libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->w.fd, &e))
+		ep->joined = true;
+	nest_settle(ep);
+}
+
+void nest_begin(struct ep *ep)
+{
+	ep_lock(ep);
+	ep->nested = true;
+	nest_join(ep);
+	ep_unlock(ep);
+}
+
+bool nest_polled(int fd)
+{
+	struct ep *ep = ep_get(fd);
+	bool plain;
+
+	if (!ep)
+		return false;
+	if (!ep->nested)
+		nest_begin(ep);
+	plain = ep_plain(ep);
+	ep_put(ep);
+	return !plain;
+}
+
+bool nest_true(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct ep *ep = ep_get(fd);
+	bool any = true;
+
+	if (!ep)
+		return true;
+	ep_lock(ep);
+	if (ep->joined && !ep->leader)
+		any = settle(ep) || libc.poll(&p, 1, 0) > 0;
+	ep_unlock(ep);
+	ep_put(ep);
+	return any;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Waiting on an instance.  Without socks it is the kernel's call and a
+ * translation.  With them one thread, the leader, sleeps on the instance's
+ * waiter and on the kernel's instance; more threads stand in line behind it
+ * and are woken one by one as the leader leaves with events.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "epoll.h"
+#include "hooks.h"
+#include "libc.h"
+#include "timeout.h"
+#include "wait.h"
+
+/* With news from the rings all the time, the kernel is asked this often. */
+#define KERNEL_EVERY TUX_USEC(50)
+#define KICK_FOR TUX_MSEC(100)
+
+struct sleeper {
+	struct tux_list node;	/* in ep->sleepers */
+	struct waiting *t;
+};
+
+/* ---- asking the kernel ---------------------------------------------- */
+
+static int ceil_ms(tux_time ns)
+{
+	tux_time ms = (ns + TUX_MSEC(1) - 1) / TUX_MSEC(1);
+
+	return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* epoll_wait() of the kernel into l->evs + n, for @ns.  A count or -errno. */
+static int ask_kernel(struct look *l, int max, tux_time ns)
+{
+	struct epoll_event *evs = l->evs + l->n;
+	struct timespec t = { (time_t)(ns / TUX_SEC(1)),
+			      (long)(ns % TUX_SEC(1)) };
+	int ms = ns == TUX_NEVER ? -1 : ceil_ms(ns);
+	int k;
+
+	if (ms > 0 && ns % TUX_MSEC(1)) {
+		k = libc.epoll_pwait2(l->fd, evs, max, &t, l->mask);
+		if (k >= 0 || errno != ENOSYS)
+			return k < 0 ? -errno : k;
+	}
+	if (l->mask && ms)
+		k = libc.epoll_pwait(l->fd, evs, max, ms, l->mask);
+	else
+		k = libc.epoll_wait(l->fd, evs, max, ms);
+	return k < 0 ? -errno : k;
+}
+
+/* The kernel's events, at most @max of them, without waiting. */
+static int look_kernel(struct look *l, int max, tux_time now)
+{
+	int k = ask_kernel(l, max, 0);
+
+	if (k < 0)
+		return k;
+	/* Full: there may be more, so it is due again at once - but for a
+	 * caller with one place only, who takes turns. */
+	l->ep->polled_at = k == max && max > 1 ? 0 : now;
+	look_translate(l, k);
+	return 0;
+}
+
+static bool over(const struct look *l)
+{
+	return l->until == 0 ||
+	       (l->until != TUX_NEVER && wait_now() >= l->until);
+}
+
+/* ---- an instance without socks -------------------------------------- */
+
+void ep_kick(struct ep *ep)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_KICK };
+	int saved = errno;
+
+	if (!atomic_load(&ep->plain) || ep->kick >= 0)
+		return;
+	ep->kick = libc.eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	ep->kick_until = wait_now() + KICK_FOR;
+	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->kick, &e);
+	errno = saved;
+}
+
+/* How long the kernel may sleep.  As the caller said, the first time: what is
+ * left of it has a fraction that old kernels cannot take. */
+static tux_time for_ns(struct look *l)
+{
+	tux_time ns = l->first;
+
+	l->first = TUX_NEVER;
+	if (ns != TUX_NEVER || l->until == TUX_NEVER)
+		return ns;
+	return tux_time_since(wait_now(), l->until);
+}
+
+/* `plain` is counted up before `socks` is looked at; who attaches a sock does
+ * it the other way round, so one of the two notices.  1: go on; 0: the time is
+ * up; -errno. */
+static int wait_plain(struct look *l)
+{
+	struct ep *ep = l->ep;
+	int k = 0;
+	bool plain;
+
+	atomic_fetch_add(&ep->plain, 1);
+	plain = ep_plain(ep);
+	if (plain)
+		k = ask_kernel(l, l->max, for_ns(l));
+	atomic_fetch_sub(&ep->plain, 1);
+	if (k > 0)
+		look_translate(l, k);
+	else if (plain)
+		return k;
+	return l->n || !plain || !over(l);
+}
+
+/* ---- one look at an instance with socks ----------------------------- */
+
+/* How many places to keep for the kernel's events. */
+static int share(struct look *l, tux_time now)
+{
+	struct ep *ep = l->ep;
+
+	if (tux_time_since(ep->polled_at, now) < KERNEL_EVERY)
+		return 0;
+	if (l->max > 1)
+		return l->max / 2;
+	ep->flip = !ep->flip;
+	return ep->flip;
+}
+
+/*
+ * What there is now, without sleeping.  @fresh: a turn of the loop has just
+ * been taken.  A turn is worth its price if the caller will go away with
+ * events; if there are none, it will wait, and take one then.  0 or -errno.
+ */
+static int look(struct look *l, bool fresh)
+{
+	bool last = fresh || l->until == 0 || !l->ep->on_ring;
+	tux_time now = wait_now();
+	int keep = share(l, now);
+
+	look_rings(l, l->max - keep);
+	if ((l->n || l->until == 0) && !fresh) {
+		tux_channel_turn(preload_stack());
+		look_rings(l, l->max - keep);
+	}
+	if (keep || (!l->n && last))
+		return look_kernel(l, l->max - l->n, now);
+	return 0;
+}
+
+/* ---- sleeping ------------------------------------------------------- */
+
+static bool lead(struct ep *ep)
+{
+	bool mine;
+
+	ep_lock(ep);
+	mine = !ep->leader;
+	ep->leader = true;
+	ep_unlock(ep);
+	return mine;
+}
+
+static int sleep_leader(struct look *l)
+{
+	struct pollfd p = { .fd = l->fd, .events = POLLIN };
+
+	return tux_channel_wait(preload_stack(), &l->ep->w, &p, 1, l->until,
+				l->mask);
+}
+
+static int sleep_behind(struct look *l)
+{
+	struct sleeper s = { .t = wait_take() };
+	struct ep *ep = l->ep;
+	bool behind;
+	int r = 1;
+
+	if (!s.t)
+		return -ENOMEM;
+	ep_lock(ep);
+	tux_list_push(&ep->sleepers, &s.node);
+	behind = ep->leader;
+	ep_unlock(ep);
+	if (behind)
+		r = tux_channel_wait(preload_stack(), &s.t->w, NULL, 0,
+				     l->until, l->mask);
+	ep_lock(ep);
+	tux_list_remove(&s.node);
+	ep_unlock(ep);
+	wait_give(s.t);
+	return r;
+}
+
+static void wake_next(struct ep *ep)
+{
+	struct sleeper *s = TUX_CONTAINER(ep->sleepers.next, struct sleeper,
+					  node);
+
+	if (!atomic_exchange(&s->t->queued, 1))
+		tux_waiter_ring(&s->t->w, 0);
+}
+
+/* This thread leaves.  Somebody else must see to the instance, and to what is
+ * left in the list: as in the kernel, that may be what is reported here. */
+static void leave(struct ep *ep, bool led)
+{
+	ep_lock(ep);
+	if (led)
+		ep->leader = false;
+	if (!ep->leader && !tux_list_empty(&ep->sleepers))
+		wake_next(ep);
+	else if (ep->leader && !tux_list_empty(&ep->ready))
+		item_poke(ep, TUX_CONTAINER(ep->ready.next, struct item,
+					    ready));
+	nest_settle(ep);
+	ep_unlock(ep);
+}
+
+/* As wait_plain(). */
+static int wait_tux(struct look *l)
+{
+	struct ep *ep = l->ep;
+	bool led = false;
+	int slept = 1, r;
+
+	nest_hush(ep);
+	r = look(l, false);
+	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {
+		led = led || lead(ep);
+		slept = led ? sleep_leader(l) : sleep_behind(l);
+		r = look(l, true);
+	}
+	leave(ep, led);
+	if (r || l->n)
+		return r ? r : 1;
+	return l->until ? slept : 0;
+}
+
+/* ---- the calls ------------------------------------------------------ */
+
+static int wait_on(struct look *l)
+{
+	int r;
+
+	l->until = l->first == TUX_NEVER || l->first == 0 ?
+		   l->first : tux_time_add(wait_now(), l->first);
+	do
+		r = ep_plain(l->ep) ? wait_plain(l) : wait_tux(l);
+	while (r > 0 && !l->n);
+	return l->n ? l->n : r;
+}
+
+/* epoll_wait() on known @ep, by its descriptor @fd; gives @ep back. */
+static int ep_wait(struct ep *ep, int fd, struct epoll_event *evs, int max,
+		   tux_time ns, const sigset_t *mask)
+{
+	struct look l = {
+		.ep = ep, .fd = fd, .evs = evs, .max = max, .first = ns,
+		.mask = mask,
+	};
+	int r = wait_on(&l);
+
+	ep_put(ep);
+	/* The loop is driven without points of cancellation. */
+	if (r <= 0)
+		pthread_testcancel();
+	return (int)libc_ret(r);
+}
+
+HOOK int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
+{
+	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
+
+	if (!ep)
+		return libc.epoll_wait(epfd, events, max, timeout);
+	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), NULL);
+}
+
+HOOK int epoll_pwait(int epfd, struct epoll_event *events, int max,
+		     int timeout, const sigset_t *mask)
+{
+	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
+
+	if (!ep)
+		return libc.epoll_pwait(epfd, events, max, timeout, mask);
+	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), mask);
+}
+
+HOOK int epoll_pwait2(int epfd, struct epoll_event *events, int max,
+		      const struct timespec *timeout, const sigset_t *mask)
+{
+	bool good = max > 0 && timeout_valid(timeout);
+	struct ep *ep = good ? ep_get(epfd) : NULL;
+
+	if (!ep)
+		return libc.epoll_pwait2(epfd, events, max, timeout, mask);
+	return ep_wait(ep, epfd, events, max, timeout_ts(timeout), mask);
+}

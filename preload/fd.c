@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fd.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "claim.h"
+#include "close.h"
+#include "fork.h"
+#include "hooks.h"
+
+enum {
+	CHUNK = 64,		/* socks that are mapped at once */
+	TRIES = 10000,		/* a signal handler may wait for itself */
+};
+
+/* Untouched pages of it cost nothing, and it is there before the constructor. */
+struct sock *_Atomic fd_table[FD_MAX];
+
+static _Atomic int top;
+static struct tux_latch free_latch;
+static struct sock *free_list;
+
+int fd_top(void)
+{
+	return atomic_load_explicit(&top, memory_order_acquire);
+}
+
+int fd_limit(void)
+{
+	return FD_MAX;
+}
+
+static bool grow(void)
+{
+	struct sock *s = mmap(NULL, CHUNK * sizeof(*s), PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED)
+		return false;
+	for (int i = 0; i < CHUNK; i++) {
+		s[i].next_free = free_list;
+		free_list = &s[i];
+	}
+	return true;
+}
+
+static bool lock_free_list(void)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (tux_latch_try(&free_latch))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+static struct sock *pop(void)
+{
+	struct sock *s = NULL;
+
+	if (!lock_free_list())
+		return NULL;
+	if (free_list || grow()) {
+		s = free_list;
+		free_list = s->next_free;
+	}
+	tux_latch_drop(&free_latch);
+	return s;
+}
+
+struct sock *sock_new(enum sock_stage stage)
+{
+	struct sock *s = pop();
+
+	if (!s)
+		return NULL;
+	/* Everything but refs: a late reader may be looking at that. */
+	memset(&s->fds, 0, sizeof(*s) - offsetof(struct sock, fds));
+	s->fd = -1;
+	s->epoch = fork_epoch;
+	tux_list_init(&s->watches);
+	atomic_store(&s->stage, stage);
+	atomic_store(&s->refs, 1);
+	return s;
+}
+
+/* A sock whose list cannot be locked is lost, which is better than a loop. */
+static void recycle(struct sock *s)
+{
+	claim_unlisten(s);
+	if (s->end && s->epoch == fork_epoch)
+		tux_end_free(s->end);
+	atomic_store(&s->stage, SOCK_FREE);
+	if (!lock_free_list())
+		return;
+	s->next_free = free_list;
+	free_list = s;
+	tux_latch_drop(&free_latch);
+}
+
+struct sock *sock_get(int fd)
+{
+	for (;;) {
+		struct sock *s = fd_peek(fd);
+		uint32_t n;
+
+		if (!s)
+			return NULL;
+		n = atomic_load_explicit(&s->refs, memory_order_relaxed);
+		if (!n || !atomic_compare_exchange_weak(&s->refs, &n, n + 1))
+			continue;
+		if (fd_peek(fd) == s)
+			return s;
+		sock_put(s);
+	}
+}
+
+void sock_put(struct sock *s)
+{
+	if (atomic_fetch_sub(&s->refs, 1) == 1)
+		recycle(s);
+}
+
+void fd_seen(int fd)
+{
+	int t = fd_top();
+
+	while (t <= fd && !atomic_compare_exchange_weak(&top, &t, fd + 1))
+		;
+}
+
+bool fd_add(int fd, struct sock *s)
+{
+	if ((unsigned)fd >= FD_MAX)
+		return false;
+	fd_fresh(fd);
+	atomic_fetch_add(&s->refs, 1);
+	atomic_fetch_add(&s->fds, 1);
+	if (s->fd < 0)
+		s->fd = fd;
+	fd_seen(fd);
+	atomic_store(&fd_table[fd], s);
+	return true;
+}
+
+struct sock *fd_take(int fd)
+{
+	return fd_peek(fd) ? atomic_exchange(&fd_table[fd], NULL) : NULL;
+}
+
+int fd_fresh(int fd)
+{
+	if (fd_peek(fd))
+		close_stale(fd);
+	return fd;
+}
+
+void fd_forked(void)
+{
+	tux_latch_drop(&free_latch);
+	free_list = NULL;
+}
+
+/* ---- watches ---------------------------------------------------------- */
+
+static void lock_watches(struct sock *s)
+{
+	while (!tux_latch_try(&s->watch_latch))
+		sched_yield();
+}
+
+void sock_watch(struct sock *s, struct watch *w)
+{
+	lock_watches(s);
+	tux_list_push(&s->watches, &w->node);
+	tux_latch_drop(&s->watch_latch);
+}
+
+void sock_unwatch(struct sock *s, struct watch *w)
+{
+	lock_watches(s);
+	tux_list_remove(&w->node);
+	tux_latch_drop(&s->watch_latch);
+}
+
+static void ring(struct watch *w)
+{
+	if (!atomic_exchange(w->queued, 1))
+		tux_waiter_ring(w->waiter, w->index);
+}
+
+void sock_ring(struct sock *s)
+{
+	struct tux_list *n;
+
+	lock_watches(s);
+	TUX_LIST_EACH(n, &s->watches)
+		ring(TUX_CONTAINER(n, struct watch, node));
+	tux_latch_drop(&s->watch_latch);
+}
+
+static void tell_moved(struct sock *s, unsigned poll)
+{
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &s->watches) {
+		struct watch *w = TUX_CONTAINER(n, struct watch, node);
+
+		if (w->moved)
+			w->moved(w, poll);
+	}
+}
+
+void sock_ready(struct sock *s)
+{
+	unsigned on_ring = TUX_RX_ON_RING | TUX_TX_ON_RING;
+	struct tux_list *n;
+	unsigned poll;
+
+	lock_watches(s);
+	poll = sock_poll(s);
+	if ((poll & on_ring) != s->path) {
+		s->path = (uint8_t)(poll & on_ring);
+		tell_moved(s, poll);
+	}
+	TUX_LIST_EACH(n, &s->watches)
+		ring(TUX_CONTAINER(n, struct watch, node));
+	tux_latch_drop(&s->watch_latch);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * iface - which connections run over which interface
+ */
+#ifndef TUX_PRELOAD_IFACE_H
+#define TUX_PRELOAD_IFACE_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "base/reason.h"
+#include "wire/addr.h"
+
+/* The address in @sa.  False if it is of another family. */
+bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa);
+
+/* May a connection between @local and @peer move to Tux, by what tuxrun was
+ * told?  TUX_REASON_NONE, or why not. */
+enum tux_reason iface_allows(const struct tux_addr *local,
+			     const struct tux_addr *peer);
+
+/* The same for a listener, whose peers are not known yet. */
+enum tux_reason iface_allows_listener(const struct tux_addr *local);
+
+/* In a child, right after fork. */
+void iface_forked(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * init - the first thing that runs
+ *
+ * The constructors of libraries may run even earlier; for them early.c does.
+ */
+#include "conf.h"
+#include "fork.h"
+#include "libc.h"
+#include "say.h"
+
+static __attribute__((constructor(101))) void init(void)
+{
+	libc_init();
+	conf_init();
+	say_init();
+	fork_init();
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pass.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "claim.h"
+#include "fd.h"
+#include "fork.h"
+#include "libc.h"
+#include "path.h"
+
+enum { RAW_S = 1 };		/* the peer's application must read to follow */
+
+/* Afterwards nothing counts its bytes any more, and nothing needs to. */
+static bool make_raw(struct sock *s)
+{
+	uint8_t from = SOCK_CLAIMED;
+
+	if (tux_end_raw(s->end, TUX_SEC(RAW_S)) ||
+	    tux_duplex_readable(s->dx)) {
+		errno = EBUSY;
+		return false;
+	}
+	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_PLAIN))
+		sock_ready(s);
+	return true;
+}
+
+bool pass_plain(int fd)
+{
+	struct sock *s;
+	bool ok = true;
+
+	claim_pin(fd);
+	s = sock_get(fd);
+	if (!s)
+		return true;
+	if (s->stage == SOCK_CLAIMED && s->epoch == fork_epoch)
+		ok = make_raw(s);
+	sock_put(s);
+	return ok;
+}
+
+static bool rights_allowed(const struct cmsghdr *c)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		if (!pass_plain(fd))
+			return false;
+	}
+	return true;
+}
+
+bool pass_allowed(const struct msghdr *m)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(m); c;
+	     c = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+		    !rights_allowed(c))
+			return false;
+	return true;
+}
+
+/* Descriptors that the new program will not see need no more than that their
+ * bytes are sent. */
+bool pass_exec(void)
+{
+	if (!preload_stack() || fork_is_vfork())
+		return true;
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = fd_peek(fd);
+
+		if (s && s->stage == SOCK_CLAIMED &&
+		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) && !pass_plain(fd))
+			return false;
+	}
+	tux_stack_drain(preload_stack(), TUX_SEC(RAW_S));
+	return true;
+}

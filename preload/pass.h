@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pass - sockets that leave our sight
+ *
+ * Whoever gets a socket through exec, through a Unix socket, or as a FILE,
+ * reads and writes the kernel's stream.  So that must be the only one.
+ */
+#ifndef TUX_PRELOAD_PASS_H
+#define TUX_PRELOAD_PASS_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/* Makes @fd plain TCP for good, whatever it was.  False, with errno EBUSY: the
+ * peer did not follow, or bytes from the ring are not read yet. */
+bool pass_plain(int fd);
+
+/* Is it all right to send what @m's control data carries (SCM_RIGHTS)?  False,
+ * with errno, if not. */
+bool pass_allowed(const struct msghdr *m);
+
+/* exec() is about to replace this process by another program. */
+bool pass_exec(void);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * read - the calls that receive
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "libc.h"
+#include "rw.h"
+
+enum { SCRATCH = 4096 };
+
+/* On TCP, MSG_TRUNC throws the bytes away instead of storing them. */
+static ssize_t discard(struct rw *r, size_t len, int flags)
+{
+	char scratch[SCRATCH];
+	struct iovec iov = { scratch, len < SCRATCH ? len : SCRATCH };
+
+	return rw_recv(r, &iov, 1, flags & ~MSG_TRUNC);
+}
+
+static ssize_t recv_buf(struct rw *r, void *buf, size_t len, int flags)
+{
+	struct iovec iov = { buf, len };
+
+	if (flags & MSG_TRUNC)
+		return discard(r, len, flags);
+	return rw_recv(r, &iov, 1, flags);
+}
+
+HOOK ssize_t read(int fd, void *buf, size_t len)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.read(fd, buf, len));
+	return recv_buf(&r, buf, len, 0);
+}
+
+HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
+{
+	struct rw r;
+
+	/* libc's ends the process, with its message, if @len is too long. */
+	if (!rw_enter(&r, len <= size ? fd : -1))
+		return rw_left(&r, libc.__read_chk(fd, buf, len, size));
+	return recv_buf(&r, buf, len, 0);
+}
+
+HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
+		return rw_left(&r, libc.readv(fd, iov, n));
+	return rw_recv(&r, iov, n, 0);
+}
+
+/* An offset of -1 is "where the file stands": all that a socket allows. */
+HOOK ssize_t preadv2(int fd, const struct iovec *iov, int n, off_t at,
+		     int flags)
+{
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) && n >= 0 &&
+		    n <= IOV_MAX;
+	struct rw r;
+
+	if (!rw_enter(&r, ours ? fd : -1))
+		return rw_left(&r, libc.preadv2(fd, iov, n, at, flags));
+	return rw_recv(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
+}
+
+HOOK ssize_t preadv64v2(int fd, const struct iovec *iov, int n, off64_t at,
+			int flags)
+{
+	return preadv2(fd, iov, n, at, flags);
+}
+
+HOOK ssize_t recv(int fd, void *buf, size_t len, int flags)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.recv(fd, buf, len, flags));
+	return recv_buf(&r, buf, len, flags);
+}
+
+HOOK ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, len <= size ? fd : -1))
+		return rw_left(&r, libc.__recv_chk(fd, buf, len, size, flags));
+	return recv_buf(&r, buf, len, flags);
+}
+
+/* A stream's peer is no news: the kernel stores no address either. */
+static ssize_t recv_from(struct rw *r, void *buf, size_t len, int flags,
+			 struct sockaddr *addr, socklen_t *alen)
+{
+	ssize_t n = recv_buf(r, buf, len, flags);
+
+	if (n >= 0 && addr && alen)
+		*alen = 0;
+	return n;
+}
+
+HOOK ssize_t recvfrom(int fd, void *restrict buf, size_t len, int flags,
+		      struct sockaddr *addr, socklen_t *restrict alen)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.recvfrom(fd, buf, len, flags, addr,
+						 alen));
+	return recv_from(&r, buf, len, flags, addr, alen);
+}
+
+HOOK ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size,
+			    int flags, struct sockaddr *addr, socklen_t *alen)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, len <= size ? fd : -1))
+		return rw_left(&r, libc.__recvfrom_chk(fd, buf, len, size,
+						       flags, addr, alen));
+	return recv_from(&r, buf, len, flags, addr, alen);
+}
+
+static ssize_t recv_msg(struct rw *r, struct msghdr *m, int flags)
+{
+	ssize_t n = rw_recv(r, m->msg_iov, (int)m->msg_iovlen,
+			    flags & ~(MSG_TRUNC | MSG_CMSG_CLOEXEC));
+
+	if (n >= 0) {
+		m->msg_namelen = 0;
+		m->msg_controllen = 0;
+		m->msg_flags = 0;
+	}
+	return n;
+}
+
+HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, m->msg_iovlen <= IOV_MAX ? fd : -1))
+		return rw_left(&r, libc.recvmsg(fd, m, flags));
+	return recv_msg(&r, m, flags);
+}
+
+/* Each message is a recvmsg(); only the first one waits, if so asked.  @timeout
+ * is looked at between two, as the kernel does: so, of a stream, hardly. */
+HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
+		  struct timespec *timeout)
+{
+	int one = flags & ~MSG_WAITFORONE;
+	struct rw r;
+	unsigned i;
+
+	if (!rw_enter(&r, fd))
+		return (int)rw_left(&r, libc.recvmmsg(fd, v, n, flags,
+						      timeout));
+	for (i = 0; i < n; i++) {
+		ssize_t k;
+
+		if (i && !rw_enter(&r, fd)) {
+			rw_left(&r, 0);
+			break;
+		}
+		k = recv_msg(&r, &v[i].msg_hdr, one);
+		if (k < 0)
+			return i ? (int)i : -1;
+		v[i].msg_len = (unsigned)k;
+		if (flags & MSG_WAITFORONE)
+			one |= MSG_DONTWAIT;
+		if (!k)
+			return (int)i + 1;
+	}
+	if (!n)
+		sock_put(r.s);
+	return (int)i;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ready - what a sock allows now, in the words of poll(2) and epoll(7)
+ *
+ * Of a sock's two directions each is on TCP or on a ring.  The kernel answers
+ * for the first kind, the duplex for the second.  EPOLL* and POLL* bits have
+ * the same values, so one set of them does for both interfaces.
+ */
+#ifndef TUX_PRELOAD_READY_H
+#define TUX_PRELOAD_READY_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "sock.h"
+
+enum {
+	READY_IN = EPOLLIN | EPOLLPRI | EPOLLRDNORM | EPOLLRDBAND | EPOLLMSG |
+		   EPOLLRDHUP,
+	READY_OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND,
+	READY_ALWAYS = EPOLLERR | EPOLLHUP,	/* told without being asked */
+};
+
+struct ready {
+	uint32_t now;		/* what holds, as the rings say */
+	uint32_t tcp;		/* what only the kernel can say */
+};
+
+struct ready ready_of(struct sock *s);
+
+/* Is @s the kernel's alone from now on? */
+bool ready_plain(const struct sock *s);
+
+/* The kernel reported @got for @fd of @s: what of it is true for the
+ * application, and what the rings add.  May find the switch in TCP. */
+uint32_t ready_merge(struct sock *s, int fd, uint32_t got);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rw.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "claim.h"
+#include "close.h"
+#include "io/sys.h"
+#include "libc.h"
+#include "path.h"
+#include "wait.h"
+
+enum {
+	PIECES = 8,		/* of a vector, taken at once */
+	NAP_AFTER = 2,		/* wake-ups for nothing */
+};
+
+/* One transfer under way. */
+struct job {
+	struct sock *s;
+	struct path_tcp tcp;
+	int flags;
+	const struct iovec *iov;
+	int n;
+	size_t done, want;
+	tux_time until;		/* 0: not asked for yet */
+	int futile;		/* wake-ups that brought nothing */
+};
+
+/* ---- entering --------------------------------------------------------- */
+
+/* True: @s is a candidate still, and cannot be claimed until rw_left(). */
+static bool pass(struct sock *s)
+{
+	atomic_fetch_add(&s->passing, 1);
+	if (atomic_load(&s->stage) == SOCK_CANDIDATE)
+		return true;
+	atomic_fetch_sub(&s->passing, 1);
+	return false;
+}
+
+bool rw_enter_slow(struct rw *r, int fd)
+{
+	r->fd = fd;
+	for (;;) {
+		uint8_t stage;
+
+		r->s = sock_claimed(fd);
+		if (r->s)
+			return true;
+		r->s = fd_peek(fd);
+		if (!r->s || r->s->stage == SOCK_TCP || !(r->s = sock_get(fd)))
+			break;
+		stage = atomic_load(&r->s->stage);
+		if (stage == SOCK_LOST)
+			return true;
+		if (stage == SOCK_CANDIDATE && pass(r->s))
+			return false;
+		sock_put(r->s);
+		if (stage != SOCK_CLAIMED && stage != SOCK_CLAIMING &&
+		    stage != SOCK_CANDIDATE)
+			break;
+	}
+	r->s = NULL;
+	return false;
+}
+
+void rw_leave_slow(struct rw *r, ssize_t n)
+{
+	atomic_fetch_sub(&r->s->passing, 1);
+	if (n > 0)
+		claim_pin(r->fd);
+	sock_put(r->s);
+}
+
+/* ---- jobs ------------------------------------------------------------- */
+
+static size_t total(const struct iovec *iov, int n)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	return len;
+}
+
+/* What is left to do, at most PIECES of it. */
+static int rest(const struct job *j, struct iovec *out)
+{
+	size_t skip = j->done;
+	int m = 0;
+
+	for (int i = 0; i < j->n && m < PIECES; i++) {
+		const struct iovec *v = &j->iov[i];
+
+		if (skip >= v->iov_len) {
+			skip -= v->iov_len;
+			continue;
+		}
+		out[m].iov_base = (char *)v->iov_base + skip;
+		out[m++].iov_len = v->iov_len - skip;
+		skip = 0;
+	}
+	return m;
+}
+
+/* An error after some bytes waits for the next call. */
+static ssize_t outcome(struct job *j, ssize_t err)
+{
+	if (!j->done)
+		return err;
+	if (err != -EAGAIN && err != -EINTR && err != -EBADF)
+		atomic_store(&j->s->err, (uint32_t)-err);
+	return (ssize_t)j->done;
+}
+
+/* Gone meanwhile, or never ours: why there is nothing to be done. */
+static int not_ours(const struct sock *s)
+{
+	switch (atomic_load(&s->stage)) {
+	case SOCK_CLAIMED:
+		return 0;
+	case SOCK_LOST:
+		return -EIO;
+	default:
+		return -EBADF;
+	}
+}
+
+static bool nonblocking(const struct job *j)
+{
+	return (j->flags & MSG_DONTWAIT) || j->s->nonblock;
+}
+
+/* 1: try again; else the error to return. */
+static int wait_more(struct job *j, short events, int64_t timeout)
+{
+	int r;
+
+	if (nonblocking(j))
+		return -EAGAIN;
+	if (!j->until)
+		j->until = timeout ? wait_now() + (tux_time)timeout : TUX_NEVER;
+	tux_end_flush(j->s->end, true);
+	r = wait_for(j->s, j->tcp.fd, events, j->until, j->futile++ >= NAP_AFTER);
+	return r == 0 ? -EAGAIN : r;
+}
+
+/* ---- receiving -------------------------------------------------------- */
+
+/* After a short read: is there more, though TCP has given all it had? */
+static bool more(struct tux_duplex *d)
+{
+	unsigned p;
+
+	if (d->rx.state == TUX_RX_ARMED)
+		return d->rx.off == d->rx.at;
+	p = tux_duplex_poll(d);
+	return (p & TUX_CAN_READ) && !(p & (TUX_IS_ERR | TUX_IS_EOF));
+}
+
+/* As much as there is, without waiting.  1: full; 0: the end; -errno. */
+static ssize_t take(struct job *j)
+{
+	bool peek = j->flags & MSG_PEEK;
+	struct tux_tcp tcp = path_tcp(&j->tcp);
+	struct iovec v[PIECES];
+	struct tux_duplex *d = j->s->dx;
+
+	for (;;) {
+		int m = rest(j, v);
+		size_t len = total(v, m);
+		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
+
+		if (k <= 0)
+			return k;
+		j->futile = 0;
+		j->done += (size_t)k;
+		if (j->done == j->want || peek)
+			return 1;
+		if ((size_t)k < len && !more(d))
+			return -EAGAIN;
+	}
+}
+
+static ssize_t take_latched(struct job *j)
+{
+	struct sock *s = j->s;
+	ssize_t k = not_ours(s);
+
+	if (k)
+		return k;
+	if (!path_lock_rx(s))
+		return -EAGAIN;
+	/* A peek starts from the front each time. */
+	if (j->flags & MSG_PEEK)
+		j->done = 0;
+	k = not_ours(s);
+	if (!k)
+		k = take(j);
+	path_unlock_rx(s);
+	path_notice(s);
+	return k;
+}
+
+static size_t target(const struct job *j)
+{
+	if (j->flags & MSG_WAITALL)
+		return j->want;
+	return j->s->lowat < j->want ? j->s->lowat : j->want;
+}
+
+static ssize_t run_recv(struct job *j)
+{
+	ssize_t k = -(ssize_t)atomic_exchange(&j->s->err, 0);
+
+	if (k)
+		return k;
+	for (;;) {
+		k = take_latched(j);
+		if (k == 0 || j->done >= target(j))
+			return (ssize_t)j->done;
+		if (k != -EAGAIN && k != 1)
+			return outcome(j, k);
+		if (j->s->rdshut)
+			return (ssize_t)j->done;
+		/* A peek that wants more finds the same bytes again. */
+		if (j->done && (j->flags & MSG_PEEK))
+			j->futile = NAP_AFTER;
+		k = wait_more(j, POLLIN, j->s->rcvtimeo);
+		if (k != 1)
+			return outcome(j, k);
+	}
+}
+
+/* ---- sending ---------------------------------------------------------- */
+
+/* As much as there is room for.  1: all; -errno. */
+static ssize_t give(struct job *j)
+{
+	struct tux_tcp tcp = path_tcp(&j->tcp);
+	struct iovec v[PIECES];
+
+	for (;;) {
+		int m = rest(j, v);
+		ssize_t k = tux_duplex_write(j->s->dx, v, m, &tcp);
+
+		if (k < 0)
+			return k;
+		j->futile = 0;
+		j->done += (size_t)k;
+		if (j->done == j->want)
+			return 1;
+	}
+}
+
+static ssize_t give_latched(struct job *j)
+{
+	struct sock *s = j->s;
+	ssize_t k = not_ours(s);
+
+	if (k)
+		return k;
+	if (!path_lock_tx(s))
+		return -EAGAIN;
+	k = not_ours(s);
+	if (!k)
+		k = give(j);
+	path_unlock_tx(s);
+	path_notice(s);
+	return k;
+}
+
+static ssize_t run_send(struct job *j)
+{
+	ssize_t k = -(ssize_t)atomic_exchange(&j->s->err, 0);
+
+	if (k || !j->want)
+		return k;
+	for (;;) {
+		k = give_latched(j);
+		if (k == 1)
+			return (ssize_t)j->done;
+		if (k == -EAGAIN)
+			k = wait_more(j, POLLOUT, j->s->sndtimeo);
+		if (k != 1)
+			return outcome(j, k);
+	}
+}
+
+static void raise_sigpipe(void)
+{
+	TUX_SYS(SYS_tgkill, getpid(), TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0),
+		SIGPIPE, 0, 0, 0);
+}
+
+/* ---- the calls -------------------------------------------------------- */
+
+/* The descriptor does not name our socket any more, though nobody told us. */
+static bool is_odd(struct rw *r, ssize_t k)
+{
+	return (k == -EBADF || k == -ENOTSOCK) &&
+	       atomic_load(&r->s->stage) == SOCK_CLAIMED &&
+	       fd_peek(r->fd) == r->s;
+}
+
+static ssize_t finish(struct rw *r, ssize_t k)
+{
+	sock_put(r->s);
+	return libc_ret(k);
+}
+
+ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
+{
+	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
+			 .flags = flags, .iov = iov, .n = n,
+			 .want = total(iov, n) };
+	ssize_t k;
+
+	if (flags & MSG_OOB)
+		return finish(r, -EOPNOTSUPP);
+	if (flags & MSG_ERRQUEUE)
+		return finish(r, -ENOPROTOOPT);
+	k = run_recv(&j);
+	if (is_odd(r, k)) {
+		close_stale(r->fd);
+		sock_put(r->s);
+		return libc.readv(r->fd, iov, n);
+	}
+	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
+		tux_end_flush(r->s->end, false);
+	return finish(r, k);
+}
+
+ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
+{
+	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
+			 .flags = flags, .iov = iov, .n = n,
+			 .want = total(iov, n) };
+	ssize_t k;
+
+	if (flags & MSG_OOB)
+		return finish(r, -EOPNOTSUPP);
+	k = run_send(&j);
+	if (is_odd(r, k)) {
+		close_stale(r->fd);
+		sock_put(r->s);
+		return libc.writev(r->fd, iov, n);
+	}
+	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
+		tux_end_flush(r->s->end, !r->s->nonblock);
+	if (k == -EPIPE && !(flags & MSG_NOSIGNAL))
+		raise_sigpipe();
+	return finish(r, k);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rw - bytes in and out of a claimed socket, as the kernel's calls would
+ *
+ * A hook reads:
+ *
+ *	struct rw r;
+ *
+ *	if (!rw_enter(&r, fd))
+ *		return rw_left(&r, libc.read(fd, buf, len));
+ *	return rw_recv(&r, &iov, 1, 0);
+ */
+#ifndef TUX_PRELOAD_RW_H
+#define TUX_PRELOAD_RW_H
+
+#include <stdbool.h>
+#include <sys/uio.h>
+
+#include "fd.h"
+
+struct rw {
+	struct sock *s;		/* with a reference; NULL: not ours */
+	int fd;
+};
+
+bool rw_enter_slow(struct rw *r, int fd);
+void rw_leave_slow(struct rw *r, ssize_t n);
+
+/* Is @fd a claimed socket?  Then rw_recv() or rw_send() ends the call.  If not,
+ * the kernel's call is the right one, and rw_left() ends it. */
+static inline bool rw_enter(struct rw *r, int fd)
+{
+	if (fd_peek(fd))
+		return rw_enter_slow(r, fd);
+	r->s = NULL;
+	return false;
+}
+
+/* Hands on what the kernel's call returned: @n. */
+static inline ssize_t rw_left(struct rw *r, ssize_t n)
+{
+	if (r->s)
+		rw_leave_slow(r, n);
+	return n;
+}
+
+/* recv() and send() with vectors; the result as of the POSIX call, with errno.
+ * They drop the reference. */
+ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags);
+ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags);
+
+#endif

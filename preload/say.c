@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "say.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "conf.h"
+#include "libc.h"
+
+enum {
+	SAY_FD_MIN = 200,	/* out of the way of programs that count fds */
+	LINE = 320,
+};
+
+static int out = -1;
+static _Atomic unsigned long count[TUX_REASON_N];
+
+struct line {
+	char text[LINE];
+	size_t len;
+};
+
+static void put(struct line *l, const char *s)
+{
+	while (*s && l->len < sizeof(l->text) - 1)
+		l->text[l->len++] = *s++;
+}
+
+static void put_number(struct line *l, unsigned n, unsigned base)
+{
+	char digits[12];
+	int i = sizeof(digits) - 1;
+
+	digits[i] = 0;
+	do
+		digits[--i] = "0123456789abcdef"[n % base];
+	while ((n /= base) != 0);
+	put(l, digits + i);
+}
+
+static void put_v4(struct line *l, const uint8_t *ip)
+{
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			put(l, ".");
+		put_number(l, ip[i], 10);
+	}
+}
+
+/* The first run of two or more zero groups is left out. */
+static void put_v6(struct line *l, const uint8_t *ip)
+{
+	unsigned group[8];
+	bool cut = false;
+	bool sep = false;
+
+	for (int i = 0; i < 8; i++)
+		group[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
+	put(l, "[");
+	for (int i = 0; i < 8; i++) {
+		if (!cut && i < 7 && !group[i] && !group[i + 1]) {
+			while (i < 7 && !group[i + 1])
+				i++;
+			put(l, "::");
+			cut = true;
+			sep = false;
+			continue;
+		}
+		if (sep)
+			put(l, ":");
+		put_number(l, group[i], 16);
+		sep = true;
+	}
+	put(l, "]");
+}
+
+static void put_addr(struct line *l, const struct tux_addr *a)
+{
+	if (tux_addr_is_v4(a))
+		put_v4(l, a->ip + 12);
+	else
+		put_v6(l, a->ip);
+	put(l, ":");
+	put_number(l, a->port, 10);
+}
+
+/* In one write, so that lines of several threads do not mix. */
+static void send_line(struct line *l)
+{
+	int saved = errno;
+
+	l->text[l->len++] = '\n';
+	(void)!libc.write(out, l->text, l->len);
+	errno = saved;
+}
+
+void say_init(void)
+{
+	if (conf.verbose)
+		out = libc.fcntl(2, F_DUPFD_CLOEXEC, SAY_FD_MIN);
+}
+
+void say_decided(const struct sock *s, bool tux, enum tux_reason why)
+{
+	struct line l = { .len = 0 };
+
+	atomic_fetch_add_explicit(&count[tux ? TUX_REASON_NONE : why], 1,
+				  memory_order_relaxed);
+	if (out < 0)
+		return;
+	put(&l, "tux: ");
+	put_addr(&l, &s->tuple.active);
+	put(&l, " > ");
+	put_addr(&l, &s->tuple.passive);
+	put(&l, " fd ");
+	put_number(&l, (unsigned)s->fd, 10);
+	put(&l, tux ? ": tux" : ": tcp, ");
+	if (!tux) {
+		put(&l, tux_reason_word(why));
+		put(&l, ": ");
+		put(&l, tux_reason_sentence(why));
+	}
+	send_line(&l);
+}
+
+void say_failed(const char *what, int err)
+{
+	struct line l = { .len = 0 };
+
+	if (out < 0)
+		return;
+	put(&l, "tux: cannot ");
+	put(&l, what);
+	put(&l, ": ");
+	put(&l, strerrordesc_np(err) ? strerrordesc_np(err) : "error");
+	send_line(&l);
+}
+
+unsigned long say_count(enum tux_reason why)
+{
+	return atomic_load_explicit(&count[why], memory_order_relaxed);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * say - one line on standard error for each connection, if asked for
+ *
+ * Without stdio, and through a private copy of the descriptor, so that it can
+ * be said anywhere and goes where the user looked when the program started.
+ */
+#ifndef TUX_PRELOAD_SAY_H
+#define TUX_PRELOAD_SAY_H
+
+#include <stdbool.h>
+
+#include "base/reason.h"
+#include "sock.h"
+
+/* After conf_init(). */
+void say_init(void);
+
+/* Which path @s is on, or why not: counted always, said if verbose. */
+void say_decided(const struct sock *s, bool tux, enum tux_reason why);
+
+/* "tux: cannot WHAT: error N", if verbose. */
+void say_failed(const char *what, int err);
+
+/* How many connections stayed on TCP, or went back to it, for @why; for
+ * TUX_REASON_NONE how many went to Tux. */
+unsigned long say_count(enum tux_reason why);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * select(2) by way of poll.  A set may be longer than an fd_set: some programs
+ * allocate their own.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libc.h"
+#include "pollset.h"
+#include "timeout.h"
+#include "wait.h"
+
+enum {
+	SMALL = 64,
+	IN = POLLIN | POLLRDNORM | POLLRDBAND,
+	OUT = POLLOUT | POLLWRNORM | POLLWRBAND,
+};
+
+struct sets {
+	int n;			/* descriptors below it */
+	fd_set *in, *out, *pri;	/* each may be NULL */
+};
+
+/* ---- bits ----------------------------------------------------------- */
+
+static unsigned long *word(fd_set *set, int fd)
+{
+	return &((unsigned long *)(void *)set)[fd / (int)NFDBITS];
+}
+
+static unsigned long bit(int fd)
+{
+	return 1ul << (unsigned)fd % (unsigned)NFDBITS;
+}
+
+static bool has(fd_set *set, int fd)
+{
+	return set && (*word(set, fd) & bit(fd));
+}
+
+static short asked(const struct sets *s, int fd)
+{
+	return (short)((has(s->in, fd) ? IN : 0) |
+		       (has(s->out, fd) ? OUT : 0) |
+		       (has(s->pri, fd) ? POLLPRI : 0));
+}
+
+/* Leaves @fd in @set, where it stands, only if @on. */
+static int keep(fd_set *set, int fd, bool on)
+{
+	if (!has(set, fd))
+		return 0;
+	if (!on)
+		*word(set, fd) &= ~bit(fd);
+	return on;
+}
+
+/* ---- there and back ------------------------------------------------- */
+
+/* How many descriptors are asked about, and does one of them concern us? */
+static unsigned count(const struct sets *s, bool *ours)
+{
+	unsigned m = 0;
+
+	*ours = false;
+	for (int fd = 0; fd < s->n; fd++) {
+		if (!asked(s, fd))
+			continue;
+		m++;
+		*ours = *ours || pollset_ours(fd);
+	}
+	return m;
+}
+
+static void to_poll(const struct sets *s, struct pollfd *p)
+{
+	for (int fd = 0; fd < s->n; fd++)
+		if (asked(s, fd))
+			*p++ = (struct pollfd){ .fd = fd,
+						.events = asked(s, fd) };
+}
+
+/* The sets are written only when nothing can fail any more. */
+static int from_poll(struct sets *s, const struct pollfd *p, unsigned m)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < m; i++)
+		if (p[i].revents & POLLNVAL)
+			return -EBADF;
+	for (int fd = 0; fd < s->n; fd++) {
+		int got;
+
+		if (!asked(s, fd))
+			continue;
+		got = p++->revents;
+		r += keep(s->in, fd, got & (IN | POLLHUP | POLLERR));
+		r += keep(s->out, fd, got & (OUT | POLLERR));
+		r += keep(s->pri, fd, got & POLLPRI);
+	}
+	return r;
+}
+
+static int run(struct sets *s, struct pollfd *p, unsigned m, tux_time ns,
+	       const sigset_t *mask)
+{
+	int r;
+
+	to_poll(s, p);
+	r = pollset_wait(p, m, ns, mask, true);
+	return r < 0 ? r : from_poll(s, p, m);
+}
+
+static int run_big(struct sets *s, unsigned m, tux_time ns,
+		   const sigset_t *mask)
+{
+	size_t len = m * sizeof(struct pollfd);
+	struct pollfd *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	r = run(s, p, m, ns, mask);
+	munmap(p, len);
+	return r;
+}
+
+static int run_any(struct sets *s, unsigned m, tux_time ns,
+		   const sigset_t *mask)
+{
+	struct pollfd small[SMALL];
+
+	if (m <= SMALL)
+		return run(s, small, m, ns, mask);
+	return run_big(s, m, ns, mask);
+}
+
+/* ---- the calls ------------------------------------------------------ */
+
+static bool valid(const struct timeval *t)
+{
+	return !t || (t->tv_sec >= 0 && t->tv_usec >= 0);
+}
+
+/* Linux leaves in it what is left of it. */
+static void subtract(struct timeval *t, tux_time ns, tux_time since)
+{
+	tux_time rest = tux_time_since(tux_time_since(since, wait_now()), ns);
+
+	t->tv_sec = (time_t)(rest / TUX_SEC(1));
+	t->tv_usec = (suseconds_t)(rest % TUX_SEC(1) / 1000);
+}
+
+HOOK int select(int n, fd_set *in, fd_set *out, fd_set *pri,
+		struct timeval *timeout)
+{
+	struct sets s = { n, in, out, pri };
+	tux_time ns = TUX_NEVER, since;
+	unsigned m = 0;
+	bool ours = false;
+	int r;
+
+	if (valid(timeout))
+		m = count(&s, &ours);
+	if (!ours)
+		return libc.select(n, in, out, pri, timeout);
+	since = wait_now();
+	if (timeout)
+		ns = timeout_sum(timeout->tv_sec, 0) +
+		     TUX_USEC(timeout->tv_usec);
+	r = run_any(&s, m, ns, NULL);
+	if (timeout)
+		subtract(timeout, ns, since);
+	return (int)libc_ret(r);
+}
+
+HOOK int pselect(int n, fd_set *in, fd_set *out, fd_set *pri,
+		 const struct timespec *timeout, const sigset_t *mask)
+{
+	struct sets s = { n, in, out, pri };
+	unsigned m = 0;
+	bool ours = false;
+
+	if (timeout_valid(timeout))
+		m = count(&s, &ours);
+	if (!ours)
+		return libc.pselect(n, in, out, pri, timeout, mask);
+	return (int)libc_ret(run_any(&s, m, timeout_ts(timeout), mask));
+}

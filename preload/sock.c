@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sock - the calls that make, connect and end sockets
+ */
+#include "sock.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "claim.h"
+#include "fd.h"
+#include "hooks.h"
+#include "iface.h"
+#include "libc.h"
+#include "path.h"
+
+HOOK int socket(int domain, int type, int protocol)
+{
+	return fd_fresh(libc.socket(domain, type, protocol));
+}
+
+HOOK int socketpair(int domain, int type, int protocol, int fds[2])
+{
+	int r = libc.socketpair(domain, type, protocol, fds);
+
+	if (!r) {
+		fd_fresh(fds[0]);
+		fd_fresh(fds[1]);
+	}
+	return r;
+}
+
+static int accepted(int listener, int fd, bool nonblock)
+{
+	fd_fresh(fd);
+	if (fd >= 0)
+		claim_accepted(listener, fd, nonblock);
+	return fd;
+}
+
+HOOK int accept(int fd, struct sockaddr *addr, socklen_t *restrict len)
+{
+	return accepted(fd, libc.accept(fd, addr, len), false);
+}
+
+HOOK int accept4(int fd, struct sockaddr *addr, socklen_t *restrict len,
+		 int flags)
+{
+	return accepted(fd, libc.accept4(fd, addr, len, flags),
+			flags & SOCK_NONBLOCK);
+}
+
+/* A UDP port that a listener of ours holds for its connections' sake is the
+ * program's, if the program wants it. */
+static bool yield_port(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	struct sockaddr_storage sa = { 0 };
+	struct tux_addr a;
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	if (libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) ||
+	    type != SOCK_DGRAM || len > sizeof(sa))
+		return false;
+	memcpy(&sa, addr, len);
+	return iface_addr(&a, &sa) && claim_yield_port(a.port);
+}
+
+HOOK int bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	int r = libc.bind(fd, addr, len);
+
+	if (r && errno == EADDRINUSE && yield_port(fd, addr, len))
+		r = libc.bind(fd, addr, len);
+	return r;
+}
+
+HOOK int listen(int fd, int backlog)
+{
+	int r = libc.listen(fd, backlog);
+
+	if (!r)
+		claim_listen(fd);
+	return r;
+}
+
+HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	int r = libc.connect(fd, addr, len);
+
+	if (addr && len >= sizeof(addr->sa_family) &&
+	    addr->sa_family != AF_UNIX && addr->sa_family != AF_UNSPEC &&
+	    (!r || errno == EINPROGRESS || errno == EINTR))
+		claim_connecting(fd);
+	return r;
+}
+
+HOOK int shutdown(int fd, int how)
+{
+	struct sock *s = sock_claimed(fd);
+	int r;
+
+	if (!s)
+		return libc.shutdown(fd, how);
+	r = path_shutdown(s, fd, how);
+	sock_put(s);
+	return (int)libc_ret(r);
+}

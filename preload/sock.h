@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sock - a TCP socket of the application that may move to Tux
+ *
+ * The kernel's descriptor stays the application's descriptor; this is what the
+ * preload knows besides.  Objects are never unmapped, only recycled, so that a
+ * thread that raced with close() reads stale memory but no foreign memory, and
+ * notices.
+ */
+#ifndef TUX_PRELOAD_SOCK_H
+#define TUX_PRELOAD_SOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/channel.h"
+#include "base/list.h"
+
+enum sock_stage {
+	SOCK_FREE,		/* in no table */
+	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
+	SOCK_CANDIDATE,		/* connected or connecting; not yet claimed */
+	SOCK_CLAIMING,		/* a thread is about to claim it: wait */
+	SOCK_CLAIMED,		/* `end` and `dx` are set */
+	SOCK_TCP,		/* stays on TCP for good; `why` says so */
+	SOCK_LOST,		/* in a child: upgraded, and the parent's */
+	SOCK_PLAIN,		/* was claimed, and is plain TCP again for good */
+	SOCK_CLOSED,		/* its last descriptor is closed */
+};
+
+struct watch {			/* somebody who wants to know about a sock */
+	struct tux_list node;	/* in sock->watches */
+	struct tux_waiter *waiter;
+	uint32_t index;		/* what to ring there: an fd number */
+	/* Nonzero while `index` is in the waiter's bell; who takes it out
+	 * clears it.  Watches that ring for the same index may share one. */
+	_Atomic uint32_t *queued;
+	/* Told, in the loop's thread or an application's, whenever a direction
+	 * moves between TCP and a ring (@poll: see sock_poll); NULL if of no
+	 * interest.  sock->watch_latch is held: it must not call sock_*(). */
+	void (*moved)(struct watch *w, unsigned poll);
+};
+
+struct sock {
+	_Atomic uint32_t refs;	/* descriptors, threads inside a call, loop */
+	_Atomic uint32_t fds;	/* descriptors that name it (dup) */
+	_Atomic uint8_t stage;	/* enum sock_stage */
+	_Atomic uint8_t nonblock;	/* O_NONBLOCK, as last set */
+	_Atomic uint8_t linger0;	/* SO_LINGER {1, 0} */
+	_Atomic uint8_t rdshut;	/* SHUT_RD */
+	_Atomic uint8_t path;	/* the TUX_*_ON_RING last told to watches */
+	bool active;		/* this process called connect() */
+	bool v6only;		/* of a listener */
+	bool reachable;		/* ... for whom the stack listens */
+	uint8_t why;		/* enum tux_reason, when on TCP */
+	int fd;			/* the descriptor that it was claimed with */
+	int domain;		/* AF_INET or AF_INET6 */
+	uint32_t epoch;		/* of the process that made it: see fork.c */
+	_Atomic uint32_t err;	/* errno that a later call will return */
+	_Atomic uint32_t passing;	/* threads in the kernel with a candidate */
+	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
+	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
+	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
+	struct sock *listener;	/* of an accepted one: who made it reachable */
+	struct tux_addr local;	/* of a listener */
+	struct tux_tuple tuple;	/* of a connection, once looked up */
+	struct tux_end *end;
+	struct tux_duplex *dx;
+	struct tux_latch watch_latch;	/* guards watches */
+	struct tux_list watches;
+	struct sock *next_free;
+};
+
+/* The sock of @fd with a reference, or NULL: not one of ours.  Lock-free. */
+struct sock *sock_get(int fd);
+void sock_put(struct sock *s);
+
+/* As sock_get(), and a candidate that is connected by now is claimed.  NULL if
+ * the descriptor is not ours or stays on TCP: then use the kernel's call.
+ * May call epoll_claimed_fd(): hold no lock that it takes. */
+struct sock *sock_claimed(int fd);
+
+/* What can be done with claimed @s without asking TCP: tux_duplex_poll(), and
+ * what the preload itself knows (an error kept, SHUT_RD). */
+unsigned sock_poll(struct sock *s);
+
+/* Looks for a switch at the end of what TCP carries (tux_duplex_advance), for
+ * @fd of claimed @s, when TCP says readable.  True if a read would give
+ * something, be it the end. */
+bool sock_advance(struct sock *s, int fd);
+
+/* Registers and removes a watch.  After sock_unwatch() returns, nobody rings or
+ * calls moved() for it any more. */
+void sock_watch(struct sock *s, struct watch *w);
+void sock_unwatch(struct sock *s, struct watch *w);
+
+/* Rings all watches whose index is not in the bell yet. */
+void sock_ring(struct sock *s);
+
+/* As sock_ring(), and tells moved() first if a direction has moved. */
+void sock_ready(struct sock *s);
+
+/* The stack of this process; NULL before the first socket or in a child. */
+struct tux_stack *preload_stack(void);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "conf.h"
+#include "say.h"
+
+/* A start that failed is not tried again: every connection would pay for it. */
+enum { NONE, STARTING, RUNNING, FAILED };
+
+static struct tux_stack *_Atomic stack;
+static _Atomic int state;
+
+static void on_ready(void *user)
+{
+	sock_ready(user);
+}
+
+static void on_decided(void *user, bool tux, enum tux_reason why)
+{
+	say_decided(user, tux, why);
+}
+
+static void on_gone(void *user)
+{
+	sock_put(user);
+}
+
+static void start(void)
+{
+	struct tux_stack_opts o = {
+		.ifname = conf.iface,
+		.io = conf.io,
+		.threads = conf.threads,
+		.ready = on_ready,
+		.decided = on_decided,
+		.gone = on_gone,
+	};
+	struct tux_stack *s;
+	int saved = errno;
+	int r = tux_stack_new(&s, &o);
+
+	if (r < 0)
+		say_failed("start the network stack", -r);
+	else
+		atomic_store(&stack, s);
+	atomic_store(&state, r < 0 ? FAILED : RUNNING);
+	errno = saved;
+}
+
+struct tux_stack *preload_stack(void)
+{
+	return atomic_load_explicit(&stack, memory_order_acquire);
+}
+
+struct tux_stack *stack_get(void)
+{
+	int none = NONE;
+
+	if (preload_stack())
+		return preload_stack();
+	if (atomic_compare_exchange_strong(&state, &none, STARTING))
+		start();
+	while (atomic_load(&state) == STARTING)
+		sched_yield();
+	return preload_stack();
+}
+
+void stack_drain(tux_time for_ns)
+{
+	struct tux_stack *s = atomic_exchange(&stack, NULL);
+
+	if (s)
+		tux_stack_drain(s, for_ns);
+}
+
+void stack_forked(void)
+{
+	struct tux_stack *s = atomic_exchange(&stack, NULL);
+
+	atomic_store(&state, NONE);
+	if (s)
+		tux_stack_forked(s);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stack - the stack of this process, started when it is first needed
+ */
+#ifndef TUX_PRELOAD_STACK_H
+#define TUX_PRELOAD_STACK_H
+
+#include "sock.h"
+
+/* preload_stack(), started if need be.  NULL: it cannot start. */
+struct tux_stack *stack_get(void);
+
+/* Sends what is left, for at most @for_ns, once; then there is no stack. */
+void stack_drain(tux_time for_ns);
+
+/* In a child, right after fork. */
+void stack_forked(void);
+
+#endif

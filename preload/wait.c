@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wait.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "io/clock.h"
+#include "libc.h"
+
+enum {
+	POOL = 64,	/* more than sleep at once in most programs */
+	BELL = 2,
+	NAP_US = 500,
+};
+
+static struct waiting *_Atomic pool[POOL];
+
+tux_time wait_now(void)
+{
+	return tux_clock_read();
+}
+
+/* ---- the pool --------------------------------------------------------- */
+
+static struct waiting *new_waiting(void)
+{
+	struct waiting *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	if (tux_waiter_init(&t->w, BELL) == 0)
+		return t;
+	munmap(t, sizeof(*t));
+	return NULL;
+}
+
+struct waiting *wait_take(void)
+{
+	for (int i = 0; i < POOL; i++) {
+		struct waiting *t = NULL;
+
+		if (atomic_load_explicit(&pool[i], memory_order_relaxed))
+			t = atomic_exchange(&pool[i], NULL);
+		if (t)
+			return t;
+	}
+	return new_waiting();
+}
+
+void wait_give(struct waiting *t)
+{
+	wait_drain(t);
+	for (int i = 0; i < POOL; i++) {
+		struct waiting *none = NULL;
+
+		if (!atomic_load_explicit(&pool[i], memory_order_relaxed) &&
+		    atomic_compare_exchange_strong(&pool[i], &none, t))
+			return;
+	}
+	tux_waiter_fini(&t->w);
+	munmap(t, sizeof(*t));
+}
+
+void wait_forked(void)
+{
+	memset(pool, 0, sizeof(pool));
+}
+
+void wait_watch(struct waiting *t, struct watch *w)
+{
+	*w = (struct watch){ .waiter = &t->w, .queued = &t->queued };
+	tux_list_init(&w->node);
+}
+
+void wait_drain(struct waiting *t)
+{
+	uint32_t i;
+
+	while (tux_bell_take(t->w.bell, &i))
+		;
+	atomic_store(&t->queued, 0);
+}
+
+/* ---- signals ---------------------------------------------------------- */
+
+/* Which signal it was, nobody says.  If all handlers agree there is no doubt;
+ * if not, the program has one that counts on EINTR and must get it. */
+bool wait_restarts(void)
+{
+	for (int sig = 1; sig < _NSIG; sig++) {
+		struct sigaction a;
+
+		if (sigaction(sig, NULL, &a) || a.sa_handler == SIG_DFL ||
+		    a.sa_handler == SIG_IGN)
+			continue;
+		if (!(a.sa_flags & SA_RESTART))
+			return false;
+	}
+	return true;
+}
+
+/* ---- sleeping --------------------------------------------------------- */
+
+/* What to ask TCP: the directions that are still there.  False if a look at
+ * the rings says that there is no need to wait. */
+static bool to_ask(struct sock *s, short events, short *ask)
+{
+	unsigned p = sock_poll(s);
+
+	*ask = 0;
+	if (events & POLLIN) {
+		if (p & TUX_CAN_READ)
+			return false;
+		if (!(p & TUX_RX_ON_RING))
+			*ask |= POLLIN;
+	}
+	if (events & POLLOUT) {
+		if (p & TUX_CAN_WRITE)
+			return false;
+		if (!(p & TUX_TX_ON_RING))
+			*ask |= POLLOUT;
+	}
+	return atomic_load(&s->stage) == SOCK_CLAIMED;
+}
+
+/* A cancelled thread would leave the loop that it drives as it is. */
+static int sleep_uncancelled(struct waiting *t, struct pollfd *p, unsigned n,
+			     tux_time until)
+{
+	int old, r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+	r = tux_channel_wait(preload_stack(), &t->w, p, n, until, NULL);
+	pthread_setcancelstate(old, NULL);
+	return r;
+}
+
+static int sleep_on(struct waiting *t, struct sock *s, int fd, short events,
+		    tux_time until, bool nap)
+{
+	struct pollfd p = { .fd = fd };
+	tux_time till = until;
+	int r;
+
+	if (!to_ask(s, events, &p.events))
+		return 1;
+	if (nap) {
+		p.events = 0;
+		till = tux_time_min(until, wait_now() + TUX_USEC(NAP_US));
+	}
+	r = sleep_uncancelled(t, &p, p.events ? 1 : 0, till);
+	if (r == 0 && till < until)
+		return 1;
+	return r == -EINTR && until == TUX_NEVER && wait_restarts() ? 1 : r;
+}
+
+int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap)
+{
+	struct waiting *t = wait_take();
+	struct watch w;
+	int r;
+
+	/* No memory or no descriptor for a waiter: look again soon. */
+	if (!t) {
+		libc.poll(NULL, 0, 1);
+		return 1;
+	}
+	wait_watch(t, &w);
+	sock_watch(s, &w);
+	r = sleep_on(t, s, fd, events, until, nap);
+	sock_unwatch(s, &w);
+	wait_give(t);
+	return r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * wait - a thread that sleeps in a call
+ *
+ * Waiters are pooled, not bound to threads: nothing has to run when a thread
+ * ends, and a signal handler that waits takes one of its own.
+ */
+#ifndef TUX_PRELOAD_WAIT_H
+#define TUX_PRELOAD_WAIT_H
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/channel.h"
+#include "sock.h"
+
+struct waiting {
+	struct tux_waiter w;		/* index 0 is all that is ever rung */
+	_Atomic uint32_t queued;	/* for the watches: shared by all */
+};
+
+/* A waiter for this thread, its bell empty, or NULL: no memory, no fd. */
+struct waiting *wait_take(void);
+void wait_give(struct waiting *t);
+
+/* Sets up @w to ring @t; then sock_watch(). */
+void wait_watch(struct waiting *t, struct watch *w);
+
+/* Empties @t's bell, so that the next ring is noticed.  What rang meanwhile may
+ * have been dropped: look at the socks afterwards. */
+void wait_drain(struct waiting *t);
+
+/* Sleeps until claimed @s, reached by @fd, may allow what @events asks for
+ * (POLLIN, POLLOUT), or @until.  With @nap TCP has said so before and nothing
+ * came of it: do not ask TCP, and sleep a moment only.  1: try again; 0: the
+ * time is up; -EINTR: a handler ran that does not want calls restarted. */
+int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap);
+
+/* In a child, right after fork. */
+void wait_forked(void);
+
+/* The clock that all times here are read from. */
+tux_time wait_now(void);
+
+/* A signal has interrupted a call: would the kernel restart it? */
+bool wait_restarts(void);
+
+#endif

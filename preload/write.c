@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * write - the calls that send
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "libc.h"
+#include "pass.h"
+#include "rw.h"
+
+HOOK ssize_t write(int fd, const void *buf, size_t len)
+{
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.write(fd, buf, len));
+	return rw_send(&r, &iov, 1, 0);
+}
+
+HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
+{
+	struct rw r;
+
+	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
+		return rw_left(&r, libc.writev(fd, iov, n));
+	return rw_send(&r, iov, n, 0);
+}
+
+HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int n, off_t at,
+		      int flags)
+{
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) && n >= 0 &&
+		    n <= IOV_MAX;
+	struct rw r;
+
+	if (!rw_enter(&r, ours ? fd : -1))
+		return rw_left(&r, libc.pwritev2(fd, iov, n, at, flags));
+	return rw_send(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
+}
+
+HOOK ssize_t pwritev64v2(int fd, const struct iovec *iov, int n, off64_t at,
+			 int flags)
+{
+	return pwritev2(fd, iov, n, at, flags);
+}
+
+HOOK ssize_t send(int fd, const void *buf, size_t len, int flags)
+{
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.send(fd, buf, len, flags));
+	return rw_send(&r, &iov, 1, flags);
+}
+
+/* A connected stream ignores the address, as the kernel does. */
+HOOK ssize_t sendto(int fd, const void *buf, size_t len, int flags,
+		    const struct sockaddr *addr, socklen_t alen)
+{
+	struct iovec iov = { (void *)(uintptr_t)buf, len };
+	struct rw r;
+
+	if (!rw_enter(&r, fd))
+		return rw_left(&r, libc.sendto(fd, buf, len, flags, addr,
+					       alen));
+	return rw_send(&r, &iov, 1, flags);
+}
+
+HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	struct rw r;
+
+	if (rw_enter(&r, m->msg_iovlen <= IOV_MAX ? fd : -1))
+		return rw_send(&r, m->msg_iov, (int)m->msg_iovlen, flags);
+	if (m->msg_controllen && !pass_allowed(m))
+		return rw_left(&r, -1);
+	return rw_left(&r, libc.sendmsg(fd, m, flags));
+}
+
+static int send_all(struct rw *r, struct mmsghdr *v, unsigned n, int flags)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct msghdr *m = &v[i].msg_hdr;
+		size_t want = 0;
+		ssize_t k;
+
+		if (i && !rw_enter(r, r->fd))
+			break;
+		for (size_t j = 0; j < m->msg_iovlen; j++)
+			want += m->msg_iov[j].iov_len;
+		k = rw_send(r, m->msg_iov, (int)m->msg_iovlen, flags);
+		if (k < 0)
+			return i ? (int)i : -1;
+		v[i].msg_len = (unsigned)k;
+		/* What follows must not overtake the rest of this one. */
+		if ((size_t)k < want)
+			return (int)i + 1;
+	}
+	if (i < n || !n)
+		rw_left(r, 0);
+	return (int)i;
+}
+
+HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
+{
+	struct rw r;
+
+	if (rw_enter(&r, n ? fd : -1))
+		return send_all(&r, v, n, flags);
+	for (unsigned i = 0; i < n; i++)
+		if (v[i].msg_hdr.msg_controllen &&
+		    !pass_allowed(&v[i].msg_hdr))
+			return (int)rw_left(&r, -1);
+	return (int)rw_left(&r, libc.sendmmsg(fd, v, n, flags));
+}
