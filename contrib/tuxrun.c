@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tuxrun - run a program with the libtux preload object
+ *
+ * Options become the environment variables that the object reads, the object
+ * joins LD_PRELOAD, and the program takes this process over.  What fails
+ * before that exits as env(1) does: 125, or 126 and 127 for the program.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRELOAD "libtux-preload.so"
+
+enum { EXIT_SELF = 125, EXIT_NOEXEC = 126, EXIT_NOENT = 127 };
+enum { THREADS_MAX = 64 };
+
+static const char usage[] =
+	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp] [-v] "
+	"PROGRAM [ARG]...\n";
+
+static const char help[] =
+	"Runs PROGRAM so that its TCP connections can move to Tux.\n"
+	"\n"
+	"  -i, --interface IFACE  only connections over IFACE; lo is possible\n"
+	"  -m, --mode MODE        inline: waiting threads drive the network;\n"
+	"                         threads=N: N threads do nothing else\n"
+	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
+	"  -v, --verbose          one line per connection on standard error\n"
+	"  -h, --help             this text\n"
+	"      --version          the version\n"
+	"\n"
+	"See tuxrun(1).\n";
+
+enum { OPT_IO = 256, OPT_VERSION };
+
+static const struct option options[] = {
+	{ "interface", required_argument, NULL, 'i' },
+	{ "mode", required_argument, NULL, 'm' },
+	{ "io", required_argument, NULL, OPT_IO },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+__attribute__((noreturn, format(printf, 2, 3)))
+static void die(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("tuxrun: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(code);
+}
+
+static void set(const char *name, const char *value)
+{
+	if (setenv(name, value, 1))
+		die(EXIT_SELF, "%s: %s", name, strerror(errno));
+}
+
+static void set_interface(const char *name)
+{
+	if (!if_nametoindex(name))
+		die(EXIT_SELF, "no interface '%s'", name);
+	set("TUX_IFACE", name);
+}
+
+static bool good_mode(const char *mode)
+{
+	static const char key[] = "threads=";
+	unsigned long n;
+	char *end;
+
+	if (!strcmp(mode, "inline"))
+		return true;
+	if (strncmp(mode, key, sizeof key - 1))
+		return false;
+	n = strtoul(mode + sizeof key - 1, &end, 10);
+	return !*end && n >= 1 && n <= THREADS_MAX;
+}
+
+static void set_mode(const char *mode)
+{
+	if (!good_mode(mode))
+		die(EXIT_SELF, "mode '%s' is neither 'inline' nor "
+		    "'threads=N' with N from 1 to %d", mode, THREADS_MAX);
+	set("TUX_MODE", mode);
+}
+
+static void set_io(const char *io)
+{
+	if (!strcmp(io, "xdp"))
+		die(EXIT_SELF, "this build has no AF_XDP backend; "
+		    "'--io udp' works everywhere");
+	if (strcmp(io, "udp"))
+		die(EXIT_SELF, "backend '%s' is neither 'xdp' nor 'udp'", io);
+	set("TUX_IO", io);
+}
+
+/* UDP sockets are for those who ask for them, so without AF_XDP there is nothing
+ * to choose for the others: their program runs, on TCP, with that reason. */
+static void check_io(void)
+{
+	const char *io = getenv("TUX_IO");
+
+	if (io && *io) {
+		set_io(io);
+		return;
+	}
+	fputs("tuxrun: this build has no AF_XDP backend: connections stay on "
+	      "TCP; see '--io udp'\n", stderr);
+	set("TUX_IO", "xdp");
+}
+
+/* The path of this very program, without its last component. */
+static void own_dir(char *buf, size_t cap)
+{
+	ssize_t n = readlink("/proc/self/exe", buf, cap - 1);
+	char *slash;
+
+	if (n < 0)
+		die(EXIT_SELF, "/proc/self/exe: %s", strerror(errno));
+	buf[n] = '\0';
+	slash = strrchr(buf, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+/* In a build tree this program is contrib/tuxrun, with the object beside
+ * contrib; everywhere else the object is where it was installed. */
+static void find_preload(char *path, size_t cap)
+{
+	char dir[PATH_MAX];
+	const char *last;
+	int n;
+
+	own_dir(dir, sizeof dir);
+	last = strrchr(dir, '/');
+	if (last && !strcmp(last, "/contrib"))
+		n = snprintf(path, cap, "%.*s/.libs/" PRELOAD,
+			     (int)(last - dir), dir);
+	else
+		n = snprintf(path, cap, "%s/" PRELOAD, PKGLIBDIR);
+	if (n < 0 || (size_t)n >= cap)
+		die(EXIT_SELF, "the path of " PRELOAD " is too long");
+	if (access(path, R_OK))
+		die(EXIT_SELF, "%s: %s", path, strerror(errno));
+	if (strpbrk(path, " :"))
+		die(EXIT_SELF, "%s: LD_PRELOAD cannot name a path with a "
+		    "space or a colon", path);
+}
+
+/* First in line, in front of what others have put there; once is enough. */
+static void join_preload(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *all;
+
+	if (!old || !*old) {
+		set("LD_PRELOAD", path);
+		return;
+	}
+	if (strstr(old, path))
+		return;
+	if (asprintf(&all, "%s:%s", path, old) < 0)
+		die(EXIT_SELF, "out of memory");
+	set("LD_PRELOAD", all);
+	free(all);
+}
+
+static void parse(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+i:m:vh", options, NULL)) != -1) {
+		switch (c) {
+		case 'i':
+			set_interface(optarg);
+			break;
+		case 'm':
+			set_mode(optarg);
+			break;
+		case OPT_IO:
+			set_io(optarg);
+			break;
+		case 'v':
+			set("TUX_VERBOSE", "1");
+			break;
+		case 'h':
+			printf("%s%s", usage, help);
+			exit(0);
+		case OPT_VERSION:
+			puts("tuxrun (libtux) " PACKAGE_VERSION);
+			exit(0);
+		default:
+			fputs(usage, stderr);
+			exit(EXIT_SELF);
+		}
+	}
+	if (optind == argc) {
+		fputs(usage, stderr);
+		exit(EXIT_SELF);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char path[PATH_MAX];
+
+	parse(argc, argv);
+	check_io();
+	find_preload(path, sizeof path);
+	join_preload(path);
+	execvp(argv[optind], argv + optind);
+	die(errno == ENOENT ? EXIT_NOENT : EXIT_NOEXEC, "%s: %s",
+	    argv[optind], strerror(errno));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * client - what the test clients share: connecting, and giving up with a word
+ *
+ * Plain BSD sockets and nothing of libtux, so that the same client runs with
+ * and without the preload.
+ */
+#ifndef TUX_T_POSIX_CLIENT_H
+#define TUX_T_POSIX_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Milliseconds on the monotonic clock. */
+uint64_t client_now(void);
+
+/* Prints "PROGRAM: message" on stderr and exits with 1. */
+void client_fail(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* A TCP connection to the IPv4 address @host and @port.  With @nonblock it may
+ * still be under way: when it is writable, client_connected() has the verdict.
+ * Fails when the kernel says no. */
+int client_dial(const char *host, uint16_t port, bool nonblock);
+void client_connected(int fd);
+
+/* Blocking calls on @fd give up after @seconds. */
+void client_patience(int fd, unsigned seconds);
+
+/* The number in @s, between @min and @max, or a failure that names @what. */
+uint64_t client_number(const char *what, const char *s, uint64_t min,
+		       uint64_t max);
+
+#endif

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# integrity - values of 1 B to 1 MB written through Tux and read back through
+# plain TCP, and the other way round, every byte compared
+#
+#   integrity.sh [--full | --n N] [--seed S]
+#
+# N values each way (2,000; --full: 100,000), a batch at a time: the server
+# never holds more than one.  Each way of waiting takes its turn.
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+n=2000 seed=$((RANDOM * 32768 + RANDOM))
+modes=(block epoll edge poll select)
+conns=8 most=2000	# values in a batch: about 180 MB
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--full) n=100000 ;;
+	--n) n=$2; shift ;;
+	--seed) seed=$2; shift ;;
+	*) echo "usage: integrity.sh [--full | --n N] [--seed S]" >&2; exit 2 ;;
+	esac
+	shift
+done
+
+values=$build/t/posix/values
+need redis-server redis-cli "$values"
+setup
+redis server "${tux[@]}" || exit 1
+
+# one VERB HOW MODE FROM N
+one()
+{
+	local with=()
+
+	[ "$2" = plain ] || with=("${tux[@]}")
+	run 120 "${with[@]}" "$values" "$1" --port "$port" --seed "$seed" \
+		--mode "$3" --from "$4" --n "$5" --conns $conns \
+		>>"$dir/said" 2>"$dir/err"
+	rc=$?
+	grep '^tux: ' "$dir/err" >>"$dir/$2.log"
+	grep -v '^tux: ' "$dir/err"
+	return $rc
+}
+
+# batch WRITER READER MODE FROM N
+batch()
+{
+	one write "$1" "$3" "$4" "$5" && one read "$2" "$3" "$4" "$5" &&
+		one del plain epoll "$4" "$5"
+}
+
+# way WRITER READER: the values in batches, each with the next mode
+way()
+{
+	local from=0 size i=0 per=$(((n + ${#modes[@]} - 1) / ${#modes[@]}))
+
+	[ $per -lt $most ] || per=$most
+	while [ $from -lt "$n" ]; do
+		size=$((n - from < per ? n - from : per))
+		check "$size values from $from, seed $seed, written by $1, \
+read by $2, ${modes[i % ${#modes[@]}]}" \
+			batch "$1" "$2" "${modes[i % ${#modes[@]}]}" $from $size
+		((from += size, i += 1))
+	done
+}
+
+# Of a client that waits 9 connections of 10 must have moved: the last of a
+# batch may end before it can.
+moved()
+{
+	local on all
+
+	on=$(on_tux "$dir/tux.log")
+	all=$(grep -c '^tux: .* > ' "$dir/tux.log")
+	echo "$on of $all connections moved to Tux"
+	on_tcp "$dir/tux.log"
+	[ "$all" -gt 0 ] && [ $((on * 10)) -ge $((all * 9)) ]
+}
+
+way tux plain
+way plain tux
+if [ "${tux[0]}" = env ]; then
+	skip "the connections moved to Tux" "runs without tuxrun"
+else
+	check "the connections moved to Tux" moved
+fi
+awk '{ sum[$1] += $4 } END { for (v in sum) printf "# %s %.0f bytes\n", v, sum[v] }' \
+	"$dir/said"
+finish

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+#
+# lib - what scripts share that run whole programs; source it after `set -u`
+#
+# Everything a script starts runs in a directory of its own, $dir.  So what is
+# left can be found by its working directory, and ended, also by a janitor that
+# outlives a script which was killed.  Nothing else is ever ended.
+
+lib_src=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
+src=${TUX_SRC:-$lib_src}
+build=${TUX_BUILD:-$src}
+
+# The words that put a program under Tux.  TUXRUN=env tries a script without.
+read -ra tux <<<"${TUXRUN-$build/contrib/tuxrun -i lo --io udp -v}"
+
+passed=0 failed=0 skipped=0
+dir=
+janitor=
+
+# ---- cases ------------------------------------------------------------------
+
+cases()
+{
+	echo $((passed + failed + skipped))
+}
+
+ok()
+{
+	((passed += 1))
+	echo "ok $(cases) - $1"
+}
+
+not_ok()
+{
+	((failed += 1))
+	echo "not ok $(cases) - $1"
+	[ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/# /'
+}
+
+skip()
+{
+	((skipped += 1))
+	echo "ok $(cases) - $1 # SKIP $2"
+}
+
+# check NAME COMMAND...: a case that passes if the command does; what it says
+# is shown if it does not.
+check()
+{
+	local name=$1 said
+
+	shift
+	if said=$("$@" 2>&1); then ok "$name"; else not_ok "$name" "$said"; fi
+}
+
+# same NAME EXPECTED GOT
+same()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "expected: ${2:0:300}"$'\n'"got:      ${3:0:300}"
+	fi
+}
+
+finish()
+{
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ $failed = 0 ] || exit 1
+	[ $passed -gt 0 ] || exit 77
+	exit 0
+}
+
+# The script cannot run here.
+cannot()
+{
+	echo "$1"
+	exit 77
+}
+
+need()
+{
+	local c
+
+	for c; do
+		command -v "$c" >/dev/null || cannot "needs $c"
+	done
+	command -v "${tux[0]}" >/dev/null || cannot "needs ${tux[0]}"
+}
+
+# ---- beginning and end ------------------------------------------------------
+
+# Ends what runs in $1, its subfolders too, and removes it.
+sweep()
+{
+	local p try
+
+	for try in TERM KILL KILL KILL; do
+		local any=
+		for p in /proc/[0-9]*; do
+			case $(readlink "$p/cwd" 2>/dev/null) in
+			"$1" | "$1"/*) kill -$try "${p#/proc/}" 2>/dev/null &&
+				any=yes ;;
+			esac
+		done
+		[ -n "$any" ] || break
+		sleep 0.2
+	done
+	rm -rf "$1"
+}
+
+tidy()
+{
+	[ -n "$dir" ] || return
+	sweep "$dir" 2>/dev/null
+	dir=
+	kill "$janitor" 2>/dev/null
+}
+
+# Makes $dir, and sees to it that nothing is left whatever happens.
+setup()
+{
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/tux-${0##*/}.XXXXXX") || exit 1
+	setsid bash -c "$(declare -f sweep)"'
+		tail --pid="$1" -s 0.2 -f /dev/null
+		sweep "$2"' janitor $$ "$dir" </dev/null >/dev/null 2>&1 &
+	janitor=$!
+	disown
+	trap tidy EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+}
+
+# ---- programs ---------------------------------------------------------------
+
+# start NAME COMMAND...: in the background, in $dir; its output goes to
+# NAME.out and NAME.err there.  Sets $pid.
+start()
+{
+	local name=$1
+
+	shift
+	cd "$dir" || exit 1
+	"$@" >"$name.out" 2>"$name.err" </dev/null &
+	pid=$!
+	cd "$OLDPWD" || exit 1
+}
+
+# run SECONDS COMMAND...: waits for it, in $dir, with this input and output, and
+# is still open to signals.
+run()
+{
+	local limit=$1
+
+	shift
+	cd "$dir" || exit 1
+	timeout -k 5 "$limit" "$@" <&0 &
+	cd "$OLDPWD" || exit 1
+	wait $!
+}
+
+alive()
+{
+	[ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# wait_for SECONDS COMMAND...: until the command is true.
+wait_for()
+{
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+
+	shift
+	until "$@"; do
+		[ ${EPOCHREALTIME/./} -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+# Milliseconds since 1970.
+now()
+{
+	echo $((${EPOCHREALTIME/./} / 1000))
+}
+
+# ---- ports ------------------------------------------------------------------
+
+# A port that nobody uses, for TCP and UDP both; sets $port.  Below the range
+# from which the kernel gives ports to clients.
+free_port()
+{
+	local hex
+
+	while :; do
+		port=$((10000 + (RANDOM << 15 | RANDOM) % 22000))
+		hex=$(printf ':%04X ' $port)
+		grep -q "$hex" /proc/net/tcp /proc/net/tcp6 /proc/net/udp \
+			/proc/net/udp6 2>/dev/null || return 0
+	done
+}
+
+listening()
+{
+	grep -q ":$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp
+}
+
+up_or_gone()
+{
+	listening "$2" || ! alive "$1"
+}
+
+# serve NAME COMMAND...: starts a server that takes @PORT@ for its port, on a
+# free one, and waits until it listens.  Sets $pid and $port.
+serve()
+{
+	local name=$1 try
+
+	shift
+	for try in 1 2 3 4 5; do
+		free_port
+		start "$name" "${@//@PORT@/$port}"
+		wait_for 10 up_or_gone "$pid" "$port"
+		listening "$port" && alive "$pid" && return
+		kill "$pid" 2>/dev/null
+	done
+	echo "no server, at try $try: $*" >&2
+	tail -n 5 "$dir/$name.out" "$dir/$name.err" >&2
+	return 1
+}
+
+# redis NAME [WORDS...]: redis-server that keeps nothing, under WORDS.
+redis()
+{
+	local name=$1
+
+	shift
+	mkdir -p "$dir/$name.d"
+	serve "$name" "$@" redis-server --port @PORT@ --bind 127.0.0.1 \
+		--save '' --appendonly no --dir "$dir/$name.d" \
+		--daemonize no --enable-debug-command yes
+}
+
+# ---- what the preload says (-v) ---------------------------------------------
+
+# on_tux LOG: connections that moved; on_tcp LOG: reasons and how often.
+on_tux()
+{
+	grep -c '^tux: .*: tux$' "$1"
+}
+
+on_tcp()
+{
+	sed -n 's/^tux: .* > .*: tcp, \([a-z-]*\):.*/\1/p' "$1" | sort |
+		uniq -c | sort -rn
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "pair.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client.h"
+
+enum { PATIENCE = 2000, ROUNDS = 400 };
+
+static int passed, failed, now_failed;
+
+/* ---- connections ------------------------------------------------------ */
+
+double pair_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static bool preloaded(void)
+{
+	const char *s = getenv("LD_PRELOAD");
+
+	return s && strstr(s, "tux");
+}
+
+int pair_listen(uint16_t *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (void *)&a, len) || listen(fd, 64) ||
+	    getsockname(fd, (void *)&a, &len))
+		client_fail("no listener: %s", strerror(errno));
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+int pair_dial(uint16_t port)
+{
+	return client_dial("127.0.0.1", port, true);
+}
+
+void pair_fresh(struct pair *p)
+{
+	uint16_t port;
+	int one = 1, l = pair_listen(&port);
+	struct pollfd f = { .fd = l, .events = POLLIN };
+
+	p->b = pair_dial(port);
+	poll(&f, 1, PATIENCE);
+	p->a = accept4(l, NULL, NULL, SOCK_NONBLOCK);
+	if (p->a < 0)
+		client_fail("accept: %s", strerror(errno));
+	setsockopt(p->a, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	close(l);
+}
+
+/* What TCP has carried from @fd so far: the kernel's word. */
+static uint64_t tcp_bytes(int fd)
+{
+	struct tcp_info t;
+	socklen_t len = sizeof(t);
+
+	memset(&t, 0, sizeof(t));
+	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len);
+	return t.tcpi_bytes_acked;
+}
+
+static bool exchange(struct pair *p)
+{
+	pair_poke(p->a);
+	if (!pair_expect(p->b, 1))
+		return false;
+	pair_poke(p->b);
+	return pair_expect(p->a, 1);
+}
+
+/* Have both directions left TCP?  Eight bytes say so. */
+static bool moved(struct pair *p)
+{
+	uint64_t a = tcp_bytes(p->a), b = tcp_bytes(p->b);
+
+	for (int i = 0; i < 8; i++)
+		if (!exchange(p))
+			client_fail("the connection is stuck");
+	return tcp_bytes(p->a) == a && tcp_bytes(p->b) == b;
+}
+
+void pair_move(struct pair *p)
+{
+	int i;
+
+	for (i = 0; preloaded() && !moved(p); i++) {
+		if (i == ROUNDS)
+			client_fail("the connection does not move to Tux");
+		poll(NULL, 0, 2);
+	}
+}
+
+void pair_open(struct pair *p, bool move)
+{
+	pair_fresh(p);
+	if (move)
+		pair_move(p);
+}
+
+void pair_close(struct pair *p)
+{
+	close(p->a);
+	close(p->b);
+}
+
+/* ---- bytes ------------------------------------------------------------ */
+
+size_t pair_drain(int fd)
+{
+	static char buf[65536];
+	size_t all = 0;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		all += (size_t)n;
+	return all;
+}
+
+size_t pair_fill(int fd)
+{
+	static char buf[65536];
+	size_t all = 0;
+	ssize_t n;
+
+	while ((n = write(fd, buf, sizeof(buf))) > 0)
+		all += (size_t)n;
+	return all;
+}
+
+void pair_poke(int fd)
+{
+	if (write(fd, "x", 1) != 1)
+		client_fail("write: %s", strerror(errno));
+}
+
+bool pair_expect(int fd, size_t n)
+{
+	struct pollfd f = { .fd = fd, .events = POLLIN };
+	double end = pair_ms() + PATIENCE;
+	char buf[4096];
+
+	while (n) {
+		ssize_t k = read(fd, buf, n < sizeof(buf) ? n : sizeof(buf));
+
+		if (k > 0)
+			n -= (size_t)k;
+		else if (k == 0 || errno != EAGAIN || pair_ms() > end)
+			return false;
+		else
+			poll(&f, 1, 100);
+	}
+	return true;
+}
+
+/* ---- epoll ------------------------------------------------------------ */
+
+int pair_epoll(void)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	if (ep < 0)
+		client_fail("epoll_create1: %s", strerror(errno));
+	return ep;
+}
+
+static int ctl(int ep, int op, int fd, uint32_t events)
+{
+	struct epoll_event e = { .events = events };
+
+	e.data.fd = fd;
+	return epoll_ctl(ep, op, fd, &e) ? errno : 0;
+}
+
+int pair_add(int ep, int fd, uint32_t events)
+{
+	return ctl(ep, EPOLL_CTL_ADD, fd, events);
+}
+
+int pair_mod(int ep, int fd, uint32_t events)
+{
+	return ctl(ep, EPOLL_CTL_MOD, fd, events);
+}
+
+int pair_del(int ep, int fd)
+{
+	return ctl(ep, EPOLL_CTL_DEL, fd, 0);
+}
+
+uint32_t pair_seen(int ep, int fd, int ms)
+{
+	struct epoll_event e[8];
+	int n = epoll_wait(ep, e, 8, ms);
+	uint32_t seen = 0;
+
+	for (int i = 0; i < n; i++)
+		if (e[i].data.fd == fd)
+			seen |= e[i].events;
+	return seen;
+}
+
+uint32_t pair_until(int ep, int fd, uint32_t events)
+{
+	double end = pair_ms() + PATIENCE;
+	uint32_t seen;
+
+	do
+		seen = pair_seen(ep, fd, 100);
+	while ((seen & events) != events && pair_ms() < end);
+	return seen;
+}
+
+/* ---- cases ------------------------------------------------------------ */
+
+void pair_failed(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, what);
+	now_failed++;
+}
+
+static void ended(const char *name, const char *how)
+{
+	printf("%s %d - %s%s\n", now_failed ? "not ok" : "ok",
+	       passed + failed + 1, name, how);
+	fflush(stdout);
+	if (now_failed)
+		failed++;
+	else
+		passed++;
+	now_failed = 0;
+}
+
+void pair_case(const char *name, void (*fn)(struct pair *p))
+{
+	for (int move = 0; move < 2; move++) {
+		struct pair p;
+
+		pair_open(&p, move);
+		fn(&p);
+		pair_close(&p);
+		ended(name, move ? ", moved" : ", new");
+	}
+}
+
+void pair_once(const char *name, void (*fn)(void))
+{
+	fn();
+	ended(name, "");
+}
+
+int pair_done(void)
+{
+	printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+	return failed != 0;
+}

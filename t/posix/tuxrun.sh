@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tuxrun.sh - its options, what it hands on, and how it fails
+
+set -u
+# shellcheck source=t/posix/lib.sh
+. "$(dirname "$0")/lib.sh"
+run=$build/contrib/tuxrun
+[ -x "$run" ] || cannot "needs $run"
+unset TUX_IFACE TUX_MODE TUX_IO TUX_VERBOSE LD_PRELOAD
+
+# fails NAME STATUS ARG...: one line on standard error, and that exit status.
+fails()
+{
+	local name=$1 status=$2 said rc
+
+	shift 2
+	said=$("$run" "$@" 2>&1 >/dev/null)
+	rc=$?
+	same "$name" "$status, 1 line" "$rc, $(wc -l <<<"$said") line"
+}
+
+# says VARIABLE: what the program under tuxrun finds in it.
+says()
+{
+	"$run" "${@:2}" sh -c 'printf %s "${'"$1"'-unset}"' 2>/dev/null
+}
+
+fails "no program"        125
+fails "unknown backend"   125 --io carrier-pigeon true
+fails "backend not built" 125 --io xdp true
+fails "no interface"      125 --io udp -i nowhere0 true
+fails "no threads"        125 --io udp -m threads=0 true
+fails "many threads"      125 --io udp -m threads=65 true
+fails "half a number"     125 --io udp -m threads=3x true
+fails "unknown mode"      125 --io udp -m outline true
+fails "not executable"    126 --io udp /etc/passwd
+fails "not there"         127 --io udp /nowhere/program
+fails "says that there is no AF_XDP" 0 true
+
+same "exit status"   7 "$("$run" --io udp sh -c 'exit 7'; echo $?)"
+same "arguments"     "-v --io" "$("$run" --io udp echo -v --io)"
+same "backend"       udp "$(says TUX_IO --io udp)"
+same "backend by environment" udp "$(TUX_IO=udp says TUX_IO)"
+same "none chosen"   xdp "$(says TUX_IO)"
+same "interface"     lo "$(says TUX_IFACE --io udp -i lo)"
+same "mode"          threads=2 "$(says TUX_MODE --io udp -m threads=2)"
+same "verbose"       1 "$(says TUX_VERBOSE --io udp -v)"
+same "quiet"         unset "$(says TUX_VERBOSE --io udp)"
+
+object=$(says LD_PRELOAD --io udp)
+same "the object"    libtux-preload.so "${object##*/}"
+same "first in line" "$object:/x.so" \
+	"$(LD_PRELOAD=/x.so says LD_PRELOAD --io udp)"
+same "only once"     "$object" \
+	"$(says LD_PRELOAD --io udp "$run" --io udp)"
+finish
