@@ -178,10 +178,12 @@ static void add_accepted(struct sock *l, int fd, bool nonblock)
 	s->listener = l;
 	s->domain = l->domain;
 	s->nonblock = nonblock;
-	if (!fd_add(fd, s))
+	if (!fd_add(fd, s)) {
 		claim_leave_listener(s);
-	else if (l->why && look_up(s, fd))
+	} else if (l->why) {
+		look_up(s, fd);
 		claim_refuse(s, l->why);
+	}
 	sock_put(s);
 }
 

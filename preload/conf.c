@@ -40,6 +40,6 @@ void conf_init(void)
 
 	set_iface(getenv("TUX_IFACE"));
 	conf.threads = threads(getenv("TUX_MODE"));
-	conf.io = io && strcmp(io, "xdp") == 0 ? TUX_IO_XDP : TUX_IO_UDP;
+	conf.io = io && strcmp(io, "udp") == 0 ? TUX_IO_UDP : TUX_IO_XDP;
 	conf.verbose = verbose && *verbose && strcmp(verbose, "0") != 0;
 }

@@ -4,7 +4,7 @@
  *
  * TUX_IFACE    the interface whose connections are taken; unset: any but lo
  * TUX_MODE     inline (the default) or threads=N
- * TUX_IO       udp or xdp
+ * TUX_IO       xdp (the default) or udp
  * TUX_VERBOSE  1: a line on standard error for each connection
  */
 #ifndef TUX_PRELOAD_CONF_H

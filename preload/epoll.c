@@ -18,7 +18,7 @@ static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
 static struct tux_latch table_latch;
 static struct ep *live, *pool;
 
-/* ---- life ----------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------- */
 
 static struct ep *peek(int fd)
 {
@@ -114,7 +114,7 @@ void ep_hold(int fd, int n)
 	fd_seen(fd);
 }
 
-/* ---- descriptors come and go ---------------------------------------- */
+/* ---- descriptors come and go ------------------------------------------ */
 
 static void unlink_live(struct ep *ep)
 {
@@ -252,7 +252,7 @@ void epoll_claimed_fd(int fd, struct sock *s)
 	tux_latch_drop(&table_latch);
 }
 
-/* ---- fork ----------------------------------------------------------- */
+/* ---- fork ------------------------------------------------------------- */
 
 /* The kernel's instance is shared with the parent and keeps our tags: the
  * items go on translating them.  The socks and the bell are the parent's. */
@@ -285,7 +285,7 @@ void epoll_forked(void)
 		orphan(ep);
 }
 
-/* ---- epoll_create --------------------------------------------------- */
+/* ---- epoll_create ----------------------------------------------------- */
 
 static int made(int fd)
 {

@@ -103,7 +103,7 @@ static inline bool ep_plain(struct ep *ep)
 	return !atomic_load(&ep->socks);
 }
 
-/* ---- epoll.c: instances --------------------------------------------- */
+/* ---- epoll.c: instances ----------------------------------------------- */
 
 /* The instance of @fd with a reference, or NULL: not one of ours. */
 struct ep *ep_get(int fd);
@@ -115,7 +115,7 @@ int ep_new(int fd);
 /* One more, or one less, instance holds @fd. */
 void ep_hold(int fd, int n);
 
-/* ---- epoll_item.c: items (all under the instance's latch) ----------- */
+/* ---- epoll_item.c: items (all under the instance's latch) ------------- */
 
 /* The item of @fd; NULL if there never was one. */
 struct item *item_find(struct ep *ep, int fd);
@@ -149,7 +149,7 @@ void item_poke(struct ep *ep, struct item *it);
 /* Removes @it from the instance, from the kernel's too. */
 void item_drop(struct ep *ep, struct item *it);
 
-/* ---- epoll_look.c --------------------------------------------------- */
+/* ---- epoll_look.c ----------------------------------------------------- */
 
 struct look {			/* one epoll_wait() */
 	struct ep *ep;
@@ -176,7 +176,10 @@ void look_translate(struct look *l, int k);
 /* Is any item of the list ready?  Drops those that are not (latch held). */
 bool look_any(struct ep *ep);
 
-/* ---- epoll_nest.c: an instance that is itself polled ---------------- */
+/* Would the kernel report anything for the application now?  (latch held) */
+bool look_peek(struct ep *ep);
+
+/* ---- epoll_nest.c: an instance that is itself polled ------------------ */
 
 /* From now on the descriptor of @ep is readable while @ep has news. */
 void nest_begin(struct ep *ep);
@@ -197,7 +200,7 @@ bool nest_polled(int fd);
 /* Readable, says the kernel of @fd, an instance; is it true? */
 bool nest_true(int fd);
 
-/* ---- epoll_wait.c --------------------------------------------------- */
+/* ---- epoll_wait.c ----------------------------------------------------- */
 
 /* Threads may sleep in the kernel's epoll_wait() while the first sock comes
  * into @ep: has them look again (latch held). */

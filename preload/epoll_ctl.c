@@ -10,7 +10,7 @@
 #include "fd.h"
 #include "libc.h"
 
-/* ---- add ------------------------------------------------------------ */
+/* ---- add -------------------------------------------------------------- */
 
 static int add_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
@@ -94,7 +94,16 @@ static int add(struct ep *ep, int fd, const struct epoll_event *e)
 	return r;
 }
 
-/* ---- modify, delete ------------------------------------------------- */
+/* There is no item: EBADF if @fd is nothing at all. */
+static int unknown(struct ep *ep, int op, int fd)
+{
+	struct epoll_event e = { .events = 0 };
+
+	return libc.epoll_ctl(atomic_load(&ep->fd), op, fd, &e) ? -errno :
+	       -ENOENT;
+}
+
+/* ---- modify, delete --------------------------------------------------- */
 
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
@@ -134,7 +143,7 @@ static int mod(struct ep *ep, int fd, const struct epoll_event *e)
 	ep_lock(ep);
 	it = item_find(ep, fd);
 	if (!it || !it->used)
-		r = -ENOENT;
+		r = unknown(ep, EPOLL_CTL_MOD, fd);
 	else if (it->sock)
 		r = mod_sock(ep, it, e);
 	else
@@ -151,7 +160,7 @@ static int del(struct ep *ep, int fd)
 	ep_lock(ep);
 	it = item_find(ep, fd);
 	if (!it || !it->used)
-		r = -ENOENT;
+		r = unknown(ep, EPOLL_CTL_DEL, fd);
 	else if (!it->sock)
 		r = item_ctl(ep, EPOLL_CTL_DEL, it, 0);
 	if (!r) {
@@ -162,7 +171,7 @@ static int del(struct ep *ep, int fd)
 	return r;
 }
 
-/* ---- the call ------------------------------------------------------- */
+/* ---- the call --------------------------------------------------------- */
 
 /* Arguments that the kernel refuses whatever the instance holds: EBADF, EINVAL,
  * EFAULT are best said by itself. */

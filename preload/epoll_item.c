@@ -15,7 +15,7 @@
 /* Bits of `events` that say how, not what. */
 #define HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
 
-/* ---- finding them --------------------------------------------------- */
+/* ---- finding them ----------------------------------------------------- */
 
 struct item *item_find(struct ep *ep, int fd)
 {
@@ -58,7 +58,7 @@ struct item *item_make(struct ep *ep, int fd)
 	return item_find(ep, fd);
 }
 
-/* ---- the kernel's half ---------------------------------------------- */
+/* ---- the kernel's half ------------------------------------------------ */
 
 uint64_t item_tag(const struct item *it)
 {
@@ -95,8 +95,9 @@ static void kernel_set(struct ep *ep, struct item *it, uint32_t mask)
 
 /*
  * With both directions on TCP the kernel's item is what the application asked
- * for, be it nothing: errors and hang-ups are told always.  Otherwise it is
- * there only for what TCP still has to say, for those two cannot be masked.
+ * for, be it nothing: errors and hang-ups are told always.  Where those two are
+ * not the kernel's to tell it is there only if something else is, for they
+ * cannot be masked.
  */
 void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 {
@@ -110,13 +111,13 @@ void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 	}
 	if (it->spent)
 		return;
-	if (on_ring && !(what & ~(uint32_t)READY_ALWAYS))
+	if (!(tcp & READY_ALWAYS) && !(what & ~(uint32_t)READY_ALWAYS))
 		kernel_drop(ep, it);
 	else if (!it->kernel || it->mask != mask || force)
 		kernel_set(ep, it, mask);
 }
 
-/* ---- the rings' half ------------------------------------------------ */
+/* ---- the rings' half -------------------------------------------------- */
 
 /* The bell holds descriptors, each at most once: as many slots as there can be
  * descriptors are enough for ever. */

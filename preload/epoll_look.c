@@ -8,7 +8,9 @@
 #include "libc.h"
 #include "wait.h"
 
-/* ---- one item ------------------------------------------------------- */
+enum { PEEKS = 16 };
+
+/* ---- one item --------------------------------------------------------- */
 
 static void begin(struct look *l)
 {
@@ -66,7 +68,7 @@ static uint32_t ring_level(struct ep *ep, struct item *it)
 	return plain ? 0 : r.now & wanted(it);
 }
 
-/* ---- what the rings say --------------------------------------------- */
+/* ---- what the rings say ----------------------------------------------- */
 
 void look_drain(struct ep *ep)
 {
@@ -136,7 +138,7 @@ bool look_any(struct ep *ep)
 	return false;
 }
 
-/* ---- what the kernel says ------------------------------------------- */
+/* ---- what the kernel says --------------------------------------------- */
 
 /* Threads have left the kernel's epoll_wait(), or had a while to. */
 static void kicked(struct ep *ep)
@@ -221,4 +223,36 @@ void look_translate(struct look *l, int k)
 	for (int i = 0; i < k; i++)
 		translate(l, evs[i]);
 	ep_unlock(l->ep);
+}
+
+/* ---- asking without taking -------------------------------------------- */
+
+/* What the kernel has told it will not tell again, unless it is made to. */
+static bool peek(struct ep *ep, struct item *it, uint32_t got)
+{
+	bool once = it->events & (EPOLLET | EPOLLONESHOT);
+
+	if (it->nest)
+		return nest_true(it->fd);
+	if (it->sock) {
+		got = ready_merge(it->sock, it->fd, got) & wanted(it);
+		item_sync(ep, it, ready_of(it->sock).tcp, once);
+	} else if (once) {
+		item_ctl(ep, EPOLL_CTL_MOD, it, it->events);
+	}
+	return got;
+}
+
+bool look_peek(struct ep *ep)
+{
+	struct epoll_event evs[PEEKS];
+	int k = libc.epoll_wait(atomic_load(&ep->fd), evs, PEEKS, 0);
+	bool any = k == PEEKS;
+
+	for (int i = 0; i < k; i++) {
+		struct item *it = by_tag(ep, evs[i].data.u64);
+
+		any = (it && peek(ep, it, evs[i].events)) || any;
+	}
+	return any;
 }

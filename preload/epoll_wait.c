@@ -24,7 +24,7 @@ struct sleeper {
 	struct waiting *t;
 };
 
-/* ---- asking the kernel ---------------------------------------------- */
+/* ---- asking the kernel ------------------------------------------------ */
 
 static int ceil_ms(tux_time ns)
 {
@@ -74,7 +74,7 @@ static bool over(const struct look *l)
 	       (l->until != TUX_NEVER && wait_now() >= l->until);
 }
 
-/* ---- an instance without socks -------------------------------------- */
+/* ---- an instance without socks ---------------------------------------- */
 
 void ep_kick(struct ep *ep)
 {
@@ -122,7 +122,7 @@ static int wait_plain(struct look *l)
 	return l->n || !plain || !over(l);
 }
 
-/* ---- one look at an instance with socks ----------------------------- */
+/* ---- one look at an instance with socks ------------------------------- */
 
 /* How many places to keep for the kernel's events. */
 static int share(struct look *l, tux_time now)
@@ -158,7 +158,7 @@ static int look(struct look *l, bool fresh)
 	return 0;
 }
 
-/* ---- sleeping ------------------------------------------------------- */
+/* ---- sleeping --------------------------------------------------------- */
 
 static bool lead(struct ep *ep)
 {
@@ -247,7 +247,7 @@ static int wait_tux(struct look *l)
 	return l->until ? slept : 0;
 }
 
-/* ---- the calls ------------------------------------------------------ */
+/* ---- the calls -------------------------------------------------------- */
 
 static int wait_on(struct look *l)
 {

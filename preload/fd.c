@@ -152,7 +152,7 @@ struct sock *fd_take(int fd)
 
 int fd_fresh(int fd)
 {
-	if (fd_peek(fd))
+	if (fd_peek(fd) && !fork_is_vfork())
 		close_stale(fd);
 	return fd;
 }

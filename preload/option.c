@@ -66,6 +66,32 @@ static bool needs_tcp(int level, int name)
 	       (name == TCP_ULP || name == TCP_REPAIR);
 }
 
+/* 0, or the errno to refuse it with.  Who asks for TLS in the kernel asks every
+ * time, and does it itself if the kernel cannot: no reason to stay on TCP. */
+static int refuses(struct sock *s, int fd, int level, int name)
+{
+	if (!needs_tcp(level, name))
+		return 0;
+	if (name != TCP_ULP)
+		claim_pin(fd);
+	return s->stage == SOCK_CLAIMED || s->stage == SOCK_CANDIDATE ?
+	       ENOPROTOOPT : 0;
+}
+
+static int set(struct sock *s, int fd, int level, int name, const void *value,
+	       socklen_t len)
+{
+	int err = refuses(s, fd, level, name);
+	int r;
+
+	if (err)
+		return (int)libc_ret(-err);
+	r = libc.setsockopt(fd, level, name, value, len);
+	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED)
+		option_load(s, fd);
+	return r;
+}
+
 HOOK int setsockopt(int fd, int level, int name, const void *value,
 		    socklen_t len)
 {
@@ -74,17 +100,7 @@ HOOK int setsockopt(int fd, int level, int name, const void *value,
 
 	if (!s)
 		return libc.setsockopt(fd, level, name, value, len);
-	if (needs_tcp(level, name)) {
-		claim_pin(fd);
-		if (s->stage == SOCK_CLAIMED) {
-			sock_put(s);
-			errno = ENOPROTOOPT;
-			return -1;
-		}
-	}
-	r = libc.setsockopt(fd, level, name, value, len);
-	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED)
-		option_load(s, fd);
+	r = set(s, fd, level, name, value, len);
 	sock_put(s);
 	return r;
 }
@@ -107,10 +123,11 @@ HOOK int getsockopt(int fd, int level, int name, void *restrict value,
 	if (r || level != SOL_SOCKET || name != SO_ERROR || !fd_peek(fd) ||
 	    *len < sizeof(int))
 		return r;
-	s = sock_claimed(fd);
+	s = sock_get(fd);
 	if (!s)
 		return r;
-	merge_error(s, value);
+	if (s->stage == SOCK_CLAIMED)
+		merge_error(s, value);
 	sock_put(s);
 	return r;
 }

@@ -46,7 +46,7 @@ bool pollset_ours(int fd)
 	       stage == SOCK_CLAIMED;
 }
 
-/* ---- one look ------------------------------------------------------- */
+/* ---- one look --------------------------------------------------------- */
 
 /* The sock of @fd, claimed or on the way to it: still connecting, it may be
  * claimed by somebody else while we sleep. */
@@ -95,7 +95,7 @@ static bool arrange(struct polling *p)
 
 		k->events = (short)(k->events & tcp);
 		/* POLLERR and POLLHUP come unasked: see ready.c. */
-		if (!k->events && !(tcp & EPOLLERR) && k->fd >= 0) {
+		if (!k->events && !(tcp & READY_ALWAYS) && k->fd >= 0) {
 			k->fd = -1;
 			asked--;
 		}
@@ -148,7 +148,8 @@ static int merge(struct polling *p)
 			got = plain_revents(k);
 		f->revents = (short)(got & wanted(p, f->events));
 		ready += f->revents != 0;
-		if (p->strict && got && !f->revents)
+		if (p->strict && (k->revents & (POLLERR | POLLHUP)) &&
+		    !f->revents)
 			f->fd = -1;
 	}
 	return ready;
@@ -161,7 +162,7 @@ static int look(struct polling *p)
 	return merge(p);
 }
 
-/* ---- sleeping ------------------------------------------------------- */
+/* ---- sleeping --------------------------------------------------------- */
 
 static int sleep_on(struct polling *p, struct waiting *t)
 {
@@ -214,7 +215,7 @@ static int run(struct polling *p)
 	return r;
 }
 
-/* ---- memory --------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------- */
 
 static int run_small(struct polling *p)
 {
@@ -254,7 +255,7 @@ int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 	return n <= SMALL ? run_small(&p) : run_big(&p);
 }
 
-/* ---- the calls ------------------------------------------------------ */
+/* ---- the calls -------------------------------------------------------- */
 
 static bool any_ours(struct pollfd *fds, nfds_t n)
 {

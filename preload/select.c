@@ -23,7 +23,7 @@ struct sets {
 	fd_set *in, *out, *pri;	/* each may be NULL */
 };
 
-/* ---- bits ----------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------- */
 
 static unsigned long *word(fd_set *set, int fd)
 {
@@ -57,7 +57,7 @@ static int keep(fd_set *set, int fd, bool on)
 	return on;
 }
 
-/* ---- there and back ------------------------------------------------- */
+/* ---- there and back --------------------------------------------------- */
 
 /* How many descriptors are asked about, and does one of them concern us? */
 static unsigned count(const struct sets *s, bool *ours)
@@ -138,7 +138,7 @@ static int run_any(struct sets *s, unsigned m, tux_time ns,
 	return run_big(s, m, ns, mask);
 }
 
-/* ---- the calls ------------------------------------------------------ */
+/* ---- the calls -------------------------------------------------------- */
 
 static bool valid(const struct timeval *t)
 {

@@ -10,21 +10,7 @@
 
 enum { BUFFER = 16384 };
 
-static ssize_t fill(int in, char *buf, size_t len, const off64_t *at)
-{
-	return at ? pread64(in, buf, len, *at) : libc.read(in, buf, len);
-}
-
-/* What was read but not sent goes back; a file can do that.  A pipe cannot, but
- * then, the kernel's sendfile() does not take pipes. */
-static void advance(int in, off64_t *at, ssize_t read, ssize_t sent)
-{
-	if (at)
-		*at += sent;
-	else if (sent < read)
-		lseek64(in, sent - read, SEEK_CUR);
-}
-
+/* From @in at *@at on, which moves by what was sent. */
 static ssize_t copy(struct rw *r, int in, off64_t *at, size_t len)
 {
 	char buf[BUFFER];
@@ -33,7 +19,7 @@ static ssize_t copy(struct rw *r, int in, off64_t *at, size_t len)
 
 	while (done < len) {
 		size_t want = len - done < BUFFER ? len - done : BUFFER;
-		ssize_t n = fill(in, buf, want, at);
+		ssize_t n = pread64(in, buf, want, *at);
 		struct iovec iov = { buf, n > 0 ? (size_t)n : 0 };
 		ssize_t k;
 
@@ -42,10 +28,10 @@ static ssize_t copy(struct rw *r, int in, off64_t *at, size_t len)
 			return done ? (ssize_t)done : n;
 		}
 		k = rw_send(r, &iov, 1, 0);
-		advance(in, at, n, k > 0 ? k : 0);
 		if (k < 0)
 			return done ? (ssize_t)done : k;
 		done += (size_t)k;
+		*at += k;
 		if (k < n || done == len)
 			return (ssize_t)done;
 		if (!rw_enter(r, fd))
@@ -55,13 +41,28 @@ static ssize_t copy(struct rw *r, int in, off64_t *at, size_t len)
 	return (ssize_t)done;
 }
 
+/* A pipe has no place, and the kernel's sendfile() does not take one either. */
+static ssize_t copy_here(struct rw *r, int in, size_t len)
+{
+	off64_t at = lseek64(in, 0, SEEK_CUR);
+	ssize_t n;
+
+	if (at < 0) {
+		sock_put(r->s);
+		return libc_ret(-EINVAL);
+	}
+	n = copy(r, in, &at, len);
+	lseek64(in, at, SEEK_SET);
+	return n;
+}
+
 HOOK ssize_t sendfile64(int out, int in, off64_t *at, size_t len)
 {
 	struct rw r;
 
 	if (!rw_enter(&r, out))
 		return rw_left(&r, libc.sendfile64(out, in, at, len));
-	return copy(&r, in, at, len);
+	return at ? copy(&r, in, at, len) : copy_here(&r, in, len);
 }
 
 HOOK ssize_t sendfile(int out, int in, off_t *at, size_t len)

@@ -87,6 +87,14 @@ void wait_drain(struct waiting *t)
 
 /* ---- signals ---------------------------------------------------------- */
 
+/* Signals for what a thread itself did wrong do not interrupt its waits. */
+static bool is_fault(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE ||
+	       sig == SIGILL || sig == SIGTRAP || sig == SIGABRT ||
+	       sig == SIGSYS;
+}
+
 /* Which signal it was, nobody says.  If all handlers agree there is no doubt;
  * if not, the program has one that counts on EINTR and must get it. */
 bool wait_restarts(void)
@@ -94,7 +102,8 @@ bool wait_restarts(void)
 	for (int sig = 1; sig < _NSIG; sig++) {
 		struct sigaction a;
 
-		if (sigaction(sig, NULL, &a) || a.sa_handler == SIG_DFL ||
+		if (is_fault(sig) || sigaction(sig, NULL, &a) ||
+		    a.sa_handler == SIG_DFL ||
 		    a.sa_handler == SIG_IGN)
 			continue;
 		if (!(a.sa_flags & SA_RESTART))

@@ -14,6 +14,7 @@
 enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
+	SHUT_TRIES = 10000,
 	V4_HEADERS = 28, V6_HEADERS = 48,
 };
 
@@ -143,10 +144,29 @@ void tux_end_flush(struct tux_end *e, bool now)
 		tux_end_ring(e, 0, now);
 }
 
+/* What was written goes out, and then the end of it.  A thread that died in the
+ * middle of a write, at exit, is not waited for. */
+static void shut(struct tux_duplex *d)
+{
+	unsigned i;
+
+	for (i = 0; i < SHUT_TRIES; i++) {
+		if (tux_latch_try(&d->tx.latch)) {
+			tux_duplex_shut(d);
+			tux_latch_drop(&d->tx.latch);
+			return;
+		}
+		tux_sys_yield();
+	}
+	atomic_store(&d->tx.shut, 1);
+}
+
 void tux_end_close(struct tux_end *e, bool abort)
 {
 	tux_end_set_fd(e, -1);
-	tux_end_ring(e, TUX_RING_CLOSE | (abort ? TUX_RING_ABORT : 0), false);
+	if (!abort)
+		shut(e->dx);
+	tux_end_ring(e, abort ? TUX_RING_ABORT : TUX_RING_CLOSE, false);
 }
 
 void tux_end_free(struct tux_end *e)

@@ -19,9 +19,8 @@ struct ride {
 	struct tux_driver *d;
 	struct tux_nap *x;
 	tux_time until;
-	tux_time began;
-	tux_time spin_until;
 	tux_time fds_at;	/* when the descriptors were last looked at */
+	bool began;
 	bool masked;		/* all signals are blocked; old has the mask */
 	sigset_t old;
 };
@@ -156,25 +155,28 @@ static int doze(struct ride *r)
 /* Until there is an answer, or *@handed: the helper wants to drive. */
 static int ride(struct ride *r, bool *handed)
 {
-	struct tux_driver *d = r->d;
-	struct tux_loop *l = d->loop;
+	struct tux_spin *s = &r->d->spin;
+	struct tux_loop *l = r->d->loop;
 
 	for (;;) {
 		bool busy = tux_loop_turn(l) > 0;
 		int got = 0;
 
 		if (!r->began)
-			r->began = l->now;
+			tux_spin_begin(s, l->now);
+		r->began = true;
 		if (tux_nap_rung(r->x))
 			return 1;
 		if (l->now >= r->until)
 			return look(r);
-		*handed = atomic_load(&d->helper) == TUX_DRIVES;
+		*handed = atomic_load(&r->d->helper) == TUX_DRIVES;
 		if (*handed)
 			return 0;
-		if (busy || !r->spin_until)
-			r->spin_until = l->now + tux_spin_for(&d->spin);
-		if (l->now >= r->spin_until) {
+		if (busy) {
+			tux_spin_end(s, l->now);
+			tux_spin_begin(s, l->now);
+		}
+		if (!tux_spin_more(s, l->now)) {
 			got = doze(r);
 		} else {
 			mask_signals(r);
@@ -195,7 +197,7 @@ static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
 	x->loop_fd = d->loop->epfd;
 	got = ride(&r, handed);
 	x->loop_fd = -1;
-	tux_spin_learn(&d->spin, tux_clock_read() - r.began);
+	tux_spin_end(&d->spin, tux_clock_read());
 	leave(d);
 	unmask_signals(&r);
 	return got;

@@ -118,18 +118,29 @@ static bool still_drives(struct tux_driver *d)
 static void doze(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
-	tux_time began = l->now;
 
 	if (tux_loop_doze(l) && !stopping(d))
 		sleep_on_loop(d, tux_loop_deadline(l));
 	tux_loop_rouse(l, true);
-	tux_spin_learn(&d->spin, tux_clock_read() - began);
+}
+
+static void run(struct tux_driver *d)
+{
+	struct tux_loop *l = d->loop;
+
+	tux_spin_begin(&d->spin, tux_clock_read());
+	do {
+		if (tux_loop_turn(l)) {
+			tux_spin_end(&d->spin, l->now);
+			tux_spin_begin(&d->spin, l->now);
+		} else if (!tux_spin_more(&d->spin, l->now)) {
+			doze(d);
+		}
+	} while (!stopping(d) && still_drives(d));
 }
 
 static void drive(struct tux_driver *d)
 {
-	tux_time spin_until = 0;
-
 	/* Whoever drives sees that we want to, once it is awake. */
 	while (!tux_driver_take(d)) {
 		tux_loop_wake(d->loop);
@@ -137,14 +148,7 @@ static void drive(struct tux_driver *d)
 		if (stopping(d))
 			return;
 	}
-	do {
-		if (tux_loop_turn(d->loop))
-			spin_until = d->loop->now + tux_spin_for(&d->spin);
-		else if (d->loop->now >= spin_until)
-			doze(d);
-		else
-			tux_pause();
-	} while (!stopping(d) && still_drives(d));
+	run(d);
 	atomic_store(&d->crowds, 0);
 	become(d, TUX_DRIVES, TUX_WATCHES);
 	tux_driver_drop(d);

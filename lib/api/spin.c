@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "api/spin.h"
 
+#include <string.h>
+
 #include "io/sys.h"
 
-enum { CUT_NS = 1000000, WEIGHT = 4, CPU_WORDS = 128 };
+enum {
+	CUT_NS = 1000000,
+	WEIGHT = 4,
+	PENALTY_MIN = 16,
+	PENALTY_MAX = 4096,
+	CPU_WORDS = 128,
+};
 
 static unsigned cpus(void)
 {
@@ -18,21 +26,49 @@ static unsigned cpus(void)
 
 void tux_spin_init(struct tux_spin *s)
 {
-	s->never = cpus() < 2;
+	memset(s, 0, sizeof(*s));
 	s->mean_ns = CUT_NS;
+	s->penalty = PENALTY_MIN;
+	s->never = cpus() < 2;
 }
 
-tux_time tux_spin_for(const struct tux_spin *s)
+static tux_time spin_for(struct tux_spin *s)
 {
-	tux_time mean = s->mean_ns;
-
-	return s->never || mean > TUX_USEC(TUX_SPIN_MAX_US) ?
-	       0 : TUX_USEC(TUX_SPIN_MAX_US);
+	if (s->never || s->mean_ns > TUX_USEC(TUX_SPIN_MAX_US))
+		return 0;
+	if (s->skip) {
+		s->skip--;
+		return 0;
+	}
+	return tux_time_min(TUX_USEC(TUX_SPIN_MAX_US), 2 * s->mean_ns);
 }
 
-void tux_spin_learn(struct tux_spin *s, tux_time in)
+void tux_spin_begin(struct tux_spin *s, tux_time now)
 {
-	uint32_t ns = in < CUT_NS ? (uint32_t)in : CUT_NS;
+	tux_time in = spin_for(s);
 
-	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + ns / WEIGHT;
+	s->since = now;
+	s->until = now + in;
+	s->on = in > 0;
+}
+
+bool tux_spin_more(struct tux_spin *s, tux_time now)
+{
+	if (s->on && now >= s->until) {
+		s->on = false;
+		s->skip = s->penalty;
+		if (s->penalty < PENALTY_MAX)
+			s->penalty *= 2;
+	}
+	return s->on;
+}
+
+void tux_spin_end(struct tux_spin *s, tux_time now)
+{
+	tux_time in = tux_time_min(tux_time_since(s->since, now), CUT_NS);
+
+	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
+	if (s->on && s->penalty > PENALTY_MIN)
+		s->penalty /= 2;
+	s->on = false;
 }

@@ -2,9 +2,12 @@
 /*
  * spin - whether it pays to look again before sleeping
  *
- * It does when the last waits were short: then the next one probably is, too,
- * and going to sleep and being woken would cost more than it takes.  A wait
- * that turns out long takes that trust away at once.
+ * It may when the last waits were short: going to sleep and being woken costs
+ * more than such a wait.  It does not when the other side waits for our
+ * processor; then spinning is what keeps it from answering.  So a spin that
+ * found nothing is not repeated for a while, twice as long each time.
+ *
+ * One thread at a time, who drives.
  */
 #ifndef TUX_API_SPIN_H
 #define TUX_API_SPIN_H
@@ -17,16 +20,24 @@
 enum { TUX_SPIN_MAX_US = 50 };
 
 struct tux_spin {
-	_Atomic uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
-	bool never;			/* one processor: who spins, blocks */
+	tux_time since;		/* the wait began */
+	tux_time until;		/* of the spin in it */
+	uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
+	uint32_t skip;		/* waits without a spin, still to come */
+	uint32_t penalty;	/* how many after the next lost one */
+	bool on;		/* spinning */
+	bool never;		/* one processor: who spins, blocks */
 };
 
 void tux_spin_init(struct tux_spin *s);
 
-/* How long to look before sleeping; 0: do not. */
-tux_time tux_spin_for(const struct tux_spin *s);
+/* A wait begins. */
+void tux_spin_begin(struct tux_spin *s, tux_time now);
 
-/* A wait has lasted @in. */
-void tux_spin_learn(struct tux_spin *s, tux_time in);
+/* Nothing yet: look again, without sleeping? */
+bool tux_spin_more(struct tux_spin *s, tux_time now);
+
+/* The wait is over. */
+void tux_spin_end(struct tux_spin *s, tux_time now);
 
 #endif

@@ -97,7 +97,7 @@ void *tux_map_del(struct tux_map *m, uint64_t key)
 	if (!val)
 		return NULL;
 	m->len--;
-	/* Who stands behind the hole may fill it, unless its home is between. */
+	/* Who stands behind the hole may fill it, if its home is not between. */
 	for (i = (hole + 1) & mask; m->slot[i].val; i = (i + 1) & mask) {
 		uint32_t from = home(m, m->slot[i].key);
 

@@ -6,15 +6,18 @@
  */
 #include "conn/conn.h"
 
-/* What was in flight does not matter any more: TCP carries it again. */
+/* The stream bytes in flight do not matter any more, TCP carries them again;
+ * what else was said is said once more. */
 static void forget_flight(struct tux_conn *c)
 {
 	struct tux_sent *s;
 
-	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
-		tux_sentq_settle(&c->sentq, s);
-	tux_ranges_init(&c->tx.buf.lost);
 	c->todo &= ~(uint32_t)TUX_DO_PING;
+	while ((s = tux_sentq_oldest(&c->sentq)) != NULL) {
+		tux_conn_do(c, s->what & (TUX_DO_PREPARED | TUX_DO_RAW));
+		tux_sentq_settle(&c->sentq, s);
+	}
+	tux_ranges_init(&c->tx.buf.lost);
 }
 
 void tux_back(struct tux_conn *c, tux_time now)
@@ -57,6 +60,8 @@ void tux_back_alive(struct tux_conn *c, tux_time now)
 
 void tux_back_again(struct tux_conn *c, tux_time now)
 {
+	if (c->tx.raw_wanted)
+		return;			/* too late: it stays on TCP */
 	c->tx.path = TUX_PATH_TUX;
 	c->tx.back_at = now;
 	c->tx.buf.next = c->out.off;
@@ -66,7 +71,7 @@ void tux_back_again(struct tux_conn *c, tux_time now)
 }
 
 /* Not yet switched: then it never will be. */
-static bool pin_plain(struct tux_conn *c)
+static bool pin_plain(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex *d = c->dx;
 	bool both = true;
@@ -74,6 +79,9 @@ static bool pin_plain(struct tux_conn *c)
 	if (c->tx.path == TUX_PATH_NONE && tux_latch_try(&d->tx.latch)) {
 		tux_duplex_withdraw(d);
 		d->tx.pinned = 1;
+		if (d->tx.doubt)
+			c->tx.announce_at = tux_time_min(c->tx.announce_at,
+							 now);
 		tux_latch_drop(&d->tx.latch);
 	} else if (c->tx.path == TUX_PATH_NONE) {
 		both = false;
@@ -92,7 +100,8 @@ void tux_back_raw(struct tux_conn *c, tux_time now)
 	bool first = !c->tx.raw_wanted;
 
 	c->tx.raw_wanted = true;
-	if (!pin_plain(c))
+	c->out.sw = false;
+	if (!pin_plain(c, now))
 		tux_conn_retry(c, now);
 	if (c->phase != TUX_PHASE_PROVED)
 		return;
@@ -116,11 +125,14 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 		tux_conn_retry(c, now);
 		return;
 	}
-	/* Held: the application's next byte must come behind the frame. */
-	if (c->out.off == tux_pipe_head(&c->dx->txp)) {
+	/* Held: the application's next byte must come behind the frame.  If
+	 * there is none, FIN is enough. */
+	if (c->out.off == tux_pipe_head(&c->dx->txp) &&
+	    !atomic_load(&t->shut)) {
 		atomic_store(&t->hold, 1);
 		atomic_store(&t->state, TUX_TX_RAW);
 		c->out.raw = true;
+		c->tx.probe_at = TUX_NEVER;
 	}
 	tux_latch_drop(&t->latch);
 	tux_conn_tcp(c);

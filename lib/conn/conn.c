@@ -93,7 +93,7 @@ void tux_conn_decide(struct tux_conn *c, enum tux_reason why)
 	tux_conn_ready(c);
 }
 
-static void tell_gone(struct tux_conn *c, bool reset)
+void tux_conn_gone(struct tux_conn *c, bool reset)
 {
 	if (c->gone)
 		return;
@@ -111,7 +111,7 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 		return;
 	c->phase = TUX_PHASE_DEAD;
 	tux_conn_decide(c, why ? why : c->reason);
-	if (why) {
+	if (why && c->peer_id) {
 		c->reset_why = why;
 		tux_conn_do(c, TUX_DO_RESET);
 	}
@@ -123,8 +123,8 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 	atomic_store(&d->tx.shut, 1);
 	tux_conn_ready(c);
 	tux_conn_tcp(c);
-	if (c->closed)
-		tell_gone(c, true);
+	if (c->closed && !(c->todo & TUX_DO_RESET))
+		tux_conn_gone(c, false);
 }
 
 /* Everything that we sent has been taken: the rest is TCP's own FIN. */
@@ -132,7 +132,7 @@ static bool tx_done(struct tux_conn *c)
 {
 	if (c->tx.done)
 		return true;
-	if (c->tx.path != TUX_PATH_NONE) {
+	if (!tux_conn_tx_plain(c)) {
 		if (!tux_sendbuf_done(&c->tx.buf) || c->out.busy ||
 		    c->out.marker || c->out.fin)
 			return false;
@@ -140,6 +140,7 @@ static bool tx_done(struct tux_conn *c)
 		return false;
 	}
 	c->tx.done = true;
+	c->out.sw = false;
 	c->core->ev->tcp_shut(c->core->arg, c);
 	return true;
 }
@@ -157,9 +158,10 @@ void tux_conn_check_end(struct tux_conn *c, tux_time now)
 	if (!c->closed || c->gone)
 		return;
 	if (c->phase == TUX_PHASE_DEAD) {
-		tell_gone(c, true);
+		if (!(c->todo & TUX_DO_RESET))
+			tux_conn_gone(c, false);
 	} else if (tx && rx && c->rx.tcp_ended) {
-		tell_gone(c, false);
+		tux_conn_gone(c, false);
 	} else if (tx) {
 		in = rx ? TUX_MSEC(LINGER_DONE_MS) : TUX_MSEC(LINGER_MS);
 		c->linger_at = tux_time_min(c->linger_at,
@@ -172,7 +174,13 @@ void tux_conn_sink(struct tux_conn *c)
 	if (!c->closed || !c->rx.on_ring)
 		return;
 	tux_pipe_consume(&c->dx->rxp, tux_pipe_head(&c->dx->rxp));
-	if (c->tx.done && tux_pipe_head(&c->dx->rxp) > c->closed_at)
+	if (tux_pipe_head(&c->dx->rxp) > c->closed_at)
+		tux_conn_unread(c);
+}
+
+void tux_conn_unread(struct tux_conn *c)
+{
+	if (c->closed && c->tx.done)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
 
@@ -186,11 +194,12 @@ static void on_close(struct tux_conn *c, bool abort, tux_time now)
 	if (!c->decided_tux && !c->reason)
 		tux_conn_decide(c, TUX_REASON_CLOSED);
 	if (abort || c->phase == TUX_PHASE_DEAD) {
-		tell_gone(c, abort);
+		tux_conn_gone(c, abort);
 		return;
 	}
-	if (c->tx.path == TUX_PATH_NONE && !c->rx.on_ring) {
-		tell_gone(c, false);	/* TCP alone, from first to last */
+	if (tux_conn_tx_plain(c) && tux_conn_rx_plain(c) &&
+	    tux_conn_rx_state(c) != TUX_RX_ARMED) {
+		tux_conn_gone(c, false);	/* TCP alone, from first to last */
 		return;
 	}
 	tux_conn_sink(c);
@@ -232,6 +241,12 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 		return;
 	if (bits & TUX_RING_TOUCH)
 		tux_hello_touch(c, now);
+	if (bits & TUX_RING_ABORT) {
+		on_close(c, true, now);
+		return;
+	}
+	if (bits & TUX_RING_CLOSE)
+		atomic_store(&c->dx->tx.shut, 1);
 	if (c->phase == TUX_PHASE_PROVED) {
 		if (bits & (TUX_RING_TX | TUX_RING_TOUCH | TUX_RING_CLOSE))
 			on_tx(c, now);
@@ -240,8 +255,8 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 	}
 	if (bits & TUX_RING_RAW)
 		tux_back_raw(c, now);
-	if (bits & (TUX_RING_CLOSE | TUX_RING_ABORT))
-		on_close(c, bits & TUX_RING_ABORT, now);
+	if (bits & TUX_RING_CLOSE)
+		on_close(c, false, now);
 	tux_conn_arm_timer(c);
 }
 

@@ -214,6 +214,18 @@ static inline uint8_t tux_conn_rx_state(const struct tux_conn *c)
 	return atomic_load_explicit(&c->dx->rx.state, memory_order_acquire);
 }
 
+/* Does the application read and write TCP itself? */
+static inline bool tux_conn_tx_plain(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_NONE ||
+	       (tux_conn_tx_state(c) == TUX_TX_RAW && !c->out.raw);
+}
+
+static inline bool tux_conn_rx_plain(const struct tux_conn *c)
+{
+	return !c->rx.on_ring || tux_conn_rx_state(c) == TUX_RX_RAW;
+}
+
 /* In a direction that has a ring: everything up to the peer's FIN is here. */
 static inline bool tux_conn_said_all(const struct tux_conn *c)
 {
@@ -223,7 +235,7 @@ static inline bool tux_conn_said_all(const struct tux_conn *c)
 /* A latch was held: look again soon. */
 static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
 {
-	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(20)));
+	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(100)));
 }
 
 /* ---- conn.c ---- */
@@ -238,6 +250,12 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
 /* Closed: bytes that arrive have no reader.  They are passed over while ours
  * still go out, and answered with a reset after that. */
 void tux_conn_sink(struct tux_conn *c);
+
+/* Stream bytes came that nobody will read: a reset, once ours are out. */
+void tux_conn_unread(struct tux_conn *c);
+
+/* Nothing is left to do for the core: says `gone`, once. */
+void tux_conn_gone(struct tux_conn *c, bool reset);
 
 /* Closed, and nothing left to do?  Then says `gone`. */
 void tux_conn_check_end(struct tux_conn *c, tux_time now);

@@ -109,6 +109,8 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 {
 	int moved;
 
+	if (c->tx.path == TUX_PATH_TCP && h->got + h->window > c->tx.buf.limit)
+		c->tx.buf.limit = h->got + h->window;
 	if (c->tx.path != TUX_PATH_TUX)
 		return true;
 	moved = tux_sendbuf_got(&c->tx.buf, h->got, h->got + h->window);
@@ -160,8 +162,15 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 		return -EBADMSG;
 	if (tux_conn_rx_state(c) == TUX_RX_RAW)
 		return 0;		/* late: TCP has brought it */
-	tux_conn_trace(c, fin ? TUX_TRACE_RECV_FIN : TUX_TRACE_RECV,
-		       seq - c->peer_first, rec->off, rec->data_len);
+	if (c->closed && !c->rx.on_ring) {
+		tux_conn_unread(c);
+		return -EBADMSG;
+	}
+	tux_conn_trace(c, TUX_TRACE_RECV, seq - c->peer_first, rec->off,
+		       rec->data_len);
+	if (fin)
+		tux_conn_trace(c, TUX_TRACE_RECV_FIN, seq - c->peer_first,
+			       rec->off + rec->data_len, 0);
 	before = tux_recvbuf_got(&c->rx.buf);
 	err = tux_recvbuf_put(&c->rx.buf, rec->off, rec->data, rec->data_len,
 			      fin);

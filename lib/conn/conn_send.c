@@ -114,8 +114,11 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 		tux_pipe_copy(&c->dx->txp, e->off, p + TUX_STREAM_HDR, e->len);
 	tux_sendbuf_take(&c->tx.buf, e);
 	c->stats.tux_tx += e->len;
-	tux_conn_trace(c, e->fin ? TUX_TRACE_SEND_FIN : TUX_TRACE_SEND,
-		       c->sentq.next - c->first, e->off, e->len);
+	tux_conn_trace(c, TUX_TRACE_SEND, c->sentq.next - c->first, e->off,
+		       e->len);
+	if (e->fin)
+		tux_conn_trace(c, TUX_TRACE_SEND_FIN, c->sentq.next - c->first,
+			       e->off + e->len, 0);
 	return true;
 }
 
@@ -198,8 +201,6 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	uint8_t *p;
 
 	c->todo = 0;
-	if (!c->peer_id)
-		return 0;
 	tux_writer_init(&w, buf, cap);
 	p = tux_writer_add(&w, TUX_REC_RESET, 0, TUX_RESET_LEN);
 	if (!p)
@@ -207,6 +208,8 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_put32(p, c->reset_why);
 	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
 	c->sentq.floor = c->sentq.next;
+	if (c->closed)
+		tux_conn_gone(c, false);
 	return finish(c, &w, true, now);
 }
 
@@ -232,20 +235,32 @@ static bool whole_fits(struct tux_conn *c, size_t cap)
 
 	if (!next_extent(c, limit(c), &e))
 		return true;
-	return cap >= limit(c) ||
-	       cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_STREAM_HDR + CONTROL_MAX +
+	return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_STREAM_HDR + CONTROL_MAX +
 		      TUX_SACK_EACH * c->ackq.seen.n + TUX_REC_HDR + e.len;
+}
+
+/* A window of zero, and nothing in flight that would bring news of it: ask. */
+static void watch_window(struct tux_conn *c, tux_time now)
+{
+	if (c->tx.path != TUX_PATH_TUX)
+		return;
+	if (!tux_sendbuf_blocked(&c->tx.buf) || !tux_sentq_empty(&c->sentq))
+		c->tx.probe_at = TUX_NEVER;
+	else if (c->tx.probe_at == TUX_NEVER)
+		c->tx.probe_at = tux_time_add(now, tux_rtt_rto(&c->rtt));
 }
 
 size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 		     tux_time now)
 {
+	size_t len;
+
 	*more = false;
 	if (cap > limit(c))
 		cap = limit(c);
 	if (!c->peer.port)
 		return 0;
-	if (cap < wanted(c) || !whole_fits(c, cap)) {
+	if (cap < limit(c) && (cap < wanted(c) || !whole_fits(c, cap))) {
 		*more = true;
 		return 0;
 	}
@@ -255,6 +270,9 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 		return send_reset(c, buf, cap, now);
 	if (c->phase != TUX_PHASE_PROVED)
 		return 0;
-	return open(c) ? send_numbered(c, buf, cap, now) :
-			 send_ack(c, buf, cap, now);
+	len = open(c) ? send_numbered(c, buf, cap, now) :
+			send_ack(c, buf, cap, now);
+	if (!len)
+		watch_window(c, now);
+	return len;
 }

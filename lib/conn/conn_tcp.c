@@ -40,12 +40,12 @@ static void begin_marker(struct tux_conn *c)
 }
 
 /* At N, acknowledged: the marker, under the latch until TCP has answered. */
-static size_t commit_out(struct tux_conn *c, uint8_t *buf)
+static size_t commit_out(struct tux_conn *c, uint8_t *buf, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
 	if (!tux_latch_try(&t->latch)) {
-		c->retry_at = 0;	/* a writer is there; look again */
+		tux_conn_retry(c, now);	/* a writer is there; look again */
 		tux_conn_arm_timer(c);
 		return 0;
 	}
@@ -92,7 +92,8 @@ static bool next_frame(struct tux_conn *c)
 	return true;
 }
 
-size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap)
+size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
+			tux_time now)
 {
 	struct tux_conn_out *o = &c->out;
 	size_t n;
@@ -102,7 +103,7 @@ size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap)
 		return 0;
 	if (c->tx.path == TUX_PATH_NONE)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED ?
-		       commit_out(c, buf) : 0;
+		       commit_out(c, buf, now) : 0;
 	if (!o->busy && !next_frame(c))
 		return 0;
 	n = o->hdr_left < cap ? o->hdr_left : cap;
@@ -111,6 +112,26 @@ size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap)
 	if (body)
 		tux_pipe_copy(&c->dx->txp, o->off, buf + n, body);
 	return n + body;
+}
+
+/* Is TCP to carry everything, and has it the FIN and all before it? */
+static void fin_in_tcp(struct tux_conn *c)
+{
+	if (c->tx.path == TUX_PATH_TCP && c->out.fin_sent &&
+	    c->out.off == c->tx.buf.end)
+		c->tx.buf.got = c->tx.buf.end + 1;
+}
+
+/* Behind this frame the application writes TCP itself again. */
+static void raw_done(struct tux_conn *c)
+{
+	c->out.raw = false;
+	tux_conn_trace(c, TUX_TRACE_RAW_OUT, c->out.off, 0, 0);
+	atomic_store(&c->dx->tx.hold, 0);
+	if (atomic_load(&c->dx->tx.shut))
+		c->core->ev->tcp_shut(c->core->arg, c);
+	tux_conn_decide(c, TUX_REASON_PINNED);
+	tux_conn_ready(c);
 }
 
 /* A frame has gone into TCP whole. */
@@ -126,21 +147,15 @@ static void frame_done(struct tux_conn *c, tux_time now)
 		tux_conn_ready(c);
 		break;
 	case TUX_FRAME_DATA:
-		if (o->fin_sent && o->off == c->tx.buf.end)
-			c->tx.buf.got = o->off + 1;
+		fin_in_tcp(c);
 		break;
 	case TUX_FRAME_FIN:
 		o->fin = false;
-		if (c->tx.path == TUX_PATH_TCP)	/* and all before it */
-			c->tx.buf.got = c->tx.buf.end + 1;
 		o->fin_sent = true;
+		fin_in_tcp(c);
 		break;
 	case TUX_FRAME_RAW:
-		o->raw = false;
-		tux_conn_trace(c, TUX_TRACE_RAW_OUT, o->off, 0, 0);
-		atomic_store(&c->dx->tx.hold, 0);
-		tux_conn_decide(c, TUX_REASON_PINNED);
-		tux_conn_ready(c);
+		raw_done(c);
 		break;
 	case TUX_FRAME_SWITCH:
 		o->sw = false;
@@ -196,10 +211,8 @@ size_t tux_conn_tcp_want(struct tux_conn *c)
 
 	if (c->phase == TUX_PHASE_DEAD || c->rx.tcp_ended)
 		return 0;
-	if (c->closed && !c->rx.on_ring)
-		return SINK;
-	if (!c->rx.on_ring || tux_conn_rx_state(c) == TUX_RX_RAW)
-		return 0;
+	if (tux_conn_rx_plain(c))
+		return c->closed ? SINK : 0;
 	if (c->dx->rx.marker_left)
 		return c->dx->rx.marker_left;
 	if (!c->in.left)

@@ -88,17 +88,6 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
-/* A window of zero, and nothing in flight that would bring news of it: ask. */
-static void watch_window(struct tux_conn *c, tux_time now)
-{
-	if (c->tx.path != TUX_PATH_TUX)
-		return;
-	if (!tux_sendbuf_blocked(&c->tx.buf) || !tux_sentq_empty(&c->sentq))
-		c->tx.probe_at = TUX_NEVER;
-	else if (c->tx.probe_at == TUX_NEVER)
-		c->tx.probe_at = tux_time_add(now, tux_rtt_rto(&c->rtt));
-}
-
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
@@ -119,7 +108,6 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 			tux_conn_kick(c);
 		if (now >= rto_at(c))
 			on_timeout(c, now);
-		watch_window(c, now);
 		if (now >= c->tx.probe_at)
 			on_probe(c);
 		tux_upgrade_expire(c, now);

@@ -7,9 +7,10 @@
  * and no allocation but when a connection is opened.  `now` never goes back.
  * One thread at a time calls into a core.
  *
- * All events but trace must be given.  They are told from within tux_core_input(), tux_core_expire(),
- * tux_conn_rung() and the tux_conn_tcp_*() calls; a handler takes note and
- * calls nothing here, except where said.
+ * All events but trace must be given.  They are told from within
+ * tux_core_input(), _output() and _expire(), tux_conn_rung() and the
+ * tux_conn_tcp_*() calls; a handler takes note and calls nothing here, except
+ * where said.
  */
 #ifndef TUX_CONN_CORE_H
 #define TUX_CONN_CORE_H
@@ -130,7 +131,8 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 /* Bytes to write to TCP: copies up to @cap (at least 16) into @buf and returns
  * how many.  If that is not 0, tux_conn_tcp_sent() must follow at once and say
  * how many TCP took, none included: a latch may be held in between. */
-size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap);
+size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
+			tux_time now);
 void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);
 
 /* The UDP path to this peer is known to be gone (interface down, ICMP is not

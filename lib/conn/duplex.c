@@ -283,7 +283,9 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 
 bool tux_duplex_shut(struct tux_duplex *d)
 {
-	bool ring = load8(&d->tx.state) == TUX_TX_RING;
+	uint8_t state = load8(&d->tx.state);
+	bool ring = state == TUX_TX_RING ||
+		    (state == TUX_TX_RAW && load8(&d->tx.hold));
 
 	store8(&d->tx.shut, 1);
 	if (ring)
@@ -353,11 +355,45 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	return k;
 }
 
-static void switch_rx(struct tux_duplex *d, uint8_t marker_left)
+static void switch_rx(struct tux_duplex *d)
 {
-	d->rx.marker_left = marker_left;
+	d->rx.marker_left = (uint8_t)(TUX_MARKER_LEN - d->rx.held);
+	d->rx.held = 0;
 	store8(&d->rx.state, TUX_RX_RING);
 	atomic_fetch_or(&d->rung, TUX_RING_RX);
+}
+
+/* The generation is void.  What was held as the beginning of its marker is
+ * data, and comes before all that is still in TCP. */
+static void disarm(struct tux_duplex *d)
+{
+	struct tux_duplex_rx *r = &d->rx;
+
+	memcpy(r->spill, r->marker, r->held);
+	r->off += r->held;
+	store8(&r->spill_len, r->held);
+	r->held = 0;
+	store8(&r->state, TUX_RX_PLAIN);
+}
+
+static ssize_t read_spill(struct tux_duplex *d, const struct iovec *iov, int n,
+			  bool peek)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	size_t len = load8(&r->spill_len), at = 0;
+	int i;
+
+	for (i = 0; i < n && at < len; i++) {
+		size_t k = iov[i].iov_len < len - at ? iov[i].iov_len : len - at;
+
+		memcpy(iov[i].iov_base, r->spill + at, k);
+		at += k;
+	}
+	if (!peek) {
+		memmove(r->spill, r->spill + at, len - at);
+		store8(&r->spill_len, (uint8_t)(len - at));
+	}
+	return (ssize_t)at;
 }
 
 bool tux_duplex_prove(struct tux_duplex *d)
@@ -365,37 +401,45 @@ bool tux_duplex_prove(struct tux_duplex *d)
 	struct tux_duplex_rx *r = &d->rx;
 
 	if (load8(&r->state) == TUX_RX_ARMED && r->off == r->at)
-		switch_rx(d, TUX_MARKER_LEN);
+		switch_rx(d);
 	return load8(&r->state) == TUX_RX_RING;
 }
 
-/* Armed and at N: what stands there?  0 if the state has changed and the
- * caller should look again; else what to tell the application. */
+/*
+ * Armed and at N: what stands there?  0 if the state has changed and the
+ * caller should look again; else what to tell the application.
+ *
+ * A proper beginning of the marker is read and held: left in TCP, it would hide
+ * the end of the stream behind it, and keep the socket readable.  An error
+ * behind it may have cut the marker short, so then it is nobody's data.
+ */
 static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
-	struct iovec v = { buf, sizeof(buf) };
+	struct iovec v = { buf, sizeof(buf) - r->held };
 	ssize_t k;
 
 	if (tux_pipe_head(&d->rxp) > r->at) {	/* proof: Tux data is here */
-		switch_rx(d, TUX_MARKER_LEN);
+		switch_rx(d);
 		return 0;
 	}
 	k = tcp->recv(tcp->arg, &v, 1, true);
 	touch(d);
 	if (k < 0)
 		return k;
-	if (k == 0 || memcmp(buf, r->marker, (size_t)k) != 0) {
-		store8(&r->state, TUX_RX_PLAIN);	/* void, and data */
+	if (k == 0 || memcmp(buf, r->marker + r->held, (size_t)k) != 0) {
+		disarm(d);
 		return 0;
 	}
-	if (k < (ssize_t)sizeof(buf))
-		return -EAGAIN;
+	v.iov_len = (size_t)k;
 	k = tcp->recv(tcp->arg, &v, 1, false);
 	if (k < 0)
 		return k;
-	switch_rx(d, (uint8_t)(TUX_MARKER_LEN - k));
+	r->held = (uint8_t)(r->held + k);
+	if (r->held < TUX_MARKER_LEN)
+		return -EAGAIN;
+	switch_rx(d);
 	return 0;
 }
 
@@ -416,13 +460,15 @@ static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			bool peek, const struct tux_tcp *tcp)
 {
+	if (load8(&d->rx.spill_len) && n)
+		return read_spill(d, iov, n, peek);
 	switch (load8(&d->rx.state)) {
 	case TUX_RX_ARMED:
 		return read_armed(d, iov, n, peek, tcp);
 	case TUX_RX_RING:
 		return read_ring_or_why(d, iov, n, peek);
 	case TUX_RX_RAW:
-		if (tux_duplex_readable(d))
+		if (tux_pipe_len(&d->rxp))
 			return read_ring(d, iov, n, peek);
 		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
 	default:
@@ -432,6 +478,8 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 
 bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
+	if (load8(&d->rx.spill_len))
+		return true;
 	if (load8(&d->rx.state) == TUX_RX_ARMED && d->rx.off == d->rx.at) {
 		ssize_t k = at_marker(d, tcp);
 
@@ -447,7 +495,10 @@ bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 
 uint32_t tux_duplex_readable(const struct tux_duplex *d)
 {
-	return tux_pipe_len(&d->rxp);
+	uint32_t ring = load8(&d->rx.state) >= TUX_RX_RING ?
+			tux_pipe_len(&d->rxp) : 0;
+
+	return ring + load8(&d->rx.spill_len);
 }
 
 static unsigned poll_rx(const struct tux_duplex *d, bool err)
@@ -462,7 +513,7 @@ static unsigned poll_rx(const struct tux_duplex *d, bool err)
 			can |= TUX_IS_EOF;
 		if (eof || err || tux_duplex_readable(d))
 			can |= TUX_CAN_READ;
-	} else if (state == TUX_RX_RAW && tux_duplex_readable(d)) {
+	} else if (tux_duplex_readable(d)) {
 		can |= TUX_CAN_READ;
 	}
 	return can;
@@ -499,7 +550,8 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 {
 	struct tux_duplex_tx *t = &d->tx;
 
-	if (load8(&t->state) != TUX_TX_PLAIN || t->pinned || load8(&t->shut))
+	if (load8(&t->state) != TUX_TX_PLAIN || load8(&t->shut) ||
+	    (t->pinned && !t->doubt))
 		return false;
 	t->gen++;
 	t->from = t->off;
@@ -540,19 +592,20 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t state = load8(&r->state);
 
-	if (state == TUX_RX_RAW || r->pinned)
+	if (state == TUX_RX_RAW)
 		return false;
 	if (gen == r->gen)		/* our answer may have been lost */
 		return state != TUX_RX_PLAIN || r->at == TUX_NOWHERE;
 	if (state == TUX_RX_RING || (int32_t)(gen - r->gen) < 0)
 		return false;
 	/* A newer one makes the older void, even if it is void itself. */
-	store8(&r->state, TUX_RX_PLAIN);
+	if (state == TUX_RX_ARMED)
+		disarm(d);
 	r->gen = gen;
 	r->at = at;
 	if (at == TUX_NOWHERE)
 		return true;
-	if (at < r->off)
+	if (at < r->off || r->pinned)
 		return false;
 	tux_marker(r->marker, key, gen, active);
 	tux_pipe_init(&d->rxp, d->rxp.mem, d->rxp.cap, at);

@@ -59,7 +59,7 @@ struct tux_duplex_tx {
 	_Atomic uint8_t shut;		/* no more bytes will come */
 	_Atomic uint8_t hold;		/* RAW, but its frame is not yet out */
 	_Atomic uint8_t marker_left;	/* RING: bytes of it not yet in TCP */
-	uint8_t pinned;			/* never announce */
+	uint8_t pinned;			/* never announce a place again */
 	uint8_t doubt;			/* the peer may be armed at `at`, and what
 					 * went to TCP there is the beginning of
 					 * the marker so far */
@@ -75,12 +75,16 @@ struct tux_duplex_rx {
 	struct tux_latch latch;
 	_Atomic uint8_t state;		/* enum tux_rx_state */
 	_Atomic uint8_t eof;		/* the ring ends here: FIN arrived */
-	uint8_t pinned;			/* never arm */
-	uint8_t marker_left;		/* bytes of the marker still in TCP */
+	uint8_t pinned;			/* never arm again */
+	uint8_t marker_left;		/* RING: bytes of it still in TCP */
+	uint8_t held;			/* ARMED, at N: so many bytes of it were
+					 * read, and no more were there */
+	_Atomic uint8_t spill_len;	/* read that way, but data after all */
 	uint32_t gen;			/* the last generation seen */
 	uint64_t off;			/* bytes read from TCP, until RING */
 	uint64_t at;			/* N of generation `gen` */
 	uint8_t marker[TUX_MARKER_LEN];
+	uint8_t spill[TUX_MARKER_LEN];
 };
 
 struct tux_duplex {
@@ -141,7 +145,8 @@ enum {
 };
 unsigned tux_duplex_poll(const struct tux_duplex *d);
 
-/* Bytes that can be read from the ring now (FIONREAD). */
+/* Bytes that can be read without TCP now: add TCP's FIONREAD in a direction
+ * that is not on the ring. */
 uint32_t tux_duplex_readable(const struct tux_duplex *d);
 
 /* Marks @bits for the loop.  True if the connection's index must be put into

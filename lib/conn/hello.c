@@ -57,10 +57,10 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 
 static void derive_session(struct tux_conn *c)
 {
-	uint64_t in[3];
+	uint8_t in[17];
 
-	in[1] = c->active ? c->nonce : c->peer_nonce;
-	in[2] = c->active ? c->peer_nonce : c->nonce;
+	tux_put64(in + 1, c->active ? c->nonce : c->peer_nonce);
+	tux_put64(in + 9, c->active ? c->peer_nonce : c->nonce);
 	in[0] = 0;
 	c->session.k0 = tux_sip(&c->key, in, sizeof(in));
 	in[0] = 1;

@@ -40,8 +40,12 @@ static void announce(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
-	if (now < c->tx.announce_at || !try_tx(c, now))
+	if (now < c->tx.announce_at)
 		return;
+	if (!try_tx(c, now)) {
+		c->tx.announce_at = c->retry_at;
+		return;
+	}
 	if (tux_duplex_announce(c->dx, c->tx.ahead, &c->session, c->active,
 				&c->tx.gen_at)) {
 		c->tx.gen = t->gen;
@@ -114,7 +118,7 @@ void tux_upgrade_tx(struct tux_conn *c, tux_time now)
 		announce(c, now);
 		break;
 	case TUX_TX_ACKED:
-		tux_conn_tcp(c);	/* at N by now? */
+		tux_conn_tcp(c);	/* the marker may be due */
 		break;
 	default:
 		break;
@@ -171,8 +175,10 @@ static void check_quiet(struct tux_conn *c, tux_time now)
 	else
 		watch_quiet(c, now);
 	tux_latch_drop(&c->dx->tx.latch);
-	if (quiet)
+	if (quiet) {			/* and it rests now */
 		next_generation(c, 0, now);
+		c->tx.announce_at = now;
+	}
 }
 
 /* ---- the direction that we receive ---- */
@@ -183,7 +189,7 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 	struct tux_conn_rx *r = &c->rx;
 
 	tux_conn_trace(c, TUX_TRACE_RECV_PREPARE, gen, at, 0);
-	if (r->on_ring)
+	if (r->on_ring || (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
 		return;
 	r->arm_gen = gen;
 	r->arm_at = at;

@@ -69,7 +69,7 @@ void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 	if (t->fd < 0)
 		return;
 	while (!t->full && !t->broken) {
-		size_t len = tux_conn_tcp_out(c, buf, TUX_LIFELINE_BUF);
+		size_t len = tux_conn_tcp_out(c, buf, TUX_LIFELINE_BUF, now);
 		long n;
 
 		if (!len)

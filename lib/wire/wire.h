@@ -4,8 +4,8 @@
  *
  * tux-wire(7) says the same for people; keep the two together.  Numbers are
  * big-endian.  A new record type needs: a number here, its size or form below,
- * a decoder in pkt.c, an encoder in pkt.c, a case in conn_recv.c, a section in
- * tux-wire(7), and a golden packet in the codec's test.
+ * a decoder in pkt.c, an encoder where it is sent, a case in conn_recv.c, a
+ * section in tux-wire(7), and a golden packet in the codec's test.
  *
  * DATAGRAM  one or more packets, back to back.
  *
@@ -39,6 +39,13 @@
  * RESET     0  u32  error, as a reason number
  * PING      empty; asks for an acknowledgment
  * RAW       empty; asks for plain TCP in both directions, for good
+ *
+ * MAC       of HELLO: SipHash-2-4 of the whole packet, with this field and the
+ *           CRC zero, under the connection's key
+ *
+ * MARKER    SipHash-2-4 of (u32 generation, u32 direction, u32 0), and again
+ *           with u32 1 at the end, under the connection's key; then 0xfe over
+ *           the first byte.  Direction 1 leads away from the active opener
  *
  * FRAME     after a SWITCH marker, a direction of TCP carries these:
  *           0  u8   type

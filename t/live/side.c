@@ -258,6 +258,10 @@ void side_close(struct side *x, bool abort)
 		setsockopt(x->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	tux_end_close(x->end, abort);
 	close(x->fd);
+}
+
+void side_free(struct side *x)
+{
 	while (!atomic_load(&x->gone))
 		tux_channel_wait(x->stack, NULL, NULL, 0,
 				 tux_clock_read() + TUX_MSEC(1), NULL);

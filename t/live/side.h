@@ -50,8 +50,10 @@ int side_wait(struct side *x, short events, tux_time until);
 
 void side_shut(struct side *x);
 
-/* Closes; waits until the loop is done with it, and frees. */
 void side_close(struct side *x, bool abort);
+
+/* Waits until the loop is done with a closed side: its peer must close, too. */
+void side_free(struct side *x);
 
 /* Are both directions on rings? */
 bool side_on_rings(const struct side *x);

@@ -9,7 +9,12 @@
 
 /* ---- the sending application ---- */
 
-#define AT_COMMIT(w) (W.st == ACKED && W.wr == W.at && !W.shut && !W.pinned)
+#ifdef M_NOVOID			/* a write past N is no matter */
+#define AT_N_TX(w) (W.wr >= W.at)
+#else
+#define AT_N_TX(w) (W.wr == W.at)
+#endif
+#define AT_COMMIT(w) (W.st == ACKED && AT_N_TX(w) && !W.shut && !W.pinned)
 #define CAN_COMMIT(w) (AT_COMMIT(w) && W.n + 2 <= ROOM)
 #define LOW(w) (W.got < W.wr -> W.got : W.wr)
 #define CAN_TCP(w) (W.n < ROOM && (W.st == PLAIN || W.st == ANNOUNCED || \
@@ -24,8 +29,16 @@
 #endif
 #define CAN_RING(w) (W.st == RING && MAY_RING(w) && W.wr - LOW(w) < RINGCAP)
 #define CAN_WRITE(w) (CAN_TCP(w) || CAN_RING(w))
-#define RUNS(w) (!gone[w] && !W.broken)
-#define WILLING(w) (RUNS(w) && !W.shut && !W.silent)
+#ifndef RAW_TOO			/* what end e does when RAW comes */
+#define RAW_TOO(e) skip
+#endif
+#ifndef LOOP			/* does end e have a loop? */
+#define LOOP(e) (!gone[e])
+#define BUSY(e) false		/* is its application inside of a call? */
+#define LIMIT(w) BYTES		/* what it has to say */
+#endif
+#define RUNS(w) (LOOP(w) && !W.broken)
+#define WILLING(w) (!gone[w] && !W.broken && !W.shut && !W.silent && !BUSY(w))
 
 /* Would a byte like @k complete the marker that is in doubt? */
 #ifdef M_NOCUT			/* nobody looks */
@@ -43,7 +56,7 @@ proctype app_tx(byte w)
 {
 end:	do
 #ifdef LOOKALIKE
-	:: atomic { WILLING(w) && !W.want && W.wr < BYTES ->
+	:: atomic { WILLING(w) && !W.want && W.wr < LIMIT(w) ->
 		if
 		:: W.want = ORDINARY
 		:: W.want = FIRST
@@ -58,17 +71,17 @@ end:	do
 	:: atomic { WILLING(w) && W.want && CAN_RING(w) ->
 		W.wr++; W.want = 0 }
 #else
-	:: atomic { WILLING(w) && W.wr < BYTES && CAN_TCP(w) ->
+	:: atomic { WILLING(w) && W.wr < LIMIT(w) && CAN_TCP(w) ->
 		write_tcp(w, ORDINARY) }
-	:: atomic { WILLING(w) && W.wr < BYTES && CAN_RING(w) ->
+	:: atomic { WILLING(w) && W.wr < LIMIT(w) && CAN_RING(w) ->
 		printf("app %d: byte %d to the ring\n", w, W.wr + 1);
 		W.wr++ }
 #endif
 	/* It ends only where it could go on: one who waits for ever is seen. */
-	:: atomic { WILLING(w) && !W.want && (W.wr == BYTES || CAN_WRITE(w)) ->
+	:: atomic { WILLING(w) && !W.want && (W.wr == LIMIT(w) || CAN_WRITE(w)) ->
 		shut_app(w) }
 #ifdef SILENCE
-	:: atomic { WILLING(w) && !W.want && (W.wr == BYTES || CAN_WRITE(w)) ->
+	:: atomic { WILLING(w) && !W.want && (W.wr == LIMIT(w) || CAN_WRITE(w)) ->
 		printf("app %d: waits\n", w);
 		W.silent = 1 }
 #endif
@@ -87,6 +100,12 @@ end:	do
 #define PREPARED_FITS(w, g) ((W.prepared & BIT(g)) && !dead && FITS(w, g) && \
 	(W.disarming || W.st == ANNOUNCED))
 
+#ifdef M_HOLD
+#define GIVES_UP false
+#else
+#define GIVES_UP dead
+#endif
+
 proctype loop_tx(byte w)
 {
 	byte ahead;
@@ -102,7 +121,7 @@ end:	do
 		ahead = 0 }
 	/* The writer rests short of N, or the path is silent. */
 	:: atomic { RUNS(w) && (W.st == ANNOUNCED || W.st == ACKED) &&
-		    (W.wr < W.at || dead) ->
+		    (W.wr < W.at || GIVES_UP) ->
 		printf("loop %d: withdraws %d\n", w, W.gen);
 		W.st = PLAIN }
 	:: atomic { RUNS(w) && PREPARED_FITS(w, 1) -> on_prepared(w, 1) }
@@ -130,6 +149,10 @@ end:	do
 #define MAY_RAW(w) (!W.shut)
 #endif
 
+/* No word from the peer for long: rightly, or as long as it may try again. */
+#define STALLED(w) (W.again < SWITCHES || \
+	((dead || gone[1 - w]) && W.got < W.wr + W.ended))
+
 proctype loop_ring(byte w)
 {
 end:	do
@@ -146,8 +169,8 @@ end:	do
 	:: atomic { RUNS(w) && W.path == TUX && !dead && W.rst == RING &&
 		    W.got < W.rhead + SAID_ALL(w) ->
 		W.got++ }
-	/* No word from it for long, rightly or not. */
-	:: atomic { RUNS(w) && W.path == TUX && !W.done -> back(w) }
+	:: atomic { RUNS(w) && W.path == TUX && !W.done && STALLED(w) ->
+		back(w) }
 	:: atomic { RUNS(w) && W.path == TCP && !W.sw && W.busy != SWITCH &&
 		    !W.rawwanted && !W.done && W.again < SWITCHES ->
 		W.again++; W.sw = 1 }
@@ -182,7 +205,7 @@ end:	do
 #endif
 #define FROM_TCP(w) (W.rst == PLAIN || (W.rst == ARMED && !BOUND(w)) || \
 	(W.rst == RAW && W.roff >= W.rhead))
-#define READS(w) (!gone[1 - w] && !W.reof && !W.rerr)
+#define READS(w) (!gone[1 - w] && !W.reof && !W.rerr && !BUSY(1 - w))
 #define AT_N(w) (READS(w) && BOUND(w))
 #define IS_FIRST(w) (KIND(W.q[0]) == FIRST)
 #define IS_SECOND(w) (KIND(W.q[1]) == SECOND(W.rgen))
@@ -223,12 +246,12 @@ end:	do
 
 /* ---- the receiving loop ---- */
 
+#define LISTENS(w) (LOOP(1 - w) && !W.rerr)
 #define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
 	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
-#define ARRIVES(w, i) (READS(w) && FLIES(w, i) && W.rst != RAW && \
+#define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && W.rst != RAW && \
 	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
 	(i) < (W.roff > W.rat -> W.roff : W.rat) + RINGCAP)
-#define LISTENS(w) (!gone[1 - w] && !W.rerr)
 #ifdef M_OLDPREPARE		/* whatever comes arms */
 #define NEWER(w, g) ((g) != W.rgen)
 #else
@@ -271,13 +294,13 @@ end:	do
 	:: atomic { ARRIVES(w, 3) -> arrive(w, 3) }
 	:: atomic { ARRIVES(w, 4) -> arrive(w, 4) }
 #endif
-	:: atomic { READS(w) && !dead && !W.rfin && W.rst != RAW &&
+	:: atomic { LISTENS(w) && !dead && !W.rfin && W.rst != RAW &&
 		    (W.tuxfin || (W.path == TUX && W.ended)) ->
 		printf("loop %d: FIN over Tux\n", 1 - w);
 		assert(W.rst != PLAIN);
 		W.rfin = 1; W.tuxfin = 0 }
 	/* Stream data proves the commitment. */
-	:: atomic { AT_N(w) && PROVEN(w) -> switch_rx(w, 2) }
+	:: atomic { LISTENS(w) && BOUND(w) && PROVEN(w) -> switch_rx(w, 2) }
 	:: atomic { LISTENS(w) && W.rst == RING && W.rleft && W.n > 0 ->
 		assert(!NUM(W.q[0]) && KIND(W.q[0]) < DATA);
 		pop(w); W.rleft-- }
@@ -293,11 +316,12 @@ end:	do
 		:: KIND(W.q[0]) == SWITCH
 		:: KIND(W.q[0]) == RAWF ->
 			assert(NUM(W.q[0]) == W.rhead);
-			W.rst = RAW
+			W.rst = RAW;
+			RAW_TOO(1 - w)
 		:: else -> assert(false)		/* no frame */
 		fi;
 		pop(w) }
-	:: atomic { READS(w) && W.rst == RING && W.n == 0 &&
+	:: atomic { LISTENS(w) && !W.reof && W.rst == RING && W.n == 0 &&
 		    (W.eof || W.err) && !SAID_ALL(w) && W.roff == W.rhead ->
 		err_rx(w) }
 	od
@@ -308,41 +332,50 @@ end:	do
 #ifdef M_LATEMARKER
 #define BETWEEN(e) false
 #else
-#define BETWEEN(e) (e < WAYS && way[e].left)	/* TCP has it whole */
+#define BETWEEN(e) ((e) < WAYS && way[(e) % WAYS].left)	/* TCP has it whole */
 #endif
 
-inline crash(e)
+/* The kernel tells the other end, by FIN or by RST... */
+inline crash_tx(e)
 {
-	printf("end %d: killed\n", e);
-	gone[e] = true;
 	if
-	:: e < WAYS ->			/* the kernel tells the other end */
-		if
-		:: way[e].eof = 1
-		:: cut_off(e)
-		fi
-	:: else
-	fi;
-	if
-	:: 1 - e < WAYS ->		/* nobody reads this any more */
-		do
-		:: way[1 - e].n > 0 ->
-			way[1 - e].n--; way[1 - e].q[way[1 - e].n] = 0
-		:: else -> break
-		od
-	:: else
+	:: way[e].eof = 1
+	:: cut_off(e)
 	fi
 }
 
+/* ... and what was sent to this one has no reader. */
+inline crash_rx(v)
+{
+	do
+	:: way[v].n > 0 -> way[v].n--; way[v].q[way[v].n] = 0
+	:: else -> break
+	od
+}
+
+/* What can go wrong will, or not: it may rest from any moment on. */
 proctype world()
 {
 end:	do
+	:: break
 #ifdef DIES
 	:: atomic { !dead -> printf("UDP: dead\n"); dead = true }
 #endif
 #ifdef CRASHES
-	:: atomic { !gone[0] && !gone[1] && !BETWEEN(0) -> crash(0) }
-	:: atomic { !gone[0] && !gone[1] && !BETWEEN(1) -> crash(1) }
+	:: atomic { !gone[0] && !gone[1] && !BETWEEN(0) ->
+		printf("end 0: killed\n");
+		gone[0] = true;
+#if WAYS > 1
+		crash_rx(1);
+#endif
+		crash_tx(0) }
+	:: atomic { !gone[0] && !gone[1] && !BETWEEN(1) ->
+		printf("end 1: killed\n");
+		gone[1] = true;
+#if WAYS > 1
+		crash_tx(1);
+#endif
+		crash_rx(0) }
 #endif
 #ifdef FORKS			/* a child touches it: plain on both sides only */
 	:: atomic { way[0].st == PLAIN && !way[0].doubt && !way[0].pinned ->
@@ -377,7 +410,9 @@ proctype referee(byte w)
 			assert(W.shut || W.silent || INSISTS(w));
 			assert(!W.shut || W.reof && W.eof);
 			assert(!W.silent || W.roff == W.wr || IN_DOUBT(w));
-			assert(!W.silent || dead || W.pinned || SETTLED(w))
+			assert(!W.silent || dead || W.pinned || W.rpinned ||
+			       SETTLED(w));
+			assert(!W.rawwanted || W.st != RING || W.shut)
 		fi;
 		break
 	od

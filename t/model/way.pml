@@ -65,17 +65,38 @@ typedef Way {
 }
 
 Way way[WAYS];
-bool gone[2];			/* that end's process is dead */
+bool gone[2];			/* that end's process was killed */
 bool dead;			/* UDP carries nothing any more */
 
 #define W way[w]
 
 /* ---- TCP ---- */
 
+/* A reset: some of what was on its way is lost, and the end of file. */
+inline cut_off(v)
+{
+	way[v].eof = 0; way[v].err = 1;
+	do
+	:: way[v].n > 0 -> way[v].n--; way[v].q[way[v].n] = 0
+	:: break
+	od
+}
+
+#ifndef THERE			/* does end e have its socket? */
+#define THERE(e) (!gone[e])
+#endif
+#if WAYS > 1
+#define AND_RESET(e) cut_off(e)
+#else
+#define AND_RESET(e) skip
+#endif
+
 inline push(w, s)
 {
 	if
-	:: gone[1 - w] -> W.broken = 1		/* the kernel says so */
+	:: !THERE(1 - w) ->
+		W.broken = 1;			/* the kernel says so */
+		AND_RESET(1 - w)
 	:: else ->
 		assert(!W.eof);			/* nothing behind SHUT_WR */
 		W.q[W.n] = s; W.n++
@@ -86,16 +107,6 @@ inline pop(w)
 {
 	W.q[0] = W.q[1]; W.q[1] = W.q[2]; W.q[2] = W.q[3]; W.q[3] = W.q[4];
 	W.q[4] = 0; W.n--
-}
-
-/* A reset: some of what was on its way is lost, and the end of file. */
-inline cut_off(w)
-{
-	way[w].eof = 0; way[w].err = 1;
-	do
-	:: way[w].n > 0 -> way[w].n--; way[w].q[way[w].n] = 0
-	:: break
-	od
 }
 
 /* ---- the sending application ---- */

@@ -11,12 +11,14 @@
 
 #include "pair.h"
 
-/* Nothing is reported for @fd within @ms: an edge-triggered item may be once,
- * without news, when its connection has just moved. */
+/* Nothing is reported for @fd for @ms.  Before that it may be, a few times and
+ * without news, while its connection moves. */
 static bool quiet(int ep, int fd, int ms)
 {
-	pair_seen(ep, fd, ms);
-	return !pair_seen(ep, fd, ms);
+	for (int i = 0; i < 10; i++)
+		if (!pair_seen(ep, fd, ms))
+			return true;
+	return false;
 }
 
 static void edge_in(struct pair *p)

@@ -38,7 +38,7 @@ sleeps()
 
 ready()
 {
-	grep -q '^ready' "$dir/clients.out"
+	grep -qs '^ready' "$dir/clients.out"
 }
 
 all_moved()

@@ -15,6 +15,8 @@ build=${TUX_BUILD:-$src}
 read -ra tux <<<"${TUXRUN-$build/contrib/tuxrun -i lo --io udp -v}"
 
 passed=0 failed=0 skipped=0
+at=()			# the words that put a program on the server's host
+bind=127.0.0.1		# the server's address
 dir=
 janitor=
 
@@ -91,10 +93,11 @@ need()
 
 # ---- beginning and end ------------------------------------------------------
 
-# Ends what runs in $1, its subfolders too, and removes it.
+# Ends what runs in $1, its subfolders too, and removes it, and the network
+# namespaces that it lists.
 sweep()
 {
-	local p try
+	local p try ns
 
 	for try in TERM KILL KILL KILL; do
 		local any=
@@ -107,6 +110,9 @@ sweep()
 		[ -n "$any" ] || break
 		sleep 0.2
 	done
+	if [ -e "$1/namespaces" ]; then
+		while read -r ns; do ip netns del "$ns"; done <"$1/namespaces"
+	fi
 	rm -rf "$1"
 }
 
@@ -115,7 +121,7 @@ tidy()
 	[ -n "$dir" ] || return
 	sweep "$dir" 2>/dev/null
 	dir=
-	kill "$janitor" 2>/dev/null
+	kill -- "-$janitor" 2>/dev/null	# with its tail
 }
 
 # Makes $dir, and sees to it that nothing is left whatever happens.
@@ -201,7 +207,7 @@ free_port()
 
 listening()
 {
-	grep -q ":$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp
+	"${at[@]}" grep -q ":$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp
 }
 
 up_or_gone()
@@ -218,7 +224,7 @@ serve()
 	shift
 	for try in 1 2 3 4 5; do
 		free_port
-		start "$name" "${@//@PORT@/$port}"
+		start "$name" "${at[@]}" "${@//@PORT@/$port}"
 		wait_for 10 up_or_gone "$pid" "$port"
 		listening "$port" && alive "$pid" && return
 		kill "$pid" 2>/dev/null
@@ -234,10 +240,11 @@ redis()
 	local name=$1
 
 	shift
-	mkdir -p "$dir/$name.d"
-	serve "$name" "$@" redis-server --port @PORT@ --bind 127.0.0.1 \
+	rm -rf "$dir/$name.d"
+	mkdir "$dir/$name.d"
+	serve "$name" "$@" redis-server --port @PORT@ --bind "$bind" \
 		--save '' --appendonly no --dir "$dir/$name.d" \
-		--daemonize no --enable-debug-command yes
+		--daemonize no --protected-mode no --enable-debug-command yes
 }
 
 # ---- what the preload says (-v) ---------------------------------------------

@@ -46,7 +46,7 @@ void pair_poke(int fd);
 /* Reads until @n bytes have come, for two seconds at most. */
 bool pair_expect(int fd, size_t n);
 
-/* ---- epoll ---- */
+/* ---- epoll ------------------------------------------------------------ */
 
 int pair_epoll(void);
 
@@ -62,7 +62,7 @@ uint32_t pair_seen(int ep, int fd, int ms);
 /* Waits up to two seconds until @fd's events contain all of @events: those. */
 uint32_t pair_until(int ep, int fd, uint32_t events);
 
-/* ---- cases ---- */
+/* ---- cases ------------------------------------------------------------ */
 
 /* Milliseconds on the monotonic clock. */
 double pair_ms(void);

@@ -262,7 +262,7 @@ static bool has_finished(const struct sim_end *e)
 		return false;
 	switch (p->role) {
 	case SIM_CLIENT:
-		return e->got == (uint64_t)p->rounds * p->resp;
+		return e->eof || e->got == (uint64_t)p->rounds * p->resp;
 	case SIM_BULK:
 		return p->finish;
 	default:

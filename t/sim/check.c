@@ -108,3 +108,17 @@ void sim_check_error(struct sim_end *e, int err)
 		sim_fail(e->conn->s, "%c: error %d is not due", e->host->name,
 			 err);
 }
+
+void sim_check_all(struct sim *s)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * s->conn_n; i++) {
+		struct sim_end *e = &s->conn[i / 2]->end[i % 2];
+
+		SIM_CHECK(s, e->sent == e->goal);
+		SIM_CHECK(s, e->got == e->peer->sent);
+		SIM_CHECK(s, e->eof);
+		SIM_CHECK(s, !e->rerr && !e->werr);
+	}
+}

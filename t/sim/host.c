@@ -11,7 +11,10 @@
 
 #include "sim.h"
 
-enum { TURNS = 10000 };		/* at one instant: more is a loop */
+enum {
+	TURNS = 10000,		/* at one instant: more is a loop */
+	IDLE = 1000,		/* timers in a row that nothing comes of */
+};
 
 /* ---- events out of the core: a note is taken, no more ---- */
 
@@ -62,8 +65,8 @@ static void on_gone(void *arg, struct tux_conn *c, bool reset)
 
 static void on_trace(void *arg, void *user, const struct tux_trace *t)
 {
-	(void)user;
-	sim_trace_event(arg, t);
+	(void)arg;
+	sim_trace_event(user, t);
 }
 
 /* ---- birth and end ---- */
@@ -201,7 +204,8 @@ static bool write_tcp(struct sim_end *e)
 
 	if (e->tcp_broken)
 		return false;
-	v.iov_len = tux_conn_tcp_out(e->c, buf, sizeof(buf));
+	v.iov_len = tux_conn_tcp_out(e->c, buf, sizeof(buf),
+				    e->conn->s->now);
 	if (!v.iov_len)
 		return false;
 	k = sim_tcp_send(e, &v, 1);
@@ -225,6 +229,7 @@ void sim_host_tcp(struct sim_end *e)
 	if (e->host->dead || !e->c)
 		return;
 	e->tcp_work = true;
+	e->host->idle = 0;
 	sim_host_turn(e->host);
 }
 
@@ -274,6 +279,7 @@ static void send_all(struct sim_host *h)
 
 	while ((len = tux_core_output(h->core, buf, sizeof(buf), &to, &from,
 				      h->s->now))) {
+		h->idle = 0;
 		sim_net_send(h, &to, &from, buf, len);
 		if (++n > TURNS) {
 			sim_fail(h->s, "%c sends without end", h->name);
@@ -290,6 +296,8 @@ static void timer(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	if (h->dead || h->timer_at > s->now)
 		return;
 	h->timer_at = TUX_NEVER;
+	if (++h->idle > IDLE)
+		sim_fail(s, "%c: a timer spins", h->name);
 	sim_host_turn(h);
 }
 
@@ -336,6 +344,7 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	if (e->host->dead || !e->c)
 		return;
 	bits = atomic_exchange(&e->dx->rung, 0) & ~TUX_RING_QUEUED;
+	e->host->idle = 0;
 	if (bits)
 		tux_conn_rung(e->c, bits, s->now);
 	sim_host_turn(e->host);
@@ -355,6 +364,7 @@ void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 {
 	if (h->dead)
 		return;
+	h->idle = 0;
 	tux_core_input(h->core, from, p, len, h->s->now);
 	sim_host_turn(h);
 }

@@ -95,51 +95,52 @@ void sim_run(struct sim *s, tux_time until)
 		s->now = until;
 }
 
-static bool all_done(const struct sim *s)
+static bool end_done(const struct sim_end *e)
 {
-	unsigned i, j;
-
-	for (i = 0; i < s->conn_n; i++) {
-		for (j = 0; j < 2; j++) {
-			const struct sim_end *e = &s->conn[i]->end[j];
-
-			if (!e->host->dead && (!e->closed || e->c))
-				return false;
-		}
-	}
-	return true;
+	return e->host->dead || (e->closed && !e->c);
 }
 
-static void say_stuck(struct sim *s)
+static bool all_done(const struct sim *s)
 {
 	unsigned i;
 
 	for (i = 0; i < 2 * s->conn_n; i++) {
-		const struct sim_end *e = &s->conn[i / 2]->end[i % 2];
-
-		fprintf(stderr, "%c%u: sent %llu of %llu, got %llu%s%s%s%s%s "
-			"rerr %d werr %d", e->host->name, i / 2,
-			(unsigned long long)e->sent,
-			(unsigned long long)e->goal,
-			(unsigned long long)e->got, e->shut ? ", shut" : "",
-			e->eof ? ", eof" : "", e->closed ? ", closed" : "",
-			e->c ? "" : ", no conn", e->host->dead ? ", dead" : "",
-			e->rerr, e->werr);
-		if (e->dx)
-			fprintf(stderr, ", tx state %u rx state %u err %u",
-				e->dx->tx.state, e->dx->rx.state, e->dx->err);
-		fprintf(stderr, "\n");
+		if (!end_done(&s->conn[i / 2]->end[i % 2]))
+			return false;
 	}
+	return true;
+}
+
+static void say_stuck(const struct sim_end *e)
+{
+	fprintf(stderr, "%c%u: sent %llu of %llu, got %llu of %llu%s%s%s%s, "
+		"errors %d %d", e->host->name, e->conn->i,
+		(unsigned long long)e->sent, (unsigned long long)e->goal,
+		(unsigned long long)e->got, (unsigned long long)e->peer->sent,
+		e->shut ? ", shut" : "", e->eof ? ", eof" : "",
+		e->closed ? ", closed" : "", e->c ? "" : ", no conn",
+		e->rerr, e->werr);
+	if (e->dx)
+		fprintf(stderr, ", tx state %u, rx state %u", e->dx->tx.state,
+			e->dx->rx.state);
+	fprintf(stderr, "\n");
 }
 
 void sim_run_out(struct sim *s, tux_time until)
 {
+	unsigned i;
+
 	while (!s->failed && !all_done(s) && s->heap_len &&
 	       s->heap[0].at <= until)
 		step(s);
 	if (s->failed || all_done(s))
 		return;
-	say_stuck(s);
+	for (i = 0; i < 2 * s->conn_n; i++) {
+		const struct sim_end *e = &s->conn[i / 2]->end[i % 2];
+
+		if (!end_done(e))
+			say_stuck(e);
+	}
 	sim_fail(s, "stuck");
 }
 
@@ -313,4 +314,16 @@ void sim_pair(struct sim *s, struct sim_end **a, struct sim_end **b)
 
 	*a = &k->end[0];
 	*b = &k->end[1];
+}
+
+void sim_switched(struct sim *s, struct sim_end **a, struct sim_end **b)
+{
+	unsigned both = TUX_RX_ON_RING | TUX_TX_ON_RING;
+
+	sim_pair(s, a, b);
+	sim_ms(s, 50);
+	SIM_CHECK(s, ((*a)->was_tx && (*a)->was_rx && (*b)->was_tx &&
+		      (*b)->was_rx));
+	SIM_CHECK(s, (tux_duplex_poll((*a)->dx) & both) == both);
+	sim_trace_clear(s);
 }

@@ -91,6 +91,7 @@ struct sim_host {
 	struct tux_addr addr;	/* with the port of its loop */
 	tux_time timer_at;	/* the earliest timer event that is queued */
 	tux_time wake;		/* from a doorbell to the loop */
+	unsigned idle;		/* timers since anything else happened */
 	unsigned turns;		/* taken at this very instant */
 	tux_time turn_at;
 };
@@ -237,6 +238,14 @@ void sim_run(struct sim *s, tux_time until);
  * connections.  Fails @s if that takes longer than @until. */
 void sim_run_out(struct sim *s, tux_time until);
 
+/* As sim_pair(); and runs for 50 ms, until both directions are on Tux.  Traces
+ * of that are not kept. */
+void sim_switched(struct sim *s, struct sim_end **a, struct sim_end **b);
+
+/* Fails @s unless every application has read all that its peer wrote, and the
+ * end of it, and nobody was told an error. */
+void sim_check_all(struct sim *s);
+
 /* Runs the @ms milliseconds that come next. */
 static inline void sim_ms(struct sim *s, uint64_t ms)
 {
@@ -303,19 +312,29 @@ void sim_part(struct sim *s, unsigned a, unsigned b, bool down);
 
 #define SIM_T(name)	(UINT64_C(1) << TUX_TRACE_##name)
 
-/* The opening and the switch. */
+/* The opening, the switch, the way back, and how it ends. */
 #define SIM_OPENING \
 	(SIM_T(SEND_HELLO) | SIM_T(RECV_HELLO) | SIM_T(PROVED))
 #define SIM_SWITCH \
-	(SIM_T(RECV_PREPARE) | SIM_T(ARMED) | SIM_T(RECV_PREPARED) | \
-	 SIM_T(VOID) | SIM_T(COMMIT) | SIM_T(RX_SWITCHED))
+	(SIM_T(SEND_PREPARE) | SIM_T(ARMED) | SIM_T(SEND_PREPARED) | \
+	 SIM_T(RECV_PREPARED) | SIM_T(VOID) | SIM_T(COMMIT) | \
+	 SIM_T(RX_SWITCHED))
+#define SIM_DONE	(SIM_T(COMMIT) | SIM_T(RX_SWITCHED))
+#define SIM_BACK	(SIM_T(BACK) | SIM_T(PROBE) | SIM_T(AGAIN))
+#define SIM_END \
+	(SIM_T(SEND_RESET) | SIM_T(RECV_RESET) | SIM_T(PEER_DIED) | \
+	 SIM_T(CLOSE) | SIM_T(GONE))
+#define SIM_STREAM \
+	(SIM_T(SEND) | SIM_T(RECV) | SIM_T(SEND_FIN) | SIM_T(RECV_FIN) | \
+	 SIM_T(LOST) | SIM_T(TIMEOUT))
 
 /* What did the traces that s->only selects say?  Fails @s, with both texts, if
  * they are not @want; begins anew. */
 void sim_trace_is(struct sim *s, const char *file, int line, const char *want);
 #define SIM_TRACE(s, want)	sim_trace_is(s, __FILE__, __LINE__, want)
 
-void sim_trace_event(struct sim_host *h, const struct tux_trace *t);
+void sim_trace_event(struct sim_end *e, const struct tux_trace *t);
+void sim_trace_clear(struct sim *s);
 void sim_note(struct sim *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));	/* a line of the network's */
 

@@ -125,8 +125,7 @@ static void work(struct sim *s, struct sim_conn *k)
 		b->plan.role = SIM_SERVER;
 		a->plan.req = b->plan.req = (uint32_t)scale(s, 1, 20000);
 		a->plan.resp = b->plan.resp = (uint32_t)scale(s, 1, 20000);
-		a->plan.rounds = 1 + (uint32_t)(total / (a->plan.req +
-							 a->plan.resp));
+		a->plan.rounds = (uint32_t)scale(s, 1, 300);
 		break;
 	case 1:
 		b->plan.role = SIM_ECHO;

@@ -35,13 +35,18 @@ static void line(struct sim *s, bool golden, const char *who, const char *what)
 		fputs(buf, stderr);
 }
 
-void sim_trace_event(struct sim_host *h, const struct tux_trace *t)
+void sim_trace_event(struct sim_end *e, const struct tux_trace *t)
 {
-	char who[] = { h->name, ' ', '>', '\0' };
-	char what[120];
+	struct sim *s = e->conn->s;
+	char who[20], what[120];
 
+	if (s->conn_n > 1)
+		snprintf(who, sizeof(who), "%c%u >", e->host->name,
+			 e->conn->i);
+	else
+		snprintf(who, sizeof(who), "%c >", e->host->name);
 	tux_trace_text(t, what, sizeof(what));
-	line(h->s, h->s->only >> t->what & 1, who, what);
+	line(s, s->only >> t->what & 1, who, what);
 }
 
 void sim_note(struct sim *s, const char *fmt, ...)
@@ -55,6 +60,13 @@ void sim_note(struct sim *s, const char *fmt, ...)
 	line(s, s->net_lines, "net", what);
 }
 
+void sim_trace_clear(struct sim *s)
+{
+	s->golden.len = 0;
+	if (s->golden.p)
+		s->golden.p[0] = '\0';
+}
+
 void sim_trace_is(struct sim *s, const char *file, int at, const char *want)
 {
 	const char *is = s->golden.p ? s->golden.p : "";
@@ -65,7 +77,5 @@ void sim_trace_is(struct sim *s, const char *file, int at, const char *want)
 		fprintf(stderr, "--- wanted\n%s--- was\n%s---\n", want, is);
 		sim_fail(s, "%s:%d: another trace", file, at);
 	}
-	s->golden.len = 0;
-	if (s->golden.p)
-		s->golden.p[0] = '\0';
+	sim_trace_clear(s);
 }

@@ -16,8 +16,8 @@ static void expand__nearest(void **state)
 	assert_true(tux_seq_expand(lap - 1, 3) == lap + 3);
 	assert_true(tux_seq_expand(lap + 3, 0xffffffff) == lap - 1);
 	assert_true(tux_seq_expand(7 * lap + 3, 4) == 7 * lap + 4);
-	assert_true(tux_seq_expand(7 * lap, 0x7fffffff) == 7 * lap + 0x7fffffff);
-	assert_true(tux_seq_expand(7 * lap, 0x80000001) == 6 * lap + 0x80000001);
+	assert_true(tux_seq_expand(2 * lap, 0x7fffffff) == 2 * lap + 0x7fffffff);
+	assert_true(tux_seq_expand(2 * lap, 0x80000001) == lap + 0x80000001);
 }
 
 static void expand__nothing_is_before_zero(void **state)

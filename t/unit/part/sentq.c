@@ -75,6 +75,8 @@ static void full__until_the_oldest_is_settled(void **state)
 		send_one(1);
 	}
 	assert_true(tux_sentq_full(&q));
+	/* The next number has the slot of the oldest, and is not it. */
+	assert_null(tux_sentq_find(&q, q.next));
 	tux_sentq_settle(&q, tux_sentq_find(&q, q.next - 1));
 	assert_true(tux_sentq_full(&q));
 	tux_sentq_settle(&q, tux_sentq_oldest(&q));

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# forwarder - does the wire between two hosts do what it is told, and no more?
+# Without Tux: numbered UDP datagrams, and values over TCP.
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+
+probe=$build/t/live/probe
+values=$build/t/posix/values
+n=10000
+need redis-server "$probe" "$values" "$forwarder"
+privilege "$@"
+setup
+hosts
+
+listens()
+{
+	grep -qs ^ready "$dir/probe.out"
+}
+
+# Sets $got, $distinct ... to what arrived of n datagrams.
+measure()
+{
+	local listener
+
+	start probe "${b[@]}" "$probe" listen $b_addr 4000 1
+	listener=$pid
+	wait_for 5 listens
+	"${a[@]}" "$probe" send $b_addr 4000 $n 20
+	wait "$listener"
+	read -r _ got _ distinct _ doubled _ late _ wrong \
+		< <(grep ^got "$dir/probe.out")
+	echo "# got $got distinct $distinct doubled $doubled late $late \
+wrong $wrong"
+}
+
+# between NAME LOW HIGH GOT
+between()
+{
+	check "$1: $4, of $2 to $3" [ "$4" -ge "$2" -a "$4" -le "$3" ]
+}
+
+round_trip()
+{
+	run 60 "${a[@]}" "$values" write --host $b_addr --port "$port" \
+		--n 300 --max 200000 &&
+		run 60 "${a[@]}" "$values" read --host $b_addr \
+			--port "$port" --n 300 --max 200000
+}
+
+wire
+measure
+same "a good wire loses nothing" $n "$distinct"
+same "and changes nothing" "0 0" "$doubled $wrong"
+# A process that moves to the other CPU overtakes itself on a veth.
+between "and keeps the order, but for" 0 $((n / 100)) "$late"
+
+wire --seed 3 --loss 0.02 --dup 0.03 --reorder 0.05 --corrupt 0.04 --udp-only
+measure
+between "lost, of $n" $((n * 15 / 1000)) $((n * 70 / 1000)) \
+	$((n - distinct))
+between "doubled" $((n * 25 / 1000)) $((n * 35 / 1000)) "$doubled"
+between "late" $((n * 35 / 1000)) $((n * 55 / 1000)) "$late"
+between "with a wrong bit" $((n * 30 / 1000)) $((n * 45 / 1000)) "$wrong"
+redis server || exit 1
+check "TCP passes unharmed" round_trip
+cut
+counted unharmed
+check "all of it" [ "$count" -gt 1000 ]
+
+wire --loss 0.01 --delay 500 --jitter 500 --reorder 0.01
+check "TCP gets over 1 % loss on everything" round_trip
+cut
+counted lost
+check "there was some: $count packets" [ "$count" -gt 5 ]
+
+wire
+kill -USR1 "$wire_pid"
+measure
+same "a blackhole lets no UDP through" 0 "$got"
+check "but TCP" round_trip
+kill -USR1 "$wire_pid"
+measure
+same "and ends" $n "$distinct"
+finish

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034 # those who source it use the names
+#
+# hosts - two hosts and a wire between them: network namespaces a and b, and m
+# in the middle, where t/live/forwarder carries every frame
+#
+#   a: veth0 10.77.0.1/24 -- a0 :m: b0 -- veth0 10.77.0.2/24 :b
+#
+# Source it after t/posix/lib.sh, then privilege "$@", setup, hosts, wire.
+
+a_addr=10.77.0.1 b_addr=10.77.0.2
+a=() m=() b=()		# the words that put a program there
+forwarder=$build/t/live/forwarder
+wire_pid=
+
+# Whoever is not root is root in a user namespace of their own, where allowed.
+privilege()
+{
+	need ip nsenter
+	if ip netns add "tux-try-$$" 2>/dev/null; then
+		ip netns del "tux-try-$$"
+	elif [ -z "${TUX_UNSHARED:-}" ] && unshare -Urnm true 2>/dev/null; then
+		# shellcheck disable=SC2016 # for the other shell
+		TUX_UNSHARED=1 exec unshare -Urnm bash -c \
+			'mount -t tmpfs tmpfs /run && exec bash "$@"' \
+			unshared "$0" "$@"
+	else
+		cannot "needs the privilege to make network namespaces"
+	fi
+}
+
+# host NAME: a namespace; prints what it is called.
+host()
+{
+	local ns=tux-$$-$1
+
+	ip netns add "$ns" || return 1
+	echo "$ns" >>"$dir/namespaces"
+	ip -n "$ns" link set lo up
+	echo "$ns"
+}
+
+# join MIDDLE HOST END ADDRESS: the host's veth0, whose other end is in the middle
+join()
+{
+	ip -n "$2" link add veth0 type veth peer name "$3" netns "$1" &&
+		ip -n "$2" addr add "$4/24" dev veth0 &&
+		ip -n "$2" link set veth0 gso_max_segs 1 up &&
+		ip -n "$1" link set "$3" addrgenmode none up
+}
+
+hosts()
+{
+	local ns_a ns_b ns_m
+
+	ns_a=$(host a) && ns_b=$(host b) && ns_m=$(host m) &&
+		join "$ns_m" "$ns_a" a0 $a_addr &&
+		join "$ns_m" "$ns_b" b0 $b_addr ||
+		cannot "could not make the network namespaces"
+	a=(nsenter "--net=/run/netns/$ns_a")
+	b=(nsenter "--net=/run/netns/$ns_b")
+	m=(nsenter "--net=/run/netns/$ns_m")
+	at=("${b[@]}")
+	bind=$b_addr
+	[ -n "${TUXRUN+set}" ] || tux=("$build/contrib/tuxrun" -i veth0
+		--io udp -v)
+}
+
+wire_up()
+{
+	grep -qs '^ready' "$dir/wire.out" || ! alive "$wire_pid"
+}
+
+# wire OPTIONS...: the forwarder, anew if there is one
+wire()
+{
+	local keep=${pid:-}
+
+	[ -z "$wire_pid" ] || cut
+	start wire "${m[@]}" "$forwarder" a0 b0 "$@"
+	wire_pid=$pid pid=$keep
+	wait_for 5 wire_up
+	alive "$wire_pid" || cannot "no forwarder: $(cat "$dir/wire.err")"
+}
+
+# Ends the forwarder, and shows what it did.
+cut()
+{
+	kill "$wire_pid"
+	wait "$wire_pid"
+	wire_pid=
+	sed 's/^/# /' "$dir/wire.out"
+}
+
+# Sets in $count what the wire did to packets, both directions: counted WORD
+counted()
+{
+	count=$(tr ' ' '\n' <"$dir/wire.out" |
+		awk -v w="$1" 'hit { n += $1 } { hit = $1 == w }
+			END { print n + 0 }')
+}

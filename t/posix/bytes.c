@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every call that moves bytes, with what it promises about them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
+ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags);
+ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size, int flags,
+		       struct sockaddr *addr, socklen_t *alen);
+
+static const char text[] = "0123456789abcdefghij";
+enum { TEXT = sizeof(text) - 1 };
+
+/* Waits until @n bytes can be read from @fd. */
+static bool arrive(int fd, int n)
+{
+	double end = pair_ms() + 2000;
+	int have = 0;
+
+	while (!ioctl(fd, FIONREAD, &have) && have < n && pair_ms() < end)
+		poll(NULL, 0, 1);
+	return have >= n;
+}
+
+/* @fd has exactly @want to give; takes it. */
+static bool holds(int fd, const char *want)
+{
+	size_t n = strlen(want);
+	char buf[256];
+
+	return arrive(fd, (int)n) && read(fd, buf, sizeof(buf)) == (ssize_t)n &&
+	       memcmp(buf, want, n) == 0;
+}
+
+static void read_write(struct pair *p)
+{
+	char buf[64] = "";
+
+	CHECK(write(p->b, text, TEXT) == TEXT);
+	CHECK(arrive(p->a, TEXT));
+	CHECK(read(p->a, buf, 5) == 5 && memcmp(buf, text, 5) == 0);
+	CHECK(read(p->a, buf, sizeof(buf)) == TEXT - 5);
+	CHECK(memcmp(buf, text + 5, TEXT - 5) == 0);
+	CHECK(read(p->a, buf, sizeof(buf)) == -1 && errno == EAGAIN);
+	CHECK(read(p->a, buf, 0) == 0);
+	CHECK(write(p->a, buf, 0) == 0);
+}
+
+static void fortified(struct pair *p)
+{
+	char buf[64];
+	socklen_t len = 7;
+	struct sockaddr_in a;
+
+	CHECK(write(p->b, text, 9) == 9);
+	CHECK(arrive(p->a, 9));
+	CHECK(__read_chk(p->a, buf, 3, sizeof(buf)) == 3 && buf[0] == '0');
+	CHECK(__recv_chk(p->a, buf, 3, sizeof(buf), 0) == 3 && buf[0] == '3');
+	CHECK(__recvfrom_chk(p->a, buf, 3, sizeof(buf), 0, (void *)&a, &len) ==
+	      3 && buf[0] == '6' && len == 0);
+}
+
+/* Not constants: the compiler would know that they are wrong. */
+static volatile int too_few = -1, too_many = IOV_MAX + 1;
+
+static void vectors(struct pair *p)
+{
+	struct iovec v[32];
+	char buf[32];
+
+	for (int i = 0; i < 32; i++)
+		v[i] = (struct iovec){ (char *)(uintptr_t)text + i / 2 % TEXT,
+				       i % 2 };
+	CHECK(writev(p->b, v, 32) == 16);
+	CHECK(arrive(p->a, 16));
+	for (int i = 0; i < 32; i++)
+		v[i] = (struct iovec){ buf + i, 1 };
+	CHECK(readv(p->a, v, 11) == 11);
+	CHECK(readv(p->a, v + 11, 20) == 5);
+	CHECK(memcmp(buf, text, 16) == 0);
+	CHECK(readv(p->a, v, 4) == -1 && errno == EAGAIN);
+	CHECK(readv(p->a, v, too_few) == -1 && errno == EINVAL);
+	CHECK(writev(p->a, v, too_many) == -1 && errno == EINVAL);
+}
+
+static void with_offset(struct pair *p)
+{
+	char buf[8];
+	struct iovec out = { (char *)(uintptr_t)text, 6 };
+	struct iovec in = { buf, sizeof(buf) };
+
+	CHECK(pwritev2(p->b, &out, 1, -1, 0) == 6);
+	CHECK(arrive(p->a, 6));
+	CHECK(preadv2(p->a, &in, 1, -1, 0) == 6 && memcmp(buf, text, 6) == 0);
+	CHECK(preadv2(p->a, &in, 1, 0, 0) == -1 && errno == ESPIPE);
+	CHECK(pread(p->a, buf, 1, 0) == -1 && errno == ESPIPE);
+}
+
+static void flags(struct pair *p)
+{
+	char buf[64];
+
+	CHECK(send(p->b, text, 10, MSG_NOSIGNAL | MSG_DONTWAIT) == 10);
+	CHECK(arrive(p->a, 10));
+	CHECK(recv(p->a, buf, 4, MSG_PEEK) == 4 && buf[0] == '0');
+	CHECK(recv(p->a, buf, sizeof(buf), MSG_PEEK) == 10 && buf[0] == '0');
+	CHECK(recv(p->a, NULL, 3, MSG_TRUNC) == 3);
+	CHECK(recv(p->a, buf, 2, MSG_WAITALL) == 2 && buf[0] == '3');
+	CHECK(recv(p->a, buf, sizeof(buf), MSG_WAITALL | MSG_DONTWAIT) == 5);
+	CHECK(recv(p->a, buf, 1, MSG_PEEK) == -1 && errno == EAGAIN);
+	CHECK(send(p->b, text, 4, MSG_MORE) == 4);
+	CHECK(send(p->b, text + 4, 4, 0) == 4);
+	CHECK(holds(p->a, "01234567"));
+}
+
+static void from_to(struct pair *p)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	char buf[32];
+
+	CHECK(sendto(p->b, text, 8, 0, NULL, 0) == 8);
+	CHECK(arrive(p->a, 8));
+	CHECK(recvfrom(p->a, buf, 4, 0, (void *)&a, &len) == 4 && len == 0);
+	CHECK(recvfrom(p->a, buf, 4, 0, NULL, NULL) == 4 && buf[0] == '4');
+}
+
+static void messages(struct pair *p)
+{
+	struct iovec out[2] = { { (char *)(uintptr_t)text, 4 },
+				{ (char *)(uintptr_t)text + 4, 6 } };
+	struct msghdr m = { .msg_iov = out, .msg_iovlen = 2 };
+	char buf[32], control[64], name[32];
+	struct iovec in[2] = { { buf, 3 }, { buf + 3, 20 } };
+
+	CHECK(sendmsg(p->b, &m, MSG_NOSIGNAL) == 10);
+	CHECK(arrive(p->a, 10));
+	m = (struct msghdr){ .msg_iov = in, .msg_iovlen = 2,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control),
+			     .msg_name = name, .msg_namelen = sizeof(name) };
+	CHECK(recvmsg(p->a, &m, MSG_PEEK) == 10);
+	CHECK(recvmsg(p->a, &m, 0) == 10 && memcmp(buf, text, 10) == 0);
+	CHECK(m.msg_namelen == 0 && m.msg_controllen == 0);
+	CHECK(recvmsg(p->a, &m, 0) == -1 && errno == EAGAIN);
+}
+
+static void many_messages(struct pair *p)
+{
+	struct iovec v[3];
+	struct mmsghdr m[3];
+	char buf[3][4];
+
+	memset(m, 0, sizeof(m));
+	for (int i = 0; i < 3; i++) {
+		v[i] = (struct iovec){ (char *)(uintptr_t)text + 4 * i, 4 };
+		m[i].msg_hdr.msg_iov = &v[i];
+		m[i].msg_hdr.msg_iovlen = 1;
+	}
+	CHECK(sendmmsg(p->b, m, 3, 0) == 3);
+	CHECK(m[0].msg_len == 4 && m[2].msg_len == 4);
+	CHECK(arrive(p->a, 12));
+	for (int i = 0; i < 3; i++)
+		v[i] = (struct iovec){ buf[i], 4 };
+	CHECK(recvmmsg(p->a, m, 3, 0, NULL) == 3);
+	CHECK(memcmp(buf, text, 12) == 0 && m[1].msg_len == 4);
+	CHECK(recvmmsg(p->a, m, 3, MSG_WAITFORONE, NULL) == -1 &&
+	      errno == EAGAIN);
+	CHECK(write(p->b, text, 5) == 5);
+	CHECK(arrive(p->a, 5));
+	CHECK(recvmmsg(p->a, m, 3, MSG_WAITFORONE, NULL) == 2);
+	CHECK(m[0].msg_len == 4 && m[1].msg_len == 1);
+}
+
+static void files(struct pair *p)
+{
+	FILE *f = tmpfile();
+	int fd = fileno(f);
+	off_t at = 5;
+
+	CHECK(write(fd, text, TEXT) == TEXT);
+	CHECK(sendfile(p->b, fd, &at, 5) == 5 && at == 10);
+	CHECK(lseek(fd, 0, SEEK_CUR) == TEXT);
+	CHECK(holds(p->a, "56789"));
+	CHECK(sendfile(p->b, fd, &at, 100) == TEXT - 10 && at == TEXT);
+	CHECK(holds(p->a, "abcdefghij"));
+	CHECK(sendfile(p->b, fd, &at, 100) == 0);
+	CHECK(lseek(fd, 2, SEEK_SET) == 2);
+	CHECK(sendfile(p->b, fd, NULL, 3) == 3);
+	CHECK(lseek(fd, 0, SEEK_CUR) == 5);
+	CHECK(holds(p->a, "234"));
+	fclose(f);
+}
+
+static void counts(struct pair *p)
+{
+	int n = -1;
+
+	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 0);
+	CHECK(write(p->b, text, 7) == 7);
+	CHECK(arrive(p->a, 7));
+	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 7);
+	CHECK(holds(p->a, "0123456"));
+	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 0);
+	for (int i = 0; n != 0 || i == 0; i++) {
+		CHECK(ioctl(p->b, TIOCOUTQ, &n) == 0);
+		poll(NULL, 0, 1);
+		if (i > 2000)
+			break;
+	}
+	CHECK(n == 0);
+}
+
+/* More than all buffers hold: every byte arrives once, in order. */
+static void fill_and_drain(struct pair *p)
+{
+	enum { LEN = 8 << 20, STEP = 100003 };
+	static unsigned char buf[STEP];
+	size_t sent = 0, got = 0;
+	double end = pair_ms() + 20000;
+	bool same = true;
+
+	while (got < LEN && pair_ms() < end) {
+		size_t len = LEN - sent < STEP ? LEN - sent : STEP;
+		ssize_t n;
+
+		for (size_t i = 0; i < len; i++)
+			buf[i] = (unsigned char)((sent + i) * 7 >> 3);
+		n = len ? write(p->b, buf, len) : 0;
+		if (n > 0)
+			sent += (size_t)n;
+		n = read(p->a, buf, 1 + (got + sent) % STEP);
+		for (ssize_t i = 0; i < n; i++)
+			same &= buf[i] == (unsigned char)((got + (size_t)i) * 7
+							  >> 3);
+		if (n > 0)
+			got += (size_t)n;
+	}
+	CHECK(got == LEN && same);
+}
+
+int main(void)
+{
+	pair_case("read and write", read_write);
+	pair_case("what fortified programs call", fortified);
+	pair_case("readv and writev", vectors);
+	pair_case("preadv2 and pwritev2", with_offset);
+	pair_case("recv with flags", flags);
+	pair_case("recvfrom and sendto", from_to);
+	pair_case("recvmsg and sendmsg", messages);
+	pair_case("recvmmsg and sendmmsg", many_messages);
+	pair_case("sendfile", files);
+	pair_case("FIONREAD and SIOCOUTQ", counts);
+	pair_case("eight megabytes", fill_and_drain);
+	return pair_done();
+}

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# calls - what the kernel's calls do, seen by programs that know it well: as a
+# check of themselves, and on both drivers under Tux
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+programs=(bytes block ends family pollset
+	epoll_level epoll_edge epoll_end epoll_nest epoll_threads)
+
+# What the program said of NAME, without what the preload did.
+said()
+{
+	grep -v '^tux: ' "$dir/$1.err" | tail -n 20
+}
+
+# cases_of NAME: the cases in NAME.out become ours.
+cases_of()
+{
+	local line
+
+	while read -r line; do
+		case $line in
+		"ok "*" - "*) ok "$1: ${line#* - }" ;;
+		"not ok "*" - "*) not_ok "$1: ${line#* - }" "$(said "$1")" ;;
+		esac
+	done <"$dir/$1.out"
+}
+
+# try NAME WORDS...: the program of that name, under WORDS.
+try()
+{
+	local name="$1, $2" before
+
+	before=$(cases)
+	shift
+	run 120 "${@:2}" "$build/t/posix/${name%%,*}" \
+		>"$dir/$name.out" 2>"$dir/$name.err"
+	case $? in
+	0 | 1) ;;
+	*) not_ok "$name ended with $?" "$(said "$name")" ;;
+	esac
+	cases_of "$name"
+	[ "$(cases)" != "$before" ] ||
+		not_ok "$name ran" "$(said "$name")"
+}
+
+need "${programs[@]/#/$build/t/posix/}"
+setup
+for p in "${programs[@]}"; do
+	try "$p" "kernel" env
+	try "$p" "inline" "${tux[@]}" -m inline
+	try "$p" "thread" "${tux[@]}" -m threads=1
+done
+finish

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An epoll instance inside another, in poll and select, duplicated, closed.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static int polled(int fd, int ms)
+{
+	struct pollfd f = { .fd = fd, .events = POLLIN };
+
+	return poll(&f, 1, ms) == 1 ? f.revents : 0;
+}
+
+static int selected(int fd, int ms)
+{
+	struct timeval t = { .tv_usec = ms * 1000 };
+	fd_set in;
+
+	FD_ZERO(&in);
+	FD_SET(fd, &in);
+	return select(fd + 1, &in, NULL, NULL, &t);
+}
+
+static void in_poll(struct pair *p)
+{
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
+	CHECK(polled(ep, 20) == 0);
+	CHECK(selected(ep, 20) == 0);
+	pair_poke(p->b);
+	CHECK(polled(ep, 2000) == POLLIN);
+	CHECK(selected(ep, 2000) == 1);
+	CHECK(pair_seen(ep, p->a, 0) == EPOLLIN);
+	/* Reported, and still so. */
+	CHECK(polled(ep, 2000) == POLLIN);
+	CHECK(pair_expect(p->a, 1));
+	CHECK(polled(ep, 30) == 0);
+	CHECK(selected(ep, 30) == 0);
+	pair_poke(p->b);
+	CHECK(polled(ep, 2000) == POLLIN);
+	CHECK(pair_expect(p->a, 1));
+	close(ep);
+}
+
+static void in_epoll(struct pair *p)
+{
+	int in = pair_epoll(), out = pair_epoll();
+
+	CHECK(pair_add(in, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(out, in, EPOLLIN) == 0);
+	CHECK(pair_add(in, out, EPOLLIN) == ELOOP);
+	CHECK(pair_seen(out, in, 20) == 0);
+	for (int i = 0; i < 3; i++) {
+		pair_poke(p->b);
+		CHECK(pair_until(out, in, EPOLLIN) == EPOLLIN);
+		CHECK(pair_until(in, p->a, EPOLLIN) == EPOLLIN);
+		CHECK(pair_seen(out, in, 0) == EPOLLIN);
+		CHECK(pair_expect(p->a, 1));
+		CHECK(pair_seen(out, in, 30) == 0);
+	}
+	CHECK(pair_del(out, in) == 0);
+	pair_poke(p->b);
+	CHECK(pair_seen(out, in, 30) == 0);
+	CHECK(pair_until(in, p->a, EPOLLIN) == EPOLLIN);
+	close(in);
+	close(out);
+}
+
+/* Socket and inner instance side by side, and edges of the outer one. */
+static void edges(struct pair *p)
+{
+	int in = pair_epoll(), out = pair_epoll();
+
+	CHECK(pair_add(out, in, EPOLLIN | EPOLLET) == 0);
+	CHECK(pair_add(in, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(out, p->b, EPOLLIN) == 0);
+	pair_seen(out, in, 20);
+	pair_poke(p->b);
+	CHECK(pair_until(out, in, EPOLLIN) == EPOLLIN);
+	CHECK(pair_expect(p->a, 1));
+	pair_poke(p->a);
+	CHECK(pair_until(out, p->b, EPOLLIN) == EPOLLIN);
+	CHECK(pair_expect(p->b, 1));
+	pair_seen(in, p->a, 20);
+	pair_poke(p->b);
+	CHECK(pair_until(out, in, EPOLLIN) == EPOLLIN);
+	close(in);
+	close(out);
+}
+
+/* What the kernel alone is asked about, in an instance with socks. */
+static void kernel_inside(struct pair *p)
+{
+	int in = pair_epoll(), fd = eventfd(0, EFD_NONBLOCK);
+
+	CHECK(pair_add(in, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(in, fd, EPOLLIN) == 0);
+	CHECK(polled(in, 20) == 0);
+	CHECK(eventfd_write(fd, 1) == 0);
+	CHECK(polled(in, 2000) == POLLIN);
+	CHECK(pair_seen(in, fd, 1000) == EPOLLIN);
+	CHECK(polled(in, 0) == POLLIN);
+	close(fd);
+	CHECK(polled(in, 20) == 0);
+	close(in);
+}
+
+static void duplicated(struct pair *p)
+{
+	int ep = pair_epoll(), copy;
+
+	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
+	copy = dup(ep);
+	CHECK(pair_add(copy, p->a, EPOLLIN) == EEXIST);
+	pair_poke(p->b);
+	CHECK(pair_until(copy, p->a, EPOLLIN) == EPOLLIN);
+	CHECK(pair_until(ep, p->a, EPOLLIN) == EPOLLIN);
+	close(ep);
+	CHECK(pair_until(copy, p->a, EPOLLIN) == EPOLLIN);
+	CHECK(pair_mod(copy, p->a, EPOLLOUT) == 0);
+	CHECK(pair_until(copy, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(pair_del(copy, p->a) == 0);
+	close(copy);
+	CHECK(pair_add(copy, p->a, EPOLLIN) == EBADF);
+}
+
+static void replaced(struct pair *p)
+{
+	int ep = pair_epoll(), other = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(other, p->b, EPOLLIN) == 0);
+	CHECK(dup2(ep, other) == other);
+	pair_poke(p->a);
+	pair_poke(p->b);
+	CHECK(pair_until(other, p->a, EPOLLIN) == EPOLLIN);
+	CHECK(pair_del(other, p->b) == ENOENT);
+	close(ep);
+	CHECK(pair_until(other, p->a, EPOLLIN) == EPOLLIN);
+	close(other);
+}
+
+/* The same socket in several instances; one of them is closed. */
+static void several(struct pair *p)
+{
+	int ep[3];
+
+	for (int i = 0; i < 3; i++) {
+		ep[i] = pair_epoll();
+		CHECK(pair_add(ep[i], p->a, EPOLLIN) == 0);
+	}
+	close(ep[1]);
+	pair_poke(p->b);
+	CHECK(pair_until(ep[0], p->a, EPOLLIN) == EPOLLIN);
+	CHECK(pair_until(ep[2], p->a, EPOLLIN) == EPOLLIN);
+	close(ep[0]);
+	close(ep[2]);
+	ep[0] = pair_epoll();
+	CHECK(pair_add(ep[0], p->a, EPOLLIN) == 0);
+	CHECK(pair_until(ep[0], p->a, EPOLLIN) == EPOLLIN);
+	close(ep[0]);
+}
+
+static int in_child(int ep, int fd)
+{
+	struct epoll_event e;
+	int n = epoll_wait(ep, &e, 1, 2000);
+
+	return n == 1 && e.data.fd == fd && e.events == EPOLLIN ? 0 : 1;
+}
+
+/* A child inherits an instance; what it finds there keeps its names. */
+static void forked(struct pair *p)
+{
+	int ep = pair_epoll(), fd = eventfd(0, EFD_NONBLOCK), status = -1;
+	pid_t pid;
+
+	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(ep, fd, EPOLLIN) == 0);
+	CHECK(pair_seen(ep, p->a, 20) == 0);
+	pid = fork();
+	if (!pid)
+		_exit(in_child(ep, fd));
+	CHECK(eventfd_write(fd, 1) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(status == 0);
+	close(fd);
+	pair_poke(p->b);
+	CHECK(pair_until(ep, p->a, EPOLLIN) == EPOLLIN);
+	close(ep);
+}
+
+int main(void)
+{
+	pair_case("in poll and select", in_poll);
+	pair_case("in another instance", in_epoll);
+	pair_case("edges of the outer one", edges);
+	pair_case("an eventfd inside", kernel_inside);
+	pair_case("duplicated", duplicated);
+	pair_case("replaced by dup2", replaced);
+	pair_case("a socket in several instances", several);
+	pair_case("inherited by a child", forked);
+	return pair_done();
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes and their children, and sockets that leave the program's sight.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static bool works(int from, int to)
+{
+	pair_poke(from);
+	return pair_expect(to, 1);
+}
+
+/* 0 if the child ended well. */
+static int ended(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+/* As Redis does for a snapshot: the child has the descriptors, and no use. */
+static void idle_child(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		poll(NULL, 0, 50);
+		_exit(0);
+	}
+	for (int i = 0; i < 100; i++)
+		CHECK(works(p->a, p->b) && works(p->b, p->a));
+	CHECK(ended(pid) == 0);
+	for (int i = 0; i < 100; i++)
+		CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+static void closing_child(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(p->a);
+		close(p->b);
+		exit(0);
+	}
+	CHECK(ended(pid) == 0);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+/* As PostgreSQL does: the child gets a connection that nobody has read. */
+static void serving_child(void)
+{
+	struct pair p;
+	pid_t pid;
+
+	pair_fresh(&p);
+	pid = fork();
+	if (pid == 0) {
+		close(p.b);
+		for (int i = 0; i < 100; i++)
+			if (!pair_expect(p.a, 1) || write(p.a, "y", 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	close(p.a);
+	for (int i = 0; i < 100; i++) {
+		pair_poke(p.b);
+		CHECK(pair_expect(p.b, 1));
+	}
+	CHECK(ended(pid) == 0);
+	close(p.b);
+}
+
+/* The listener is the parent's, the connection the child's own. */
+static void accepting_child(void)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	pid_t pid = fork();
+	char buf[4];
+
+	if (pid == 0) {
+		fcntl(l, F_SETFL, 0);
+		fd = accept(l, NULL, NULL);
+		for (int i = 0; i < 100; i++)
+			if (read(fd, buf, 1) != 1 || write(fd, buf, 1) != 1)
+				_exit(1);
+		_exit(read(fd, buf, 1) != 0);
+	}
+	fd = pair_dial(port);
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+	for (int i = 0; i < 100; i++)
+		CHECK(works(fd, fd));
+	close(fd);
+	CHECK(ended(pid) == 0);
+	close(l);
+}
+
+/* The parent is gone: what it held is the child's. */
+static void orphan(void)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	pid_t pid;
+	char c;
+
+	pid = fork();
+	if (pid == 0) {
+		fcntl(l, F_SETFL, 0);
+		if (fork())
+			_exit(0);
+		fd = accept(l, NULL, NULL);
+		while (read(fd, &c, 1) == 1 && write(fd, &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	CHECK(ended(pid) == 0);
+	fd = pair_dial(port);
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+	for (int i = 0; i < 100; i++)
+		CHECK(works(fd, fd));
+	close(fd);
+	close(l);
+}
+
+static void dialing_child(struct pair *p)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	pid_t pid = fork();
+	char c;
+
+	if (pid == 0) {
+		fd = pair_dial(port);
+		poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+		for (int i = 0; i < 100; i++)
+			if (!works(fd, fd))
+				_exit(1);
+		exit(0);
+	}
+	fcntl(l, F_SETFL, 0);
+	fd = accept(l, NULL, NULL);
+	while (read(fd, &c, 1) == 1 && write(fd, &c, 1) == 1)
+		;
+	CHECK(ended(pid) == 0);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+	close(fd);
+	close(l);
+}
+
+/* It runs in our memory: whatever it closes must not be closed for us. */
+static void vforked(struct pair *p)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		close(p->a);
+		dup2(p->b, 230);
+		close_range(3, 300, 0);
+		_exit(0);
+	}
+	CHECK(ended(pid) == 0);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+static void shell(struct pair *p)
+{
+	char line[16] = "";
+	FILE *f = popen("echo hello", "r");
+
+	CHECK(f && fgets(line, sizeof(line), f) && !strcmp(line, "hello\n"));
+	CHECK(pclose(f) == 0);
+	CHECK(system("exit 3") == 3 << 8);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+static void executed(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execlp("sh", "sh", "-c", "exit 4", NULL);
+		_exit(1);
+	}
+	CHECK(ended(pid) == 4);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+/* ---- out of sight --------------------------------------------------------- */
+
+static void with_stdio(struct pair *p)
+{
+	char line[16] = "";
+	FILE *f;
+
+	fcntl(p->a, F_SETFL, 0);
+	f = fdopen(p->a, "r+");
+	/* Refused on a connection that cannot come back to TCP. */
+	if (!f) {
+		CHECK(errno == EBUSY);
+		CHECK(works(p->a, p->b) && works(p->b, p->a));
+		return;
+	}
+	CHECK(write(p->b, "ping\n", 5) == 5);
+	CHECK(fgets(line, sizeof(line), f) && !strcmp(line, "ping\n"));
+	fputs("pong\n", f);
+	fclose(f);
+	p->a = -1;
+	CHECK(pair_expect(p->b, 5));
+	poll(&(struct pollfd){ .fd = p->b, .events = POLLIN }, 1, 1000);
+	CHECK(read(p->b, line, 1) == 0);
+}
+
+static int send_fd(int to, int fd)
+{
+	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u;
+	struct iovec v = { (char *)(uintptr_t)"f", 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+			    .msg_control = &u, .msg_controllen = sizeof(u) };
+
+	u.c = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+	memcpy(CMSG_DATA(&u.c), &fd, sizeof(fd));
+	return (int)sendmsg(to, &m, 0);
+}
+
+static int recv_fd(int from)
+{
+	union { struct cmsghdr c; char room[CMSG_SPACE(sizeof(int))]; } u;
+	char c;
+	struct iovec v = { &c, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1,
+			    .msg_control = &u, .msg_controllen = sizeof(u) };
+	int fd = -1;
+
+	if (recvmsg(from, &m, 0) == 1 && m.msg_controllen)
+		memcpy(&fd, CMSG_DATA(&u.c), sizeof(fd));
+	return fd;
+}
+
+static void handed_over(struct pair *p)
+{
+	int unix_fd[2], fd;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, unix_fd) == 0);
+	if (send_fd(unix_fd[0], p->a) != 1) {
+		CHECK(errno == EBUSY);
+		CHECK(works(p->a, p->b) && works(p->b, p->a));
+	} else {
+		fd = recv_fd(unix_fd[1]);
+		CHECK(fd >= 0 && works(fd, p->b) && works(p->b, fd));
+		CHECK(works(p->a, p->b) && works(p->b, p->a));
+		close(fd);
+	}
+	close(unix_fd[0]);
+	close(unix_fd[1]);
+}
+
+/* Memcached and DNS servers have both: the program's own port comes first. */
+static void own_udp_port(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	uint16_t port;
+	int l = pair_listen(&port), u = socket(AF_INET, SOCK_DGRAM, 0), v;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.sin_port = htons(port);
+	CHECK(bind(u, (void *)&a, sizeof(a)) == 0);
+	v = socket(AF_INET, SOCK_DGRAM, 0);
+	CHECK(bind(v, (void *)&a, sizeof(a)) == -1 && errno == EADDRINUSE);
+	CHECK(sendto(v, "x", 1, 0, (void *)&a, sizeof(a)) == 1);
+	CHECK(pair_expect(u, 1));
+	close(u);
+	close(v);
+	close(l);
+}
+
+int main(void)
+{
+	pair_case("a child that does nothing", idle_child);
+	pair_case("a child that closes", closing_child);
+	pair_once("a child that serves", serving_child);
+	pair_once("a child that accepts", accepting_child);
+	pair_once("a child whose parent is gone", orphan);
+	pair_case("a child that connects", dialing_child);
+	pair_case("vfork", vforked);
+	pair_case("popen and system", shell);
+	pair_case("exec in a child", executed);
+	pair_case("fdopen", with_stdio);
+	pair_case("SCM_RIGHTS", handed_over);
+	pair_once("the program's own UDP port", own_udp_port);
+	return pair_done();
+}

@@ -1,0 +1,263 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# redis - what people do with Redis, with Tux at the client, at the server, and
+# at both
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+load=$build/t/posix/load
+need redis-server redis-cli redis-benchmark sha256sum "$load"
+setup
+
+with=()			# the client's prefix
+how=			# its name, and the server's
+
+# cli ARGS...: its answer
+cli()
+{
+	run 20 "${with[@]}" redis-cli -p "$port" "$@" 2>>"$dir/cli.err"
+}
+
+# Over TCP, for looking at the server.
+plain()
+{
+	run 20 redis-cli -p "$port" "$@"
+}
+
+asks()
+{
+	local name=$1 want=$2
+
+	shift 2
+	same "$how: $name" "$want" "$(cli "$@")"
+}
+
+info()
+{
+	plain info "$1" | tr -d '\r' | sed -n "s/^$2://p"
+}
+
+info_is()
+{
+	[ "$(info "$1" "$2")" = "$3" ]
+}
+
+sum()
+{
+	sha256sum | cut -d ' ' -f 1
+}
+
+# ---- questions and answers --------------------------------------------------
+
+basics()
+{
+	asks "ping" PONG ping
+	asks "set" OK set "key 1" $'value\twith \xff bytes'
+	same "$how: get" $'value\twith \xff bytes' "$(cli --raw get "key 1")"
+	asks "a key that is not there" "" --raw get nothing
+	asks "an error" "ERR unknown command 'nonsense', with args beginning \
+with: " nonsense
+	same "$how: MULTI" "OK QUEUED QUEUED 1 2" "$(printf '%s\n' MULTI \
+		'INCR multi' 'INCR multi' EXEC | cli --raw | xargs)"
+	same "$how: DISCARD" "OK QUEUED OK" \
+		"$(printf '%s\n' MULTI 'INCR multi' DISCARD | cli --raw | xargs)"
+	asks "QUIT, and the server closes" OK quit
+}
+
+large()
+{
+	local bytes=$((5 << 20))
+
+	head -c $bytes /dev/urandom >"$dir/big"
+	same "$how: store 5 MB" OK "$(cli -x set big <"$dir/big")"
+	same "$how: fetch 5 MB" "$(sum <"$dir/big")" \
+		"$(cli --raw get big | head -c $bytes | sum)"
+	cli eval "for i = 1, 100000 do redis.call('rpush', 'list', \
+		'item number ' .. i) end" 0 >/dev/null
+	same "$how: a list of 100,000" \
+		"$(seq -f 'item number %.0f' 100000 | sum)" \
+		"$(cli --raw lrange list 0 -1 | sum)"
+}
+
+pipeline()
+{
+	same "$how: pipeline of 20,000" "errors: 0, replies: 20000" "$(
+		for i in {1..20000}; do printf 'SET p:%d value-%d\r\n' $i $i
+		done | cli --pipe | tail -n 1)"
+	asks "what it stored" value-20000 get p:20000
+	check "$how: benchmark with pipelines" run 30 "${with[@]}" \
+		redis-benchmark -p "$port" -c 20 -P 16 -n 40000 -d 100 -r 1000 \
+		-t set,get,incr,lpush,lrange_100,mset -q
+}
+
+# Bash's own sockets, which are files to it: nothing of Redis's client code.
+inline()
+{
+	# shellcheck disable=SC2016 # for the other shell
+	same "$how: inline commands" "+PONG +OK \$5 words" "$(
+		run 10 "${with[@]}" bash -c '
+			exec 3<>/dev/tcp/127.0.0.1/$1
+			printf "PING\r\nSET inline words\r\nGET inline\r\n" >&3
+			for i in 1 2 3 4; do read -r -u 3 line; echo "$line"
+			done' inline "$port" 2>>"$dir/cli.err" | tr -d '\r' |
+			xargs)"
+}
+
+# ---- connections that wait --------------------------------------------------
+
+subscribed()
+{
+	[ "$(plain --raw pubsub numsub news | tail -n 1)" = "$1" ]
+}
+
+heard()
+{
+	[ "$(grep -c '^story$' "$dir/sub.out")" = "$1" ]
+}
+
+waiting()
+{
+	start sub "${with[@]}" redis-cli -p "$port" --raw subscribe news
+	check "$how: subscribe" wait_for 10 subscribed 1
+	cli -r 100 publish news story >/dev/null
+	check "$how: 100 messages" wait_for 10 heard 100
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	check "$how: unsubscribed by going" wait_for 10 subscribed 0
+
+	start pop "${with[@]}" redis-cli -p "$port" --raw blpop queue 10
+	wait_for 5 info_is clients blocked_clients 1
+	cli rpush queue item >/dev/null
+	wait "$pid"
+	same "$how: BLPOP" "queue item" "$(xargs <"$dir/pop.out")"
+	asks "BLPOP that times out" "" --raw blpop queue 0.2
+}
+
+ended_all()
+{
+	[ "$(grep -c ^ended "$dir/victims.out")" = "$1" ]
+}
+
+client_kill()
+{
+	start victims "${with[@]}" "$load" --port "$port" --conns 5 \
+		--size 100 --pings 300
+	check "$how: CLIENT LIST" wait_for 10 info_is clients \
+		connected_clients 6
+	sleep 0.3
+	asks "CLIENT KILL" 5 client kill type normal
+	check "$how: the killed see it" wait_for 5 ended_all 5
+	wait "$pid"
+}
+
+# ---- the server does something else -----------------------------------------
+
+saved()
+{
+	info_is persistence rdb_bgsave_in_progress 0 &&
+		[ "$(info persistence rdb_saves)" -gt "$1" ]
+}
+
+lasting()
+{
+	local saves load_pid
+
+	start load "${with[@]}" "$load" --port "$port" --conns 20 --size 500
+	load_pid=$pid
+	wait_for 10 grep -qs ^ready "$dir/load.out"
+	asks "a command of 1.5 s" OK debug sleep 1.5
+	saves=$(info persistence rdb_saves)
+	asks "BGSAVE" "Background saving started" bgsave
+	check "$how: it saves" wait_for 20 saved "$saves"
+	check "$how: it says so" info_is persistence rdb_last_bgsave_status ok
+	same "$how: those that it served meanwhile are still there" 0 \
+		"$(grep -c ^ended "$dir/load.out")"
+	kill "$load_pid"
+	wait "$load_pid"
+	same "$how: and had right answers" 0 $?
+}
+
+shut_down()
+{
+	asks "SHUTDOWN" "" shutdown nosave
+	wait "$server"
+	same "$how: the server ends well" 0 $?
+}
+
+# suite HOW "CLIENT WORDS" "SERVER WORDS"
+suite()
+{
+	how=$1
+	read -ra with <<<"$2"
+	# shellcheck disable=SC2086 # words
+	redis server $3 || exit 1
+	server=$pid
+	basics
+	large
+	pipeline
+	inline
+	waiting
+	client_kill
+	lasting
+	shut_down
+}
+
+# ---- servers that are clients, and demons -----------------------------------
+
+in_step()
+{
+	info_is replication master_link_status up &&
+		[ "$(plain debug digest)" = "$1" ]
+}
+
+replica()
+{
+	local master digest
+
+	how="Tux master, Tux replica"
+	redis master "${tux[@]}" || exit 1
+	master=$port
+	redis-benchmark -p "$master" -t set -r 5000 -n 20000 -d 500 -q \
+		>"$dir/fill.out"
+	redis copy "${tux[@]}" || exit 1
+	plain replicaof 127.0.0.1 "$master" >/dev/null
+	digest=$(redis-cli -p "$master" debug digest)
+	check "$how: full synchronisation" wait_for 20 in_step "$digest"
+	redis-benchmark -p "$master" -t set,lpush -r 5000 -n 20000 -d 500 -q \
+		>"$dir/fill.out"
+	digest=$(redis-cli -p "$master" debug digest)
+	check "$how: the stream" wait_for 20 in_step "$digest"
+	plain shutdown nosave
+	port=$master plain shutdown nosave
+}
+
+# It forks before it opens its sockets, and its parent goes.
+demon()
+{
+	how="demon"
+	with=("${tux[@]}")
+	free_port
+	run 10 "${tux[@]}" redis-server --port "$port" --bind 127.0.0.1 \
+		--save '' --dir "$dir" --daemonize yes --logfile demon.log \
+		--pidfile demon.pid >/dev/null 2>&1
+	check "demon: listens" wait_for 10 listening "$port"
+	asks "ping" PONG ping
+	check "demon: serves" run 20 "${tux[@]}" redis-benchmark -p "$port" \
+		-t get -n 20000 -q
+	asks "SHUTDOWN" "" shutdown nosave
+	check "demon: ends" wait_for 5 gone_file "$dir/demon.pid"
+}
+
+gone_file()
+{
+	[ ! -e "$1" ]
+}
+
+suite "Tux client, plain server" "${tux[*]}" ""
+suite "plain client, Tux server" "" "${tux[*]}"
+suite "Tux client, Tux server" "${tux[*]}" "${tux[*]}"
+replica
+demon
+finish

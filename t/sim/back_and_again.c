@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * back_and_again - the path dies and comes back, several times
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+static void finish(struct sim *s)
+{
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(100));
+	sim_check_all(s);
+}
+
+/* One write while the path is down: back to TCP, and again to Tux when a probe
+ * is answered. */
+static void once(struct sim *s)
+{
+	s->only = SIM_BACK | SIM_T(FRAME_OUT) | SIM_T(FRAME_IN);
+	s->net_lines = true;
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 5000);
+	sim_ms(s, 900);
+	SIM_CHECK(s, b->got == 5000);
+	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c));
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_STALLED);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 2000);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_NONE);
+	sim_write(a, 5000);
+	sim_ms(s, 10);
+	SIM_CHECK(s, b->got == 10000);
+	SIM_CHECK(s, tux_conn_stats(a->c)->tux_tx >= 5000);
+	SIM_TRACE(s,
+		"[  50.000] net path down\n"
+		"[  50.000] net lost data from a\n"
+		"[  50.000] net lost data from a\n"
+		"[  50.000] net lost data from a\n"
+		"[  50.000] net lost data from a\n"
+		"[  56.000] net lost data from a\n"
+		"[  68.000] net lost data from a\n"
+		"[  92.000] net lost data from a\n"
+		"[ 140.000] net lost data from a\n"
+		"[ 236.000] net lost data from a\n"
+		"[ 428.000] a > back to tcp at 0\n"
+		"[ 428.000] a > tcp out frame 1 at 0 +5000\n"
+		"[ 429.000] b > tcp in frame 1 at 0 +5000\n"
+		"[ 950.000] net path up\n"
+		"[1428.000] a > probe\n"
+		"[1430.250] a > tcp out frame 5 at 5000 +0\n"
+		"[1430.250] a > tux again at 5000\n"
+		"[1431.250] b > tcp in frame 5 at 5000 +0\n");
+	finish(s);
+}
+
+static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
+{
+	sim_write(arg, n);
+	if (left)
+		sim_at(s, s->now + TUX_MSEC(7), trickle, arg, n, left - 1);
+}
+
+/* Five times, both directions busy, data in flight each time. */
+static void often(struct sim *s)
+{
+	unsigned i;
+
+	s->only = SIM_T(BACK) | SIM_T(AGAIN);
+	sim_switched(s, &a, &b);
+	trickle(s, a, 3000, 6000);
+	trickle(s, b, 1000, 6000);
+	for (i = 0; i < 5; i++) {
+		sim_part(s, 0, 1, true);
+		sim_ms(s, 1500);
+		sim_part(s, 0, 1, false);
+		sim_ms(s, 7000);
+	}
+	sim_run(s, TUX_SEC(50));
+	finish(s);
+	SIM_CHECK(s, a->stats.backs >= 3 && b->stats.backs >= 3);
+	SIM_CHECK(s, a->stats.frame_rx && a->stats.tux_rx);
+}
+
+/* One way only: b hears a, a does not hear b. */
+static void one_way(struct sim *s)
+{
+	s->only = SIM_T(BACK) | SIM_T(AGAIN);
+	sim_switched(s, &a, &b);
+	s->link[1][0].down = true;
+	sim_write(a, 20000);
+	sim_write(b, 20000);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, a->got == 20000 && b->got == 20000);
+	s->link[1][0].down = false;
+	sim_ms(s, 5000);
+	sim_write(a, 20000);
+	sim_write(b, 20000);
+	finish(s);
+	SIM_TRACE(s,
+		"[ 428.000] a > back to tcp at 0\n"
+		"[ 491.000] b > back to tcp at 0\n"
+		"[3814.250] a > tux again at 20000\n"
+		"[3941.250] b > tux again at 20000\n");
+}
+
+/* Down for good: TCP carries the rest, however long. */
+static void for_good(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 1000000);
+	sim_write(b, 1000000);
+	finish(s);
+	SIM_CHECK(s, a->stats.backs == 1 && b->stats.backs == 1);
+	SIM_CHECK(s, a->stats.frame_tx == 1000000);
+}
+
+/* Long packets vanish, short ones do not. */
+static void narrow(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	s->link[0][1].mtu = 1000;
+	sim_write(a, 100000);
+	sim_write(b, 100000);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, b->got == 100000 && a->got == 100000);
+	finish(s);
+}
+
+/* TCP itself is slow when its turn comes: frames go as it lets them. */
+static void slow_tcp(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	a->conn->tcp.sndbuf = a->conn->tcp.rcvbuf = 2000;
+	a->conn->tcp.mss = 100;
+	a->conn->tcp.cut = true;
+	sim_ms(s, 50);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 100000);
+	sim_write(b, 100000);
+	sim_ms(s, 700);
+	sim_part(s, 0, 1, false);
+	finish(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "once", once },
+	{ "often", often },
+	{ "one_way", one_way },
+	{ "for_good", for_good },
+	{ "narrow", narrow },
+	{ "slow_tcp", slow_tcp },
+	{ NULL, NULL },
+};

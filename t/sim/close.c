@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * close - either end closes, wherever the connection is
+ */
+#include "closing.h"
+
+/* x closes, y stays. */
+static struct sim_end *x, *y;
+
+static void at(struct sim *s, enum where w, unsigned side)
+{
+	struct sim_end *end[2];
+
+	bring(s, w, &end[0], &end[1]);
+	x = end[side];
+	y = end[1 - side];
+}
+
+/* Each case is told in each place, from either side: a new world for each. */
+typedef void tale(struct sim *s);
+
+static void everywhere(struct sim *s, tale *t)
+{
+	unsigned w, side;
+
+	for (w = 0; w < WHERES && !s->failed; w++) {
+		for (side = 0; side < 2 && !s->failed; side++) {
+			struct sim *o = sim_new(s->rng + w);
+
+			o->loud = s->loud;
+			at(o, w, side);
+			t(o);
+			if (!sim_free(o, &s->digest))
+				sim_fail(s, "place %u, side %u", w, side);
+		}
+	}
+}
+
+static bool told(const struct sim_end *e)
+{
+	return e->rerr || e->werr;
+}
+
+/* All is read, and the last bytes are still on their way: they arrive. */
+static void leave_with_data(struct sim *s)
+{
+	sim_write(x, 50000);
+	sim_ms(s, 0);
+	SIM_CHECK(s, x->sent == 50000 + (x->got ? 100 : 0));
+	sim_close(x);
+	sim_finish(y);
+	sim_run_out(s, s->now + TUX_SEC(5));
+	SIM_CHECK(s, y->got == x->sent && y->eof && !told(y));
+}
+
+static void with_data(struct sim *s)
+{
+	everywhere(s, leave_with_data);
+}
+
+/* More than rings and buffers hold: what was taken arrives. */
+static void leave_full(struct sim *s)
+{
+	sim_write(x, 1000000);
+	sim_ms(s, 0);
+	SIM_CHECK(s, x->sent < 500000);
+	sim_close(x);
+	sim_finish(y);
+	sim_run_out(s, s->now + TUX_SEC(5));
+	SIM_CHECK(s, y->got == x->sent && y->eof && !told(y));
+}
+
+static void full(struct sim *s)
+{
+	everywhere(s, leave_full);
+}
+
+/* Nothing at all. */
+static void leave_idle(struct sim *s)
+{
+	sim_close(x);
+	sim_ms(s, 100);
+	SIM_CHECK(s, y->eof && !told(y));
+	sim_finish(y);
+	sim_run_out(s, s->now + TUX_SEC(2));
+	SIM_CHECK(s, !told(y));
+}
+
+static void idle(struct sim *s)
+{
+	everywhere(s, leave_idle);
+}
+
+/* With bytes that it has not read: the peer is told, as TCP tells it. */
+static void leave_unread(struct sim *s)
+{
+	sim_pause(x, true);
+	sim_write(y, 10000);
+	sim_ms(s, 20);
+	sim_close(x);
+	sim_ms(s, 100);
+	SIM_CHECK(s, told(y) && y->closed);
+	sim_run_out(s, s->now + TUX_SEC(2));
+}
+
+static void unread(struct sim *s)
+{
+	everywhere(s, leave_unread);
+}
+
+/* The peer goes on writing to nobody: its second write says so, at the latest. */
+static void leave_early(struct sim *s)
+{
+	sim_close(x);
+	sim_ms(s, 20);
+	sim_write(y, 10000);
+	sim_ms(s, 100);
+	sim_write(y, 10000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, told(y) && y->closed);
+	sim_run_out(s, s->now + TUX_SEC(2));
+}
+
+static void early(struct sim *s)
+{
+	everywhere(s, leave_early);
+}
+
+/* Both close at the same instant, with bytes for each other. */
+static void leave_both(struct sim *s)
+{
+	sim_write(x, 1000);
+	sim_write(y, 1000);
+	sim_ms(s, 0);
+	sim_close(x);
+	sim_close(y);
+	sim_run_out(s, s->now + TUX_SEC(2));
+}
+
+static void both(struct sim *s)
+{
+	everywhere(s, leave_both);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "idle", idle },
+	{ "with_data", with_data },
+	{ "full", full },
+	{ "unread", unread },
+	{ "early", early },
+	{ "both", both },
+	{ NULL, NULL },
+};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loss_each - of each kind of packet one is lost
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+static void begin(struct sim *s, uint64_t only)
+{
+	sim_switched(s, &a, &b);
+	s->only = only;
+	s->net_lines = true;
+}
+
+static void finish(struct sim *s)
+{
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(20));
+	sim_check_all(s);
+}
+
+/* Three later ones are acknowledged: sent again, and no timer passes. */
+static void data(struct sim *s)
+{
+	begin(s, SIM_STREAM);
+	sim_drop(sim_link(a->host, b->host), SIM_DATA, 1, 1);
+	sim_write(a, 10000);
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +1420\n"
+		"[  50.000] a > send 3 stream 1420 +1420\n"
+		"[  50.000] net lost data from a\n"
+		"[  50.000] a > send 4 stream 2840 +1420\n"
+		"[  50.000] a > send 5 stream 4260 +1420\n"
+		"[  50.000] a > send 6 stream 5680 +1420\n"
+		"[  50.000] a > send 7 stream 7100 +1420\n"
+		"[  50.000] a > send 8 stream 8520 +1420\n"
+		"[  50.000] a > send 9 stream 9940 +60\n"
+		"[  51.000] b > recv 2 stream 0 +1420\n"
+		"[  51.000] b > recv 4 stream 2840 +1420\n"
+		"[  51.000] b > recv 5 stream 4260 +1420\n"
+		"[  51.000] b > recv 6 stream 5680 +1420\n"
+		"[  51.000] b > recv 7 stream 7100 +1420\n"
+		"[  51.000] b > recv 8 stream 8520 +1420\n"
+		"[  51.000] b > recv 9 stream 9940 +60\n"
+		"[  52.000] a > lost 0 stream 1420 +1420\n"
+		"[  52.000] a > send 10 stream 1420 +1420\n"
+		"[  53.000] b > recv 10 stream 1420 +1420\n");
+	finish(s);
+}
+
+/* The last one: nothing later can tell, the timer must. */
+static void last_data(struct sim *s)
+{
+	begin(s, SIM_STREAM);
+	sim_drop(sim_link(a->host, b->host), SIM_DATA, 2, 1);
+	sim_write(a, 4000);
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +1420\n"
+		"[  50.000] a > send 3 stream 1420 +1420\n"
+		"[  50.000] a > send 4 stream 2840 +1160\n"
+		"[  50.000] net lost data from a\n"
+		"[  51.000] b > recv 2 stream 0 +1420\n"
+		"[  51.000] b > recv 3 stream 1420 +1420\n"
+		"[  58.250] a > timeout, 1212 in flight\n"
+		"[  58.250] a > lost 0 stream 2840 +1160\n"
+		"[  58.250] a > send 5 stream 2840 +1160\n"
+		"[  59.250] b > recv 5 stream 2840 +1160\n");
+	finish(s);
+}
+
+/* What is sent again is lost again. */
+static void twice(struct sim *s)
+{
+	begin(s, SIM_T(LOST) | SIM_T(TIMEOUT));
+	sim_drop(sim_link(a->host, b->host), SIM_DATA, 0, 3);
+	sim_write(a, 1000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->got == 1000);
+	SIM_TRACE(s,
+		"[  50.000] net lost data from a\n"
+		"[  56.000] a > timeout, 1052 in flight\n"
+		"[  56.000] a > lost 0 stream 0 +1000\n"
+		"[  56.000] net lost data from a\n"
+		"[  68.000] a > timeout, 1052 in flight\n"
+		"[  68.000] a > lost 0 stream 0 +1000\n"
+		"[  68.000] net lost data from a\n"
+		"[  92.000] a > timeout, 1052 in flight\n"
+		"[  92.000] a > lost 0 stream 0 +1000\n");
+	finish(s);
+}
+
+/* FIN is on TCP as well: the reader waits for nothing. */
+static void fin(struct sim *s)
+{
+	begin(s, SIM_STREAM | SIM_T(FRAME_IN));
+	sim_drop(sim_link(a->host, b->host), SIM_FIN, 0, 1);
+	sim_finish(a);
+	sim_ms(s, 2);
+	SIM_CHECK(s, b->eof);
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +0\n"
+		"[  50.000] a > send 2 fin at 0\n"
+		"[  50.000] net lost fin from a\n"
+		"[  51.000] b > tcp in frame 3 at 0 +0\n"
+		"[  56.000] a > timeout, 52 in flight\n"
+		"[  56.000] a > lost 128 stream 0 +0\n"
+		"[  56.000] a > send 3 stream 0 +0\n"
+		"[  56.000] a > send 3 fin at 0\n"
+		"[  57.000] b > recv 3 stream 0 +0\n"
+		"[  57.000] b > recv 3 fin at 0\n");
+	finish(s);
+}
+
+/* FIN with the last bytes: those come by the timer, and then the end. */
+static void fin_and_data(struct sim *s)
+{
+	begin(s, SIM_STREAM | SIM_T(FRAME_IN));
+	sim_drop(sim_link(a->host, b->host), SIM_FIN, 0, 1);
+	a->plan.finish = true;
+	sim_write(a, 500);
+	sim_ms(s, 2);
+	SIM_CHECK(s, !b->eof && !b->got);
+	sim_ms(s, 20);
+	SIM_CHECK(s, b->eof);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +500\n"
+		"[  50.000] a > send 2 fin at 500\n"
+		"[  50.000] net lost data+fin from a\n"
+		"[  51.000] b > tcp in frame 3 at 500 +0\n"
+		"[  56.000] a > timeout, 552 in flight\n"
+		"[  56.000] a > lost 128 stream 0 +500\n"
+		"[  56.000] a > send 3 stream 0 +500\n"
+		"[  56.000] a > send 3 fin at 500\n"
+		"[  57.000] b > recv 3 stream 0 +500\n"
+		"[  57.000] b > recv 3 fin at 500\n");
+	finish(s);
+}
+
+/* The next acknowledgment says it all again. */
+static void ack(struct sim *s)
+{
+	begin(s, SIM_STREAM);
+	sim_drop(sim_link(b->host, a->host), SIM_ACK, 0, 1);
+	sim_write(a, 2000);
+	sim_ms(s, 2);
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +1420\n"
+		"[  50.000] a > send 3 stream 1420 +580\n"
+		"[  51.000] b > recv 2 stream 0 +1420\n"
+		"[  51.000] b > recv 3 stream 1420 +580\n"
+		"[  51.250] net lost ack from b\n"
+		"[  52.000] a > send 4 stream 2000 +100\n"
+		"[  53.000] b > recv 4 stream 2000 +100\n");
+	finish(s);
+}
+
+/* The last acknowledgment: the bytes go twice, and are delivered once. */
+static void last_ack(struct sim *s)
+{
+	begin(s, SIM_STREAM | SIM_T(DUPLICATE));
+	sim_drop(sim_link(b->host, a->host), SIM_ACK, 0, 1);
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, b->got == 100);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +100\n"
+		"[  51.000] b > recv 2 stream 0 +100\n"
+		"[  51.250] net lost ack from b\n"
+		"[  56.000] a > timeout, 152 in flight\n"
+		"[  56.000] a > lost 0 stream 0 +100\n"
+		"[  56.000] a > send 3 stream 0 +100\n"
+		"[  57.000] b > recv 3 stream 0 +100\n");
+	finish(s);
+}
+
+/* The window opens, and nobody says so: the sender asks. */
+static void window(struct sim *s)
+{
+	begin(s, SIM_T(PROBE) | SIM_T(BACK));
+	sim_drop(sim_link(b->host, a->host), SIM_WINDOW, 0, 1);
+	sim_pause(b, true);
+	sim_write(a, 100000);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, a->sent > 65536 && a->sent < 100000 + 65536);
+	sim_pause(b, false);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, b->got == 100000);
+	SIM_CHECK(s, !tux_conn_stats(a->c)->backs);
+	sim_trace_clear(s);
+	finish(s);
+}
+
+/* TCP's own reset says the same. */
+static void reset(struct sim *s)
+{
+	begin(s, SIM_END);
+	sim_drop(sim_link(b->host, a->host), SIM_RESET, 0, 1);
+	sim_pause(b, true);
+	sim_write(a, 1000);
+	sim_ms(s, 10);
+	sim_close(b);
+	sim_ms(s, 10);
+	SIM_CHECK(s, a->closed && (a->rerr || a->werr));
+	sim_run_out(s, TUX_SEC(5));
+}
+
+/* On TCP, the question whether the path is back is lost: it is asked later. */
+static void ping(struct sim *s)
+{
+	begin(s, SIM_BACK);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 1000);
+	sim_ms(s, 700);
+	sim_part(s, 0, 1, false);
+	sim_drop(sim_link(a->host, b->host), SIM_PING, 0, 1);
+	sim_ms(s, 10000);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
+	SIM_TRACE(s,
+		"[  50.000] net path down\n"
+		"[  50.000] net lost data from a\n"
+		"[  56.000] net lost data from a\n"
+		"[  68.000] net lost data from a\n"
+		"[  92.000] net lost data from a\n"
+		"[ 140.000] net lost data from a\n"
+		"[ 236.000] net lost data from a\n"
+		"[ 428.000] a > back to tcp at 0\n"
+		"[ 750.000] net path up\n"
+		"[1428.000] a > probe\n"
+		"[1428.000] net lost ping from a\n"
+		"[3812.000] a > probe\n"
+		"[3814.250] a > tux again at 1000\n");
+	finish(s);
+}
+
+/* The first packet after the way back. */
+static void after_again(struct sim *s)
+{
+	begin(s, SIM_BACK | SIM_STREAM);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 1000);
+	sim_ms(s, 700);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 5000);
+	sim_trace_clear(s);
+	sim_drop(sim_link(a->host, b->host), SIM_DATA, 0, 1);
+	sim_write(a, 1000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->got == 2000);
+	SIM_TRACE(s,
+		"[5750.000] a > send 9 stream 1000 +1000\n"
+		"[5750.000] net lost data from a\n"
+		"[5756.000] a > timeout, 1052 in flight\n"
+		"[5756.000] a > lost 0 stream 1000 +1000\n"
+		"[5756.000] a > send 10 stream 1000 +1000\n"
+		"[5757.000] b > recv 10 stream 1000 +1000\n");
+	finish(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "data", data },
+	{ "last_data", last_data },
+	{ "twice", twice },
+	{ "fin", fin },
+	{ "fin_and_data", fin_and_data },
+	{ "ack", ack },
+	{ "last_ack", last_ack },
+	{ "window", window },
+	{ "reset", reset },
+	{ "ping", ping },
+	{ "after_again", after_again },
+	{ NULL, NULL },
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * marker_like - a stream whose own bytes look like the marker
+ *
+ * Nobody can foresee a marker; here the program looks into the duplex.
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+/* Runs to the instant when @a has announced N = 100, and b not yet answered. */
+static void announced(struct sim *s)
+{
+	s->only = SIM_DONE;
+	sim_pair(s, &a, &b);
+	sim_write(a, 100);
+	sim_run(s, TUX_USEC(2500));
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_ANNOUNCED);
+	SIM_CHECK(s, a->dx->tx.at == 100);
+}
+
+/* As above, N = 100 is not reached yet and acknowledged. */
+static void short_of(struct sim *s)
+{
+	s->only = SIM_DONE;
+	sim_pair(s, &a, &b);
+	sim_write(a, 10);
+	sim_run(s, TUX_USEC(2500));
+	sim_write(a, 1);
+	while (a->dx->tx.state != TUX_TX_ACKED && !s->failed)
+		sim_run(s, s->now + TUX_USEC(100));
+}
+
+/* The @n first bytes of the marker, at N, in one write; then @more others. */
+static void write_like(unsigned n, uint64_t more)
+{
+	sim_patch(a, a->dx->tx.at, a->dx->tx.marker, n);
+	sim_write(a, a->dx->tx.at - a->sent + n + more);
+}
+
+static void finish(struct sim *s)
+{
+	sim_write(a, 5);
+	sim_write(b, 1000);
+	sim_ms(s, 200);
+	SIM_CHECK(s, a->was_tx && b->got == a->sent);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, TUX_SEC(10));
+	sim_check_all(s);
+}
+
+static void full(struct sim *s)
+{
+	announced(s);
+	write_like(TUX_MARKER_LEN, 0);
+	finish(s);
+}
+
+static void full_and_more(struct sim *s)
+{
+	announced(s);
+	write_like(TUX_MARKER_LEN, 500);
+	finish(s);
+}
+
+static void all_but_one(struct sim *s)
+{
+	announced(s);
+	write_like(TUX_MARKER_LEN - 1, 0);
+	finish(s);
+}
+
+static void all_but_one_and_more(struct sim *s)
+{
+	announced(s);
+	write_like(TUX_MARKER_LEN - 1, 1);
+	finish(s);
+}
+
+static void prefix(struct sim *s)
+{
+	announced(s);
+	write_like(5, 0);
+	finish(s);
+}
+
+/* Byte by byte: no single write looks suspicious. */
+static void dribble(struct sim *s)
+{
+	unsigned i;
+
+	announced(s);
+	sim_patch(a, 100, a->dx->tx.marker, TUX_MARKER_LEN);
+	for (i = 0; i < TUX_MARKER_LEN; i++) {
+		sim_write(a, 1);
+		sim_run(s, s->now + TUX_USEC(20));
+	}
+	finish(s);
+}
+
+static void in_acked(struct sim *s)
+{
+	short_of(s);
+	write_like(TUX_MARKER_LEN, 300);
+	finish(s);
+}
+
+/* In the ring: the marker stands in TCP before it, once. */
+static void in_ring(struct sim *s)
+{
+	announced(s);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_RING);
+	write_like(TUX_MARKER_LEN, 0);
+	finish(s);
+}
+
+/* The answer never comes, and the path stays dead: what looks like the marker
+ * must get through all the same, over TCP alone. */
+static void path_dies(struct sim *s, unsigned n, uint64_t more)
+{
+	announced(s);
+	s->link[1][0].down = true;
+	sim_ms(s, 1);
+	SIM_CHECK(s, b->dx->rx.state == TUX_RX_ARMED);
+	write_like(n, more);
+	sim_ms(s, 4000);
+	SIM_CHECK(s, a->sent == a->goal);
+	sim_write(a, 3);
+	sim_ms(s, 4000);
+	SIM_CHECK(s, b->got == a->sent);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, TUX_SEC(100));
+	sim_check_all(s);
+	SIM_CHECK(s, !a->was_tx && !b->was_rx);
+}
+
+static void dead_prefix(struct sim *s)
+{
+	path_dies(s, 5, 0);
+}
+
+static void dead_all_but_one(struct sim *s)
+{
+	path_dies(s, TUX_MARKER_LEN - 1, 100);
+}
+
+/* A proper prefix of the marker, and then the end. */
+static void prefix_then_end(struct sim *s)
+{
+	announced(s);
+	s->link[0][1].down = s->link[1][0].down = true;
+	sim_ms(s, 1);
+	write_like(5, 0);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, TUX_SEC(100));
+	sim_check_all(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "full", full },
+	{ "full_and_more", full_and_more },
+	{ "all_but_one", all_but_one },
+	{ "all_but_one_and_more", all_but_one_and_more },
+	{ "prefix", prefix },
+	{ "dribble", dribble },
+	{ "in_acked", in_acked },
+	{ "in_ring", in_ring },
+	{ "dead_prefix", dead_prefix },
+	{ "dead_all_but_one", dead_all_but_one },
+	{ "prefix_then_end", prefix_then_end },
+	{ NULL, NULL },
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * reset - one end closes with SO_LINGER {1, 0}: the other is told at once
+ */
+#include "closing.h"
+
+static void abort_at(struct sim *s, enum where w, unsigned side)
+{
+	struct sim_end *end[2], *x, *y;
+	tux_time at;
+
+	bring(s, w, &end[0], &end[1]);
+	x = end[side];
+	y = end[1 - side];
+	sim_write(x, 30000);
+	sim_write(y, 30000);
+	sim_run(s, s->now + TUX_USEC(300));
+	sim_abort(x);
+	at = s->now;
+	sim_run_out(s, s->now + TUX_SEC(2));
+	SIM_CHECK(s, y->closed && (y->rerr || y->werr) && !y->eof);
+	SIM_CHECK(s, s->now - at < TUX_MSEC(100));
+}
+
+#define TALE(name, where) \
+	static void name##_a(struct sim *s) { abort_at(s, where, 0); } \
+	static void name##_b(struct sim *s) { abort_at(s, where, 1); }
+TALE(plain, PLAIN)
+TALE(opening, OPENING)
+TALE(announced, ANNOUNCED)
+TALE(armed, ARMED)
+TALE(switched, SWITCHED)
+TALE(back, BACK)
+
+const struct sim_story sim_stories[] = {
+	{ "plain_a", plain_a }, { "plain_b", plain_b },
+	{ "opening_a", opening_a }, { "opening_b", opening_b },
+	{ "announced_a", announced_a }, { "announced_b", announced_b },
+	{ "armed_a", armed_a }, { "armed_b", armed_b },
+	{ "switched_a", switched_a }, { "switched_b", switched_b },
+	{ "back_a", back_a }, { "back_b", back_b },
+	{ NULL, NULL },
+};
