@@ -131,6 +131,7 @@ struct tux_conn {
 	struct tux_key key, session;
 	uint32_t id, peer_id;
 	uint64_t nonce, peer_nonce;
+	uint64_t peer_token;		/* names the peer's loop; 0: not known */
 	struct tux_addr peer;		/* where packets go; port 0: not known */
 	uint32_t mtu, pkt_max;
 

@@ -339,7 +339,7 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 
 void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
 {
-	if (c->rx.tcp_ended || c->gone)
+	if (c->gone || c->rx.tcp_err || (c->rx.tcp_ended && !err))
 		return;
 	tux_conn_trace(c, TUX_TRACE_TCP_END, (uint64_t)err, 0, 0);
 	c->rx.tcp_ended = true;

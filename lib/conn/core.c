@@ -156,21 +156,33 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t cap, bool *stop,
 	return len;
 }
 
+/* May @c's packets travel in a datagram that goes where @d's go?  To the same
+ * place, or to the same loop, which knows its connections by their ids. */
+static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
+{
+	if (tux_addr_same(&c->peer, &d->peer))
+		return true;
+	return c->peer_token && c->peer_token == d->peer_token &&
+	       tux_addr_same_ip(&c->peer, &d->peer) &&
+	       !(c->todo & TUX_DO_HELLO);
+}
+
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       struct tux_addr *to, struct tux_addr *from,
 		       tux_time now)
 {
-	struct tux_conn *c;
+	struct tux_conn *c, *lead = NULL;
 	size_t len = 0, n;
 	bool stop = false;
 
 	while (!stop && (c = first(core)) != NULL) {
 		if (!len) {
+			lead = c;
 			*to = c->peer;
 			*from = c->active ? c->tuple.active : c->tuple.passive;
 			if (cap > c->mtu)
 				cap = c->mtu;
-		} else if (!tux_addr_same(to, &c->peer)) {
+		} else if (!same_way(c, lead)) {
 			break;
 		}
 		n = one(c, buf + len, cap - len, &stop, now);

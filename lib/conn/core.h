@@ -61,7 +61,8 @@ struct tux_core_opts {
 	const struct tux_core_events *events;
 	void *arg;			/* for the events */
 	struct tux_key seed;		/* for ids, nonces and numbers */
-	uint16_t port;			/* UDP port that our HELLO names */
+	uint16_t port;			/* UDP port that our HELLO names; 0: the
+					 * number of the connection's TCP port */
 	tux_time ack_delay;		/* the longest we may hold back an ack */
 	uint32_t pkt_max;		/* longest packet we take (0: TUX_PKT_MAX) */
 };
@@ -125,7 +126,7 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 		     tux_time now);
 
 /* Reading TCP is at its end (@err 0; writing goes on), or TCP is broken (@err an
- * errno); all that was in it has been read. */
+ * errno, which may come after a mere end); all that was in it has been read. */
 void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 
 /* Bytes to write to TCP: copies up to @cap (at least 16) into @buf and returns

@@ -96,6 +96,7 @@ static void learn(struct tux_conn *c, const struct tux_addr *from,
 {
 	c->peer_nonce = h->nonce;
 	c->peer_id = h->id;
+	c->peer_token = h->token;
 	c->peer = *from;
 	c->peer.port = h->port;
 	c->tx.window = h->window;
@@ -131,6 +132,11 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	}
 }
 
+static const struct tux_addr *local(const struct tux_conn *c)
+{
+	return c->active ? &c->tuple.active : &c->tuple.passive;
+}
+
 size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		       tux_time now)
 {
@@ -145,7 +151,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 				   (c->phase == TUX_PHASE_OPENING ?
 				    TUX_HELLO_WANT : 0)),
 		.version = TUX_WIRE_VERSION,
-		.port = c->core->port,
+		.port = c->core->port ? c->core->port : local(c)->port,
 		.id = c->id,
 		.seq = (uint32_t)c->sentq.next,
 		.window = c->dx->rxp.cap,

@@ -48,9 +48,9 @@ void tux_lifeline_shut(struct tux_lifeline *t)
 static void tell_end(struct tux_lifeline *t, struct tux_conn *c, int err,
 		     tux_time now)
 {
-	if (t->ended)
+	if (t->ended && !err)
 		return;
-	t->ended = true;
+	t->ended = true;		/* a break may come after it */
 	tux_conn_tcp_end(c, err, now);
 }
 
