@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "io/slab.h"
 
+#include <stdbool.h>
+
 #include "../test.h"
 
 enum { PIECES = 500, LARGE = 300000 };

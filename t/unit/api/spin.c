@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "api/spin.h"
+
+#include "../test.h"
+
+static tux_time now;
+
+/* A wait that ends after @in, looked at every microsecond.  Was all of it, or
+ * the spin in it, enough to find the end without sleeping? */
+static bool wait_for(struct tux_spin *s, tux_time in)
+{
+	tux_time end = now + in;
+	bool awake = true;
+
+	tux_spin_begin(s, now);
+	while (awake && now < end) {
+		now += TUX_USEC(1);
+		awake = tux_spin_more(s, now);
+	}
+	now = end;
+	tux_spin_end(s, now);
+	return awake;
+}
+
+static void start(struct tux_spin *s)
+{
+	now = TUX_SEC(1);
+	tux_spin_init(s);
+	if (s->never)
+		skip();		/* one processor */
+}
+
+static unsigned spins(struct tux_spin *s, unsigned n, tux_time in)
+{
+	unsigned i, won = 0;
+
+	for (i = 0; i < n; i++)
+		won += wait_for(s, in);
+	return won;
+}
+
+static void more__not_before_waits_are_short(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	assert_false(wait_for(&s, TUX_MSEC(10)));
+	assert_false(wait_for(&s, TUX_USEC(10)));
+	assert_int_equal(spins(&s, 100, TUX_MSEC(1)), 0);
+}
+
+static void more__when_waits_are_short(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 20, TUX_USEC(10));
+	assert_int_equal(spins(&s, 100, TUX_USEC(10)), 100);
+}
+
+static void more__not_after_one_long_wait(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 30, TUX_USEC(10));
+	assert_false(wait_for(&s, TUX_MSEC(100)));
+	assert_false(wait_for(&s, TUX_USEC(10)));
+}
+
+/* A peer that runs only when we sleep: each spin is in vain. */
+static void more__less_and_less_when_it_never_helps(void **state)
+{
+	struct tux_spin s;
+	unsigned i, tried = 0;
+
+	(void)state;
+	start(&s);
+	for (i = 0; i < 100000; i++) {
+		tux_spin_begin(&s, now);
+		if (tux_spin_more(&s, now)) {
+			tried++;
+			now = s.until;
+			assert_false(tux_spin_more(&s, now));
+		}
+		now += TUX_USEC(5);
+		tux_spin_end(&s, now);
+	}
+	assert_in_range(tried, 1, 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more__not_before_waits_are_short),
+		cmocka_unit_test(more__when_waits_are_short),
+		cmocka_unit_test(more__not_after_one_long_wait),
+		cmocka_unit_test(more__less_and_less_when_it_never_helps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
