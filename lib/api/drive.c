@@ -147,7 +147,7 @@ static int doze(struct ride *r)
 
 	if (loop_quiet && quiet)
 		got = tux_nap(r->x, until, tux_clock_read());
-	tux_nap_rouse(r->x);
+	tux_nap_rouse(r->x, got);
 	tux_loop_rouse(l, got > 0 && got & TUX_NAP_LOOP);
 	return answer(got);
 }
@@ -210,7 +210,7 @@ int tux_drive_not(struct tux_nap *x, tux_time until)
 		tux_time now = tux_clock_read();
 		int got = tux_nap(x, quiet ? until : now, now);
 
-		tux_nap_rouse(x);
+		tux_nap_rouse(x, got);
 		if (!quiet || got)
 			return quiet ? answer(got) : 1;
 		if (until <= tux_clock_read())

@@ -69,11 +69,11 @@ bool tux_nap_doze(const struct tux_nap *x)
 	return !tux_nap_rung(x);
 }
 
-void tux_nap_rouse(const struct tux_nap *x)
+void tux_nap_rouse(const struct tux_nap *x, int got)
 {
 	if (!has_bell(x))
 		return;
-	tux_wake_rouse(x->w->bell, x->w->fd);
+	tux_wake_rouse(x->w->bell, x->w->fd, got > 0 && got & TUX_NAP_BELL);
 	/* Others who sleep on the same bell still want to be woken by the next
 	 * ring; those until now are ours to answer. */
 	if (atomic_fetch_sub(&x->w->sleepers, 1) > 1)

@@ -28,8 +28,8 @@ int tux_nap(const struct tux_nap *x, tux_time until, tux_time now);
 bool tux_nap_rung(const struct tux_nap *x);
 
 /* The waiter is about to sleep: may it?  To be undone by tux_nap_rouse() in
- * either case. */
+ * either case, with what tux_nap() said. */
 bool tux_nap_doze(const struct tux_nap *x);
-void tux_nap_rouse(const struct tux_nap *x);
+void tux_nap_rouse(const struct tux_nap *x, int got);
 
 #endif

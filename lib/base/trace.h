@@ -19,6 +19,8 @@
 	X(PROVED, "path proved") \
 	X(SEND_PREPARE, "send prepare % at %") \
 	X(RECV_PREPARE, "recv prepare % at %") \
+	X(SEND_NOWHERE, "send prepare % nowhere") \
+	X(RECV_NOWHERE, "recv prepare % nowhere") \
 	X(ARMED, "armed % at %") \
 	X(SEND_PREPARED, "send prepared %") \
 	X(RECV_PREPARED, "recv prepared %") \

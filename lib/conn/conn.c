@@ -124,7 +124,14 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 	tux_conn_ready(c);
 	tux_conn_tcp(c);
 	if (c->closed && !(c->todo & TUX_DO_RESET))
-		tux_conn_gone(c, false);
+		tux_conn_gone_broken(c);
+}
+
+/* TCP's reset is quicker than silence, but would destroy bytes of ours that are
+ * still in TCP. */
+void tux_conn_gone_broken(struct tux_conn *c)
+{
+	tux_conn_gone(c, c->tx.path == TUX_PATH_TUX);
 }
 
 /* Everything that we sent has been taken: the rest is TCP's own FIN. */
@@ -159,7 +166,7 @@ void tux_conn_check_end(struct tux_conn *c, tux_time now)
 		return;
 	if (c->phase == TUX_PHASE_DEAD) {
 		if (!(c->todo & TUX_DO_RESET))
-			tux_conn_gone(c, false);
+			tux_conn_gone_broken(c);
 	} else if (tx && rx && c->rx.tcp_ended) {
 		tux_conn_gone(c, false);
 	} else if (tx) {
@@ -192,7 +199,8 @@ static void on_close(struct tux_conn *c, bool abort, tux_time now)
 	c->closed = true;
 	c->closed_at = tux_pipe_head(&c->dx->rxp);
 	if (!c->decided_tux && !c->reason)
-		tux_conn_decide(c, TUX_REASON_CLOSED);
+		tux_conn_decide(c, c->peer.port ? TUX_REASON_CLOSED :
+				TUX_REASON_PEER_SILENT);
 	if (abort || c->phase == TUX_PHASE_DEAD) {
 		tux_conn_gone(c, abort);
 		return;

@@ -71,7 +71,8 @@ struct tux_conn_tx {			/* the direction that we send */
 	tux_time quiet_at;		/* look whether the writer rests short of N */
 	uint64_t quiet_off;
 	tux_time hold;			/* how long to stay on TCP next time */
-	tux_time probe_at;		/* PING: a way back to Tux, or a window */
+	tux_time probe_at;		/* PING: a way back to Tux, or news */
+	tux_time probe_in;		/* how long to wait for news next time */
 	tux_time back_at;
 	uint32_t window;		/* the peer's first window */
 	bool full;			/* the congestion window held us back */
@@ -257,6 +258,7 @@ void tux_conn_unread(struct tux_conn *c);
 
 /* Nothing is left to do for the core: says `gone`, once. */
 void tux_conn_gone(struct tux_conn *c, bool reset);
+void tux_conn_gone_broken(struct tux_conn *c);
 
 /* Closed, and nothing left to do?  Then says `gone`. */
 void tux_conn_check_end(struct tux_conn *c, tux_time now);

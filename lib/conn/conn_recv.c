@@ -117,6 +117,7 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 	if (moved < 0)
 		return false;
 	if (moved) {
+		c->tx.probe_in = 0;
 		tux_conn_ready(c);
 		tux_conn_kick(c);
 		tux_back_raw_step(c, now);

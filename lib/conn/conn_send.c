@@ -64,7 +64,8 @@ static void add_prepare(struct tux_conn *c, struct tux_writer *w)
 		return;
 	tux_put32(p, c->tx.gen);
 	tux_put64(p + 4, c->tx.gen_at);
-	tux_conn_trace(c, TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
+	tux_conn_trace(c, c->tx.gen_at == TUX_NOWHERE ? TUX_TRACE_SEND_NOWHERE :
+		       TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
 }
 
 static void add_prepared(struct tux_conn *c, struct tux_writer *w)
@@ -209,7 +210,7 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
 	c->sentq.floor = c->sentq.next;
 	if (c->closed)
-		tux_conn_gone(c, false);
+		tux_conn_gone_broken(c);
 	return finish(c, &w, true, now);
 }
 
@@ -239,15 +240,24 @@ static bool whole_fits(struct tux_conn *c, size_t cap)
 		      TUX_SACK_EACH * c->ackq.seen.n + TUX_REC_HDR + e.len;
 }
 
-/* A window of zero, and nothing in flight that would bring news of it: ask. */
-static void watch_window(struct tux_conn *c, tux_time now)
+/* Nothing in flight would bring the news that we wait for - room in a closed
+ * window, or what the peer has - so ask, less and less often (RFC 9293,
+ * 3.8.6.1). */
+static void watch_news(struct tux_conn *c, tux_time now)
 {
+	const struct tux_sendbuf *b = &c->tx.buf;
+
 	if (c->tx.path != TUX_PATH_TUX)
 		return;
-	if (!tux_sendbuf_blocked(&c->tx.buf) || !tux_sentq_empty(&c->sentq))
+	if (!tux_sentq_empty(&c->sentq) ||
+	    (!tux_sendbuf_blocked(b) && b->got >= b->next)) {
 		c->tx.probe_at = TUX_NEVER;
-	else if (c->tx.probe_at == TUX_NEVER)
-		c->tx.probe_at = tux_time_add(now, tux_rtt_rto(&c->rtt));
+	} else if (c->tx.probe_at == TUX_NEVER) {
+		if (!c->tx.probe_in)
+			c->tx.probe_in = tux_rtt_rto(&c->rtt);
+		c->tx.probe_at = tux_time_add(now, c->tx.probe_in);
+		c->tx.probe_in = tux_time_min(2 * c->tx.probe_in, TUX_SEC(60));
+	}
 }
 
 size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
@@ -273,6 +283,6 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 	len = open(c) ? send_numbered(c, buf, cap, now) :
 			send_ack(c, buf, cap, now);
 	if (!len)
-		watch_window(c, now);
+		watch_news(c, now);
 	return len;
 }

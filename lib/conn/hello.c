@@ -12,6 +12,7 @@ enum {
 	TRIES = 5,			/* HELLOs by timer */
 	FIRST_WAIT_US = 4000,		/* five times longer after each */
 	TOUCH_GAP_US = 500,		/* between HELLOs that I/O asks for */
+	SILENT_MS = 3000,		/* a passive end has heard nothing */
 };
 
 static tux_time wait_after(unsigned tries)
@@ -25,8 +26,10 @@ static tux_time wait_after(unsigned tries)
 
 void tux_hello_start(struct tux_conn *c, tux_time now)
 {
-	if (!c->active)
-		return;			/* the first word is the opener's */
+	if (!c->active) {		/* the first word is the opener's */
+		c->open.at = tux_time_add(now, TUX_MSEC(SILENT_MS));
+		return;
+	}
 	tux_conn_do(c, TUX_DO_HELLO);
 	c->open.tries = 1;
 	c->open.at = tux_time_add(now, wait_after(1));
@@ -45,7 +48,7 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 {
 	if (c->phase != TUX_PHASE_OPENING || now < c->open.at)
 		return;
-	if (c->open.tries >= TRIES) {
+	if (c->open.tries >= TRIES || !c->peer.port) {
 		c->open.at = TUX_NEVER;
 		tux_conn_decide(c, TUX_REASON_PEER_SILENT);
 		return;
@@ -125,10 +128,9 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	if (h->flags & TUX_HELLO_WANT)
 		tux_conn_do(c, TUX_DO_HELLO);
 	/* A passive end answers, and asks again by timer until it is proved. */
-	if (c->phase == TUX_PHASE_OPENING && c->open.at == TUX_NEVER &&
-	    c->open.tries < TRIES) {
-		c->open.tries++;
-		c->open.at = tux_time_add(now, wait_after(c->open.tries));
+	if (c->phase == TUX_PHASE_OPENING && !c->open.tries) {
+		c->open.tries = 1;
+		c->open.at = tux_time_add(now, wait_after(1));
 	}
 }
 

@@ -188,7 +188,8 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 {
 	struct tux_conn_rx *r = &c->rx;
 
-	tux_conn_trace(c, TUX_TRACE_RECV_PREPARE, gen, at, 0);
+	tux_conn_trace(c, at == TUX_NOWHERE ? TUX_TRACE_RECV_NOWHERE :
+		       TUX_TRACE_RECV_PREPARE, gen, at, 0);
 	if (r->on_ring || (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
 		return;
 	r->arm_gen = gen;

@@ -271,7 +271,8 @@ bool tux_loop_doze(struct tux_loop *l)
 
 void tux_loop_rouse(struct tux_loop *l, bool woken)
 {
-	tux_wake_rouse(l->bell, l->bell_fd);
+	/* What epoll saw of the bell, on_event() clears. */
+	tux_wake_rouse(l->bell, l->bell_fd, false);
 	l->woken |= woken;
 }
 

@@ -37,12 +37,13 @@ static inline void tux_wake_ring(struct tux_bell *bell, int fd, uint32_t i)
 		tux_wake_kick(fd);
 }
 
-/* The owner is awake again: undoes tux_bell_doze(true). */
-static inline void tux_wake_rouse(struct tux_bell *bell, int fd)
+/* The owner is awake again: undoes tux_bell_doze(true).  @woken: @fd was seen
+ * readable. */
+static inline void tux_wake_rouse(struct tux_bell *bell, int fd, bool woken)
 {
 	/* Who took the flag writes to the eventfd, or has done so.  If that
 	 * comes late, the next sleep ends at once: once. */
-	if (!atomic_exchange(&bell->asleep, 0))
+	if (!atomic_exchange(&bell->asleep, 0) || woken)
 		tux_wake_clear(fd);
 }
 

@@ -6,7 +6,7 @@
 #
 #   faults.sh [--full]
 #
-# --full: 100,000 values each way on the wire with faults of 1 %, before the rest.
+# --full: 100,000 values each way on the wire with faults of 1 % as well.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"

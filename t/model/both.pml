@@ -7,24 +7,31 @@
 #define WAYS 2
 #define ROOM 2
 #define RINGCAP 1
+#define RAWS(w) false
 
 bool calling[2];		/* that end's application wants plain TCP */
 bool asked[2], told[2];		/* ... has wanted, and its loop says so */
 bool came[2];			/* a RAW frame has reached it */
 bool foreign[2];		/* ... has it: another program reads on */
 bool closed, left_off;		/* end 0 has said close(); its socket is closed */
+bool sunk;			/* ... and what comes is read and forgotten */
 bool child;			/* of end 0, works on the connection */
 
 #define LOOP(e) (!gone[e] && !foreign[e] && !((e) == 0 && left_off))
 #define THERE(e) (!gone[e] && !((e) == 0 && left_off))
 #define BUSY(e) (calling[e] || ((e) == 0 && closed))
+#ifdef M_NOADVANCE		/* the call only waits for the loop */
+#define ADVANCES(e) (!BUSY(e))
+#else
+#define ADVANCES(e) (!((e) == 0 && closed))
+#endif
 #define RAW_TOO(e) came[e] = true
 #ifdef CLOSES
 #define LIMIT(w) (w == 0 -> BYTES : 0)
 #else
 #define LIMIT(w) BYTES
 #endif
-#define SPECIAL(w) (closed && w == 1)
+#define UNREAD(w) (closed && w == 1)
 
 #include "way.pml"
 
@@ -63,7 +70,7 @@ inline want_raw(e)
 proctype caller(byte e)
 {
 end:	do
-	:: atomic { !asked[e] && THERE(e) && !TX.broken ->
+	:: atomic { e == 0 && !asked[e] && THERE(e) && !TX.broken ->
 		printf("app %d: wants plain TCP\n", e);
 		asked[e] = true; calling[e] = true;
 		want_raw(e) }
@@ -75,8 +82,8 @@ end:	do
 		printf("app %d: has plain TCP\n", e);
 		foreign[e] = true; calling[e] = false }
 	/* -EBUSY: nobody answers, or bytes wait to be read. */
-	:: atomic { calling[e] && (dead || gone[1 - e] || TX.broken ||
-		    RX.roff < RX.rhead || RX.reof || RX.rerr) ->
+	:: atomic { calling[e] && (dead || !LOOP(1 - e) || TX.broken ||
+		    RX.roff < RX.rhead || RX.eof || RX.rerr) ->
 		printf("app %d: is refused\n", e);
 		calling[e] = false }
 	od
@@ -87,7 +94,8 @@ end:	do
 #ifdef M_CLOSENOW		/* TCP alone, as far as we know */
 #define ALONE (way[0].path == NONE && way[1].rst != RING)
 #else
-#define ALONE (way[0].path == NONE && way[0].st != RING && way[1].rst == PLAIN)
+#define ALONE (way[0].path == NONE && way[0].st != RING && \
+	way[1].rst == PLAIN && !sunk)
 #endif
 
 proctype closer(byte w)
@@ -95,7 +103,16 @@ proctype closer(byte w)
 end:	do
 	:: atomic { way[0].shut && !closed ->
 		printf("app 0: closes\n");
-		closed = true }
+		closed = true;
+		if
+		:: W.rst == ARMED ->	/* a marker may be under way */
+			sunk = true;
+#ifndef M_SINKPROVE
+			W.rst = PLAIN
+#endif
+		:: else
+		fi;
+		W.rpinned = W.rst != RING }
 	:: atomic { closed && !left_off && W.rst != RING && W.n > 0 ->
 		pop(w) }
 	:: atomic { closed && !left_off && way[0].eof &&

@@ -32,9 +32,13 @@
 #ifndef RAW_TOO			/* what end e does when RAW comes */
 #define RAW_TOO(e) skip
 #endif
+#ifndef UNREAD			/* has the reader closed it? */
+#define UNREAD(w) false
+#endif
 #ifndef LOOP			/* does end e have a loop? */
 #define LOOP(e) (!gone[e])
 #define BUSY(e) false		/* is its application inside of a call? */
+#define ADVANCES(e) true	/* ... and looks at N, if inside */
 #define LIMIT(w) BYTES		/* what it has to say */
 #endif
 #define RUNS(w) (LOOP(w) && !W.broken)
@@ -151,7 +155,7 @@ end:	do
 
 /* No word from the peer for long: rightly, or as long as it may try again. */
 #define STALLED(w) (W.again < SWITCHES || \
-	((dead || gone[1 - w]) && W.got < W.wr + W.ended))
+	((dead || !LOOP(1 - w) || UNREAD(w)) && W.got < W.wr + W.ended))
 
 proctype loop_ring(byte w)
 {
@@ -206,7 +210,8 @@ end:	do
 #define FROM_TCP(w) (W.rst == PLAIN || (W.rst == ARMED && !BOUND(w)) || \
 	(W.rst == RAW && W.roff >= W.rhead))
 #define READS(w) (!gone[1 - w] && !W.reof && !W.rerr && !BUSY(1 - w))
-#define AT_N(w) (READS(w) && BOUND(w))
+#define AT_N(w) (!gone[1 - w] && !W.reof && !W.rerr && ADVANCES(1 - w) && \
+	BOUND(w))
 #define IS_FIRST(w) (KIND(W.q[0]) == FIRST)
 #define IS_SECOND(w) (KIND(W.q[1]) == SECOND(W.rgen))
 
@@ -246,8 +251,13 @@ end:	do
 
 /* ---- the receiving loop ---- */
 
+#ifdef M_SINKPROVE		/* Tux data still proves what nobody reads */
+#define SUNK(w) false
+#else
+#define SUNK(w) (UNREAD(w) && W.rst == PLAIN)
+#endif
 #define LISTENS(w) (LOOP(1 - w) && !W.rerr)
-#define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
+#define FLIES(w, i) (!dead && !SUNK(w) && ((W.sent & BIT(i)) || \
 	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
 #define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && W.rst != RAW && \
 	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
@@ -294,7 +304,7 @@ end:	do
 	:: atomic { ARRIVES(w, 3) -> arrive(w, 3) }
 	:: atomic { ARRIVES(w, 4) -> arrive(w, 4) }
 #endif
-	:: atomic { LISTENS(w) && !dead && !W.rfin && W.rst != RAW &&
+	:: atomic { LISTENS(w) && !dead && !SUNK(w) && !W.rfin && W.rst != RAW &&
 		    (W.tuxfin || (W.path == TUX && W.ended)) ->
 		printf("loop %d: FIN over Tux\n", 1 - w);
 		assert(W.rst != PLAIN);
@@ -408,7 +418,8 @@ proctype referee(byte w)
 			assert(!W.broken && !W.rerr);
 			/* no writer waits */
 			assert(W.shut || W.silent || INSISTS(w));
-			assert(!W.shut || W.reof && W.eof);
+			assert(!W.shut || W.eof);
+			assert(!W.shut || W.reof || UNREAD(w));
 			assert(!W.silent || W.roff == W.wr || IN_DOUBT(w));
 			assert(!W.silent || dead || W.pinned || W.rpinned ||
 			       SETTLED(w));

@@ -10,6 +10,7 @@ set -u
 need redis-server redis-cli redis-benchmark "$build/contrib/tcpmeter"
 setup
 export TMPDIR=$dir		# the demo's own directory goes in here
+export TUX_SRC=$src TUX_BUILD=$build	# built already
 demo=$src/contrib/demo
 line='^demo: (ok|failed) ratio=[0-9.]+ tux_share=[0-9.]+ fallback=(ok|failed)$'
 

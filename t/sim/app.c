@@ -56,14 +56,20 @@ static uint64_t io_len(struct sim_end *e, uint64_t most)
 
 /* ---- latches: alone in its latch, but the loop may find it held ---- */
 
+static void wake(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	(void)s, (void)n, (void)m;
+	sim_app_wake(arg);
+}
+
 static void resume(struct sim *s, void *arg, uint64_t n, uint64_t m)
 {
 	struct sim_end *e = arg;
 
-	(void)s, (void)n, (void)m;
+	(void)n, (void)m;
 	tux_latch_drop(e->held);
 	e->held = NULL;
-	sim_app_wake(e);
+	sim_at(s, s->now + TUX_USEC(50), wake, e, 0, 0);
 }
 
 /* False: the thread fell asleep with the latch in its hand. */

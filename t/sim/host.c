@@ -12,7 +12,7 @@
 #include "sim.h"
 
 enum {
-	TURNS = 10000,		/* at one instant: more is a loop */
+	TURNS = 1000000,	/* at one instant: more is a loop */
 	IDLE = 1000,		/* timers in a row that nothing comes of */
 };
 
@@ -222,6 +222,9 @@ static void serve_tcp(struct sim_end *e)
 		return;
 	while (e->c && !e->gone && (read_tcp(e) | write_tcp(e)))
 		;
+	/* Behind its end, a reset: epoll tells without being asked. */
+	if (e->tcp_ended && !e->tcp_broken && e->sock.dead && !e->gone)
+		tcp_end(e, ECONNRESET);
 }
 
 void sim_host_tcp(struct sim_end *e)

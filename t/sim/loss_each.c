@@ -202,10 +202,11 @@ static void reset(struct sim *s)
 {
 	begin(s, SIM_END);
 	sim_drop(sim_link(b->host, a->host), SIM_RESET, 0, 1);
-	sim_pause(b, true);
+	sim_close(b);
+	sim_ms(s, 10);
 	sim_write(a, 1000);
 	sim_ms(s, 10);
-	sim_close(b);
+	sim_write(a, 1000);
 	sim_ms(s, 10);
 	SIM_CHECK(s, a->closed && (a->rerr || a->werr));
 	sim_run_out(s, TUX_SEC(5));

@@ -230,6 +230,24 @@ bool sim_free(struct sim *s, uint64_t *digest)
 	return held;
 }
 
+struct sim *sim_inner(struct sim *s, uint64_t n)
+{
+	struct sim *o = sim_new(s->rng + n);
+
+	o->loud = s->loud;
+	return o;
+}
+
+void sim_inner_free(struct sim *s, struct sim *inner, uint64_t n)
+{
+	uint64_t digest;
+
+	if (!sim_free(inner, &digest))
+		sim_fail(s, "the tale with number %llu",
+			 (unsigned long long)n);
+	s->digest = (s->digest + digest) * 3;
+}
+
 struct sim_host *sim_add_host(struct sim *s)
 {
 	struct sim_host *h = &s->host[s->host_n];

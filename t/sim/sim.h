@@ -215,6 +215,12 @@ struct sim *sim_new(uint64_t seed);
  * simulation held. */
 bool sim_free(struct sim *s, uint64_t *digest);
 
+/* A world of its own within a story, for tales that are told many times over;
+ * @n makes it another one.  sim_inner_free() fails @s, naming @n, if it did not
+ * hold. */
+struct sim *sim_inner(struct sim *s, uint64_t n);
+void sim_inner_free(struct sim *s, struct sim *inner, uint64_t n);
+
 /* The next host, a, b, ...; links to and from it take 1 ms. */
 struct sim_host *sim_add_host(struct sim *s);
 struct sim_link *sim_link(struct sim_host *from, struct sim_host *to);

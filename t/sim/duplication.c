@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * duplication - datagrams arrive twice
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+/* Each of them, the opening too, and the second one late. */
+static void all(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	s->link[0][1].twice = s->link[1][0].twice = 1000000;
+	s->link[0][1].jitter = s->link[1][0].jitter = TUX_MSEC(3);
+	a->plan.role = SIM_CLIENT;
+	b->plan.role = SIM_SERVER;
+	a->plan.req = b->plan.req = 300;
+	a->plan.resp = b->plan.resp = 7000;
+	a->plan.rounds = 300;
+	sim_run_out(s, TUX_SEC(60));
+	sim_check_all(s);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	SIM_CHECK(s, a->stats.duplicates > 300);
+}
+
+/* One packet of data: it is delivered once, and acknowledged again at once, for
+ * its sender may have missed that. */
+static void one(struct sim *s)
+{
+	s->only = SIM_STREAM | SIM_T(DUPLICATE) | SIM_T(SEND_ACK);
+	sim_switched(s, &a, &b);
+	s->link[0][1].twice = 1000000;
+	sim_write(a, 100);
+	sim_run(s, s->now);
+	s->link[0][1].twice = 0;
+	sim_ms(s, 10);
+	SIM_TRACE(s,
+		"[  50.000] a > send 2 stream 0 +100\n"
+		"[  51.000] b > recv 2 stream 0 +100\n"
+		"[  51.000] b > duplicate 2\n"
+		"[  51.000] b > send ack 3 got 100\n");
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, TUX_SEC(5));
+	sim_check_all(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "all", all },
+	{ "one", one },
+	{ NULL, NULL },
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * raw - plain TCP for good, from wherever the connection is
+ */
+#include "closing.h"
+
+static struct sim_end *a, *b;
+
+/* Neither direction is on a ring, nor can it ever be. */
+static bool is_raw(const struct sim_end *e)
+{
+	unsigned tx = e->dx->tx.state, rx = e->dx->rx.state;
+
+	return tx != TUX_TX_RING && tx != TUX_TX_ACKED &&
+	       (rx == TUX_RX_PLAIN || rx == TUX_RX_RAW);
+}
+
+/* From now on no datagram is needed. */
+static void finish(struct sim *s)
+{
+	SIM_CHECK(s, is_raw(a) && is_raw(b));
+	sim_part(s, 0, 1, true);
+	sim_write(a, 100000);
+	sim_write(b, 100000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, a->got == b->sent && b->got == a->sent);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(3));
+	sim_check_all(s);
+}
+
+static void one_asks(struct sim *s)
+{
+	s->only = SIM_T(RAW_OUT) | SIM_T(RAW_IN) | SIM_T(BACK);
+	sim_switched(s, &a, &b);
+	sim_raw(a);
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[  50.000] a > back to tcp at 0\n"
+		"[  50.000] a > raw out at 0\n"
+		"[  51.000] b > raw in at 0\n"
+		"[  51.000] b > back to tcp at 0\n"
+		"[  51.000] b > raw out at 0\n"
+		"[  52.000] a > raw in at 0\n");
+	finish(s);
+}
+
+static void both_ask(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_raw(a);
+	sim_raw(b);
+	sim_ms(s, 20);
+	finish(s);
+}
+
+/* With much in flight, in both directions, and readers that rest. */
+static void in_flight(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_pause(b, true);
+	sim_write(a, 200000);
+	sim_write(b, 200000);
+	sim_run(s, s->now + TUX_USEC(2500));
+	sim_raw(a);
+	sim_ms(s, 500);
+	SIM_CHECK(s, a->got == 200000);
+	sim_pause(b, false);
+	sim_ms(s, 500);
+	SIM_CHECK(s, b->got == 200000);
+	finish(s);
+}
+
+/* Before the switch, and in the middle of it. */
+static void at(struct sim *s, enum where w)
+{
+	bring(s, w, &a, &b);
+	sim_write(a, 3000);
+	sim_write(b, 3000);
+	sim_raw(a);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, a->got == b->sent && b->got == a->sent);
+	finish(s);
+}
+
+static void opening(struct sim *s)
+{
+	at(s, OPENING);
+}
+
+static void announced(struct sim *s)
+{
+	at(s, ANNOUNCED);
+}
+
+static void armed(struct sim *s)
+{
+	at(s, ARMED);
+}
+
+static void back(struct sim *s)
+{
+	at(s, BACK);
+}
+
+/* The question is lost, and the path with it. */
+static void path_dead(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_raw(b);
+	sim_ms(s, 20);
+	finish(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "one_asks", one_asks },
+	{ "both_ask", both_ask },
+	{ "in_flight", in_flight },
+	{ "opening", opening },
+	{ "announced", announced },
+	{ "armed", armed },
+	{ "back", back },
+	{ "path_dead", path_dead },
+	{ NULL, NULL },
+};
