@@ -8,11 +8,12 @@
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "io/sys.h"
 #include "libc.h"
 #include "path.h"
 #include "stack.h"
 
-enum { DRAIN_S = 1 };
+enum { DRAIN_S = 1, TRIES = 10000 };
 
 /* Under both latches: no thread is using the number then, and none will. */
 static void mark_closed(struct sock *s)
@@ -27,10 +28,30 @@ static void mark_closed(struct sock *s)
 		path_unlock_rx(s);
 }
 
+/* What it was; nobody claims it any more.  A handler that closes what its own
+ * thread is about to claim does not wait for ever. */
+static uint8_t settle(struct sock *s)
+{
+	uint8_t stage = atomic_load(&s->stage);
+
+	for (int i = 0; stage == SOCK_CLAIMING && i < TRIES; i++) {
+		tux_sys_yield();
+		stage = atomic_load(&s->stage);
+	}
+	if (stage != SOCK_CANDIDATE)
+		return stage;
+	/* Else another thread has just begun. */
+	return atomic_compare_exchange_strong(&s->stage, &stage, SOCK_CLOSED) ?
+	       SOCK_CLOSED : settle(s);
+}
+
 /* The last descriptor is about to go. */
 static void end(struct sock *s)
 {
-	if (s->end && s->epoch == fork_epoch) {
+	uint8_t stage = settle(s);
+
+	if ((stage == SOCK_CLAIMED || stage == SOCK_PLAIN) &&
+	    s->epoch == fork_epoch) {
 		mark_closed(s);
 		sock_ring(s);
 		tux_end_close(s->end, s->linger0);

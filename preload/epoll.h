@@ -25,6 +25,7 @@
 #include "base/latch.h"
 #include "base/list.h"
 #include "base/time.h"
+#include "edge.h"
 #include "ready.h"
 #include "sock.h"
 
@@ -49,10 +50,11 @@ struct item {			/* one descriptor in one instance */
 	uint32_t seq;		/* of the look that reported it last ... */
 	int slot;		/* ... and where */
 	int fd;
+	struct edge edge;	/* if edge-triggered */
 	bool used;
 	bool kernel;		/* the kernel has an item */
 	bool spent;		/* EPOLLONESHOT: until the next MOD */
-	bool rang;		/* news since it was looked at last */
+	bool again;		/* ADD or MOD: what there is is an edge */
 	bool on_ring;		/* counted in ep->on_ring */
 	bool stale;		/* closed; the kernel may know a copy */
 	bool nest;		/* an instance inside this one */
@@ -140,10 +142,12 @@ void item_detach(struct ep *ep, struct item *it);
 
 /* Brings the kernel's item in line with where @it's directions are, of which
  * those in @tcp are the kernel's; @force: even if nothing has changed, so that
- * the kernel looks for an edge. */
+ * the kernel looks again. */
 void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force);
 
-/* @it may be ready: the next look will see, and a sleeper wakes for it. */
+/* @it may be ready: the next look will see, and a sleeper wakes for it.
+ * item_again(): and what it sees is an edge. */
+void item_again(struct ep *ep, struct item *it);
 void item_poke(struct ep *ep, struct item *it);
 
 /* Removes @it from the instance, from the kernel's too. */

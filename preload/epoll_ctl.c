@@ -26,7 +26,7 @@ static int add_kernel(struct ep *ep, struct item *it,
 	if (!it->used)
 		ep_hold(it->fd, 1);
 	it->used = it->kernel = true;
-	it->spent = it->stale = it->rang = false;
+	it->spent = it->stale = it->again = false;
 	it->data = e->data;
 	it->events = it->mask = e->events;
 	return 0;
@@ -128,10 +128,11 @@ static int mod_sock(struct ep *ep, struct item *it,
 	it->data = e->data;
 	it->events = e->events;
 	it->spent = false;
+	edge_init(&it->edge);
 	r = ready_of(it->sock);
 	item_sync(ep, it, r.tcp, edge && it->kernel);
 	if (r.now & (it->events | READY_ALWAYS))
-		item_poke(ep, it);
+		item_again(ep, it);
 	return 0;
 }
 

@@ -101,9 +101,15 @@ static void kernel_set(struct ep *ep, struct item *it, uint32_t mask)
  */
 void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 {
-	uint32_t what = it->events & tcp & ~(uint32_t)HOW;
-	uint32_t mask = what | (it->events & HOW);
 	bool on_ring = !(tcp & EPOLLERR);
+	uint32_t what, mask;
+
+	/* An edge too many can be told from a true one; a change of the item
+	 * would be a false one. */
+	if (it->events & EPOLLET)
+		tcp = ~0u;
+	what = it->events & tcp & ~(uint32_t)HOW;
+	mask = what | (it->events & HOW);
 
 	if (on_ring != it->on_ring) {
 		it->on_ring = on_ring;
@@ -164,8 +170,9 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s)
 	sock_watch(s, &it->watch);
 	if (atomic_fetch_add(&ep->socks, 1) == 0)
 		ep_kick(ep);
+	edge_init(&it->edge);
 	item_sync(ep, it, ready_of(s).tcp, false);
-	item_poke(ep, it);
+	item_again(ep, it);
 	return 0;
 }
 
@@ -190,6 +197,12 @@ void item_poke(struct ep *ep, struct item *it)
 {
 	if (!atomic_exchange(&it->queued, 1))
 		tux_waiter_ring(&ep->w, (uint32_t)it->fd);
+}
+
+void item_again(struct ep *ep, struct item *it)
+{
+	it->again = true;
+	item_poke(ep, it);
 }
 
 void item_drop(struct ep *ep, struct item *it)

@@ -25,6 +25,8 @@ static void begin(struct look *l)
 
 static void report(struct look *l, struct item *it, uint32_t got)
 {
+	if (it->sock)
+		edge_told(&it->edge, it->sock, got);
 	if (it->seq == l->seq) {
 		l->evs[it->slot].events |= got;
 		return;
@@ -52,20 +54,29 @@ static uint32_t wanted(const struct item *it)
 	return it->spent ? 0 : it->events | READY_ALWAYS;
 }
 
-/* News of an edge-triggered item may be news of TCP as well, which the kernel
- * has reported before and would not again (data that was held back at the
- * switch, say): it is made to look. */
-static uint32_t ring_level(struct ep *ep, struct item *it)
+/* What the rings tell @it, by its level or by its edge. */
+static uint32_t rings_tell(struct item *it, const struct ready *r)
+{
+	uint32_t now = r->now & wanted(it);
+	bool again = it->again;
+
+	if (!(it->events & EPOLLET))
+		return now;
+	it->again = false;
+	return edge_new(&it->edge, it->sock, now) || again ? now : 0;
+}
+
+static uint32_t look_at(struct ep *ep, struct item *it)
 {
 	bool plain = ready_plain(it->sock);
-	bool force = it->rang && it->kernel && (it->events & EPOLLET);
 	struct ready r = ready_of(it->sock);
+	uint32_t got = rings_tell(it, &r);
 
-	it->rang = false;
-	item_sync(ep, it, r.tcp, force);
+	item_sync(ep, it, r.tcp, (it->events & EPOLLET) &&
+				 edge_hidden(&it->edge, it->sock));
 	if (plain)
 		item_detach(ep, it);
-	return plain ? 0 : r.now & wanted(it);
+	return plain ? 0 : got;
 }
 
 /* ---- what the rings say ----------------------------------------------- */
@@ -80,10 +91,7 @@ void look_drain(struct ep *ep)
 		struct item *it = item_find(ep, (int)fd);
 
 		atomic_store(&it->queued, 0);
-		if (!it->used || !it->sock)
-			continue;
-		it->rang = true;
-		if (tux_list_empty(&it->ready))
+		if (it->used && it->sock && tux_list_empty(&it->ready))
 			tux_list_push(&ep->ready, &it->ready);
 	}
 }
@@ -97,7 +105,7 @@ static void take_ready(struct look *l, struct tux_list *end, int max)
 	while (ep->ready.next != end && l->n < max) {
 		struct item *it = TUX_CONTAINER(ep->ready.next, struct item,
 						ready);
-		uint32_t got = ring_level(ep, it);
+		uint32_t got = look_at(ep, it);
 
 		tux_list_remove(&it->ready);
 		if (!got)
@@ -131,8 +139,10 @@ bool look_any(struct ep *ep)
 	TUX_LIST_EACH_SAFE(n, m, &ep->ready) {
 		struct item *it = TUX_CONTAINER(n, struct item, ready);
 
-		if (ring_level(ep, it))
+		if (look_at(ep, it)) {
+			it->again = true;	/* it is not told yet */
 			return true;
+		}
 		tux_list_remove(n);
 	}
 	return false;
@@ -164,36 +174,50 @@ static struct item *by_tag(struct ep *ep, uint64_t tag)
 	return it && it->used && item_tag(it) == tag ? it : NULL;
 }
 
-static void sock_event(struct look *l, struct item *it, uint32_t got)
+/* The kernel's edge may be the marker's, or that of frames which are not for
+ * the application.  Then the room that it tells of besides is no news. */
+static bool foreign(const struct item *it, uint32_t told, uint32_t mine)
 {
-	struct ep *ep = l->ep;
-	struct ready r;
+	if (!(it->events & EPOLLET))
+		return false;
+	return !mine || ((told & EPOLLIN) && !(mine & ~(uint32_t)READY_OUT) &&
+			 !edge_wrote(&it->edge, it->sock));
+}
 
-	got = ready_merge(it->sock, it->fd, got) & wanted(it);
+/* What the kernel and the rings tell @it together. */
+static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
+{
+	struct ready r;
+	uint32_t mine = ready_told(it->sock, it->fd, told, &r) & wanted(it);
+	uint32_t got = (mine | r.now) & wanted(it);
+
+	if (foreign(it, told, mine))
+		got = rings_tell(it, &r);
 	if (it->events & EPOLLONESHOT)
 		it->mask = 0;	/* it is disarmed; a sync arms it again */
 	if (got && (it->events & EPOLLONESHOT))
 		spend(ep, it, true);
-	r = ready_of(it->sock);
 	item_sync(ep, it, r.tcp, false);
 	if (r.now & wanted(it))
 		item_poke(ep, it);	/* maybe it moved this very moment */
-	if (got)
-		report(l, it, got);
+	return got;
 }
 
 static void translate(struct look *l, struct epoll_event e)
 {
 	struct item *it = by_tag(l->ep, e.data.u64);
+	uint32_t got = e.events;
 
 	if (e.data.u64 == TAG_KICK)
 		kicked(l->ep);
 	if (!it)
 		return;
 	if (it->sock)
-		sock_event(l, it, e.events);
-	else if (!it->nest || nest_true(it->fd))
-		report(l, it, e.events);
+		got = both_tell(l->ep, it, got);
+	else if (it->nest && !nest_true(it->fd))
+		got = 0;
+	if (got)
+		report(l, it, got);
 }
 
 /* A socket that was connecting when it came here may be claimed now; that
@@ -228,19 +252,20 @@ void look_translate(struct look *l, int k)
 /* ---- asking without taking -------------------------------------------- */
 
 /* What the kernel has told it will not tell again, unless it is made to. */
-static bool peek(struct ep *ep, struct item *it, uint32_t got)
+static bool peek(struct ep *ep, struct item *it, uint32_t told)
 {
 	bool once = it->events & (EPOLLET | EPOLLONESHOT);
+	struct ready r;
 
 	if (it->nest)
 		return nest_true(it->fd);
 	if (it->sock) {
-		got = ready_merge(it->sock, it->fd, got) & wanted(it);
-		item_sync(ep, it, ready_of(it->sock).tcp, once);
+		told = ready_told(it->sock, it->fd, told, &r) & wanted(it);
+		item_sync(ep, it, r.tcp, once);
 	} else if (once) {
 		item_ctl(ep, EPOLL_CTL_MOD, it, it->events);
 	}
-	return got;
+	return told;
 }
 
 bool look_peek(struct ep *ep)

@@ -146,16 +146,23 @@ static int look(struct look *l, bool fresh)
 {
 	bool last = fresh || l->until == 0 || !l->ep->on_ring;
 	tux_time now = wait_now();
-	int keep = share(l, now);
+	int keep = share(l, now), r = 0;
+	bool turned = fresh;
 
 	look_rings(l, l->max - keep);
 	if ((l->n || l->until == 0) && !fresh) {
 		tux_channel_turn(preload_stack());
+		turned = true;
 		look_rings(l, l->max - keep);
 	}
 	if (keep || (!l->n && last))
-		return look_kernel(l, l->max - l->n, now);
-	return 0;
+		r = look_kernel(l, l->max - l->n, now);
+	/* Nobody took the place that was kept. */
+	if (keep && !l->n && !r)
+		look_rings(l, l->max);
+	if (l->n && !turned)
+		ready_turn(now);
+	return r;
 }
 
 /* ---- sleeping --------------------------------------------------------- */

@@ -101,7 +101,8 @@ unsigned sock_poll(struct sock *s)
 {
 	unsigned p;
 
-	if (!s->dx)
+	/* The loop may look before the claiming thread has stored `dx`. */
+	if (s->stage <= SOCK_CLAIMING || !s->dx)
 		return 0;
 	p = tux_duplex_poll(s->dx);
 	if (s->err)
@@ -132,10 +133,26 @@ bool sock_advance(struct sock *s, int fd)
 	return yes;
 }
 
-int path_readable(struct sock *s, int fd)
+/* In one piece: what TCP has up to the switch, and what has come after it. */
+static int readable_both(struct sock *s, int n)
 {
 	struct tux_duplex *d = s->dx;
 	uint64_t left;
+
+	if (!path_lock_rx(s))
+		return n;
+	left = d->rx.state == TUX_RX_ARMED ? d->rx.at - d->rx.off : INT32_MAX;
+	if (d->rx.state == TUX_RX_RING)
+		n = (int)tux_duplex_readable(d);
+	else if ((uint64_t)n >= left)
+		n = (int)left + (int)tux_duplex_readable(d);
+	path_unlock_rx(s);
+	return n;
+}
+
+int path_readable(struct sock *s, int fd)
+{
+	struct tux_duplex *d = s->dx;
 	int n = 0;
 	int r;
 
@@ -143,13 +160,7 @@ int path_readable(struct sock *s, int fd)
 	    (d->rx.state == TUX_RX_RAW && tux_duplex_readable(d)))
 		return (int)tux_duplex_readable(d);
 	r = (int)TUX_SYS(SYS_ioctl, fd, FIONREAD, &n, 0, 0, 0);
-	if (r < 0)
-		return r;
-	if (!path_lock_rx(s))
-		return n;
-	left = d->rx.state == TUX_RX_ARMED ? d->rx.at - d->rx.off : INT32_MAX;
-	path_unlock_rx(s);
-	return n < (int64_t)left || left > INT32_MAX ? n : (int)left;
+	return r < 0 ? r : readable_both(s, n);
 }
 
 int path_unsent(struct sock *s, int fd)

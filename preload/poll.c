@@ -118,11 +118,13 @@ static short wanted(const struct polling *p, short events)
 
 static short sock_revents(struct pollee *e, const struct pollfd *k, int fd)
 {
-	uint32_t got = (uint16_t)k->revents;
+	uint32_t told = (uint16_t)k->revents, got;
+	struct ready r;
 
-	if (!got)
+	if (!told)
 		return (short)ready_of(e->sock).now;
-	return (short)(ready_merge(e->sock, fd, got) | (got & POLLNVAL));
+	got = ready_told(e->sock, fd, told, &r);
+	return (short)(got | r.now | (told & POLLNVAL));
 }
 
 static short plain_revents(const struct pollfd *k)
@@ -209,6 +211,8 @@ static int run(struct polling *p)
 		r = look(p);
 	} else if (!r) {
 		r = watch_and_sleep(p);
+	} else if (r > 0 && ready_turn(wait_now())) {
+		r = look(p);
 	}
 	for (unsigned j = 0; j < p->m; j++)
 		sock_put(p->e[j].sock);

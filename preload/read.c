@@ -10,6 +10,12 @@
 
 enum { SCRATCH = 4096 };
 
+/* Urgent bytes and queued errors are beside the stream: the kernel's affair. */
+static int stream_fd(int fd, int flags)
+{
+	return flags & (MSG_OOB | MSG_ERRQUEUE) ? -1 : fd;
+}
+
 /* On TCP, MSG_TRUNC throws the bytes away instead of storing them. */
 static ssize_t discard(struct rw *r, size_t len, int flags)
 {
@@ -79,7 +85,7 @@ HOOK ssize_t recv(int fd, void *buf, size_t len, int flags)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, fd))
+	if (!rw_enter(&r, stream_fd(fd, flags)))
 		return rw_left(&r, libc.recv(fd, buf, len, flags));
 	return recv_buf(&r, buf, len, flags);
 }
@@ -88,7 +94,7 @@ HOOK ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, len <= size ? fd : -1))
+	if (!rw_enter(&r, len <= size ? stream_fd(fd, flags) : -1))
 		return rw_left(&r, libc.__recv_chk(fd, buf, len, size, flags));
 	return recv_buf(&r, buf, len, flags);
 }
@@ -109,7 +115,7 @@ HOOK ssize_t recvfrom(int fd, void *restrict buf, size_t len, int flags,
 {
 	struct rw r;
 
-	if (!rw_enter(&r, fd))
+	if (!rw_enter(&r, stream_fd(fd, flags)))
 		return rw_left(&r, libc.recvfrom(fd, buf, len, flags, addr,
 						 alen));
 	return recv_from(&r, buf, len, flags, addr, alen);
@@ -120,7 +126,7 @@ HOOK ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size,
 {
 	struct rw r;
 
-	if (!rw_enter(&r, len <= size ? fd : -1))
+	if (!rw_enter(&r, len <= size ? stream_fd(fd, flags) : -1))
 		return rw_left(&r, libc.__recvfrom_chk(fd, buf, len, size,
 						       flags, addr, alen));
 	return recv_from(&r, buf, len, flags, addr, alen);
@@ -143,7 +149,8 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, m->msg_iovlen <= IOV_MAX ? fd : -1))
+	if (!rw_enter(&r, m->msg_iovlen <= IOV_MAX ? stream_fd(fd, flags) :
+		      -1))
 		return rw_left(&r, libc.recvmsg(fd, m, flags));
 	return recv_msg(&r, m, flags);
 }
@@ -157,7 +164,7 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 	struct rw r;
 	unsigned i;
 
-	if (!rw_enter(&r, fd))
+	if (!rw_enter(&r, stream_fd(fd, flags)))
 		return (int)rw_left(&r, libc.recvmmsg(fd, v, n, flags,
 						      timeout));
 	for (i = 0; i < n; i++) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ready.h"
 
+/* Programs that never sleep must not pay for a turn with every call. */
+#define TURN_EVERY TUX_USEC(50)
+
 static uint8_t stage(const struct sock *s)
 {
 	return atomic_load_explicit(&s->stage, memory_order_acquire);
@@ -74,12 +77,22 @@ static bool armed(const struct sock *s)
 	       atomic_load(&s->dx->rx.state) == TUX_RX_ARMED;
 }
 
-uint32_t ready_merge(struct sock *s, int fd, uint32_t got)
+uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)
 {
-	struct ready r;
+	if ((told & EPOLLIN) && armed(s) && !sock_advance(s, fd))
+		told &= ~(uint32_t)(EPOLLIN | EPOLLRDNORM);
+	*r = ready_of(s);
+	return told & r->tcp;
+}
 
-	if ((got & EPOLLIN) && armed(s) && !sock_advance(s, fd))
-		got &= ~(uint32_t)(EPOLLIN | EPOLLRDNORM);
-	r = ready_of(s);
-	return (got & r.tcp) | r.now;
+bool ready_turn(tux_time now)
+{
+	static _Atomic tux_time turned_at;
+	tux_time last = atomic_load_explicit(&turned_at, memory_order_relaxed);
+
+	if (tux_time_since(last, now) < TURN_EVERY)
+		return false;
+	atomic_store_explicit(&turned_at, now, memory_order_relaxed);
+	tux_channel_turn(preload_stack());
+	return true;
 }

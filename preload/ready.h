@@ -9,9 +9,11 @@
 #ifndef TUX_PRELOAD_READY_H
 #define TUX_PRELOAD_READY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#include "base/time.h"
 #include "sock.h"
 
 enum {
@@ -31,8 +33,12 @@ struct ready ready_of(struct sock *s);
 /* Is @s the kernel's alone from now on? */
 bool ready_plain(const struct sock *s);
 
-/* The kernel reported @got for @fd of @s: what of it is true for the
- * application, and what the rings add.  May find the switch in TCP. */
-uint32_t ready_merge(struct sock *s, int fd, uint32_t got);
+/* A turn of the loop for a caller who will not sleep, unless somebody took one
+ * this way a moment before @now.  True if it was taken. */
+bool ready_turn(tux_time now);
+
+/* The kernel reported @told for @fd of @s: what of it is the application's.
+ * May find the switch in TCP; *@r is what is ready then. */
+uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r);
 
 #endif

@@ -10,6 +10,7 @@
 #include "close.h"
 #include "io/sys.h"
 #include "libc.h"
+#include "pass.h"
 #include "path.h"
 #include "wait.h"
 
@@ -320,10 +321,6 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 			 .want = total(iov, n) };
 	ssize_t k;
 
-	if (flags & MSG_OOB)
-		return finish(r, -EOPNOTSUPP);
-	if (flags & MSG_ERRQUEUE)
-		return finish(r, -ENOPROTOOPT);
 	k = run_recv(&j);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);
@@ -335,6 +332,19 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 	return finish(r, k);
 }
 
+/* Only TCP can do that: the connection goes back to it for good. */
+static ssize_t send_urgent(struct rw *r, const struct iovec *iov, int n,
+			   int flags)
+{
+	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
+			    .msg_iovlen = (size_t)n };
+
+	if (!pass_plain(r->fd))
+		return finish(r, -EOPNOTSUPP);
+	sock_put(r->s);
+	return libc.sendmsg(r->fd, &m, flags);
+}
+
 ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
@@ -343,7 +353,7 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 	ssize_t k;
 
 	if (flags & MSG_OOB)
-		return finish(r, -EOPNOTSUPP);
+		return send_urgent(r, iov, n, flags);
 	k = run_send(&j);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);

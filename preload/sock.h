@@ -17,7 +17,7 @@
 #include "api/channel.h"
 #include "base/list.h"
 
-enum sock_stage {
+enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_FREE,		/* in no table */
 	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
 	SOCK_CANDIDATE,		/* connected or connecting; not yet claimed */

@@ -181,13 +181,7 @@ void tux_conn_sink(struct tux_conn *c)
 	if (!c->closed || !c->rx.on_ring)
 		return;
 	tux_pipe_consume(&c->dx->rxp, tux_pipe_head(&c->dx->rxp));
-	if (tux_pipe_head(&c->dx->rxp) > c->closed_at)
-		tux_conn_unread(c);
-}
-
-void tux_conn_unread(struct tux_conn *c)
-{
-	if (c->closed && c->tx.done)
+	if (tux_pipe_head(&c->dx->rxp) > c->closed_at && c->tx.done)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
 

@@ -111,6 +111,7 @@ struct tux_conn_in {			/* bytes coming from TCP */
 	struct tux_frame frame;
 	uint64_t off;			/* of the body's next byte */
 	uint32_t left;			/* of the body */
+	bool starved;			/* it waits for room in the ring */
 };
 
 struct tux_conn {
@@ -252,9 +253,6 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
 /* Closed: bytes that arrive have no reader.  They are passed over while ours
  * still go out, and answered with a reset after that. */
 void tux_conn_sink(struct tux_conn *c);
-
-/* Stream bytes came that nobody will read: a reset, once ours are out. */
-void tux_conn_unread(struct tux_conn *c);
 
 /* Nothing is left to do for the core: says `gone`, once. */
 void tux_conn_gone(struct tux_conn *c, bool reset);

@@ -163,10 +163,6 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 		return -EBADMSG;
 	if (tux_conn_rx_state(c) == TUX_RX_RAW)
 		return 0;		/* late: TCP has brought it */
-	if (c->closed && !c->rx.on_ring) {
-		tux_conn_unread(c);
-		return -EBADMSG;
-	}
 	tux_conn_trace(c, TUX_TRACE_RECV, seq - c->peer_first, rec->off,
 		       rec->data_len);
 	if (fin)

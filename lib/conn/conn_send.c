@@ -140,9 +140,10 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 	if (c->rx.on_ring) {
 		h.got = tux_recvbuf_got(&c->rx.buf);
 		h.window = tux_recvbuf_window(&c->rx.buf);
-		atomic_store_explicit(&c->dx->wake_at,
-				      tux_recvbuf_wake_at(&c->rx.buf),
-				      memory_order_relaxed);
+		if (!c->in.starved)
+			atomic_store_explicit(&c->dx->wake_at,
+					      tux_recvbuf_wake_at(&c->rx.buf),
+					      memory_order_relaxed);
 	}
 	if (!elicit)
 		tux_conn_trace(c, TUX_TRACE_SEND_ACK,

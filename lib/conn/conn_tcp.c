@@ -10,8 +10,6 @@
 
 #include <errno.h>
 
-enum { SINK = 16384 };			/* bytes that nobody will read, at once */
-
 /* ---- out ---- */
 
 static void begin(struct tux_conn *c, uint8_t type, uint64_t off, uint32_t len)
@@ -212,16 +210,18 @@ size_t tux_conn_tcp_want(struct tux_conn *c)
 	if (c->phase == TUX_PHASE_DEAD || c->rx.tcp_ended)
 		return 0;
 	if (tux_conn_rx_plain(c))
-		return c->closed ? SINK : 0;
+		return c->closed ? tux_duplex_swallow_want(c->dx) : 0;
 	if (c->dx->rx.marker_left)
 		return c->dx->rx.marker_left;
 	if (!c->in.left)
 		return TUX_FRAME_HDR - c->in.have;
 	n = body_room(c);
 	if (!n) {			/* ring for any byte that is read */
+		c->in.starved = true;
 		atomic_store(&c->dx->wake_at, 0);
 		n = body_room(c);
 	}
+	c->in.starved = !n;
 	return n;
 }
 
@@ -242,9 +242,12 @@ static void on_frame(struct tux_conn *c, tux_time now)
 	tux_conn_trace(c, TUX_TRACE_FRAME_IN, f->type, f->off, f->len);
 	switch (f->type) {
 	case TUX_FRAME_DATA:
-		c->rx.tux = false;
 		c->in.off = f->off;
 		c->in.left = f->len;
+		if (c->rx.tux) {
+			c->rx.tux = false;
+			tux_conn_decide(c, TUX_REASON_STALLED);
+		}
 		return;
 	case TUX_FRAME_FIN:
 		if (tux_recvbuf_put(&c->rx.buf, f->off, NULL, 0, true) < 0)
@@ -260,6 +263,8 @@ static void on_frame(struct tux_conn *c, tux_time now)
 		return;
 	case TUX_FRAME_SWITCH:
 		c->rx.tux = true;
+		tux_conn_decide(c, c->tx.path == TUX_PATH_TCP ? c->reason :
+				TUX_REASON_NONE);
 		return;
 	case TUX_FRAME_RAW:
 		if (f->off != tux_pipe_head(&c->dx->rxp))
@@ -320,6 +325,11 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 	uint8_t *skip = &c->dx->rx.marker_left;
 	size_t n;
 
+	if (tux_conn_rx_plain(c)) {
+		tux_duplex_swallow(c->dx, p, len);
+		tux_upgrade_rx(c, now);
+		len = 0;
+	}
 	while (len && c->rx.on_ring && c->phase != TUX_PHASE_DEAD) {
 		if (*skip) {
 			n = *skip < len ? *skip : len;

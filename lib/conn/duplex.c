@@ -9,7 +9,10 @@
 
 #include "wire/frame.h"
 
-enum { TOUCHES = 16 };	/* plain reads and writes that retry an opening */
+enum {
+	TOUCHES = 16,		/* plain reads and writes that retry an opening */
+	SWALLOW = 16384,	/* bytes that nobody will read, at once */
+};
 
 /* ---- small things ---- */
 
@@ -352,7 +355,8 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	if (k > 0 && !peek)
 		d->rx.off += (uint64_t)k;
 	touch(d);
-	return k;
+	/* TCP tells an error once, and it may have told the loop. */
+	return k == 0 && iov_len(v, m) ? take_error(d) : k;
 }
 
 static void switch_rx(struct tux_duplex *d)
@@ -441,6 +445,36 @@ static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 		return -EAGAIN;
 	switch_rx(d);
 	return 0;
+}
+
+size_t tux_duplex_swallow_want(const struct tux_duplex *d)
+{
+	const struct tux_duplex_rx *r = &d->rx;
+
+	if (load8(&r->state) != TUX_RX_ARMED)
+		return SWALLOW;
+	if (r->off == r->at)
+		return TUX_MARKER_LEN - r->held;
+	return r->at - r->off < SWALLOW ? (size_t)(r->at - r->off) : SWALLOW;
+}
+
+void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len)
+{
+	struct tux_duplex_rx *r = &d->rx;
+
+	if (load8(&r->state) != TUX_RX_ARMED)
+		return;
+	if (r->off < r->at) {
+		r->off += len;
+		return;
+	}
+	if (memcmp(p, r->marker + r->held, len) != 0) {
+		disarm(d);
+		return;
+	}
+	r->held = (uint8_t)(r->held + len);
+	if (r->held == TUX_MARKER_LEN)
+		switch_rx(d);
 }
 
 static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,

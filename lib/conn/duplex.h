@@ -157,6 +157,13 @@ static inline bool tux_duplex_rings(struct tux_duplex *d, uint32_t bits)
 		 TUX_RING_QUEUED);
 }
 
+/* ---- the loop's side, once the application has closed ------------------ */
+
+/* The loop reads TCP in its place, to find the marker, if one comes: how many
+ * bytes to read at most, and what was read. */
+size_t tux_duplex_swallow_want(const struct tux_duplex *d);
+void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len);
+
 /* ---- the loop's side; @key is the session's, the latch was tried and got -- */
 
 /* An announcement of this offset takes back the one before it. */

@@ -220,6 +220,7 @@ static void on_rx_switch(struct tux_conn *c, tux_time now)
 	tux_conn_decide(c, TUX_REASON_NONE);
 	tux_conn_ready(c);
 	tux_conn_tcp(c);
+	tux_conn_sink(c);
 	tux_conn_check_end(c, now);
 }
 

@@ -3,38 +3,49 @@
 
 #include "io/take.h"
 
+struct envelope {
+	struct tux_addr from;
+	uint32_t len;
+};
+
 void tux_inbox_put(struct tux_inbox *b, const struct tux_addr *from,
 		   const uint8_t *p, size_t len)
 {
-	struct tux_letter *l;
-	uint32_t n;
+	struct envelope e = { *from, (uint32_t)len };
+	uint32_t at;
 
-	if (len > TUX_INBOX_LEN)
-		return;
 	tux_latch_take(&b->latch);
-	n = atomic_load_explicit(&b->n, memory_order_relaxed);
-	if (n < TUX_INBOX_N) {
-		l = &b->letter[n];
-		l->from = *from;
-		l->len = (uint16_t)len;
-		memcpy(l->p, p, len);
-		atomic_store(&b->n, n + 1);
+	at = atomic_load_explicit(&b->len, memory_order_relaxed);
+	if (len <= TUX_INBOX_LEN && TUX_INBOX_LEN - at >= sizeof(e) + len) {
+		memcpy(b->buf[b->side] + at, &e, sizeof(e));
+		memcpy(b->buf[b->side] + at + sizeof(e), p, len);
+		atomic_store(&b->len, at + (uint32_t)(sizeof(e) + len));
 	}
 	tux_latch_drop(&b->latch);
 }
 
-bool tux_inbox_take(struct tux_inbox *b, struct tux_letter *l)
+struct tux_mail tux_inbox_take(struct tux_inbox *b)
 {
-	uint32_t n;
+	struct tux_mail m;
 
-	if (tux_inbox_empty(b))
-		return false;
 	tux_latch_take(&b->latch);
-	n = atomic_load_explicit(&b->n, memory_order_relaxed);
-	if (n) {
-		*l = b->letter[n - 1];
-		atomic_store(&b->n, n - 1);
-	}
+	m.at = b->buf[b->side];
+	m.end = m.at + atomic_exchange(&b->len, 0);
+	b->side = !b->side;
 	tux_latch_drop(&b->latch);
-	return n > 0;
+	return m;
+}
+
+bool tux_mail_next(struct tux_mail *m, struct tux_letter *l)
+{
+	struct envelope e;
+
+	if (m->at == m->end)
+		return false;
+	memcpy(&e, m->at, sizeof(e));
+	l->from = e.from;
+	l->len = e.len;
+	l->p = m->at + sizeof(e);
+	m->at = l->p + e.len;
+	return true;
 }

@@ -129,9 +129,13 @@ static unsigned take_rings(struct tux_loop *l)
 static unsigned take_letters(struct tux_loop *l)
 {
 	struct tux_letter letter;
+	struct tux_mail mail;
 	unsigned n = 0;
 
-	while (n < TUX_INBOX_N && tux_inbox_take(&l->inbox, &letter)) {
+	if (tux_inbox_empty(&l->inbox))
+		return 0;
+	mail = tux_inbox_take(&l->inbox);
+	while (tux_mail_next(&mail, &letter)) {
 		tux_core_input(l->core, &letter.from, letter.p, letter.len,
 			       l->now);
 		n++;

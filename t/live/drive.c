@@ -47,9 +47,11 @@ static void *echo(void *arg)
 	char buf[1000];
 	ssize_t k;
 
-	while ((k = side_read(x, buf, sizeof(buf))) > 0)
-		if (side_write(x, buf, (size_t)k) != k)
+	while ((k = side_read(x, buf, sizeof(buf))) > 0) {
+		k = side_write(x, buf, (size_t)k);
+		if (k < 0)
 			break;
+	}
 	if (k == 0)
 		side_shut(x);
 	return (void *)(intptr_t)k;
@@ -203,11 +205,13 @@ static void busy__application_still_acknowledges(void **state)
 
 static void *talk(void *arg)
 {
+	tux_time limit = tux_clock_read() + TUX_SEC(UPGRADE_S);
 	struct side *x = arg;
 	char b;
 	int i;
 
-	for (i = 0; i < ROUNDS; i++)
+	for (i = 0; i < ROUNDS ||
+	     (!side_on_rings(x) && tux_clock_read() < limit); i++)
 		if (side_write(x, "?", 1) != 1 || side_read(x, &b, 1) != 1)
 			return x;
 	side_shut(x);

@@ -101,7 +101,7 @@ end:	do
 #else
 #define FITS(w, g) ((g) == W.gen)
 #endif
-#define PREPARED_FITS(w, g) ((W.prepared & BIT(g)) && !dead && FITS(w, g) && \
+#define PREPARED_FITS(w, g) ((g) <= 2 * GENS && (W.prepared & BIT(g)) && !dead && FITS(w, g) && \
 	(W.disarming || W.st == ANNOUNCED))
 
 #ifdef M_HOLD
@@ -112,7 +112,7 @@ end:	do
 
 proctype loop_tx(byte w)
 {
-	byte ahead;
+	byte ahead, g;
 
 end:	do
 	:: atomic { RUNS(w) && MAY_ANNOUNCE(w) ->
@@ -128,12 +128,16 @@ end:	do
 		    (W.wr < W.at || GIVES_UP) ->
 		printf("loop %d: withdraws %d\n", w, W.gen);
 		W.st = PLAIN }
-	:: atomic { RUNS(w) && PREPARED_FITS(w, 1) -> on_prepared(w, 1) }
-	:: atomic { RUNS(w) && PREPARED_FITS(w, 2) -> on_prepared(w, 2) }
-#if GENS > 1
-	:: atomic { RUNS(w) && PREPARED_FITS(w, 3) -> on_prepared(w, 3) }
-	:: atomic { RUNS(w) && PREPARED_FITS(w, 4) -> on_prepared(w, 4) }
-#endif
+	:: atomic { RUNS(w) && (PREPARED_FITS(w, 1) || PREPARED_FITS(w, 2) ||
+		    PREPARED_FITS(w, 3) || PREPARED_FITS(w, 4)) ->
+		if
+		:: PREPARED_FITS(w, 1) -> g = 1
+		:: PREPARED_FITS(w, 2) -> g = 2
+		:: PREPARED_FITS(w, 3) -> g = 3
+		:: PREPARED_FITS(w, 4) -> g = 4
+		fi;
+		on_prepared(w, g);
+		g = 0 }
 #ifdef M_NOACK			/* who has announced may commit */
 	:: atomic { RUNS(w) && W.st == ANNOUNCED -> W.st = ACKED }
 #endif
@@ -161,11 +165,7 @@ proctype loop_ring(byte w)
 {
 end:	do
 	:: atomic { RUNS(w) && W.st == RING && W.path == NONE ->
-		W.path = TUX;
-		if
-		:: W.rawwanted -> back(w)
-		:: else
-		fi }
+		W.path = (W.rawwanted -> TCP : TUX) }
 	:: atomic { RUNS(w) && W.st == RING && W.path != NONE && W.shut &&
 		    !W.ended ->
 		W.ended = 1; W.fin = 1 }
@@ -267,25 +267,25 @@ end:	do
 #else
 #define NEWER(w, g) ((g) > W.rgen)
 #endif
-#define PREPARE_NEW(w, g) (LISTENS(w) && !dead && W.prep[g] && NEWER(w, g) && \
+#define PREPARE_NEW(w, g) (LISTENS(w) && !dead && (g) <= 2 * GENS && \
+	W.prep[(g) % (2 * GENS + 1)] && NEWER(w, g) && \
 	(W.rst == PLAIN || W.rst == ARMED))
-
-inline arrive(w, i)
-{
-	printf("loop %d: byte %d over Tux\n", 1 - w, i + 1);
-	assert(W.rst != PLAIN && i >= W.rat);
-	take(w, i)
-}
 
 proctype loop_rx(byte w)
 {
+	byte i;
+
 end:	do
-	:: atomic { PREPARE_NEW(w, 1) -> arm(w, 1) }
-	:: atomic { PREPARE_NEW(w, 2) -> arm(w, 2) }
-#if GENS > 1
-	:: atomic { PREPARE_NEW(w, 3) -> arm(w, 3) }
-	:: atomic { PREPARE_NEW(w, 4) -> arm(w, 4) }
-#endif
+	:: atomic { PREPARE_NEW(w, 1) || PREPARE_NEW(w, 2) ||
+		    PREPARE_NEW(w, 3) || PREPARE_NEW(w, 4) ->
+		if
+		:: PREPARE_NEW(w, 1) -> i = 1
+		:: PREPARE_NEW(w, 2) -> i = 2
+		:: PREPARE_NEW(w, 3) -> i = 3
+		:: PREPARE_NEW(w, 4) -> i = 4
+		fi;
+		arm(w, i);
+		i = 0 }
 #ifdef LOSSES
 	:: atomic { W.lost < LOSSES && W.prepared ->
 		printf("UDP: PREPARED is lost\n");
@@ -297,13 +297,18 @@ end:	do
 		W.prepared = W.prepared | BIT(W.rgen) }
 #endif
 #endif
-	:: atomic { ARRIVES(w, 0) -> arrive(w, 0) }
-	:: atomic { ARRIVES(w, 1) -> arrive(w, 1) }
-	:: atomic { ARRIVES(w, 2) -> arrive(w, 2) }
-#if BYTES > 3
-	:: atomic { ARRIVES(w, 3) -> arrive(w, 3) }
-	:: atomic { ARRIVES(w, 4) -> arrive(w, 4) }
-#endif
+	:: atomic { ARRIVES(w, 0) || ARRIVES(w, 1) || ARRIVES(w, 2) ||
+		    ARRIVES(w, 3) ->
+		if
+		:: ARRIVES(w, 0) -> i = 0
+		:: ARRIVES(w, 1) -> i = 1
+		:: ARRIVES(w, 2) -> i = 2
+		:: ARRIVES(w, 3) -> i = 3
+		fi;
+		printf("loop %d: byte %d over Tux\n", 1 - w, i + 1);
+		assert(W.rst != PLAIN && i >= W.rat);
+		take(w, i);
+		i = 0 }
 	:: atomic { LISTENS(w) && !dead && !SUNK(w) && !W.rfin && W.rst != RAW &&
 		    (W.tuxfin || (W.path == TUX && W.ended)) ->
 		printf("loop %d: FIN over Tux\n", 1 - w);

@@ -218,15 +218,8 @@ inline back(w)
 
 inline begin(w)
 {
-	if
-	:: FRAMES(w) -> W.busy = DATA
-	:: else ->
-		if
-		:: W.fin -> W.busy = FIN
-		:: !W.fin && W.raw -> W.busy = RAWF
-		:: !W.fin && !W.raw && W.sw -> W.busy = SWITCH
-		fi
-	fi
+	W.busy = (FRAMES(w) -> DATA :
+		  (W.fin -> FIN : (W.raw -> RAWF : SWITCH)))
 }
 
 inline raw_wanted(w)
@@ -248,15 +241,14 @@ inline raw_wanted(w)
 inline frame_done(w)
 {
 	printf("loop %d: frame %d at %d to TCP\n", w, W.busy, W.off);
+	push(w, SYM(W.busy, (W.busy == FIN -> W.wr : W.off)));
 	if
 	:: W.busy == DATA ->
-		push(w, SYM(DATA, W.off));
 		W.off++;
 #ifndef M_NORELEASE		/* only the peer's word frees the ring */
 		W.got = W.off + (W.finsent && W.off == W.wr)
 #endif
 	:: W.busy == FIN ->
-		push(w, SYM(FIN, W.wr));
 		W.fin = 0; W.finsent = 1;
 		if
 #ifdef M_FINFLIP		/* as if all was in frames before it */
@@ -267,18 +259,15 @@ inline frame_done(w)
 		:: else
 		fi
 	:: W.busy == RAWF ->
-		push(w, SYM(RAWF, W.off));
 		W.raw = 0; W.hold = 0; W.sent = 0;
 		W.eof = W.eof | W.shut		/* shut while held */
 	:: W.busy == SWITCH ->
-		push(w, SYM(SWITCH, W.off));
-		W.sw = 0; W.path = TUX;
-		if
-#ifndef M_SWSTAYS		/* RAW is wanted, and forgotten */
-		:: W.rawwanted -> back(w)
+		W.sw = 0;
+#ifdef M_SWSTAYS		/* RAW is wanted meanwhile, and forgotten */
+		W.path = TUX
+#else
+		W.path = (W.rawwanted -> TCP : TUX)
 #endif
-		:: else
-		fi
 	fi;
 	W.busy = 0
 }

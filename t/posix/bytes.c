@@ -127,6 +127,26 @@ static void flags(struct pair *p)
 	CHECK(holds(p->a, "01234567"));
 }
 
+static void urgent(struct pair *p)
+{
+	char c = 0;
+
+	CHECK(recv(p->a, &c, 1, MSG_OOB) == -1);
+	CHECK(recv(p->a, &c, 1, MSG_ERRQUEUE) == -1 && errno == EAGAIN);
+	/* Refused where the way back to TCP is barred. */
+	if (send(p->b, "u", 1, MSG_OOB) != 1) {
+		CHECK(errno == EOPNOTSUPP);
+		return;
+	}
+	CHECK(poll(&(struct pollfd){ .fd = p->a, .events = POLLPRI }, 1,
+		   1000) == 1);
+	CHECK(recv(p->a, &c, 1, MSG_OOB) == 1 && c == 'u');
+	CHECK(write(p->b, text, 3) == 3);
+	CHECK(holds(p->a, "012"));
+	CHECK(write(p->a, text, 3) == 3);
+	CHECK(holds(p->b, "012"));
+}
+
 static void from_to(struct pair *p)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
@@ -260,6 +280,7 @@ int main(void)
 	pair_case("readv and writev", vectors);
 	pair_case("preadv2 and pwritev2", with_offset);
 	pair_case("recv with flags", flags);
+	pair_case("urgent bytes, queued errors", urgent);
 	pair_case("recvfrom and sendto", from_to);
 	pair_case("recvmsg and sendmsg", messages);
 	pair_case("recvmmsg and sendmmsg", many_messages);

@@ -228,7 +228,7 @@ static void timeouts(struct pair *p)
 		CHECK(epoll_wait(ep, e, 4, ms[i]) == 0);
 		t = pair_ms() - t;
 		CHECK(t >= ms[i] - 0.05);
-		CHECK(t < ms[i] + 40);
+		CHECK(t < ms[i] + 500);
 	}
 	CHECK(epoll_wait(ep, e, 0, 0) == -1 && errno == EINVAL);
 	CHECK(epoll_wait(-1, e, 1, 0) == -1 && errno == EBADF);

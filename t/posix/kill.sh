@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # kill - kill -9 of a client and of a server at full load: the other side sees
-# its connections end within a second, and goes on serving others
+# its connections end within a second, and goes on serving others.  Who is only
+# stopped for a while loses nothing.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -161,10 +162,38 @@ gone()
 	! alive "$1"
 }
 
+server_stops()
+{
+	redis server "${tux[@]}" || exit 1
+	server=$pid
+	start patient "${tux[@]}" "$load" --port "$port" --conns 10 \
+		--size 1000 --every 100
+	check "a client runs" wait_for 20 says patient ready
+	sleep 1
+	kill -STOP "$server"
+	sleep 3
+	kill -CONT "$server"
+	check "3 s later it goes on" goes_on patient "$port"
+	check "on the same connections" none_ended patient "$port"
+	kill -STOP "$pid"
+	sleep 2
+	check "a client is stopped: others are served" run 20 "${tux[@]}" \
+		redis-benchmark -p "$port" -c 10 -n 20000 -t get -q
+	kill -CONT "$pid"
+	check "it goes on, too" goes_on patient "$port"
+	kill "$pid"
+	wait "$pid"
+	same "its answers were right" 0 $?
+	kill "$server"
+	wait "$server" 2>/dev/null
+}
+
 part "a client dies"
 client_dies
 part "a server dies"
 server_dies
 part "a server dies, and its client gives up"
 benchmark_sees_it
+part "a server stops, and a client"
+server_stops
 finish

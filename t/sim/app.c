@@ -169,7 +169,9 @@ static void update_goal(struct sim_end *e)
 
 static bool may_read(const struct sim_end *e)
 {
-	return !e->paused && !e->eof && !e->rerr && !e->closed && !e->held;
+	/* A socket tells its error once; what it says later means nothing. */
+	return !e->paused && !e->eof && !e->rerr && !e->werr && !e->closed &&
+	       !e->held;
 }
 
 static bool do_read(struct sim_end *e)
@@ -298,6 +300,10 @@ static void app_run(struct sim *s, void *arg, uint64_t n, uint64_t m)
 
 	(void)n, (void)m;
 	e->app_queued = false;
+	if (e->host->stopped > s->now) {
+		sim_app_wake(e);
+		return;
+	}
 	if (e->closed || e->host->dead || e->held)
 		return;
 	if (e->plan.vary)
@@ -319,11 +325,12 @@ static void app_run(struct sim *s, void *arg, uint64_t n, uint64_t m)
 void sim_app_wake(struct sim_end *e)
 {
 	struct sim *s = e->conn->s;
+	tux_time at = s->now > e->host->stopped ? s->now : e->host->stopped;
 
 	if (e->app_queued || !e->begun || e->closed || e->host->dead)
 		return;
 	e->app_queued = true;
-	sim_at(s, s->now + sim_below(s, e->plan.think + 1), app_run, e, 0, 0);
+	sim_at(s, at + sim_below(s, e->plan.think + 1), app_run, e, 0, 0);
 }
 
 /* ---- what stories ask of them ---- */

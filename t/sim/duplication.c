@@ -45,8 +45,40 @@ static void one(struct sim *s)
 	sim_check_all(s);
 }
 
+/* A new connection under the same addresses and ports, while packets of the old
+ * one still wander about. */
+static void old_ones(struct sim *s)
+{
+	struct sim_conn *k;
+	unsigned i;
+
+	sim_pair(s, &a, &b);
+	s->link[0][1].twice = s->link[1][0].twice = 1000000;
+	s->link[0][1].late = s->link[1][0].late = TUX_MSEC(300);
+	for (i = 0; i < 5; i++) {
+		sim_ms(s, 5);
+		sim_write(a, 50000);
+		sim_write(b, 50000);
+		sim_ms(s, 40);
+		SIM_CHECK(s, a->was_tx && b->was_tx);
+		sim_finish(a);
+		sim_finish(b);
+		sim_run_out(s, s->now + TUX_SEC(60));
+		k = sim_connect(a->host, b->host);
+		k->tuple = a->conn->tuple;
+		k->key = a->conn->key;
+		a = &k->end[0];
+		b = &k->end[1];
+	}
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(60));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "all", all },
 	{ "one", one },
+	{ "old_ones", old_ones },
 	{ NULL, NULL },
 };

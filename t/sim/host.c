@@ -99,6 +99,12 @@ void sim_host_init(struct sim_host *h)
 static void forget(struct sim_end *e)
 {
 	e->reason = tux_conn_reason(e->c);
+	e->on_tux = tux_conn_tx_on_tux(e->c) || tux_conn_rx_on_tux(e->c);
+	/* Whoever is not on Tux can say why. */
+	if (!e->host->dead && e->gone && !e->on_tux &&
+	    e->reason == TUX_REASON_NONE)
+		sim_fail(e->conn->s, "%c: on TCP, and no reason",
+			 e->host->name);
 	e->stats = *tux_conn_stats(e->c);
 	tux_conn_close(e->c);
 	e->c = NULL;
@@ -141,6 +147,19 @@ void sim_kill(struct sim_host *h)
 		while (e->sock.refs)
 			sim_tcp_put(e, false);
 	}
+}
+
+static void go_on(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	(void)s, (void)n, (void)m;
+	sim_host_turn(arg);
+}
+
+void sim_stop(struct sim_host *h, tux_time in)
+{
+	h->stopped = h->s->now + in;
+	sim_note(h->s, "%c stopped", h->name);
+	sim_at(h->s, h->stopped, go_on, h, 0, 0);
 }
 
 void sim_host_claim(struct sim_end *e)
@@ -240,8 +259,8 @@ void sim_host_tcp(struct sim_end *e)
 
 static void bury(struct sim_end *e)
 {
-	e->gone = false;
 	forget(e);
+	e->gone = false;
 	if (e->owned) {
 		e->owned = false;
 		sim_tcp_put(e, e->gone_reset);
@@ -299,7 +318,7 @@ static void timer(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	if (h->dead || h->timer_at > s->now)
 		return;
 	h->timer_at = TUX_NEVER;
-	if (++h->idle > IDLE)
+	if (h->stopped <= s->now && ++h->idle > IDLE)
 		sim_fail(s, "%c: a timer spins", h->name);
 	sim_host_turn(h);
 }
@@ -320,7 +339,7 @@ void sim_host_turn(struct sim_host *h)
 {
 	struct sim *s = h->s;
 
-	if (h->dead || s->failed)
+	if (h->dead || s->failed || h->stopped > s->now)
 		return;
 	if (h->turn_at != s->now)
 		h->turns = 0;
@@ -346,6 +365,10 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	(void)n, (void)m;
 	if (e->host->dead || !e->c)
 		return;
+	if (e->host->stopped > s->now) {
+		sim_at(s, e->host->stopped, bell, e, 0, 0);
+		return;
+	}
 	bits = atomic_exchange(&e->dx->rung, 0) & ~TUX_RING_QUEUED;
 	e->host->idle = 0;
 	if (bits)

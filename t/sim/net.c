@@ -173,7 +173,11 @@ static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
 {
 	struct dgram *d = arg;
 
-	(void)s, (void)n, (void)m;
+	(void)n, (void)m;
+	if (d->to->stopped > s->now) {	/* the kernel keeps it */
+		sim_at(s, d->to->stopped, arrive, d, 0, 0);
+		return;
+	}
 	tux_list_remove(&d->node);
 	sim_host_input(d->to, &d->from, d->p, d->len);
 	free(d);
@@ -247,7 +251,8 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	}
 	put(s, l, dst, &src, p, len, wait);
 	if (sim_chance(s, l->twice))
-		put(s, l, dst, &src, p, len, wait);
+		put(s, l, dst, &src, p, len,
+		    wait + sim_below(s, l->late + 1));
 }
 
 void sim_part(struct sim *s, unsigned a, unsigned b, bool down)

@@ -68,6 +68,7 @@ struct sim_link {
 	tux_time delay;
 	tux_time jitter;	/* up to so much more, each on its own */
 	uint32_t loss, twice, flip;	/* of a million datagrams */
+	tux_time late;		/* the second one comes up to so much later */
 	uint64_t rate;		/* bytes a second; 0: no bottleneck */
 	tux_time queue;		/* the longest wait at the bottleneck */
 	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
@@ -86,6 +87,7 @@ struct sim_host {
 	unsigned i;
 	char name;		/* a, b, ... */
 	bool dead;
+	tux_time stopped;	/* SIGSTOP, until then */
 	struct tux_core *core;
 	struct tux_core_events events;
 	struct tux_addr addr;	/* with the port of its loop */
@@ -283,6 +285,7 @@ void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
 void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
 bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */
 void sim_kill(struct sim_host *h);	/* kill -9 */
+void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
 
 /* The bytes of @e at @off are these instead. */
 void sim_patch(struct sim_end *e, uint64_t off, const void *p, unsigned len);

@@ -49,6 +49,8 @@ static void link_up(struct sim *s, struct sim_link *l)
 		l->jitter = sim_below(s, 2 * l->delay);
 	l->loss = part(s, 500000, 300000);
 	l->twice = part(s, 250000, 200000);
+	if (!sim_below(s, 4))
+		l->late = sim_below(s, TUX_SEC(3));
 	l->flip = part(s, 250000, 100000);
 	if (!sim_below(s, 4)) {
 		l->rate = scale(s, 200000, 1000000000);
@@ -180,6 +182,12 @@ static void leave(struct sim *s, void *arg, uint64_t how, uint64_t m)
 		sim_raw(e);
 }
 
+static void stop(struct sim *s, void *arg, uint64_t in, uint64_t m)
+{
+	(void)s, (void)m;
+	sim_stop(arg, in);
+}
+
 static void die(struct sim *s, void *arg, uint64_t n, uint64_t m)
 {
 	(void)s, (void)n, (void)m;
@@ -194,7 +202,7 @@ static void fault(struct sim *s)
 	tux_time at = sim_below(s, scale(s, TUX_MSEC(1), FAULTS));
 	tux_time end = at + sim_below(s, FAULTS - at);
 
-	switch (sim_below(s, 11)) {
+	switch (sim_below(s, 12)) {
 	case 0:
 	case 1:
 	case 2:
@@ -216,6 +224,9 @@ static void fault(struct sim *s)
 		break;
 	case 7:
 		sim_at(s, at, die, e->host, 0, 0);
+		break;
+	case 8:
+		sim_at(s, at, stop, e->host, end - at, 0);
 		break;
 	default:
 		sim_at(s, at, leave, e, sim_below(s, 3), 0);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "edge.h"
+
+void edge_init(struct edge *e)
+{
+	*e = (struct edge){ .tx = UINT64_MAX };
+}
+
+static bool claimed(const struct sock *s)
+{
+	return atomic_load_explicit(&s->stage, memory_order_acquire) ==
+	       SOCK_CLAIMED;
+}
+
+/* Bytes that have left, by TCP or from the ring: more of them is more room. */
+static uint64_t left(const struct sock *s)
+{
+	const struct tux_duplex *d = s->dx;
+
+	if (!claimed(s))
+		return 0;
+	return atomic_load(&d->tx.state) == TUX_TX_RING ?
+	       tux_pipe_tail(&d->txp) : d->tx.off;
+}
+
+bool edge_wrote(const struct edge *e, const struct sock *s)
+{
+	return left(s) != e->tx;
+}
+
+void edge_told(struct edge *e, const struct sock *s, uint32_t told)
+{
+	if (told & READY_OUT)
+		e->tx = left(s);
+}
+
+/* Have bytes come on the ring?  Those below N came by TCP. */
+static bool arrived(struct edge *e, const struct tux_duplex *d)
+{
+	uint64_t before = e->rx ? e->rx : d->rx.at;
+	uint64_t head = tux_pipe_head(&d->rxp);
+
+	if (head <= before)
+		return false;
+	e->rx = head;
+	return true;
+}
+
+bool edge_new(struct edge *e, struct sock *s, uint32_t now)
+{
+	uint8_t end = e->end;
+	unsigned can;
+	bool in;
+
+	if (!claimed(s))
+		return true;
+	can = sock_poll(s);
+	/* What can be read without the ring in use was left over. */
+	in = can & TUX_RX_ON_RING ? arrived(e, s->dx) : can & TUX_CAN_READ;
+	e->end |= can & (TUX_IS_EOF | TUX_IS_ERR);
+	return e->end != end || (in && (now & EPOLLIN)) ||
+	       ((now & EPOLLOUT) && edge_wrote(e, s));
+}
+
+static bool came_behind(struct edge *e, const struct tux_duplex *d)
+{
+	return atomic_load(&d->rx.state) == TUX_RX_ARMED && arrived(e, d);
+}
+
+static bool became_raw(struct edge *e, const struct tux_duplex *d)
+{
+	if (e->raw || atomic_load(&d->tx.state) != TUX_TX_RAW ||
+	    atomic_load(&d->tx.hold))
+		return false;
+	e->raw = true;
+	return true;
+}
+
+bool edge_hidden(struct edge *e, const struct sock *s)
+{
+	return claimed(s) &&
+	       (came_behind(e, s->dx) || became_raw(e, s->dx));
+}

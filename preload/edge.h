@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * edge - what is new about a sock for somebody who waits for edges
+ *
+ * The kernel tells an edge when something happens, be it of no consequence.  A
+ * connection that moves to Tux has much happening to it that is nobody's
+ * business, so here an edge is bytes that have come, room that has come after
+ * bytes were written, or an end.
+ */
+#ifndef TUX_PRELOAD_EDGE_H
+#define TUX_PRELOAD_EDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ready.h"
+
+struct edge {			/* what was told so far */
+	uint64_t rx;		/* bytes that had come on the ring; 0: none */
+	uint64_t tx;		/* bytes that had left, when told of room */
+	uint8_t end;		/* TUX_IS_EOF, TUX_IS_ERR */
+	bool raw;		/* what edge_hidden() says once */
+};
+
+/* Nothing has been told yet. */
+void edge_init(struct edge *e);
+
+/* Is there anything in @now, which ready_of(@s) gave, that was not told?  It
+ * counts as told from now on, but for the room: see edge_told(). */
+bool edge_new(struct edge *e, struct sock *s, uint32_t now);
+
+/* Was there a reason to wait for room since it was told? */
+bool edge_wrote(const struct edge *e, const struct sock *s);
+
+/* @told is told. */
+void edge_told(struct edge *e, const struct sock *s, uint32_t told);
+
+/* News that shows only in what TCP can do, and of which the kernel knows
+ * nothing: bytes on the ring behind bytes that are still in TCP; or sending is
+ * plain TCP again after a while in which it would take nothing. */
+bool edge_hidden(struct edge *e, const struct sock *s);
+
+#endif
