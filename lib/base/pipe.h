@@ -27,17 +27,22 @@ struct tux_pipe {
 	uint32_t mem;		/* distance of the bytes from this struct */
 };
 
-/* How much memory a pipe of @cap bytes takes beside its struct: @cap.
- * Sets up @p, empty at offset @off, with its @cap bytes (a power of two)
+/* Starts @p again, empty at offset @off; neither end may be at work. */
+static inline void tux_pipe_reset(struct tux_pipe *p, uint64_t off)
+{
+	p->origin = off;
+	atomic_store_explicit(&p->tail, off, memory_order_relaxed);
+	atomic_store_explicit(&p->head, off, memory_order_release);
+}
+
+/* Sets up @p, empty at offset @off, with its @cap bytes (a power of two)
  * @mem bytes after @p. */
 static inline void tux_pipe_init(struct tux_pipe *p, uint32_t mem, uint32_t cap,
 				 uint64_t off)
 {
 	p->mem = mem;
 	p->cap = cap;
-	p->origin = off;
-	atomic_store_explicit(&p->tail, off, memory_order_relaxed);
-	atomic_store_explicit(&p->head, off, memory_order_release);
+	tux_pipe_reset(p, off);
 }
 
 static inline uint64_t tux_pipe_head(const struct tux_pipe *p)

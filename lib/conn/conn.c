@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { LINGER_MS = 60000, LINGER_DONE_MS = 1000 };
+enum { LINGER_S = 60 };	/* how long to wait for the end of TCP, closed */
 
 static uint32_t new_id(struct tux_core *core)
 {
@@ -160,7 +160,6 @@ static bool rx_done(const struct tux_conn *c)
 void tux_conn_check_end(struct tux_conn *c, tux_time now)
 {
 	bool tx = tx_done(c), rx = rx_done(c);
-	tux_time in;
 
 	if (!c->closed || c->gone)
 		return;
@@ -170,9 +169,8 @@ void tux_conn_check_end(struct tux_conn *c, tux_time now)
 	} else if (tx && rx && c->rx.tcp_ended) {
 		tux_conn_gone(c, false);
 	} else if (tx) {
-		in = rx ? TUX_MSEC(LINGER_DONE_MS) : TUX_MSEC(LINGER_MS);
-		c->linger_at = tux_time_min(c->linger_at,
-					    tux_time_add(now, in));
+		c->linger_at = tux_time_min(c->linger_at, tux_time_add(now,
+							TUX_SEC(LINGER_S)));
 	}
 }
 

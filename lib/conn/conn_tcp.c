@@ -358,7 +358,7 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
 	    !tux_conn_said_all(c)) {
 		tux_conn_trace(c, TUX_TRACE_PEER_DIED, 0, 0, 0);
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
-	} else if (err && c->tx.path != TUX_PATH_NONE && !c->tx.done) {
+	} else if (err && !c->tx.done) {
 		tux_conn_die(c, err, TUX_REASON_NONE);
 	}
 	tux_conn_check_end(c, now);

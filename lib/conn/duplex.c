@@ -126,7 +126,7 @@ void tux_duplex_committed(struct tux_duplex *d, size_t n)
 {
 	struct tux_duplex_tx *t = &d->tx;
 
-	tux_pipe_init(&d->txp, d->txp.mem, d->txp.cap, t->off);
+	tux_pipe_reset(&d->txp, t->off);
 	t->doubt = 0;
 	store8(&t->marker_left, (uint8_t)(TUX_MARKER_LEN - n));
 	store8(&t->state, TUX_TX_RING);
@@ -519,6 +519,8 @@ bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 
 		if (k == -EAGAIN)
 			return false;
+		if (k < 0)		/* TCP tells it once; keep it */
+			atomic_store(&d->err, (uint32_t)-k);
 	}
 	if (load8(&d->rx.state) == TUX_RX_RING)
 		return tux_duplex_poll(d) & TUX_CAN_READ;
@@ -642,7 +644,7 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 	if (at < r->off || r->pinned)
 		return false;
 	tux_marker(r->marker, key, gen, active);
-	tux_pipe_init(&d->rxp, d->rxp.mem, d->rxp.cap, at);
+	tux_pipe_reset(&d->rxp, at);
 	store8(&r->state, TUX_RX_ARMED);
 	return true;
 }

@@ -241,7 +241,8 @@ inline raw_wanted(w)
 inline frame_done(w)
 {
 	printf("loop %d: frame %d at %d to TCP\n", w, W.busy, W.off);
-	push(w, SYM(W.busy, (W.busy == FIN -> W.wr : W.off)));
+	W.q[W.n] = SYM(W.busy, (W.busy == FIN -> W.wr : W.off));
+	push(w, W.q[W.n]);
 	if
 	:: W.busy == DATA ->
 		W.off++;

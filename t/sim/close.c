@@ -142,6 +142,52 @@ static void both(struct sim *s)
 	everywhere(s, leave_both);
 }
 
+/* Nobody leaves early, only TCP stands still for a while when all is said: what
+ * is still under way on it must find the other end. */
+static void leave_slowly(struct sim *s)
+{
+	sim_tcp_down(x->conn, true);
+	sim_write(x, 1000);
+	sim_write(y, 1000);
+	sim_finish(x);
+	sim_finish(y);
+	sim_ms(s, 7000);
+	sim_tcp_down(x->conn, false);
+	sim_run_out(s, s->now + TUX_SEC(2));
+	sim_check_all(s);
+}
+
+static void slow_tcp(struct sim *s)
+{
+	everywhere(s, leave_slowly);
+}
+
+/* x is back on TCP, which stands still; both ends are known over the path that
+ * is left.  x must not leave before TCP has ended: what y still has under way on
+ * it would make a reset, and y would lose what it has not read. */
+static void late_frames(struct sim *s)
+{
+	struct sim_end *a, *b;
+
+	sim_pair(s, &a, &b);
+	a->conn->tcp.rcvbuf = 4096;
+	sim_ms(s, 50);
+	s->link[1][0].down = true;
+	sim_write(b, 30000);
+	sim_run(s, TUX_MSEC(52));
+	sim_tcp_down(a->conn, true);
+	sim_finish(a);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, b->eof && !tux_conn_tx_on_tux(b->c));
+	sim_close(b);
+	sim_ms(s, 5000);
+	s->link[1][0].down = false;
+	sim_ms(s, 5000);
+	sim_tcp_down(a->conn, false);
+	sim_run_out(s, s->now + TUX_SEC(2));
+	SIM_CHECK(s, a->eof && a->got == 30000);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "idle", idle },
 	{ "with_data", with_data },
@@ -149,5 +195,7 @@ const struct sim_story sim_stories[] = {
 	{ "unread", unread },
 	{ "early", early },
 	{ "both", both },
+	{ "slow_tcp", slow_tcp },
+	{ "late_frames", late_frames },
 	{ NULL, NULL },
 };

@@ -352,6 +352,7 @@ void sim_host_turn(struct sim_host *h)
 		tux_core_expire(h->core, s->now);
 	serve(h);
 	send_all(h);
+	serve(h);
 	set_timer(h);
 }
 

@@ -22,6 +22,29 @@ static void abort_at(struct sim *s, enum where w, unsigned side)
 	SIM_CHECK(s, s->now - at < TUX_MSEC(100));
 }
 
+/* Only b's direction to a is still plain, and a does not read.  The loop at a is
+ * the first to hear of the reset, by writing frames; a must hear of it, too. */
+static void half_switched(struct sim *s)
+{
+	struct sim_end *a, *b;
+
+	sim_pair(s, &a, &b);
+	sim_run(s, 0);
+	b->dx->tx.pinned = 1;
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->was_tx && !a->was_rx);
+	sim_part(s, 0, 1, true);
+	sim_pause(a, true);
+	sim_write(b, 500000);
+	sim_write(a, 500000);
+	sim_ms(s, 1000);
+	sim_abort(b);
+	sim_ms(s, 100);
+	sim_pause(a, false);
+	sim_run_out(s, s->now + TUX_SEC(2));
+	SIM_CHECK(s, (a->rerr || a->werr) && !a->eof);
+}
+
 #define TALE(name, where) \
 	static void name##_a(struct sim *s) { abort_at(s, where, 0); } \
 	static void name##_b(struct sim *s) { abort_at(s, where, 1); }
@@ -39,5 +62,6 @@ const struct sim_story sim_stories[] = {
 	{ "armed_a", armed_a }, { "armed_b", armed_b },
 	{ "switched_a", switched_a }, { "switched_b", switched_b },
 	{ "back_a", back_a }, { "back_b", back_b },
+	{ "half_switched", half_switched },
 	{ NULL, NULL },
 };

@@ -90,10 +90,47 @@ static void on_tcp(struct sim *s)
 	sim_check_all(s);
 }
 
+/* The same in frames, with a ring that is always full. */
+static void sips_on_tcp(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	a->conn->ring = 4096;
+	sim_ms(s, 50);
+	sim_part(s, 0, 1, true);
+	b->plan.rmax = 100;
+	sim_write(a, 200000);
+	sim_write(b, 200000);
+	sip(s, b, TUX_MSEC(30), 40);
+	sim_ms(s, 1000);
+	s->link[1][0].down = false;
+	sim_ms(s, 2000);
+	SIM_CHECK(s, a->got == 200000 && b->got == 200000);
+	sim_part(s, 0, 1, false);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(20));
+	sim_check_all(s);
+}
+
+/* The end is known on TCP long before there is room for what comes before. */
+static void end_waits(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_pause(b, true);
+	sim_write(a, 120000);
+	sim_finish(a);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, a->shut && !b->got);
+	sim_pause(b, false);
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "stops", stops },
 	{ "other_way", other_way },
 	{ "sips", sips },
 	{ "on_tcp", on_tcp },
+	{ "sips_on_tcp", sips_on_tcp },
+	{ "end_waits", end_waits },
 	{ NULL, NULL },
 };

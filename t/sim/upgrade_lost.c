@@ -155,13 +155,12 @@ static void prepare(struct sim *s)
 		"[  13.000] b > armed 2 at 456\n"
 		"[  14.000] a > recv prepared 2\n"
 		"[  22.000] a > generation 2 void\n"
-		"[  24.000] a > send prepare 3 at 18446744073709551615\n"
-		"[  26.000] a > recv prepared 3\n"
-		"[  26.000] a > send prepare 4 at 200\n"
-		"[  27.000] b > armed 4 at 200\n"
-		"[  28.000] a > recv prepared 4\n"
-		"[  28.000] a > commit 4 at 200\n"
-		"[  29.000] b > receive switched at 200\n");
+		"[  24.000] a > recv prepared 3\n"
+		"[  24.000] a > send prepare 4 at 200\n"
+		"[  25.000] b > armed 4 at 200\n"
+		"[  26.000] a > recv prepared 4\n"
+		"[  26.000] a > commit 4 at 200\n"
+		"[  27.000] b > receive switched at 200\n");
 	finish(s);
 }
 
@@ -290,6 +289,25 @@ static void tcp_late(struct sim *s)
 	finish(s);
 }
 
+/* The packets are acknowledged, but what they carried cannot be counted as got
+ * before TCP has caught up; the word that it has is lost.  The ring empties all
+ * the same. */
+static void got_lost(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	sim_run(s, 0);
+	sim_tcp_hold(a, 0, TUX_MSEC(30));
+	sim_write(a, 100);
+	sim_run(s, TUX_MSEC(10));
+	sim_write(a, 100);
+	sim_run(s, TUX_MSEC(30));
+	sim_drop(sim_link(b->host, a->host), SIM_ANY, 0, 1);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->got == 200);
+	SIM_CHECK(s, !tux_pipe_len(&a->dx->txp));
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "hello", hello },
 	{ "answer", answer },
@@ -300,5 +318,6 @@ const struct sim_story sim_stories[] = {
 	{ "first_data", first_data },
 	{ "marker_late", marker_late },
 	{ "tcp_late", tcp_late },
+	{ "got_lost", got_lost },
 	{ NULL, NULL },
 };

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/sip.h"
-#include "test.h"
+#include "../test.h"
 
 enum { CAP = 4096 };
 

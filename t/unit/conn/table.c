@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "test.h"
+#include "../test.h"
 
 static const struct tux_key key = { 3, 4 };
 static const struct tux_tuple tuple = {
