@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "edge.h"
 
+#include "path.h"
+
+#define NEVER_TOLD UINT64_MAX
+
 void edge_init(struct edge *e)
 {
-	*e = (struct edge){ .tx = UINT64_MAX };
+	*e = (struct edge){ .tx = NEVER_TOLD };
 }
 
 static bool claimed(const struct sock *s)
@@ -13,22 +17,28 @@ static bool claimed(const struct sock *s)
 }
 
 /* Bytes that have left, by TCP or from the ring: more of them is more room. */
-static uint64_t left(const struct sock *s)
+static uint64_t left(struct sock *s)
 {
-	const struct tux_duplex *d = s->dx;
+	struct tux_duplex *d = s->dx;
+	uint64_t n = NEVER_TOLD;
 
 	if (!claimed(s))
 		return 0;
-	return atomic_load(&d->tx.state) == TUX_TX_RING ?
-	       tux_pipe_tail(&d->txp) : d->tx.off;
+	if (atomic_load(&d->tx.state) == TUX_TX_RING)
+		return tux_pipe_tail(&d->txp);
+	if (path_lock_tx(s)) {
+		n = d->tx.off;
+		path_unlock_tx(s);
+	}
+	return n;
 }
 
-bool edge_wrote(const struct edge *e, const struct sock *s)
+bool edge_wrote(const struct edge *e, struct sock *s)
 {
-	return left(s) != e->tx;
+	return e->tx == NEVER_TOLD || left(s) != e->tx;
 }
 
-void edge_told(struct edge *e, const struct sock *s, uint32_t told)
+void edge_told(struct edge *e, struct sock *s, uint32_t told)
 {
 	if (told & READY_OUT)
 		e->tx = left(s);
@@ -62,9 +72,16 @@ bool edge_new(struct edge *e, struct sock *s, uint32_t now)
 	       ((now & EPOLLOUT) && edge_wrote(e, s));
 }
 
-static bool came_behind(struct edge *e, const struct tux_duplex *d)
+static bool came_behind(struct edge *e, struct sock *s)
 {
-	return atomic_load(&d->rx.state) == TUX_RX_ARMED && arrived(e, d);
+	bool yes = false;
+
+	if (atomic_load(&s->dx->rx.state) != TUX_RX_ARMED || !path_lock_rx(s))
+		return false;
+	if (atomic_load(&s->dx->rx.state) == TUX_RX_ARMED)
+		yes = arrived(e, s->dx);
+	path_unlock_rx(s);
+	return yes;
 }
 
 static bool became_raw(struct edge *e, const struct tux_duplex *d)
@@ -76,8 +93,7 @@ static bool became_raw(struct edge *e, const struct tux_duplex *d)
 	return true;
 }
 
-bool edge_hidden(struct edge *e, const struct sock *s)
+bool edge_hidden(struct edge *e, struct sock *s)
 {
-	return claimed(s) &&
-	       (came_behind(e, s->dx) || became_raw(e, s->dx));
+	return claimed(s) && (came_behind(e, s) || became_raw(e, s->dx));
 }

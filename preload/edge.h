@@ -30,14 +30,14 @@ void edge_init(struct edge *e);
 bool edge_new(struct edge *e, struct sock *s, uint32_t now);
 
 /* Was there a reason to wait for room since it was told? */
-bool edge_wrote(const struct edge *e, const struct sock *s);
+bool edge_wrote(const struct edge *e, struct sock *s);
 
 /* @told is told. */
-void edge_told(struct edge *e, const struct sock *s, uint32_t told);
+void edge_told(struct edge *e, struct sock *s, uint32_t told);
 
 /* News that shows only in what TCP can do, and of which the kernel knows
  * nothing: bytes on the ring behind bytes that are still in TCP; or sending is
  * plain TCP again after a while in which it would take nothing. */
-bool edge_hidden(struct edge *e, const struct sock *s);
+bool edge_hidden(struct edge *e, struct sock *s);
 
 #endif

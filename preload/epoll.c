@@ -261,7 +261,8 @@ static void orphan(struct ep *ep)
 	memset(&ep->latch, 0, sizeof(ep->latch));
 	tux_list_init(&ep->ready);
 	tux_list_init(&ep->sleepers);
-	ep->leader = ep->nested = ep->joined = false;
+	ep->leader = false;
+	ep->nested = ep->joined = false;
 	atomic_store(&ep->socks, 0);
 	atomic_store(&ep->plain, 0);
 	for (int i = 0; i < EP_CHUNKS; i++) {

@@ -66,15 +66,15 @@ struct ep {
 	_Atomic int fd;		/* one of them */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
 	_Atomic uint32_t plain;	/* threads in the kernel's epoll_wait() */
+	_Atomic uint32_t on_ring;	/* items with a direction on a ring */
+	_Atomic tux_time polled_at;	/* when the kernel was asked last */
+	_Atomic bool flip;	/* whose turn it is, if there is one place */
+	_Atomic bool nested;	/* somebody polls this instance's descriptor */
+	_Atomic bool joined;	/* w.fd is registered with the kernel's */
 	struct tux_latch latch;	/* guards all below, and the items */
 	bool leader;		/* a thread sleeps on `w` */
-	bool nested;		/* somebody polls this instance's descriptor */
-	bool joined;		/* w.fd is registered with the kernel's */
-	bool flip;		/* whose turn it is, if there is one place */
 	int kick;		/* an eventfd, or -1 */
-	uint32_t on_ring;	/* items with a direction on a ring */
 	uint32_t seq;		/* counts looks */
-	tux_time polled_at;	/* when the kernel was asked last */
 	tux_time kick_until;
 	struct tux_list ready;	/* items */
 	struct tux_list sleepers;	/* threads behind the leader */

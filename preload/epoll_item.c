@@ -113,7 +113,7 @@ void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 
 	if (on_ring != it->on_ring) {
 		it->on_ring = on_ring;
-		ep->on_ring += on_ring ? 1u : -1u;
+		atomic_fetch_add(&ep->on_ring, on_ring ? 1u : -1u);
 	}
 	if (it->spent)
 		return;
@@ -187,7 +187,7 @@ void item_detach(struct ep *ep, struct item *it)
 		return;
 	sock_unwatch(s, &it->watch);
 	tux_list_remove(&it->ready);
-	ep->on_ring -= it->on_ring;
+	atomic_fetch_sub(&ep->on_ring, it->on_ring);
 	it->on_ring = false;
 	it->sock = NULL;
 	sock_put(s);

@@ -5,6 +5,7 @@
  */
 #include "epoll.h"
 
+#include "fd.h"
 #include "libc.h"
 #include "wait.h"
 
@@ -221,16 +222,17 @@ static void translate(struct look *l, struct epoll_event e)
 }
 
 /* A socket that was connecting when it came here may be claimed now; that
- * takes the latch itself.  The item is only peeked at. */
-static void claim(struct ep *ep, const struct epoll_event *evs, int k)
+ * takes the latch itself. */
+static void claim(const struct epoll_event *evs, int k)
 {
 	for (int i = 0; i < k; i++) {
-		struct item *it = by_tag(ep, evs[i].data.u64);
-		struct sock *s;
+		uint64_t tag = evs[i].data.u64;
+		int fd = tag < TAG_KICK ? (int)(uint32_t)tag : -1;
+		struct sock *s = fd_peek(fd);
 
-		if (!it || it->sock || it->stale)
+		if (!s || atomic_load(&s->stage) != SOCK_CANDIDATE)
 			continue;
-		s = sock_claimed(it->fd);
+		s = sock_claimed(fd);
 		if (s)
 			sock_put(s);
 	}
@@ -240,7 +242,7 @@ void look_translate(struct look *l, int k)
 {
 	struct epoll_event *evs = l->evs + l->n;
 
-	claim(l->ep, evs, k);
+	claim(evs, k);
 	ep_lock(l->ep);
 	begin(l);
 	/* What is written is never ahead of what is read. */

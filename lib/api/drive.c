@@ -30,6 +30,7 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	memset(d, 0, sizeof(*d));
 	d->stack = s;
 	d->dedicated = dedicated;
+	d->doze_fd = -1;
 	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
 	tux_spin_init(&d->spin);
 }
@@ -54,7 +55,7 @@ static void have_watched(struct tux_driver *d)
 		return;
 	if (tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES) &&
 	    atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->loop->bell_fd);
+		tux_wake_kick(d->doze_fd);
 }
 
 /* Others wait in vain now, unless the helper comes at once. */
@@ -250,5 +251,5 @@ void tux_driver_notice(struct tux_driver *d)
 	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
 	    atomic_load_explicit(&d->dozing, memory_order_relaxed) &&
 	    atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->loop->bell_fd);
+		tux_wake_kick(d->doze_fd);
 }

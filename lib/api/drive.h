@@ -44,7 +44,8 @@ struct tux_driver {
 	_Atomic uint64_t crowd_at;	/* when several waited last */
 
 	_Atomic uint32_t helper;	/* enum tux_helper; a futex */
-	_Atomic uint32_t dozing;	/* it sleeps while filling in */
+	_Atomic uint32_t dozing;	/* it sleeps while filling in ... */
+	int doze_fd;			/* ... and on this eventfd, its own */
 	_Atomic uint32_t stop;
 	struct tux_latch start_latch;
 	bool started;

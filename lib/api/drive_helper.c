@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 
 #include "io/clock.h"
+#include "io/fd.h"
 #include "io/sys.h"
 #include "io/take.h"
 
@@ -78,6 +80,20 @@ static void sleep_on_loop(struct tux_driver *d, tux_time until)
 		      NULL);
 }
 
+/* Who wakes us does not use the loop's own eventfd: an application's thread
+ * that takes a turn in between would clear it before we sleep on it. */
+static void sleep_beside(struct tux_driver *d, tux_time until)
+{
+	struct pollfd p[2] = { { d->loop->epfd, POLLIN, 0 },
+			       { d->doze_fd, POLLIN, 0 } };
+	struct timespec ts;
+
+	tux_sys_ppoll(p, 2, tux_clock_until(&ts, until, tux_clock_read()),
+		      NULL);
+	if (p[1].revents)
+		tux_wake_clear(d->doze_fd);
+}
+
 /* Without the loop in hand while asleep, so that an application's thread can
  * take it at any time. */
 static void fill_in(struct tux_driver *d)
@@ -99,7 +115,7 @@ static void fill_in(struct tux_driver *d)
 	tux_driver_drop(d);
 	if (tux_loop_quiet(d->loop) && !stopping(d) &&
 	    atomic_load(&d->helper) == TUX_FILLS_IN)
-		sleep_on_loop(d, until);
+		sleep_beside(d, until);
 	atomic_store(&d->dozing, 0);
 }
 
@@ -184,6 +200,11 @@ static int start(struct tux_driver *d)
 	sigset_t all, old;
 	int err;
 
+	if (d->doze_fd < 0)
+		d->doze_fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC |
+							 EFD_NONBLOCK));
+	if (d->doze_fd < 0)
+		return d->doze_fd;
 	err = pthread_attr_init(&attr);
 	if (err)
 		return -err;
@@ -218,6 +239,7 @@ void tux_driver_stop(struct tux_driver *d)
 	atomic_store(&d->helper, TUX_WATCHES);
 	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 	tux_wake_kick(d->loop->bell_fd);
+	tux_wake_kick(d->doze_fd);
 	pthread_join(d->thread, NULL);
 	d->started = false;
 }

@@ -100,6 +100,8 @@ void tux_stack_free(struct tux_stack *s)
 
 	for (i = 0; i < s->loop_n; i++)
 		tux_driver_stop(&s->driver[i]);
+	for (i = 0; i < s->loop_n; i++)
+		tux_fd_close(s->driver[i].doze_fd);
 	close_lifelines(s);
 	for (i = 0; i < s->loop_n; i++)
 		tux_loop_free(s->driver[i].loop);
@@ -113,8 +115,10 @@ void tux_stack_forked(struct tux_stack *s)
 	unsigned i;
 
 	s->forked = true;
-	for (i = 0; i < s->loop_n; i++)
+	for (i = 0; i < s->loop_n; i++) {
 		tux_loop_forked(s->driver[i].loop);
+		tux_fd_close(s->driver[i].doze_fd);
+	}
 	close_lifelines(s);
 }
 

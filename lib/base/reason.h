@@ -33,7 +33,27 @@
 	X(CLOSED, 14, "closed", "ended before it could move") \
 	X(DATA_AFTER_CLOSE, 15, "data-after-close", \
 	  "data arrived for a connection that its program had closed") \
-	X(ABORTED, 16, "aborted", "the program closed it with a reset")
+	X(ABORTED, 16, "aborted", "the program closed it with a reset") \
+	X(NO_PRIVILEGE, 17, "no-privilege", \
+	  "AF_XDP needs root, or CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF") \
+	X(NO_INTERFACE, 18, "no-interface", \
+	  "no interface has that name, or leads to the peer") \
+	X(FOREIGN_XDP, 19, "foreign-xdp", \
+	  "the interface has somebody else's XDP program") \
+	X(INTERFACE_BUSY, 20, "interface-busy", \
+	  "another process has the interface: one owns it") \
+	X(NO_XDP, 21, "no-xdp", \
+	  "the interface's driver takes no XDP program, or has too few queues") \
+	X(LINK_DOWN, 22, "link-down", "the interface is down") \
+	X(MTU, 23, "mtu", \
+	  "an MTU above 3498 bytes: a packet would not fit one frame") \
+	X(NO_MEMLOCK, 24, "no-memlock", \
+	  "the frames may not be locked in memory (RLIMIT_MEMLOCK)") \
+	X(DETACHED, 25, "detached", \
+	  "the XDP program was taken off the interface") \
+	X(NO_NEIGHBOUR, 26, "no-neighbour", \
+	  "the next hop does not answer: its address is not known") \
+	X(NOT_BUILT, 27, "not-built", "this build has no AF_XDP")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,
@@ -42,8 +62,11 @@ enum tux_reason {
 	TUX_REASON_N
 };
 
-/* The word (one token) and the sentence for @reason; never NULL. */
+/* The word (one token) and the sentence for @reason; never NULL.  tux.h offers
+ * them to everybody, hence their visibility. */
+__attribute__((visibility("default")))
 const char *tux_reason_word(unsigned reason);
+__attribute__((visibility("default")))
 const char *tux_reason_sentence(unsigned reason);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * path - after the commitment: back to TCP, again to Tux, the end, RAW, kill -9
+ * path - from the acknowledged generation on: back to TCP, again to Tux, several
+ * times; the end; RAW
  */
 #define WAYS 1
 #define BYTES 3
@@ -11,7 +12,6 @@
 #define SWITCHES 2
 #define SILENCE
 #define DIES
-#define CRASHES
 #define RAWS(w) true
 
 #include "way.pml"

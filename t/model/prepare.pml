@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prepare - from TCP to Tux, once: generations, writes past N, withdrawals,
- * losses, the end, kill -9 and fork at any moment
+ * prepare - from TCP to Tux: generations, writes past N, withdrawals, losses
  */
 #define WAYS 1
 #define BYTES 4
@@ -13,8 +12,6 @@
 #define LOSSES 1
 #define SILENCE
 #define DIES
-#define CRASHES
-#define FORKS
 
 #include "way.pml"
 #include "ends.pml"

@@ -6,7 +6,7 @@
  * compares the answers.  A connection that ends is no failure: "ended PORT
  * MILLISECONDS" says when, on the clock since 1970, and the others go on.  A
  * wrong answer is.  When none is left, after --seconds or SIGTERM each port
- * gets a line "port P answers N open K".
+ * gets a line "port P answers N open K worst US".
  */
 #include <errno.h>
 #include <getopt.h>
@@ -37,13 +37,14 @@ struct conn {
 	int fd;
 	uint32_t port;		/* index */
 	uint64_t answers;
+	uint64_t asked_at;	/* us, when the question was begun */
 	size_t sent, got;	/* of the current question and answer */
 };
 
 static volatile sig_atomic_t stopped;
 static char question[PAYLOAD + 64], answer[PAYLOAD + 64];
 static size_t question_len, answer_len;
-static uint64_t answers[PORTS];
+static uint64_t answers[PORTS], worst[PORTS];	/* us */
 static uint32_t open_n[PORTS], ready_n;
 
 static void on_term(int sig)
@@ -57,6 +58,14 @@ static uint64_t since_1970(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t micros(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 static void make_texts(void)
@@ -100,6 +109,8 @@ static void ask(struct conn *c)
 		return;
 	if (opt.pings && c->answers == opt.pings)
 		return;
+	if (!c->sent)
+		c->asked_at = micros();
 	n = send(c->fd, question + c->sent, question_len - c->sent,
 		 MSG_NOSIGNAL);
 	if (n > 0)
@@ -110,6 +121,9 @@ static void ask(struct conn *c)
 
 static void answered(struct conn *c)
 {
+	uint64_t took = micros() - c->asked_at;
+
+	worst[c->port] = took > worst[c->port] ? took : worst[c->port];
 	c->sent = c->got = 0;
 	answers[c->port]++;
 	c->answers++;
@@ -172,9 +186,9 @@ static void report(bool last)
 	uint32_t i;
 
 	for (i = 0; i < opt.ports; i++)
-		printf("%s %u answers %" PRIu64 " open %u at %" PRIu64 "\n",
-		       last ? "port" : "so-far", opt.port[i], answers[i],
-		       open_n[i], since_1970());
+		printf("%s %u answers %" PRIu64 " open %u worst %" PRIu64
+		       "\n", last ? "port" : "so-far", opt.port[i],
+		       answers[i], open_n[i], worst[i]);
 }
 
 static bool over(uint64_t began)

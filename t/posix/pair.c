@@ -37,16 +37,40 @@ static bool preloaded(void)
 	return s && strstr(s, "tux");
 }
 
-int pair_listen(uint16_t *port)
+/* Is the UDP port of that number free, too?  A server on Tux needs it. */
+static bool udp_free(const struct sockaddr_in *a)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET };
-	socklen_t len = sizeof(a);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	bool yes = !bind(fd, (const void *)a, sizeof(*a));
+
+	close(fd);
+	return yes;
+}
+
+static int bound(struct sockaddr_in *a)
+{
+	socklen_t len = sizeof(*a);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (void *)&a, len) || listen(fd, 64) ||
-	    getsockname(fd, (void *)&a, &len))
-		client_fail("no listener: %s", strerror(errno));
+	*a = (struct sockaddr_in){ .sin_family = AF_INET };
+	a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (void *)a, len) ||
+	    getsockname(fd, (void *)a, &len))
+		client_fail("bind: %s", strerror(errno));
+	return fd;
+}
+
+int pair_listen(uint16_t *port)
+{
+	struct sockaddr_in a;
+	int fd = bound(&a);
+
+	while (!udp_free(&a)) {
+		close(fd);
+		fd = bound(&a);
+	}
+	if (listen(fd, 64))
+		client_fail("listen: %s", strerror(errno));
 	*port = ntohs(a.sin_port);
 	return fd;
 }

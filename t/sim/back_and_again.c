@@ -57,6 +57,27 @@ static void once(struct sim *s)
 	finish(s);
 }
 
+/* The loop knows that the path is gone: nobody waits for a timer. */
+static void told(struct sim *s)
+{
+	s->only = SIM_BACK;
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_write(a, 5000);
+	sim_ms(s, 1);
+	tux_conn_stall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 4);
+	SIM_CHECK(s, b->got == 5000);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 2000);
+	SIM_TRACE(s,
+		"[  51.000] a > back to tcp at 0\n"
+		"[1051.000] a > probe\n"
+		"[1053.250] a > tux again at 5000\n");
+	finish(s);
+}
+
 static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
 {
 	sim_write(arg, n);
@@ -149,6 +170,7 @@ static void slow_tcp(struct sim *s)
 
 const struct sim_story sim_stories[] = {
 	{ "once", once },
+	{ "told", told },
 	{ "often", often },
 	{ "one_way", one_way },
 	{ "for_good", for_good },

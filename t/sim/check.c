@@ -98,7 +98,7 @@ static bool due(const struct sim_end *e)
 {
 	const struct sim_end *peer = e->peer;
 
-	return peer->host->dead || peer->aborted ||
+	return peer->host->dead || peer->aborted || e->conn->foul ||
 	       (peer->closed && peer->got < e->sent);
 }
 

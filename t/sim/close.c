@@ -188,6 +188,23 @@ static void late_frames(struct sim *s)
 	SIM_CHECK(s, a->eof && a->got == 30000);
 }
 
+/* The peer's machine is gone, and nothing tells: x is not kept for ever. */
+static void leave_vanished(struct sim *s)
+{
+	sim_part(s, 0, 1, true);
+	sim_tcp_down(x->conn, true);
+	sim_write(x, 1000);
+	sim_ms(s, 1000);
+	sim_close(x);
+	sim_ms(s, 200000);
+	SIM_CHECK(s, !x->c && tux_core_deadline(x->host->core) == TUX_NEVER);
+}
+
+static void vanished(struct sim *s)
+{
+	everywhere(s, leave_vanished);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "idle", idle },
 	{ "with_data", with_data },
@@ -197,5 +214,6 @@ const struct sim_story sim_stories[] = {
 	{ "both", both },
 	{ "slow_tcp", slow_tcp },
 	{ "late_frames", late_frames },
+	{ "vanished", vanished },
 	{ NULL, NULL },
 };

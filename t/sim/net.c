@@ -193,6 +193,8 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	d->from = *from;
 	d->len = len;
 	memcpy(d->p, p, len);
+	if (l->tap)
+		l->tap(s, d->p, len);
 	if (sim_chance(s, l->flip))
 		damage(s, l, d);
 	tux_list_push(&s->wire, &d->node);

@@ -64,6 +64,9 @@ struct sim_drop {		/* drop `n` datagrams that carry one of `kinds` */
 	unsigned n;
 };
 
+/* Sees, and may change, each datagram that is about to cross a link. */
+typedef void sim_tap_fn(struct sim *s, uint8_t *p, size_t len);
+
 struct sim_link {
 	tux_time delay;
 	tux_time jitter;	/* up to so much more, each on its own */
@@ -74,6 +77,7 @@ struct sim_link {
 	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
 	bool down;
 	struct sim_drop drop[SIM_DROPS];
+	sim_tap_fn *tap;
 	/* the link's own */
 	tux_time free_at;	/* when the bottleneck is idle */
 	uint64_t got, limit;	/* of the last packet that told them */
@@ -167,6 +171,7 @@ struct sim_conn {
 	struct tux_tuple tuple;
 	struct tux_key key;
 	uint32_t ring, mtu;
+	bool foul;		/* somebody breaks the rules: errors are due */
 };
 
 struct sim_event {

@@ -81,7 +81,8 @@ static void plan_up(struct sim *s, struct sim_end *e)
 	if (sim_below(s, 2))
 		p->think = scale(s, TUX_USEC(1), TUX_MSEC(2));
 	p->claim = sim_below(s, 2) ? sim_below(s, TUX_MSEC(20)) : 0;
-	p->hold = sim_below(s, 4) ? 0 : 20000;
+	if (!sim_below(s, 4))
+		p->hold = (uint32_t)scale(s, 2000, 200000);
 	p->plain = !sim_below(s, 20);
 	p->no_fd = !sim_below(s, 50);
 }

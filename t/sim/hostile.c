@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hostile - strangers, other versions, and a peer that breaks the rules
+ */
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "sim.h"
+#include "wire/frame.h"
+
+static struct sim_end *a, *b;
+
+static void finish(struct sim *s)
+{
+	sim_write(a, 100000);
+	sim_write(b, 100000);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
+/* ---- datagrams ---- */
+
+/* Random bytes, some of them behind a good beginning, from the peer's own
+ * address. */
+static void throw(struct sim *s, void *arg, uint64_t left, uint64_t m)
+{
+	struct sim_end *e = arg;
+	uint8_t p[300];
+	size_t i, len = 1 + sim_below(s, sizeof(p));
+
+	(void)m;
+	for (i = 0; i < len; i++)
+		p[i] = (uint8_t)sim_rand(s);
+	if (len > 8 && left % 2) {
+		tux_put16(p, TUX_WIRE_MAGIC);
+		p[2] = TUX_WIRE_VERSION;
+		tux_put16(p + 4, (uint16_t)len);
+	}
+	if (e->host->core)
+		sim_host_input(e->host, &e->peer->host->addr, p, len);
+	if (left)
+		sim_at(s, s->now + TUX_USEC(10), throw, e, left - 1, 0);
+}
+
+static void garbage(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	throw(s, a, 5000, 0);
+	throw(s, b, 5000, 0);
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	SIM_CHECK(s, tux_core_stats(a->host->core)->damaged > 1000);
+	finish(s);
+}
+
+/* A third host sends b whatever a sends, under its own address. */
+static void copy(struct sim *s, uint8_t *p, size_t len)
+{
+	struct tux_addr from = a->host->addr;
+
+	(void)s;
+	from.ip[15] = 99;
+	sim_host_input(b->host, &from, p, len);
+}
+
+static void stranger(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	sim_link(a->host, b->host)->tap = copy;
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	SIM_CHECK(s, tux_conn_stats(b->c)->dropped > 0);
+	SIM_CHECK(s, tux_core_stats(b->host->core)->bad_mac > 0);
+	finish(s);
+}
+
+/* The peer speaks another version only. */
+static void newer(struct sim *s, uint8_t *p, size_t len)
+{
+	(void)s;
+	p[2] = TUX_WIRE_VERSION + 1;
+	tux_put32(p + 12, 0);
+	tux_put32(p + 12, tux_crc32c(0, p, len));
+}
+
+static void version(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	sim_link(b->host, a->host)->tap = newer;
+	sim_write(a, 100);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, tux_core_stats(a->host->core)->wrong_version > 0);
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_VERSION ||
+		  tux_conn_reason(a->c) == TUX_REASON_PEER_SILENT);
+	finish(s);
+	SIM_CHECK(s, !a->was_tx && !b->was_tx);
+}
+
+/* ---- frames ---- */
+
+/* Puts a frame into a's TCP, as a foul peer would; b ends the connection. */
+static void foul_frame(struct sim *s, const struct tux_frame *f)
+{
+	uint8_t p[TUX_FRAME_HDR + 16] = { 0 };
+	struct iovec v = { p, sizeof(p) };
+
+	tux_frame_encode(f, p);
+	sim_switched(s, &a, &b);
+	a->conn->foul = true;
+	sim_write(b, 30000);
+	sim_ms(s, 10);
+	sim_tcp_send(a, &v, 1);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->closed && b->rerr && b->reason == TUX_REASON_PROTOCOL);
+	sim_run_out(s, s->now + TUX_SEC(1));
+	SIM_CHECK(s, a->rerr || a->werr);
+}
+
+static void unknown_frame(struct sim *s)
+{
+	foul_frame(s, &(struct tux_frame){ .type = 77, .len = 0, .off = 0 });
+}
+
+/* A gap: bytes 0 to 99 would be missing for ever. */
+static void gap(struct sim *s)
+{
+	foul_frame(s, &(struct tux_frame){ TUX_FRAME_DATA, 16, 1u << 30 });
+}
+
+static void raw_elsewhere(struct sim *s)
+{
+	foul_frame(s, &(struct tux_frame){ TUX_FRAME_RAW, 0, 100 });
+}
+
+/* Two different ends of one stream. */
+static void two_ends(struct sim *s)
+{
+	foul_frame(s, &(struct tux_frame){ TUX_FRAME_FIN, 0, 0 });
+}
+
+const struct sim_story sim_stories[] = {
+	{ "garbage", garbage },
+	{ "stranger", stranger },
+	{ "version", version },
+	{ "unknown_frame", unknown_frame },
+	{ "gap", gap },
+	{ "raw_elsewhere", raw_elsewhere },
+	{ "two_ends", two_ends },
+	{ NULL, NULL },
+};
