@@ -242,6 +242,8 @@ static void on_frame(struct tux_conn *c, tux_time now)
 	tux_conn_trace(c, TUX_TRACE_FRAME_IN, f->type, f->off, f->len);
 	switch (f->type) {
 	case TUX_FRAME_DATA:
+		if (f->off > tux_pipe_head(&c->dx->rxp))
+			break;		/* frames begin at what we have */
 		c->in.off = f->off;
 		c->in.left = f->len;
 		if (c->rx.tux) {
@@ -357,6 +359,8 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
 	if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_RING &&
 	    !tux_conn_said_all(c)) {
 		tux_conn_trace(c, TUX_TRACE_PEER_DIED, 0, 0, 0);
+		atomic_store(&c->dx->tx.mute, !err && !tux_conn_tx_plain(c) &&
+			     !atomic_load(&c->dx->tx.shut));
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
 	} else if (err && !c->tx.done) {
 		tux_conn_die(c, err, TUX_REASON_NONE);

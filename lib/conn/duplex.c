@@ -263,8 +263,13 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 			 const struct tux_tcp *tcp)
 {
 	uint8_t state = load8(&d->tx.state);
-	ssize_t err = state == TUX_TX_RING ? take_error(d) : 0;
+	ssize_t err;
 
+	if (load8(&d->tx.mute)) {
+		store8(&d->tx.mute, 0);
+		return (ssize_t)iov_len(iov, n);
+	}
+	err = state == TUX_TX_RING ? take_error(d) : 0;
 	if (err)
 		return err;
 	if (load8(&d->tx.shut))

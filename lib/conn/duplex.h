@@ -59,6 +59,9 @@ struct tux_duplex_tx {
 	_Atomic uint8_t shut;		/* no more bytes will come */
 	_Atomic uint8_t hold;		/* RAW, but its frame is not yet out */
 	_Atomic uint8_t marker_left;	/* RING: bytes of it not yet in TCP */
+	_Atomic uint8_t mute;		/* the next write is taken and goes nowhere:
+					 * TCP, too, learns of a peer that has
+					 * gone by the answer to a write */
 	uint8_t pinned;			/* never announce a place again */
 	uint8_t doubt;			/* the peer may be armed at `at`, and what
 					 * went to TCP there is the beginning of

@@ -102,21 +102,26 @@ static void version(struct sim *s)
 /* ---- frames ---- */
 
 /* Puts a frame into a's TCP, as a foul peer would; b ends the connection. */
-static void foul_frame(struct sim *s, const struct tux_frame *f)
+static void inject(struct sim *s, const struct tux_frame *f)
 {
 	uint8_t p[TUX_FRAME_HDR + 16] = { 0 };
 	struct iovec v = { p, sizeof(p) };
 
 	tux_frame_encode(f, p);
-	sim_switched(s, &a, &b);
 	a->conn->foul = true;
-	sim_write(b, 30000);
-	sim_ms(s, 10);
 	sim_tcp_send(a, &v, 1);
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->closed && b->rerr && b->reason == TUX_REASON_PROTOCOL);
 	sim_run_out(s, s->now + TUX_SEC(1));
 	SIM_CHECK(s, a->rerr || a->werr);
+}
+
+static void foul_frame(struct sim *s, const struct tux_frame *f)
+{
+	sim_switched(s, &a, &b);
+	sim_write(b, 30000);
+	sim_ms(s, 10);
+	inject(s, f);
 }
 
 static void unknown_frame(struct sim *s)
@@ -135,10 +140,16 @@ static void raw_elsewhere(struct sim *s)
 	foul_frame(s, &(struct tux_frame){ TUX_FRAME_RAW, 0, 100 });
 }
 
-/* Two different ends of one stream. */
+/* Two different ends of one stream; the honest one is known, and waits for its
+ * bytes. */
 static void two_ends(struct sim *s)
 {
-	foul_frame(s, &(struct tux_frame){ TUX_FRAME_FIN, 0, 0 });
+	sim_switched(s, &a, &b);
+	sim_link(a->host, b->host)->down = true;
+	sim_write(a, 100);
+	sim_finish(a);
+	sim_ms(s, 5);
+	inject(s, &(struct tux_frame){ TUX_FRAME_FIN, 0, 50 });
 }
 
 const struct sim_story sim_stories[] = {

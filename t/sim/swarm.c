@@ -14,12 +14,12 @@
 
 #include "sim.h"
 
-enum { MOST = 1000000 };			/* bytes in one direction */
+enum { MOST = 400000 };			/* bytes in one direction */
 static const tux_time FAULTS = TUX_MSEC(3000);	/* all happen before */
 static const tux_time BOUND = TUX_SEC(400);
 
 struct total {
-	uint64_t seeds, packets, chunks, failed, switched, ends;
+	uint64_t seeds, packets, chunks, failed, ends, switched, backs;
 };
 
 /* From @low to @high; small numbers as often as large ones. */
@@ -47,7 +47,7 @@ static void link_up(struct sim *s, struct sim_link *l)
 	l->delay = scale(s, TUX_USEC(10), TUX_MSEC(50));
 	if (sim_below(s, 2))
 		l->jitter = sim_below(s, 2 * l->delay);
-	l->loss = part(s, 500000, 300000);
+	l->loss = part(s, 500000, 200000);
 	l->twice = part(s, 250000, 200000);
 	if (!sim_below(s, 4))
 		l->late = sim_below(s, TUX_SEC(3));
@@ -105,8 +105,8 @@ static void bulk(struct sim *s, struct sim_end *e, uint64_t total)
 
 	while (total) {
 		n = sim_below(s, 3) ? 1 + sim_below(s, total) : total;
-		at += sim_below(s, 2) ? scale(s, TUX_USEC(50), TUX_MSEC(200)) :
-					0;
+		if (sim_below(s, 4))
+			at += scale(s, TUX_USEC(50), TUX_MSEC(600));
 		total -= n;
 		sim_at(s, at, more, e, n, !total);
 	}
@@ -115,7 +115,7 @@ static void bulk(struct sim *s, struct sim_end *e, uint64_t total)
 static void work(struct sim *s, struct sim_conn *k)
 {
 	struct sim_end *a = &k->end[sim_below(s, 2)], *b = a->peer;
-	uint64_t total = scale(s, 1, MOST);
+	uint64_t total = scale(s, sim_below(s, 2) ? 1 : 10000, MOST);
 
 	plan_up(s, a);
 	plan_up(s, b);
@@ -126,6 +126,9 @@ static void work(struct sim *s, struct sim_conn *k)
 		a->plan.req = b->plan.req = (uint32_t)scale(s, 1, 20000);
 		a->plan.resp = b->plan.resp = (uint32_t)scale(s, 1, 20000);
 		a->plan.rounds = (uint32_t)scale(s, 1, 300);
+		if (a->plan.rounds > MOST / (a->plan.req + a->plan.resp))
+			a->plan.rounds = 1 + MOST / (a->plan.req +
+						     a->plan.resp);
 		break;
 	case 1:
 		b->plan.role = SIM_ECHO;
@@ -255,7 +258,7 @@ static void build(struct sim *s)
 		tcp_up(s, k);
 		work(s, k);
 	}
-	for (i = (unsigned)sim_below(s, 4); i > 0; i--)
+	for (i = (unsigned)sim_below(s, 6); i > 0; i--)
 		fault(s);
 }
 
@@ -290,6 +293,7 @@ static void check_all(struct sim *s, struct total *t)
 		check_end(s, e);
 		t->ends++;
 		t->switched += e->was_tx;
+		t->backs += e->stats.backs;
 	}
 	for (i = 0; i < s->host_n; i++) {
 		if (s->host[i].core &&
@@ -364,8 +368,9 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < seeds; i++)
 		seed(from + i, &t);
-	printf("swarm: %llu of %llu ends switched to Tux\n",
-	       (unsigned long long)t.switched, (unsigned long long)t.ends);
+	printf("swarm: %llu of %llu ends switched to Tux, %llu times back\n",
+	       (unsigned long long)t.switched, (unsigned long long)t.ends,
+	       (unsigned long long)t.backs);
 	printf("swarm: %llu seeds, %llu packets, %llu messages, %llu "
 	       "violations\n", (unsigned long long)t.seeds,
 	       (unsigned long long)t.packets, (unsigned long long)t.chunks,
