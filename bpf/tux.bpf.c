@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * tux - which packets of an interface go to AF_XDP sockets
+ *
+ * Those of connections that a process has put into `flows`: UDP, the very
+ * addresses and ports, and a payload that begins as a Tux packet does.  All
+ * else passes, also what looks odd: tags, options, fragments, extension
+ * headers.  Without a socket on its queue, a packet passes as well.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "tux_bpf.h"
+
+#define FRAGMENT 0x3fff		/* more of them, or not the first */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, TUX_BPF_QUEUES);
+	__type(key, __u32);
+	__type(value, __u32);
+} queues SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TUX_BPF_FLOWS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct tux_bpf_flow);
+	__type(value, __u32);
+} flows SEC(".maps");
+
+/* The UDP header behind that of IPv4, with the addresses in *@f; NULL. */
+static __always_inline struct udphdr *parse_v4(void *p, void *end,
+					       struct tux_bpf_flow *f)
+{
+	struct iphdr *ip = p;
+
+	if ((void *)(ip + 1) > end || ip->version != 4 || ip->ihl != 5 ||
+	    ip->protocol != IPPROTO_UDP ||
+	    (ip->frag_off & bpf_htons(FRAGMENT)))
+		return 0;
+	f->family = TUX_BPF_V4;
+	f->saddr[0] = ip->saddr;
+	f->daddr[0] = ip->daddr;
+	return (struct udphdr *)(ip + 1);
+}
+
+static __always_inline struct udphdr *parse_v6(void *p, void *end,
+					       struct tux_bpf_flow *f)
+{
+	struct ipv6hdr *ip = p;
+
+	if ((void *)(ip + 1) > end || ip->version != 6 ||
+	    ip->nexthdr != IPPROTO_UDP)
+		return 0;
+	f->family = TUX_BPF_V6;
+	__builtin_memcpy(f->saddr, &ip->saddr, sizeof(f->saddr));
+	__builtin_memcpy(f->daddr, &ip->daddr, sizeof(f->daddr));
+	return (struct udphdr *)(ip + 1);
+}
+
+SEC("xdp")
+int tux_xdp(struct xdp_md *ctx)
+{
+	void *p = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	struct ethhdr *eth = p;
+	struct tux_bpf_flow f = { 0 };
+	struct udphdr *udp = 0;
+	__be16 *magic;
+
+	if ((void *)(eth + 1) > end)
+		return XDP_PASS;
+	if (eth->h_proto == bpf_htons(ETH_P_IP))
+		udp = parse_v4(eth + 1, end, &f);
+	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
+		udp = parse_v6(eth + 1, end, &f);
+	if (!udp)
+		return XDP_PASS;
+	magic = (__be16 *)(udp + 1);
+	if ((void *)(magic + 1) > end || *magic != bpf_htons(TUX_BPF_MAGIC))
+		return XDP_PASS;
+	f.sport = udp->source;
+	f.dport = udp->dest;
+	if (!bpf_map_lookup_elem(&flows, &f))
+		return XDP_PASS;
+	return bpf_redirect_map(&queues, ctx->rx_queue_index, XDP_PASS);
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * tux_bpf - what the XDP program and its loader share
+ */
+#ifndef TUX_BPF_H
+#define TUX_BPF_H
+
+#define TUX_BPF_PROG	"tux_xdp"	/* by this name we know our own */
+#define TUX_BPF_MAGIC	0x5478		/* as in wire/wire.h */
+#define TUX_BPF_FLOWS	65536
+#define TUX_BPF_QUEUES	64
+
+enum { TUX_BPF_V4 = 4, TUX_BPF_V6 = 6 };
+
+/* A packet's addresses and ports, in network order; an address of IPv4 is the
+ * first word, the others are zero.  There are no holes: it is a key. */
+struct tux_bpf_flow {
+	unsigned int saddr[4], daddr[4];
+	unsigned short sport, dport;
+	unsigned int family;		/* TUX_BPF_V4 or TUX_BPF_V6 */
+};
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nic - an interface that we have taken: our program on it, a socket per queue
+ *
+ * Taking it and giving it back can last, while a driver resets its hardware.  A
+ * thread of its own does it, so that the loop goes on meanwhile: the loop calls
+ * tux_nic_take() or tux_nic_drop() in a state of rest, and tux_nic_settle()
+ * once `fd` is readable.  In between, what is in here is the thread's.
+ */
+#ifndef TUX_IO_NIC_H
+#define TUX_IO_NIC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tux_bpf.h"
+#include "base/reason.h"
+#include "io/neigh.h"
+#include "io/prog.h"
+#include "io/xsk.h"
+
+enum { TUX_NIC_QUEUES = TUX_BPF_QUEUES };
+
+enum tux_nic_state {
+	TUX_NIC_OFF,		/* at rest: not taken; reason may say why */
+	TUX_NIC_ON,		/* at rest: taken */
+	TUX_NIC_BUSY,		/* on the way to one of them */
+};
+
+struct tux_nic {
+	enum tux_nic_state state;	/* the loop's view */
+	enum tux_reason reason;		/* why the last take() failed; NONE */
+	int fd;				/* an eventfd: the thread is done */
+	struct tux_iface iface;		/* as it was when taken */
+	struct tux_prog prog;
+	uint32_t n;			/* queues to receive from */
+	uint32_t tx_n;			/* the first so many may send */
+	struct tux_xsk xsk[TUX_NIC_QUEUES];
+	bool threaded;			/* thread is there to be joined */
+	pthread_t thread;
+};
+
+int tux_nic_init(struct tux_nic *n);		/* -errno */
+
+/* Waits for the thread, gives the interface back. */
+void tux_nic_fini(struct tux_nic *n);
+
+/* In a forked child: closes the descriptors. */
+void tux_nic_forked(struct tux_nic *n);
+
+/* Starts to take the interface @i, or to give it back. */
+void tux_nic_take(struct tux_nic *n, const struct tux_iface *i);
+void tux_nic_drop(struct tux_nic *n);
+
+/* The thread is done: state is ON, or OFF with the reason if that was asked for
+ * in vain. */
+void tux_nic_settle(struct tux_nic *n);
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "io/way.h"
+
+#include <errno.h>
+
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/sys.h"
+
+enum {
+	TICK_MS = 1000,
+	REROUTE_MS = 100,		/* routes change in swarms */
+	IDLE_MS = 5000,			/* without flows, until it is given back */
+	LIMBO_MS = 1000,		/* of a flow without connection */
+	RETRY_MIN_MS = 1000, RETRY_MAX_MS = 60000,
+	PROBE_TICKS = 30,		/* between looks at known neighbours */
+	MTU_MAX = 3498,
+};
+
+static bool wanted(const struct tux_way *w)
+{
+	return w->flows.live_n || w->waiting || w->always;
+}
+
+static void plan(struct tux_way *w, tux_time now)
+{
+	w->due_at = TUX_NEVER;
+	if (wanted(w) || w->flows.n || tux_way_on(w))
+		w->due_at = now + TUX_MSEC(TICK_MS);
+	if (w->reroute)
+		w->due_at = now + TUX_MSEC(REROUTE_MS);
+}
+
+/* ---- routes ---- */
+
+static void unroute(struct tux_way *w, struct tux_flow *f)
+{
+	if (f->hop >= 0)
+		tux_neigh_put(&w->neigh, (unsigned)f->hop);
+	f->hop = -1;
+}
+
+static enum tux_reason route(struct tux_way *w, struct tux_flow *f)
+{
+	struct tux_route r;
+	int hop = -1;
+
+	if (!tux_neigh_route(&w->neigh, &f->local, &f->peer, &r) &&
+	    r.index == w->iface.index)
+		hop = tux_neigh_get(&w->neigh, &r);
+	unroute(w, f);
+	f->hop = (int16_t)(hop < 0 ? -1 : hop);
+	return hop < 0 ? TUX_REASON_NO_INTERFACE : TUX_REASON_NONE;
+}
+
+static void route_all(struct tux_way *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->flows.top; i++)
+		if (w->flows.at[i].used)
+			route(w, &w->flows.at[i]);
+	w->reroute = false;
+	w->news = true;
+}
+
+/* ---- the interface ---- */
+
+static void look_at_iface(struct tux_way *w)
+{
+	struct tux_iface i = { 0 };
+	int err;
+
+	err = w->iface.index ?
+	      tux_neigh_iface(&w->neigh, w->iface.index, NULL, &i) : -ENODEV;
+	/* Another one may have come under its name. */
+	if (err && *w->ifname)
+		tux_neigh_iface(&w->neigh, 0, w->ifname, &i);
+	w->iface = i;
+}
+
+static enum tux_reason iface_reason(const struct tux_iface *i)
+{
+	if (!i->index)
+		return TUX_REASON_NO_INTERFACE;
+	if (!i->up)
+		return TUX_REASON_LINK_DOWN;
+	return i->mtu > MTU_MAX ? TUX_REASON_MTU : TUX_REASON_NONE;
+}
+
+static void fail(struct tux_way *w, enum tux_reason why, tux_time now)
+{
+	w->why = why;
+	w->retry_at = now + w->retry_in;
+	w->retry_in = tux_time_min(2 * w->retry_in, TUX_MSEC(RETRY_MAX_MS));
+	w->waiting = false;		/* who still does will ask again */
+	w->news = true;
+}
+
+static void take(struct tux_way *w, tux_time now)
+{
+	enum tux_reason why;
+
+	look_at_iface(w);
+	why = iface_reason(&w->iface);
+	if (why)
+		fail(w, why, now);
+	else
+		tux_nic_take(&w->nic, &w->iface);
+}
+
+/* The interface is no longer ours, although we want it. */
+static void lose(struct tux_way *w, enum tux_reason why, tux_time now)
+{
+	fail(w, why, now);
+	tux_nic_drop(&w->nic);
+}
+
+static void on_taken(struct tux_way *w)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = w->tag + TUX_WAY_PACKETS,
+	};
+	uint32_t i;
+
+	w->why = TUX_REASON_NONE;
+	w->waiting = false;
+	for (i = 0; i < w->nic.n; i++)
+		tux_sys_epoll_ctl(w->epfd, EPOLL_CTL_ADD, w->nic.xsk[i].fd, &e);
+	for (i = 0; i < w->flows.top; i++) {
+		struct tux_flow *f = &w->flows.at[i];
+
+		f->queue = 0;
+		if (f->used)
+			tux_prog_add(&w->nic.prog, &f->local, &f->peer);
+	}
+	route_all(w);
+}
+
+static void on_nic(struct tux_way *w, tux_time now)
+{
+	tux_nic_settle(&w->nic);
+	if (tux_way_on(w)) {
+		w->idle_at = w->taken_at = now;
+		on_taken(w);
+	} else if (w->nic.reason) {
+		fail(w, w->nic.reason, now);
+	}
+}
+
+static void on_links(struct tux_way *w, tux_time now)
+{
+	struct tux_iface before = w->iface;
+
+	if (!before.index && !*w->ifname)
+		return;
+	look_at_iface(w);
+	w->news |= memcmp(&before, &w->iface, sizeof(before)) != 0;
+	if (!tux_way_on(w)) {
+		/* What kept us from it may be over. */
+		if (w->why && w->why == iface_reason(&before))
+			w->retry_at = now;
+	} else if (w->iface.index != w->nic.iface.index) {
+		lose(w, TUX_REASON_NO_INTERFACE, now);
+	} else if (w->iface.mtu > MTU_MAX) {
+		lose(w, TUX_REASON_MTU, now);
+	}
+}
+
+void tux_way_event(struct tux_way *w, unsigned what, tux_time now)
+{
+	unsigned changed;
+
+	if (what == TUX_WAY_NIC) {
+		on_nic(w, now);
+	} else {
+		changed = tux_neigh_read(&w->neigh);
+		if (changed & TUX_NEIGH_LINKS)
+			on_links(w, now);
+		w->news |= (changed & TUX_NEIGH_HOPS) != 0;
+		w->reroute |= (changed & TUX_NEIGH_ROUTES) != 0;
+	}
+	plan(w, now);
+}
+
+/* ---- time ---- */
+
+static void forget_gone(struct tux_way *w, tux_time now)
+{
+	uint32_t i;
+
+	if (w->flows.n == w->flows.live_n)
+		return;
+	for (i = 0; i < w->flows.top; i++) {
+		struct tux_flow *f = &w->flows.at[i];
+
+		if (!f->used || f->refs ||
+		    tux_time_since(f->gone_at, now) < TUX_MSEC(LIMBO_MS))
+			continue;
+		if (tux_way_on(w))
+			tux_prog_del(&w->nic.prog, &f->local, &f->peer);
+		unroute(w, f);
+		tux_flows_del(&w->flows, f);
+	}
+}
+
+/* The kernel's own traffic to a neighbour stops when ours begins: without being
+ * asked, it would not notice that one has gone. */
+static void probe(struct tux_way *w)
+{
+	bool all = w->ticks++ % PROBE_TICKS == 0;
+	unsigned i;
+
+	for (i = 0; i < TUX_HOPS; i++) {
+		const struct tux_hop *h = &w->neigh.hop[i];
+
+		if (h->refs && (all || !h->known))
+			tux_neigh_probe(&w->neigh, i);
+	}
+}
+
+void tux_way_tick(struct tux_way *w, tux_time now)
+{
+	forget_gone(w, now);
+	if (tux_way_on(w)) {
+		if (!tux_prog_attached(&w->nic.prog))
+			lose(w, TUX_REASON_DETACHED, now);
+		else if (tux_time_since(w->taken_at, now) >
+			 TUX_MSEC(RETRY_MAX_MS))
+			w->retry_in = TUX_MSEC(RETRY_MIN_MS);
+	}
+	if (w->flows.n)
+		w->idle_at = now;
+	if (tux_way_on(w) && !wanted(w) && !w->flows.n &&
+	    tux_time_since(w->idle_at, now) >= TUX_MSEC(IDLE_MS))
+		tux_nic_drop(&w->nic);
+	if (w->nic.state == TUX_NIC_OFF && wanted(w) && now >= w->retry_at)
+		take(w, now);
+	if (w->reroute)
+		route_all(w);
+	probe(w);
+	plan(w, now);
+}
+
+/* ---- connections ---- */
+
+/* Is the interface that @r names the one to use?  The first one asked for is,
+ * until it is given back. */
+static enum tux_reason choose(struct tux_way *w, const struct tux_route *r)
+{
+	if (*w->ifname && !w->iface.index)
+		look_at_iface(w);
+	if (!*w->ifname && w->nic.state == TUX_NIC_OFF && !w->flows.n) {
+		w->iface.index = r->index;
+		look_at_iface(w);
+	}
+	if (*w->ifname && !w->iface.index)
+		return TUX_REASON_NO_INTERFACE;
+	if (w->iface.index != r->index)
+		return TUX_REASON_OTHER_INTERFACE;
+	return iface_reason(&w->iface);
+}
+
+static int add(struct tux_way *w, const struct tux_addr *local,
+	       const struct tux_addr *peer, struct tux_flow **fp, tux_time now)
+{
+	struct tux_flow *f = tux_flows_add(&w->flows, local, peer);
+	enum tux_reason why;
+
+	if (!f)
+		return -TUX_REASON_NO_MEMORY;
+	why = route(w, f);
+	if (!why && tux_prog_add(&w->nic.prog, local, peer))
+		why = TUX_REASON_NO_MEMORY;
+	if (why) {
+		unroute(w, f);
+		tux_flows_release(&w->flows, f, now);
+		tux_flows_del(&w->flows, f);
+		return -(int)why;
+	}
+	*fp = f;
+	return 0;
+}
+
+int tux_way_admit(struct tux_way *w, const struct tux_addr *local,
+		  const struct tux_addr *peer, struct tux_flow **fp,
+		  tux_time now)
+{
+	enum tux_reason why;
+	struct tux_route r;
+	int res = 1;
+
+	*fp = tux_flows_find(&w->flows, local, peer);
+	if (*fp) {
+		tux_flows_hold(&w->flows, *fp);
+		return 0;
+	}
+	if (tux_neigh_route(&w->neigh, local, peer, &r))
+		return -TUX_REASON_NO_INTERFACE;
+	why = choose(w, &r);
+	if (!why && w->nic.state == TUX_NIC_OFF) {
+		if (now >= w->retry_at)
+			take(w, now);
+		if (w->nic.state == TUX_NIC_OFF)
+			why = w->why;
+	}
+	if (why)
+		res = -(int)why;
+	else if (tux_way_on(w))
+		res = add(w, local, peer, fp, now);
+	if (!tux_way_on(w) && why != TUX_REASON_OTHER_INTERFACE)
+		w->waiting = true;
+	plan(w, now);
+	return res;
+}
+
+void tux_way_leave(struct tux_way *w, struct tux_flow *f, tux_time now)
+{
+	tux_flows_release(&w->flows, f, now);
+	w->idle_at = now;
+	if (w->due_at == TUX_NEVER)
+		plan(w, now);
+}
+
+enum tux_reason tux_way_closed(const struct tux_way *w,
+			       const struct tux_flow *f)
+{
+	if (!tux_way_on(w))
+		return w->why ? w->why : TUX_REASON_NOT_STARTED;
+	if (!w->iface.up)
+		return TUX_REASON_LINK_DOWN;
+	if (f->hop < 0)
+		return TUX_REASON_NO_INTERFACE;
+	return w->neigh.hop[f->hop].known ? TUX_REASON_NONE :
+	       TUX_REASON_NO_NEIGHBOUR;
+}
+
+uint32_t tux_way_mtu(const struct tux_way *w, const struct tux_flow *f)
+{
+	return w->iface.mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :
+			       TUX_ETH_V6_HDRS);
+}
+
+/* ---- birth and death ---- */
+
+static int watch(struct tux_way *w, int fd, unsigned what)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = w->tag + what,
+	};
+
+	return tux_sys_epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int open_all(struct tux_way *w)
+{
+	int err = tux_nic_init(&w->nic);
+
+	if (!err)
+		err = tux_neigh_open(&w->neigh);
+	if (!err)
+		err = tux_flows_init(&w->flows, &w->slab.mem);
+	if (!err)
+		err = watch(w, w->neigh.news.fd, TUX_WAY_NEIGH);
+	if (!err)
+		err = watch(w, w->nic.fd, TUX_WAY_NIC);
+	return err;
+}
+
+int tux_way_init(struct tux_way *w, int epfd, uint64_t tag, const char *ifname,
+		 bool always)
+{
+	tux_time now = tux_clock_read();
+	int err;
+
+	w->epfd = epfd;
+	w->tag = tag;
+	w->due_at = TUX_NEVER;
+	w->retry_in = TUX_MSEC(RETRY_MIN_MS);
+	w->nic.fd = w->neigh.ask.fd = w->neigh.news.fd = -1;
+	tux_slab_init(&w->slab);
+	err = open_all(w);
+	if (err) {
+		tux_way_fini(w);
+		return err;
+	}
+	if (ifname)
+		strncpy(w->ifname, ifname, sizeof(w->ifname) - 1);
+	w->always = always && ifname;
+	if (w->always)
+		take(w, now);
+	plan(w, now);
+	return 0;
+}
+
+void tux_way_fini(struct tux_way *w)
+{
+	tux_nic_fini(&w->nic);
+	tux_neigh_close(&w->neigh);
+	tux_flows_fini(&w->flows);
+	tux_slab_fini(&w->slab);
+}
+
+void tux_way_forked(struct tux_way *w)
+{
+	tux_nic_forked(&w->nic);
+	tux_fd_close(w->neigh.ask.fd);
+	tux_fd_close(w->neigh.news.fd);
+}
