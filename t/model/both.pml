@@ -5,8 +5,16 @@
  * Small bounds: each direction by itself is in prepare, path and marker.
  */
 #define WAYS 2
+#ifndef BYTES
+#define BYTES 1
+#endif
+#define GENS 1
+#ifndef AHEAD
+#define AHEAD 0
+#endif
 #define ROOM 2
 #define RINGCAP 1
+#define SWITCHES 0
 #define RAWS(w) false
 
 bool calling[2];		/* that end's application wants plain TCP */
@@ -26,11 +34,14 @@ bool child;			/* of end 0, works on the connection */
 #define ADVANCES(e) (!((e) == 0 && closed))
 #endif
 #define RAW_TOO(e) came[e] = true
-#ifdef CLOSES
+#if defined(CLOSES)
 #define LIMIT(w) (w == 0 -> BYTES : 0)
-#else
+#elif defined(SILENCE)
 #define LIMIT(w) BYTES
+#else
+#define LIMIT(w) (w == 1 -> BYTES : 0)
 #endif
+#define CHILD(e) ((e) == 0 && child)
 #define UNREAD(w) (closed && w == 1)
 
 #include "way.pml"
@@ -115,6 +126,12 @@ end:	do
 		W.rpinned = W.rst != RING }
 	:: atomic { closed && !left_off && W.rst != RING && W.n > 0 ->
 		pop(w) }
+#ifdef M_RESETFIN		/* a FIN counts as bytes that nobody reads */
+	:: atomic { closed && way[0].done && W.path == TUX && W.ended &&
+		    !dead && !way[0].reof && !way[0].rerr ->
+		printf("loop 1: RESET is here\n");
+		way[0].rerr = 1 }
+#endif
 	:: atomic { closed && !left_off && way[0].eof &&
 		    (ALONE || (W.n == 0 && W.eof)) ->
 		printf("end 0: closes its socket\n");
@@ -128,11 +145,22 @@ end:	do
 
 /* ---- fork() of end 0 ---- */
 
+#ifdef M_FORKTX			/* ... which goes on over Tux */
+#define TX_IDLE true
+#else
+#define TX_IDLE (way[0].st == PLAIN && !way[0].doubt)
+#endif
+#ifdef M_FORKRX
+#define RX_IDLE true
+#else
+#define RX_IDLE (way[1].rst == PLAIN)
+#endif
+
+/* Plain on both sides, the child stays plain; else it is refused. */
 proctype forker()
 {
 end:	do
-	:: atomic { !child && !gone[0] && way[0].st == PLAIN &&
-		    !way[0].doubt && way[1].rst == PLAIN ->
+	:: atomic { !child && !gone[0] && TX_IDLE && RX_IDLE ->
 		printf("end 0: a child works on\n");
 		child = true;
 		way[0].pinned = 1; way[1].rpinned = 1 }

@@ -14,23 +14,35 @@
 #else
 #define AT_N_TX(w) (W.wr == W.at)
 #endif
-#define AT_COMMIT(w) (W.st == ACKED && AT_N_TX(w) && !W.shut && !W.pinned)
+#ifdef M_SHUTCOMMIT		/* even behind shutdown() */
+#define MAY_COMMIT(w) true
+#else
+#define MAY_COMMIT(w) (!W.shut && !W.pinned)
+#endif
+#define AT_COMMIT(w) (W.st == ACKED && AT_N_TX(w) && MAY_COMMIT(w))
 #define CAN_COMMIT(w) (AT_COMMIT(w) && W.n + 2 <= ROOM)
 #define LOW(w) (W.got < W.wr -> W.got : W.wr)
 #define CAN_TCP(w) (W.n < ROOM && (W.st == PLAIN || W.st == ANNOUNCED || \
 	(W.st == ACKED && (W.wr < W.at || W.pinned)) || \
-	(W.st == RAW && !W.hold)))
+	(W.st == RAW && !W.hold) || CHILD(w)))
 #ifdef M_LATEMARKER		/* bytes into the ring before the marker is out */
 #define MAY_RING(w) true
 #define WHOLE(w) (RUNS(w) && W.n + 2 <= ROOM)
 #else
 #define MAY_RING(w) (!W.left)
+#ifdef M_TORN			/* killed when TCP has half of the marker */
+#define WHOLE(w) RUNS(w)
+#else
 #define WHOLE(w) true
+#endif
 #endif
 #define CAN_RING(w) (W.st == RING && MAY_RING(w) && W.wr - LOW(w) < RINGCAP)
 #define CAN_WRITE(w) (CAN_TCP(w) || CAN_RING(w))
 #ifndef RAW_TOO			/* what end e does when RAW comes */
 #define RAW_TOO(e) skip
+#endif
+#ifndef CHILD			/* does a child of end e read and write? */
+#define CHILD(e) false
 #endif
 #ifndef UNREAD			/* has the reader closed it? */
 #define UNREAD(w) false
@@ -77,6 +89,12 @@ end:	do
 #else
 	:: atomic { WILLING(w) && W.wr < LIMIT(w) && CAN_TCP(w) ->
 		write_tcp(w, ORDINARY) }
+#ifdef M_CHILDWRITES		/* a child writes, and its parent does not know */
+	:: atomic { WILLING(w) && W.wr < W.at && W.wr < LIMIT(w) &&
+		    W.n < ROOM && (W.st == ANNOUNCED || W.st == ACKED) ->
+		push(w, SYM(ORDINARY, W.wr + 1));
+		W.wr++; W.at++ }
+#endif
 	:: atomic { WILLING(w) && W.wr < LIMIT(w) && CAN_RING(w) ->
 		printf("app %d: byte %d to the ring\n", w, W.wr + 1);
 		W.wr++ }
@@ -173,6 +191,10 @@ end:	do
 	:: atomic { RUNS(w) && W.path == TUX && !dead && W.rst == RING &&
 		    W.got < W.rhead + SAID_ALL(w) ->
 		W.got++ }
+#ifdef M_CLAIM
+	:: atomic { RUNS(w) && W.path == TUX && !dead && W.got < W.claim ->
+		W.got++ }
+#endif
 	:: atomic { RUNS(w) && W.path == TUX && !W.done && STALLED(w) ->
 		back(w) }
 	:: atomic { RUNS(w) && W.path == TCP && !W.sw && W.busy != SWITCH &&
@@ -207,7 +229,7 @@ end:	do
 #else
 #define BOUND(w) (W.rst == ARMED && W.roff == W.rat)
 #endif
-#define FROM_TCP(w) (W.rst == PLAIN || (W.rst == ARMED && !BOUND(w)) || \
+#define FROM_TCP(w) (W.rst == PLAIN || CHILD(1 - w) || (W.rst == ARMED && !BOUND(w)) || \
 	(W.rst == RAW && W.roff >= W.rhead))
 #define READS(w) (!gone[1 - w] && !W.reof && !W.rerr && !BUSY(1 - w))
 #define AT_N(w) (!gone[1 - w] && !W.reof && !W.rerr && ADVANCES(1 - w) && \
@@ -344,7 +366,7 @@ end:	do
 
 /* ---- what may happen to them ---- */
 
-#ifdef M_LATEMARKER
+#if defined(M_LATEMARKER) || defined(M_TORN)
 #define BETWEEN(e) false
 #else
 #define BETWEEN(e) ((e) < WAYS && way[(e) % WAYS].left)	/* TCP has it whole */

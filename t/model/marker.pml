@@ -4,9 +4,13 @@
  * and silence behind them
  */
 #define WAYS 1
+#ifndef BYTES
 #define BYTES 4
+#endif
 #define GENS 2
+#ifndef AHEAD
 #define AHEAD 1
+#endif
 #define ROOM 3
 #define RINGCAP 2
 #define SWITCHES 0

@@ -4,9 +4,13 @@
  * times; the end; RAW
  */
 #define WAYS 1
+#ifndef BYTES
 #define BYTES 3
+#endif
 #define GENS 1
+#ifndef AHEAD
 #define AHEAD 0
+#endif
 #define ROOM 3
 #define RINGCAP 2
 #define SWITCHES 2

@@ -3,9 +3,13 @@
  * prepare - from TCP to Tux: generations, writes past N, withdrawals, losses
  */
 #define WAYS 1
+#ifndef BYTES
 #define BYTES 4
+#endif
 #define GENS 2
+#ifndef AHEAD
 #define AHEAD 2
+#endif
 #define ROOM 3
 #define RINGCAP 2
 #define SWITCHES 0

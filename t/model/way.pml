@@ -55,6 +55,9 @@ typedef Way {
 	bit eof, err;
 	/* UDP: N + 1 by generation; generations; offsets; the end */
 	byte prep[2 * GENS + 1], prepared, sent, lost;
+#ifdef M_CLAIM
+	byte claim;
+#endif
 	bit tuxfin;
 	/* the receiver */
 	byte rst, rgen, rat, roff, rhead, rgot, rleft;
@@ -285,7 +288,10 @@ inline arm(w, g)
 	:: W.rat == NOWHERE -> W.prepared = W.prepared | BIT(g)
 	:: W.rat != NOWHERE && W.rat >= W.roff && !W.rpinned ->
 		W.prepared = W.prepared | BIT(g); W.rst = ARMED;
-		W.rhead = W.rat; W.rgot = 0
+		W.rhead = W.rat; W.rgot = 0;
+#ifdef M_CLAIM			/* who is armed says that it has all below N */
+		W.claim = (W.claim > W.rat -> W.claim : W.rat)
+#endif
 	:: else
 	fi
 }

@@ -4,9 +4,13 @@
  * at any moment and kill -9
  */
 #define WAYS 1
+#ifndef BYTES
 #define BYTES 3
+#endif
 #define GENS 1
+#ifndef AHEAD
 #define AHEAD 1
+#endif
 #define ROOM 3
 #define RINGCAP 1
 #define SWITCHES 1
