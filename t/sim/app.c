@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * app - applications
- *
- * One runs when it is woken, reads and writes until it is told -EAGAIN (or
- * until it has done enough for now), and sleeps.  What wakes it is what would
- * wake a program: news of TCP for a direction that is on TCP, ready() from the
- * loop for one that is on a ring.  So a lost wake-up is a stuck story.
+ * An application runs when it is woken, reads and writes until it is told
+ * -EAGAIN (or until it has done enough for now), and sleeps.  What wakes it is
+ * what would wake a program: news of TCP for a direction that is on TCP,
+ * ready() from the loop for one that is on a ring.  So a lost wake-up is a
+ * stuck story.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 
@@ -278,7 +275,7 @@ static bool has_finished(const struct sim_end *e)
 	}
 }
 
-static void end(struct sim_end *e, bool abort)
+void sim_app_close(struct sim_end *e, bool abort)
 {
 	if (e->closed)
 		return;
@@ -317,7 +314,7 @@ static void app_run(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	if (has_finished(e) && !e->werr)
 		do_shut(e);
 	if (!e->plan.linger && ((e->shut && e->eof) || e->rerr || e->werr))
-		end(e, false);
+		sim_app_close(e, false);
 	else if (more)
 		sim_app_wake(e);
 }
@@ -331,52 +328,4 @@ void sim_app_wake(struct sim_end *e)
 		return;
 	e->app_queued = true;
 	sim_at(s, at + sim_below(s, e->plan.think + 1), app_run, e, 0, 0);
-}
-
-/* ---- what stories ask of them ---- */
-
-void sim_write(struct sim_end *e, uint64_t n)
-{
-	e->goal += n;
-	sim_app_wake(e);
-}
-
-void sim_finish(struct sim_end *e)
-{
-	e->plan.finish = true;
-	sim_app_wake(e);
-}
-
-void sim_pause(struct sim_end *e, bool on)
-{
-	e->paused = on;
-	sim_app_wake(e);
-}
-
-void sim_close(struct sim_end *e)
-{
-	end(e, false);
-}
-
-void sim_abort(struct sim_end *e)
-{
-	end(e, true);
-}
-
-void sim_raw(struct sim_end *e)
-{
-	atomic_fetch_or(&e->dx->rung, TUX_RING_RAW);
-	sim_host_bell(e);
-}
-
-bool sim_pin(struct sim_end *e)
-{
-	struct tux_duplex *d = e->dx;
-
-	if (atomic_load(&d->tx.state) >= TUX_TX_RING ||
-	    atomic_load(&d->rx.state) != TUX_RX_PLAIN)
-		return false;
-	tux_duplex_withdraw(d);
-	d->tx.pinned = d->rx.pinned = 1;
-	return true;
 }

@@ -88,7 +88,7 @@ static void idle(struct sim *s)
 }
 
 /* With bytes that it has not read.  TCP would reset and destroy what the closer
- * has written; once it is on Tux, that arrives, and only who writes on is told. */
+ * has written; once it is on Tux, that arrives, and who writes on is told. */
 static void leave_unread(struct sim *s)
 {
 	sim_pause(x, true);
@@ -108,7 +108,7 @@ static void unread(struct sim *s)
 	everywhere(s, leave_unread);
 }
 
-/* The peer goes on writing to nobody: its second write says so, at the latest. */
+/* The peer goes on writing to nobody: its second write says so, at latest. */
 static void leave_early(struct sim *s)
 {
 	sim_close(x);
@@ -162,9 +162,9 @@ static void slow_tcp(struct sim *s)
 	everywhere(s, leave_slowly);
 }
 
-/* x is back on TCP, which stands still; both ends are known over the path that
- * is left.  x must not leave before TCP has ended: what y still has under way on
- * it would make a reset, and y would lose what it has not read. */
+/* b is back on TCP, which stands still, and a's end is known over the path that
+ * is left.  b must not leave before TCP has ended: what a still has under way
+ * on it would make a reset, and a would lose what it has not read. */
 static void late_frames(struct sim *s)
 {
 	struct sim_end *a, *b;

@@ -22,8 +22,8 @@ static void abort_at(struct sim *s, enum where w, unsigned side)
 	SIM_CHECK(s, s->now - at < TUX_MSEC(100));
 }
 
-/* Only b's direction to a is still plain, and a does not read.  The loop at a is
- * the first to hear of the reset, by writing frames; a must hear of it, too. */
+/* Only b's direction to a is still plain, and a does not read.  The loop at a
+ * is the first to hear of the reset, by writing frames; a must hear of it. */
 static void half_switched(struct sim *s)
 {
 	struct sim_end *a, *b;

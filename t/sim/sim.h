@@ -18,150 +18,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/trace.h"
-#include "conn/core.h"
+#include "host.h"
+#include "net.h"
 #include "tcp.h"
 
 enum {
 	SIM_HOSTS = 4,
 	SIM_CONNS = 16,
-	SIM_DROPS = 8,
-	SIM_PATCHES = 4,
 	SIM_PORT = 6379,	/* where passive ends listen */
 	SIM_DGRAM = 16384,	/* the longest datagram a host builds */
 };
 
 struct sim;
-struct sim_host;
-struct sim_end;
-
 typedef void sim_fn(struct sim *s, void *arg, uint64_t n, uint64_t m);
 
-/* ---- links: how datagrams travel from one host to another ------------ */
-
-/* What a datagram carries, as bits. */
-enum sim_kind {
-	SIM_ASK = 0x0001,	/* a HELLO that does not know its receiver */
-	SIM_ANSWER = 0x0002,	/* a HELLO that echoes, and wants an echo */
-	SIM_CONFIRM = 0x0004,	/* a HELLO that echoes and wants nothing */
-	SIM_PREPARE = 0x0008,
-	SIM_PREPARED = 0x0010,
-	SIM_DATA = 0x0020,
-	SIM_FIN = 0x0040,
-	SIM_RESET = 0x0080,
-	SIM_PING = 0x0100,
-	SIM_ACK = 0x0200,	/* nothing but an acknowledgment */
-	SIM_WINDOW = 0x0400,	/* one that moves nothing but the window */
-	SIM_ANY = 0xffff,
-};
-
-struct sim_drop {		/* drop `n` datagrams that carry one of `kinds` */
-	unsigned kinds;
-	unsigned skip;		/* ... after so many that live */
-	unsigned n;
-};
-
-/* Sees, and may change, each datagram that is about to cross a link. */
-typedef void sim_tap_fn(struct sim *s, uint8_t *p, size_t len);
-
-struct sim_link {
-	tux_time delay;
-	tux_time jitter;	/* up to so much more, each on its own */
-	uint32_t loss, twice, flip;	/* of a million datagrams */
-	tux_time late;		/* the second one comes up to so much later */
-	uint64_t rate;		/* bytes a second; 0: no bottleneck */
-	tux_time queue;		/* the longest wait at the bottleneck */
-	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
-	bool down;
-	struct sim_drop drop[SIM_DROPS];
-	sim_tap_fn *tap;
-	/* the link's own */
-	tux_time free_at;	/* when the bottleneck is idle */
-	uint64_t got, limit;	/* of the last packet that told them */
-	uint64_t sent_n, lost_n, flip_n;
-};
-
-/* ---- hosts ----------------------------------------------------------- */
-
-struct sim_host {
-	struct sim *s;
-	unsigned i;
-	char name;		/* a, b, ... */
-	bool dead;
-	tux_time stopped;	/* SIGSTOP, until then */
-	struct tux_core *core;
-	struct tux_core_events events;
-	struct tux_addr addr;	/* with the port of its loop */
-	tux_time timer_at;	/* the earliest timer event that is queued */
-	tux_time wake;		/* from a doorbell to the loop */
-	unsigned idle;		/* timers since anything else happened */
-	unsigned turns;		/* taken at this very instant */
-	tux_time turn_at;
-};
-
-/* ---- ends: one application's side of a connection -------------------- */
-
-enum sim_role {
-	SIM_BULK,		/* writes up to its goal */
-	SIM_ECHO,		/* writes what it reads */
-	SIM_CLIENT,		/* `rounds` requests, each after a response */
-	SIM_SERVER,		/* a response to each request */
-};
-
-struct sim_plan {
-	enum sim_role role;
-	uint32_t req, resp;	/* bytes of a request, a response */
-	uint32_t rounds;
-	uint32_t wmax, rmax;	/* the longest write, read */
-	bool vary;		/* any length up to it, in several pieces */
-	tux_time claim;		/* so long after the connection was made */
-	tux_time think;		/* between two rounds of reading and writing */
-	bool finish;		/* shut down behind the last byte */
-	bool linger;		/* stay open after both ends have shut down */
-	bool no_fd;		/* the loop gets no handle of its own */
-	bool plain;		/* a program without Tux */
-	uint32_t hold;		/* of a million calls: dawdle in the latch */
-};
-
-struct sim_patch {		/* other bytes than the usual at `off` */
-	uint64_t off;
-	unsigned len;
-	uint8_t b[64];
-};
-
-struct sim_end {
-	struct sim_conn *conn;
-	struct sim_host *host;
-	struct sim_end *peer;
-	unsigned side;		/* 0: the active opener */
-	struct sim_sock sock;
-	struct tux_duplex *dx;
-	struct tux_conn *c;	/* NULL: plain, not claimed yet, or gone */
-	struct sim_plan plan;
-	struct sim_patch patch[SIM_PATCHES];
-	/* the application's */
-	uint64_t goal;		/* bytes to write */
-	uint64_t sent, got;	/* bytes written, bytes read and checked */
-	bool begun;		/* has claimed the connection */
-	bool paused;		/* reads nothing */
-	bool app_queued;	/* will run */
-	bool shut, eof, closed, aborted;
-	int rerr, werr;		/* what ended reading, writing */
-	struct tux_latch *held;	/* a thread of it sleeps in there */
-	/* the loop's */
-	bool owned;		/* the loop has a handle of its own */
-	bool tcp_work;		/* the core may want TCP */
-	bool tcp_ended;		/* the core knows of its end */
-	bool tcp_broken;	/* ... with an error */
-	bool gone, gone_reset;
-	bool was_tx, was_rx;	/* ever switched */
-	enum tux_reason reason;	/* what was last decided */
-	bool on_tux;
-	struct tux_conn_stats stats;	/* the last ones, when it is gone */
-};
+/* ---- the world ------------------------------------------------------- */
 
 struct sim_conn {
 	struct sim *s;
@@ -244,6 +120,9 @@ void sim_pair(struct sim *s, struct sim_end **a, struct sim_end **b);
 void sim_at(struct sim *s, tux_time at, sim_fn *fn, void *arg, uint64_t n,
 	    uint64_t m);
 
+/* Takes the earliest event out; there must be one. */
+struct sim_event sim_pop(struct sim *s);
+
 /* Runs up to and including @until. */
 void sim_run(struct sim *s, tux_time until);
 
@@ -279,48 +158,6 @@ void sim_fail(struct sim *s, const char *fmt, ...)
 		if (!(cond)) \
 			sim_fail(s, "%s:%d: %s", __FILE__, __LINE__, #cond); \
 	} while (0)
-
-/* ---- what applications do -------------------------------------------- */
-
-void sim_write(struct sim_end *e, uint64_t n);	/* @n bytes more */
-void sim_finish(struct sim_end *e);	/* shut down when all is written */
-void sim_pause(struct sim_end *e, bool on);	/* stop or go on reading */
-void sim_close(struct sim_end *e);
-void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
-void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
-bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */
-void sim_kill(struct sim_host *h);	/* kill -9 */
-void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
-
-/* The bytes of @e at @off are these instead. */
-void sim_patch(struct sim_end *e, uint64_t off, const void *p, unsigned len);
-
-/* The application looks again, soon.  For tcp.c and host.c. */
-void sim_app_wake(struct sim_end *e);
-
-/* ---- hosts and the network, for each other --------------------------- */
-
-void sim_host_init(struct sim_host *h);
-void sim_host_fini(struct sim_host *h);
-void sim_host_claim(struct sim_end *e);		/* opens the connection */
-void sim_host_bell(struct sim_end *e);		/* rings for dx->rung */
-void sim_host_tcp(struct sim_end *e);		/* TCP has news */
-void sim_host_turn(struct sim_host *h);
-void sim_host_input(struct sim_host *h, const struct tux_addr *from,
-		    const uint8_t *p, size_t len);
-
-void sim_net_fini(struct sim *s);
-void sim_net_send(struct sim_host *h, const struct tux_addr *to,
-		  const struct tux_addr *from, const uint8_t *p, size_t len);
-
-/* What the @len bytes at @p carry.  Updates what @l knows of windows. */
-unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len);
-
-/* Drops @n datagrams on @l that carry one of @kinds, after @skip such. */
-void sim_drop(struct sim_link *l, unsigned kinds, unsigned skip, unsigned n);
-
-/* Parts two hosts, or joins them again (datagrams only). */
-void sim_part(struct sim *s, unsigned a, unsigned b, bool down);
 
 /* ---- traces ---------------------------------------------------------- */
 

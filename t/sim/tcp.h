@@ -64,7 +64,7 @@ ssize_t sim_tcp_recv(struct sim_end *e, const struct iovec *iov, int n,
 		     bool peek);
 void sim_tcp_shut(struct sim_end *e);		/* SHUT_WR */
 
-/* One descriptor less; the last one closes.  With @reset as SO_LINGER {1, 0}. */
+/* One descriptor less; the last one closes, with @reset as SO_LINGER {1, 0}. */
 void sim_tcp_put(struct sim_end *e, bool reset);
 
 /* Would recv not say -EAGAIN? */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * app - one application's side of a connection
+ *
+ * app.c: reading, writing and waiting; act.c: what stories ask for.
+ */
+#ifndef SIM_APP_H
+#define SIM_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "conn/core.h"
+#include "tcp.h"
+
+struct sim_conn;
+struct sim_host;
+
+enum { SIM_PATCHES = 4 };
+
+enum sim_role {
+	SIM_BULK,		/* writes up to its goal */
+	SIM_ECHO,		/* writes what it reads */
+	SIM_CLIENT,		/* `rounds` requests, each after a response */
+	SIM_SERVER,		/* a response to each request */
+};
+
+struct sim_plan {
+	enum sim_role role;
+	uint32_t req, resp;	/* bytes of a request, a response */
+	uint32_t rounds;
+	uint32_t wmax, rmax;	/* the longest write, read */
+	bool vary;		/* any length up to it, in several pieces */
+	tux_time claim;		/* so long after the connection was made */
+	tux_time think;		/* between two rounds of reading and writing */
+	bool finish;		/* shut down behind the last byte */
+	bool linger;		/* stay open after both ends have shut down */
+	bool no_fd;		/* the loop gets no handle of its own */
+	bool plain;		/* a program without Tux */
+	uint32_t hold;		/* of a million calls: dawdle in the latch */
+};
+
+struct sim_patch {		/* other bytes than the usual at `off` */
+	uint64_t off;
+	unsigned len;
+	uint8_t b[64];
+};
+
+struct sim_end {
+	struct sim_conn *conn;
+	struct sim_host *host;
+	struct sim_end *peer;
+	unsigned side;		/* 0: the active opener */
+	struct sim_sock sock;
+	struct tux_duplex *dx;
+	struct tux_conn *c;	/* NULL: plain, not claimed yet, or gone */
+	struct sim_plan plan;
+	struct sim_patch patch[SIM_PATCHES];
+	/* the application's */
+	uint64_t goal;		/* bytes to write */
+	uint64_t sent, got;	/* bytes written, bytes read and checked */
+	bool begun;		/* has claimed the connection */
+	bool paused;		/* reads nothing */
+	bool app_queued;	/* will run */
+	bool shut, eof, closed, aborted;
+	int rerr, werr;		/* what ended reading, writing */
+	struct tux_latch *held;	/* a thread of it sleeps in there */
+	/* the loop's */
+	bool owned;		/* the loop has a handle of its own */
+	bool tcp_work;		/* the core may want TCP */
+	bool tcp_ended;		/* the core knows of its end */
+	bool tcp_broken;	/* ... with an error */
+	bool gone, gone_reset;
+	bool was_tx, was_rx;	/* ever switched */
+	enum tux_reason reason;	/* what was last decided */
+	bool on_tux;
+	struct tux_conn_stats stats;	/* the last ones, when it is gone */
+};
+
+void sim_write(struct sim_end *e, uint64_t n);	/* @n bytes more */
+void sim_finish(struct sim_end *e);	/* shut down when all is written */
+void sim_pause(struct sim_end *e, bool on);	/* stop or go on reading */
+void sim_close(struct sim_end *e);
+void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
+void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
+bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */
+
+/* The bytes of @e at @off are these instead. */
+void sim_patch(struct sim_end *e, uint64_t off, const void *p, unsigned len);
+
+/* ---- for the simulation itself ---- */
+
+/* The application looks again, soon. */
+void sim_app_wake(struct sim_end *e);
+
+/* It closes; with @abort as SO_LINGER {1, 0}. */
+void sim_app_close(struct sim_end *e, bool abort);
+
+#endif

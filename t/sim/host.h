@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * host - a core and what drives it, as lib/io/loop.c does
+ *
+ * host.c: what the core tells, birth and death; drive.c: turns.
+ */
+#ifndef SIM_HOST_H
+#define SIM_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "conn/core.h"
+
+struct sim;
+struct sim_end;
+
+struct sim_host {
+	struct sim *s;
+	unsigned i;
+	char name;		/* a, b, ... */
+	bool dead;
+	tux_time stopped;	/* SIGSTOP, until then */
+	struct tux_core *core;
+	struct tux_core_events events;
+	struct tux_addr addr;	/* with the port of its loop */
+	tux_time timer_at;	/* the earliest timer event that is queued */
+	tux_time wake;		/* from a doorbell to the loop */
+	unsigned idle;		/* timers since anything else happened */
+	unsigned turns;		/* taken at this very instant */
+	tux_time turn_at;
+};
+
+void sim_kill(struct sim_host *h);	/* kill -9 */
+void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
+
+/* ---- for the simulation itself ---- */
+
+void sim_host_init(struct sim_host *h);
+void sim_host_fini(struct sim_host *h);
+void sim_host_claim(struct sim_end *e);		/* opens the connection */
+void sim_host_bell(struct sim_end *e);		/* rings for dx->rung */
+void sim_host_tcp(struct sim_end *e);		/* TCP has news */
+void sim_host_turn(struct sim_host *h);
+void sim_host_input(struct sim_host *h, const struct tux_addr *from,
+		    const uint8_t *p, size_t len);
+
+/* Closes the core's connection of @e; keeps its last words. */
+void sim_host_forget(struct sim_end *e);
+
+#endif

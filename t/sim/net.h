@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * net - links between hosts, for datagrams
+ */
+#ifndef SIM_NET_H
+#define SIM_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "wire/addr.h"
+
+struct sim;
+struct sim_host;
+
+enum { SIM_DROPS = 8 };
+
+/* What a datagram carries, as bits. */
+enum sim_kind {
+	SIM_ASK = 0x0001,	/* a HELLO that does not know its receiver */
+	SIM_ANSWER = 0x0002,	/* a HELLO that echoes, and wants an echo */
+	SIM_CONFIRM = 0x0004,	/* a HELLO that echoes and wants nothing */
+	SIM_PREPARE = 0x0008,
+	SIM_PREPARED = 0x0010,
+	SIM_DATA = 0x0020,
+	SIM_FIN = 0x0040,
+	SIM_RESET = 0x0080,
+	SIM_PING = 0x0100,
+	SIM_ACK = 0x0200,	/* nothing but an acknowledgment */
+	SIM_WINDOW = 0x0400,	/* one that moves nothing but the window */
+	SIM_ANY = 0xffff,
+};
+
+struct sim_drop {		/* drop `n` that carry one of `kinds` */
+	unsigned kinds;
+	unsigned skip;		/* ... after so many that live */
+	unsigned n;
+};
+
+/* Sees, and may change, each datagram that is about to cross a link. */
+typedef void sim_tap_fn(struct sim *s, uint8_t *p, size_t len);
+
+struct sim_link {
+	tux_time delay;
+	tux_time jitter;	/* up to so much more, each on its own */
+	uint32_t loss, twice, flip;	/* of a million datagrams */
+	tux_time late;		/* the second one comes up to so much later */
+	uint64_t rate;		/* bytes a second; 0: no bottleneck */
+	tux_time queue;		/* the longest wait at the bottleneck */
+	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
+	bool down;
+	struct sim_drop drop[SIM_DROPS];
+	sim_tap_fn *tap;
+	/* the link's own */
+	tux_time free_at;	/* when the bottleneck is idle */
+	uint64_t got, limit;	/* of the last packet that told them */
+	uint64_t sent_n, lost_n, flip_n;
+};
+
+void sim_net_fini(struct sim *s);
+void sim_net_send(struct sim_host *h, const struct tux_addr *to,
+		  const struct tux_addr *from, const uint8_t *p, size_t len);
+
+/* What the @len bytes at @p carry.  Updates what @l knows of windows. */
+unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len);
+
+/* Drops @n datagrams on @l that carry one of @kinds, after @skip such. */
+void sim_drop(struct sim_link *l, unsigned kinds, unsigned skip, unsigned n);
+
+/* Parts two hosts, or joins them again (datagrams only). */
+void sim_part(struct sim *s, unsigned a, unsigned b, bool down);
+
+#endif
