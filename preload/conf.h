@@ -5,6 +5,7 @@
  * TUX_IFACE    the interface whose connections are taken; unset: any but lo
  * TUX_MODE     inline (the default) or threads=N
  * TUX_IO       xdp (the default) or udp
+ * TUX_ATTACH   start: take the interface at once; or demand (the default)
  * TUX_VERBOSE  1: a line on standard error for each connection
  */
 #ifndef TUX_PRELOAD_CONF_H
@@ -19,6 +20,7 @@ struct conf {
 	bool lo;		/* ... is lo */
 	unsigned threads;	/* 0: inline */
 	enum tux_io io;
+	bool attach_start;
 	bool verbose;
 };
 

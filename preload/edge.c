@@ -44,32 +44,36 @@ void edge_told(struct edge *e, struct sock *s, uint32_t told)
 		e->tx = left(s);
 }
 
-/* Have bytes come on the ring?  Those below N came by TCP. */
-static bool arrived(struct edge *e, const struct tux_duplex *d)
+/* Have bytes come on the ring since *@last?  Those below N came by TCP. */
+static bool arrived(uint64_t *last, const struct tux_duplex *d)
 {
-	uint64_t before = e->rx ? e->rx : d->rx.at;
+	uint64_t before = *last ? *last : d->rx.at;
 	uint64_t head = tux_pipe_head(&d->rxp);
 
 	if (head <= before)
 		return false;
-	e->rx = head;
+	*last = head;
 	return true;
 }
 
+static bool new_bytes(struct edge *e, const struct tux_duplex *d)
+{
+	if (atomic_load(&d->rx.state) == TUX_RX_RING)
+		return arrived(&e->rx, d);
+	return true;		/* left over where the ring is not in use */
+}
+
+/* What has come after @now was made is for the next time: it rings again. */
 bool edge_new(struct edge *e, struct sock *s, uint32_t now)
 {
-	uint8_t end = e->end;
-	unsigned can;
-	bool in;
+	uint32_t end = e->end;
 
 	if (!claimed(s))
 		return true;
-	can = sock_poll(s);
-	/* What can be read without the ring in use was left over. */
-	in = can & TUX_RX_ON_RING ? arrived(e, s->dx) : can & TUX_CAN_READ;
-	e->end |= can & (TUX_IS_EOF | TUX_IS_ERR);
-	return e->end != end || (in && (now & EPOLLIN)) ||
-	       ((now & EPOLLOUT) && edge_wrote(e, s));
+	e->end |= now & (EPOLLRDHUP | READY_ALWAYS);
+	if ((now & EPOLLIN) && new_bytes(e, s->dx))
+		return true;
+	return e->end != end || ((now & EPOLLOUT) && edge_wrote(e, s));
 }
 
 static bool came_behind(struct edge *e, struct sock *s)
@@ -79,7 +83,7 @@ static bool came_behind(struct edge *e, struct sock *s)
 	if (atomic_load(&s->dx->rx.state) != TUX_RX_ARMED || !path_lock_rx(s))
 		return false;
 	if (atomic_load(&s->dx->rx.state) == TUX_RX_ARMED)
-		yes = arrived(e, s->dx);
+		yes = arrived(&e->behind, s->dx);
 	path_unlock_rx(s);
 	return yes;
 }

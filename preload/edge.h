@@ -18,15 +18,16 @@
 struct edge {			/* what was told so far */
 	uint64_t rx;		/* bytes that had come on the ring; 0: none */
 	uint64_t tx;		/* bytes that had left, when told of room */
-	uint8_t end;		/* TUX_IS_EOF, TUX_IS_ERR */
-	bool raw;		/* what edge_hidden() says once */
+	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
+	bool raw;		/* edge_hidden(): sending is plain again ... */
+	uint64_t behind;	/* ... or bytes that had come on the ring */
 };
 
 /* Nothing has been told yet. */
 void edge_init(struct edge *e);
 
-/* Is there anything in @now, which ready_of(@s) gave, that was not told?  It
- * counts as told from now on, but for the room: see edge_told(). */
+/* Is there anything in @now, which ready_of(@s) gave a moment ago, that was not
+ * told?  It counts as told from now on, but for the room: see edge_told(). */
 bool edge_new(struct edge *e, struct sock *s, uint32_t now);
 
 /* Was there a reason to wait for room since it was told? */

@@ -14,9 +14,13 @@ enum { TRIES = 100000 };	/* a signal handler may wait for itself */
 static struct ep *_Atomic table[FD_MAX];
 static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
 
-/* Guards `live`, `pool` and every ep->fds.  Taken before an ep's latch. */
+/* Guards `live` and every ep->fds.  Taken before an ep's latch. */
 static struct tux_latch table_latch;
-static struct ep *live, *pool;
+static struct ep *live;
+
+/* Guards `pool`.  Taken last. */
+static struct tux_latch pool_latch;
+static struct ep *pool;
 
 /* ---- life ------------------------------------------------------------- */
 
@@ -57,10 +61,10 @@ static void fini(struct ep *ep)
 		tux_waiter_fini(&ep->w);
 	if (ep->kick >= 0)
 		libc.close(ep->kick);
-	ep_take(&table_latch);
+	ep_take(&pool_latch);
 	ep->next = pool;
 	pool = ep;
-	tux_latch_drop(&table_latch);
+	tux_latch_drop(&pool_latch);
 }
 
 void ep_put(struct ep *ep)
@@ -71,10 +75,14 @@ void ep_put(struct ep *ep)
 
 static struct ep *alloc(void)
 {
-	struct ep *ep = pool;
+	struct ep *ep;
 
-	if (ep) {
+	ep_take(&pool_latch);
+	ep = pool;
+	if (ep)
 		pool = ep->next;
+	tux_latch_drop(&pool_latch);
+	if (ep) {
 		memset(&ep->fds, 0, sizeof(*ep) - offsetof(struct ep, fds));
 		return ep;
 	}
@@ -232,11 +240,10 @@ void epoll_forget_fd(int fd)
 	closed(fd);
 }
 
-void epoll_claimed_fd(int fd, struct sock *s)
+static void attach_all(int fd, struct sock *s)
 {
 	struct ep *ep;
 
-	sock_ring(s);		/* for threads in poll() */
 	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
 		return;
 	ep_take(&table_latch);
@@ -250,6 +257,17 @@ void epoll_claimed_fd(int fd, struct sock *s)
 		ep_unlock(ep);
 	}
 	tux_latch_drop(&table_latch);
+}
+
+void epoll_claimed_fd(int fd, struct sock *s)
+{
+	sock_ring(s);		/* for threads in poll() */
+	attach_all(fd, s);
+	if (atomic_load(&s->fds) == 1)
+		return;
+	for (int i = 0; i < fd_top(); i++)
+		if (i != fd && fd_peek(i) == s)
+			attach_all(i, s);
 }
 
 /* ---- fork ------------------------------------------------------------- */
@@ -282,6 +300,7 @@ static void orphan(struct ep *ep)
 void epoll_forked(void)
 {
 	memset(&table_latch, 0, sizeof(table_latch));
+	memset(&pool_latch, 0, sizeof(pool_latch));
 	for (struct ep *ep = live; ep; ep = ep->next)
 		orphan(ep);
 }

@@ -4,14 +4,17 @@
  *
  * Each instance that was made through us has a `struct ep` beside the kernel's
  * one.  Everything is registered with the kernel under a tag of ours (number of
- * the registration << 32 | fd) and translated back when it is reported.  For a sock there is a
- * watch besides: its rings come through the instance's bell into the list
- * `ready`, where the levels are looked at again by every epoll_wait(), as the
- * kernel does with its own list; and the kernel's item keeps only the
- * directions that are still on TCP.
+ * the registration << 32 | fd) and translated back when it is reported.  For a
+ * sock there is a watch besides: its rings come through the instance's bell
+ * into the list `ready`, where the levels are looked at again by every
+ * epoll_wait(), as the kernel does with its own list; and the kernel's item
+ * keeps only the directions that are still on TCP.
  *
  * An instance that holds no sock (ep_plain) is the kernel's alone but for the
  * tags.
+ *
+ * Latches are taken in this order: the table's, an instance's, that of an
+ * instance inside it, a sock's.
  */
 #ifndef TUX_PRELOAD_EPOLL_H
 #define TUX_PRELOAD_EPOLL_H
@@ -195,7 +198,7 @@ void nest_join(struct ep *ep);
 /* Makes that eventfd say whether a look would find something (latch held). */
 void nest_settle(struct ep *ep);
 
-/* Has it say nothing, while a look is under way. */
+/* Has it say nothing, while a look is under way; not to who sleeps on it. */
 void nest_hush(struct ep *ep);
 
 /* @fd is about to be polled.  Is it an instance that holds socks? */

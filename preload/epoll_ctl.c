@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 
-#include "claim.h"
 #include "epoll.h"
 #include "fd.h"
 #include "libc.h"
+#include "pass.h"
 
 /* ---- add -------------------------------------------------------------- */
 
@@ -114,6 +114,7 @@ static int mod_kernel(struct ep *ep, struct item *it,
 		return r;
 	it->data = e->data;
 	it->events = it->mask = e->events;
+	it->spent = false;
 	return 0;
 }
 
@@ -185,18 +186,28 @@ static bool nonsense(int op, int fd, const struct epoll_event *e)
 	return !e || (op != EPOLL_CTL_ADD && op != EPOLL_CTL_MOD);
 }
 
+/* An instance that we did not make tells only what the kernel knows. */
+static int foreign_ctl(int epfd, int op, int fd, struct epoll_event *e)
+{
+	int r = libc.epoll_ctl(epfd, op, fd, e);
+
+	if (r || op != EPOLL_CTL_ADD || pass_plain(fd))
+		return r;
+	libc.epoll_ctl(epfd, EPOLL_CTL_DEL, fd, e);
+	errno = EBUSY;
+	return -1;
+}
+
 HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	struct ep *ep = ep_get(epfd);
 	int r;
 
-	if (!ep && op == EPOLL_CTL_ADD)
-		claim_pin(fd);
-	if (!ep || nonsense(op, fd, event)) {
-		r = libc.epoll_ctl(epfd, op, fd, event);
-		if (ep)
-			ep_put(ep);
-		return r;
+	if (!ep)
+		return foreign_ctl(epfd, op, fd, event);
+	if (nonsense(op, fd, event)) {
+		ep_put(ep);
+		return libc.epoll_ctl(epfd, op, fd, event);
 	}
 	if (op == EPOLL_CTL_ADD)
 		r = add(ep, fd, event);

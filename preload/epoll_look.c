@@ -26,7 +26,7 @@ static void begin(struct look *l)
 
 static void report(struct look *l, struct item *it, uint32_t got)
 {
-	if (it->sock)
+	if (it->sock && (it->events & EPOLLET))
 		edge_told(&it->edge, it->sock, got);
 	if (it->seq == l->seq) {
 		l->evs[it->slot].events |= got;
@@ -59,12 +59,13 @@ static uint32_t wanted(const struct item *it)
 static uint32_t rings_tell(struct item *it, const struct ready *r)
 {
 	uint32_t now = r->now & wanted(it);
+	uint32_t end = r->now & EPOLLRDHUP;	/* is to be read, too */
 	bool again = it->again;
 
 	if (!(it->events & EPOLLET))
 		return now;
 	it->again = false;
-	return edge_new(&it->edge, it->sock, now) || again ? now : 0;
+	return edge_new(&it->edge, it->sock, now | end) || again ? now : 0;
 }
 
 static uint32_t look_at(struct ep *ep, struct item *it)
@@ -217,6 +218,8 @@ static void translate(struct look *l, struct epoll_event e)
 		got = both_tell(l->ep, it, got);
 	else if (it->nest && !nest_true(it->fd))
 		got = 0;
+	else if (it->events & EPOLLONESHOT)
+		it->spent = true;
 	if (got)
 		report(l, it, got);
 }

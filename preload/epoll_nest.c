@@ -21,20 +21,30 @@ static void say(struct ep *ep)
 		return;		/* it is full, and so readable */
 }
 
-void nest_hush(struct ep *ep)
+static void hush(struct ep *ep)
 {
 	int saved = errno;
 	uint64_t n;
 
-	if (ep->joined && libc.read(ep->w.fd, &n, sizeof(n)) < 0)
+	if (libc.read(ep->w.fd, &n, sizeof(n)) < 0)
 		errno = saved;	/* it said nothing */
+}
+
+void nest_hush(struct ep *ep)
+{
+	if (!ep->joined)
+		return;
+	ep_lock(ep);
+	if (!ep->leader)
+		hush(ep);
+	ep_unlock(ep);
 }
 
 static bool settle(struct ep *ep)
 {
 	bool any;
 
-	nest_hush(ep);
+	hush(ep);
 	look_drain(ep);
 	any = look_any(ep);
 	if (!any) {

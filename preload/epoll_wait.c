@@ -193,8 +193,11 @@ static int sleep_behind(struct look *l)
 	bool behind;
 	int r = 1;
 
-	if (!s.t)
-		return -ENOMEM;
+	/* No memory or no descriptor for a waiter: look again soon. */
+	if (!s.t) {
+		libc.poll(NULL, 0, 1);
+		return 1;
+	}
 	ep_lock(ep);
 	tux_list_push(&ep->sleepers, &s.node);
 	behind = ep->leader;

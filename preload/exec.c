@@ -2,8 +2,9 @@
 /*
  * exec - another program takes over the descriptors
  *
- * Only the process that owns the stack has anything to do: a child's connections
- * are its parent's, and what it execs is expected to leave them alone.
+ * Only the process that owns the stack has anything to do: a child's
+ * connections are its parent's, and what it execs is expected to leave them
+ * alone.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -11,14 +12,21 @@
 #include "libc.h"
 #include "pass.h"
 
+/* A path that cannot be executed must not cost the connections anything: who
+ * searches a path tries many. */
+static bool may_exec(const char *path)
+{
+	return access(path, X_OK) || pass_exec();
+}
+
 HOOK int execve(const char *path, char *const argv[], char *const env[])
 {
-	return pass_exec() ? libc.execve(path, argv, env) : -1;
+	return may_exec(path) ? libc.execve(path, argv, env) : -1;
 }
 
 HOOK int execv(const char *path, char *const argv[])
 {
-	return pass_exec() ? libc.execv(path, argv) : -1;
+	return may_exec(path) ? libc.execv(path, argv) : -1;
 }
 
 HOOK int execvp(const char *file, char *const argv[])
@@ -63,7 +71,7 @@ HOOK int execl(const char *path, const char *arg, ...)
 	va_start(ap, arg);
 	ok = collect(argv, arg, &ap);
 	va_end(ap);
-	return ok && pass_exec() ? libc.execv(path, argv) : -1;
+	return ok && may_exec(path) ? libc.execv(path, argv) : -1;
 }
 
 HOOK int execlp(const char *file, const char *arg, ...)
@@ -90,5 +98,5 @@ HOOK int execle(const char *path, const char *arg, ...)
 	if (ok)
 		env = va_arg(ap, char *const *);
 	va_end(ap);
-	return ok && pass_exec() ? libc.execve(path, argv, env) : -1;
+	return ok && may_exec(path) ? libc.execve(path, argv, env) : -1;
 }

@@ -15,7 +15,7 @@ enum {
 	TRIES = 10000,		/* a signal handler may wait for itself */
 };
 
-/* Untouched pages of it cost nothing, and it is there before the constructor. */
+/* Untouched pages of it cost nothing; it is there before the constructor. */
 struct sock *_Atomic fd_table[FD_MAX];
 
 static _Atomic int top;

@@ -17,7 +17,8 @@ static bool make_raw(struct sock *s)
 {
 	uint8_t from = SOCK_CLAIMED;
 
-	if (tux_end_raw(s->end, TUX_SEC(RAW_S)) ||
+	if (tux_duplex_readable(s->dx) ||
+	    tux_end_raw(s->end, TUX_SEC(RAW_S)) ||
 	    tux_duplex_readable(s->dx)) {
 		errno = EBUSY;
 		return false;

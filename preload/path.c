@@ -133,21 +133,15 @@ bool sock_advance(struct sock *s, int fd)
 	return yes;
 }
 
-/* In one piece: what TCP has up to the switch, and what has come after it. */
-static int readable_both(struct sock *s, int n)
+/* All of it, however it is spread: @n bytes that TCP has, as far as they are
+ * the application's, and what has come after the switch. */
+static uint64_t readable_both(const struct tux_duplex *d, uint64_t n)
 {
-	struct tux_duplex *d = s->dx;
-	uint64_t left;
+	uint64_t left = d->rx.at - d->rx.off;
 
-	if (!path_lock_rx(s))
-		return n;
-	left = d->rx.state == TUX_RX_ARMED ? d->rx.at - d->rx.off : INT32_MAX;
-	if (d->rx.state == TUX_RX_RING)
-		n = (int)tux_duplex_readable(d);
-	else if ((uint64_t)n >= left)
-		n = (int)left + (int)tux_duplex_readable(d);
-	path_unlock_rx(s);
-	return n;
+	if (d->rx.state != TUX_RX_ARMED)
+		return tux_duplex_readable(d) + n;
+	return n < left ? n : left + tux_pipe_len(&d->rxp);
 }
 
 int path_readable(struct sock *s, int fd)
@@ -156,11 +150,19 @@ int path_readable(struct sock *s, int fd)
 	int n = 0;
 	int r;
 
-	if (d->rx.state == TUX_RX_RING ||
-	    (d->rx.state == TUX_RX_RAW && tux_duplex_readable(d)))
+	if (d->rx.state == TUX_RX_RING)
 		return (int)tux_duplex_readable(d);
 	r = (int)TUX_SYS(SYS_ioctl, fd, FIONREAD, &n, 0, 0, 0);
-	return r < 0 ? r : readable_both(s, n);
+	if (r < 0)
+		return r;
+	if (!path_lock_rx(s))
+		return n;
+	/* It may have switched meanwhile. */
+	if (d->rx.state == TUX_RX_RING)
+		n = 0;
+	n = (int)readable_both(d, (uint64_t)n);
+	path_unlock_rx(s);
+	return n;
 }
 
 int path_unsent(struct sock *s, int fd)

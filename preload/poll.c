@@ -43,7 +43,7 @@ bool pollset_ours(int fd)
 		return nest_polled(fd);
 	stage = atomic_load_explicit(&s->stage, memory_order_acquire);
 	return stage == SOCK_CANDIDATE || stage == SOCK_CLAIMING ||
-	       stage == SOCK_CLAIMED;
+	       stage == SOCK_CLAIMED || stage == SOCK_LOST;
 }
 
 /* ---- one look --------------------------------------------------------- */
@@ -54,15 +54,9 @@ static struct sock *sock_of(int fd)
 {
 	struct sock *s = sock_claimed(fd);
 
-	if (s)
+	if (s || !pollset_ours(fd))
 		return s;
-	s = sock_get(fd);
-	if (s && atomic_load(&s->stage) != SOCK_CANDIDATE &&
-	    atomic_load(&s->stage) != SOCK_CLAIMED) {
-		sock_put(s);
-		s = NULL;
-	}
-	return s;
+	return sock_get(fd);
 }
 
 static void find_socks(struct polling *p)

@@ -59,6 +59,7 @@ struct ready ready_of(struct sock *s)
 		r.now = rings_say(s, can);
 		r.tcp = tcp_says(s, can);
 		break;
+	case SOCK_LOST:		/* it is the parent's: EIO is there to be read */
 	case SOCK_CLOSED:	/* under who waits for it: let him see */
 		r.now = EPOLLIN | EPOLLOUT | EPOLLHUP;
 		break;

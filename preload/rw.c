@@ -152,15 +152,26 @@ static int wait_more(struct job *j, short events, int64_t timeout)
 
 /* ---- receiving -------------------------------------------------------- */
 
-/* After a short read: is there more, though TCP has given all it had? */
-static bool more(struct tux_duplex *d)
+/* Will the next bytes come from TCP, so that a short read has emptied it? */
+static bool from_tcp(const struct tux_duplex *d)
 {
-	unsigned p;
+	if (d->rx.spill_len)
+		return false;
+	switch (d->rx.state) {
+	case TUX_RX_PLAIN:
+		return true;
+	case TUX_RX_ARMED:
+		return d->rx.off < d->rx.at;
+	case TUX_RX_RAW:
+		return !tux_duplex_readable(d);
+	default:
+		return false;
+	}
+}
 
-	if (d->rx.state == TUX_RX_ARMED)
-		return d->rx.off == d->rx.at;
-	p = tux_duplex_poll(d);
-	return (p & TUX_CAN_READ) && !(p & (TUX_IS_ERR | TUX_IS_EOF));
+static bool at_switch(const struct tux_duplex *d)
+{
+	return d->rx.state == TUX_RX_ARMED && d->rx.off == d->rx.at;
 }
 
 /* As much as there is, without waiting.  1: full; 0: the end; -errno. */
@@ -174,6 +185,7 @@ static ssize_t take(struct job *j)
 	for (;;) {
 		int m = rest(j, v);
 		size_t len = total(v, m);
+		bool last = from_tcp(d);
 		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
 
 		if (k <= 0)
@@ -182,7 +194,7 @@ static ssize_t take(struct job *j)
 		j->done += (size_t)k;
 		if (j->done == j->want || peek)
 			return 1;
-		if ((size_t)k < len && !more(d))
+		if ((size_t)k < len && last && !at_switch(d))
 			return -EAGAIN;
 	}
 }

@@ -47,6 +47,24 @@ static short asked(const struct sets *s, int fd)
 		       (has(s->pri, fd) ? POLLPRI : 0));
 }
 
+/* The first descriptor from @fd on that is asked about; s->n: none. */
+static int next(const struct sets *s, int fd)
+{
+	while (fd < s->n) {
+		unsigned long w = (s->in ? *word(s->in, fd) : 0) |
+				  (s->out ? *word(s->out, fd) : 0) |
+				  (s->pri ? *word(s->pri, fd) : 0);
+
+		w &= -bit(fd);
+		fd -= fd % (int)NFDBITS;
+		if (w)
+			return fd + __builtin_ctzl(w) < s->n ?
+			       fd + __builtin_ctzl(w) : s->n;
+		fd += (int)NFDBITS;
+	}
+	return s->n;
+}
+
 /* Leaves @fd in @set, where it stands, only if @on. */
 static int keep(fd_set *set, int fd, bool on)
 {
@@ -65,9 +83,7 @@ static unsigned count(const struct sets *s, bool *ours)
 	unsigned m = 0;
 
 	*ours = false;
-	for (int fd = 0; fd < s->n; fd++) {
-		if (!asked(s, fd))
-			continue;
+	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1)) {
 		m++;
 		*ours = *ours || pollset_ours(fd);
 	}
@@ -76,10 +92,8 @@ static unsigned count(const struct sets *s, bool *ours)
 
 static void to_poll(const struct sets *s, struct pollfd *p)
 {
-	for (int fd = 0; fd < s->n; fd++)
-		if (asked(s, fd))
-			*p++ = (struct pollfd){ .fd = fd,
-						.events = asked(s, fd) };
+	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1))
+		*p++ = (struct pollfd){ .fd = fd, .events = asked(s, fd) };
 }
 
 /* The sets are written only when nothing can fail any more. */
@@ -90,12 +104,9 @@ static int from_poll(struct sets *s, const struct pollfd *p, unsigned m)
 	for (unsigned i = 0; i < m; i++)
 		if (p[i].revents & POLLNVAL)
 			return -EBADF;
-	for (int fd = 0; fd < s->n; fd++) {
-		int got;
+	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1)) {
+		int got = p++->revents;
 
-		if (!asked(s, fd))
-			continue;
-		got = p++->revents;
 		r += keep(s->in, fd, got & (IN | POLLHUP | POLLERR));
 		r += keep(s->out, fd, got & (OUT | POLLERR));
 		r += keep(s->pri, fd, got & POLLPRI);

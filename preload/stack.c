@@ -34,6 +34,7 @@ static void start(void)
 		.ifname = conf.iface,
 		.io = conf.io,
 		.threads = conf.threads,
+		.attach_start = conf.attach_start,
 		.ready = on_ready,
 		.decided = on_decided,
 		.gone = on_gone,
