@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define PRELOAD "libtux-preload.so"
@@ -25,8 +26,8 @@ enum { EXIT_SELF = 125, EXIT_NOEXEC = 126, EXIT_NOENT = 127 };
 enum { THREADS_MAX = 64 };
 
 static const char usage[] =
-	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp] [-v] "
-	"PROGRAM [ARG]...\n";
+	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
+	"              [--attach=start|demand] [-v] PROGRAM [ARG]...\n";
 
 static const char help[] =
 	"Runs PROGRAM so that its TCP connections can move to Tux.\n"
@@ -35,18 +36,26 @@ static const char help[] =
 	"  -m, --mode MODE        inline: waiting threads drive the network;\n"
 	"                         threads=N: N threads do nothing else\n"
 	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
+	"      --attach=start     take the interface at once, and keep it\n"
 	"  -v, --verbose          one line per connection on standard error\n"
 	"  -h, --help             this text\n"
 	"      --version          the version\n"
 	"\n"
 	"See tuxrun(1).\n";
 
-enum { OPT_IO = 256, OPT_VERSION };
+enum { OPT_IO = 256, OPT_ATTACH, OPT_VERSION };
+
+#ifdef TUX_XDP
+static const bool have_xdp = true;
+#else
+static const bool have_xdp = false;
+#endif
 
 static const struct option options[] = {
 	{ "interface", required_argument, NULL, 'i' },
 	{ "mode", required_argument, NULL, 'm' },
 	{ "io", required_argument, NULL, OPT_IO },
+	{ "attach", required_argument, NULL, OPT_ATTACH },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -103,26 +112,53 @@ static void set_mode(const char *mode)
 
 static void set_io(const char *io)
 {
-	if (!strcmp(io, "xdp"))
+	if (strcmp(io, "udp") && strcmp(io, "xdp"))
+		die(EXIT_SELF, "backend '%s' is neither 'xdp' nor 'udp'", io);
+	if (!have_xdp && !strcmp(io, "xdp"))
 		die(EXIT_SELF, "this build has no AF_XDP backend; "
 		    "'--io udp' works everywhere");
-	if (strcmp(io, "udp"))
-		die(EXIT_SELF, "backend '%s' is neither 'xdp' nor 'udp'", io);
 	set("TUX_IO", io);
 }
 
+static void set_attach(const char *when)
+{
+	if (strcmp(when, "start") && strcmp(when, "demand"))
+		die(EXIT_SELF, "attach '%s' is neither 'start' nor 'demand'",
+		    when);
+	set("TUX_ATTACH", when);
+}
+
+/* Why AF_XDP cannot work, as far as can be seen from here; NULL. */
+static const char *why_not_xdp(void)
+{
+	const char *iface = getenv("TUX_IFACE");
+	int fd;
+
+	if (!have_xdp)
+		return "this build has no AF_XDP backend";
+	if (iface && !strcmp(iface, "lo"))
+		return "AF_XDP does not work on lo";
+	fd = socket(AF_XDP, SOCK_RAW, 0);
+	if (fd < 0)
+		return "no AF_XDP without privilege";
+	close(fd);
+	return NULL;
+}
+
 /* UDP sockets are for those who ask for them, so without AF_XDP there is nothing
- * to choose for the others: their program runs, on TCP, with that reason. */
+ * to choose for the others: their program runs, on TCP, with a reason. */
 static void check_io(void)
 {
-	const char *io = getenv("TUX_IO");
+	const char *io = getenv("TUX_IO"), *why;
 
 	if (io && *io) {
 		set_io(io);
 		return;
 	}
-	fputs("tuxrun: this build has no AF_XDP backend: connections stay on "
-	      "TCP; see '--io udp'\n", stderr);
+	why = why_not_xdp();
+	if (why)
+		fprintf(stderr, "tuxrun: %s: connections stay on TCP; see "
+			"'--io udp'\n", why);
 	set("TUX_IO", "xdp");
 }
 
@@ -196,6 +232,9 @@ static void parse(int argc, char **argv)
 			break;
 		case OPT_IO:
 			set_io(optarg);
+			break;
+		case OPT_ATTACH:
+			set_attach(optarg);
 			break;
 		case 'v':
 			set("TUX_VERBOSE", "1");

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 
 #include "api/stack.h"
@@ -15,7 +16,9 @@ enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
 	SHUT_TRIES = 10000,
-	V4_HEADERS = 28, V6_HEADERS = 48,
+	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
+	V4_HEADER = 20, V6_HEADER = 40,
+	TCP_HEADER = 20, TCP_TIMESTAMPS = 12,
 };
 
 /* ---- claiming --------------------------------------------------------- */
@@ -42,15 +45,35 @@ static enum tux_reason why_not(const struct tux_stack *s,
 	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
 }
 
+/* What the peer said that it takes, when it opened: its own MTU may be smaller
+ * than ours, and nothing would put a datagram into fragments. */
+static int peer_mtu(int fd, bool v4)
+{
+	struct tcp_info t = { 0 };
+	socklen_t len = sizeof(t);
+	uint32_t mtu;
+
+	if (tux_sys_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
+		return 0;
+	mtu = t.tcpi_snd_mss + TCP_HEADER + (v4 ? V4_HEADER : V6_HEADER);
+	if (t.tcpi_options & TCPI_OPT_TIMESTAMPS)
+		mtu += TCP_TIMESTAMPS;
+	return (int)mtu;
+}
+
 /* The longest datagram of the path that TCP has found. */
-static uint32_t datagram_max(const struct tux_end_opts *o)
+static uint32_t datagram_max(const struct tux_stack *s,
+			     const struct tux_end_opts *o)
 {
 	bool v4 = tux_addr_is_v4(&o->tuple.passive);
-	int mtu = 0;
+	int mtu = 0, peer;
 	socklen_t len = sizeof(mtu);
 
 	if (tux_sys_getsockopt(o->fd, IPPROTO_IP, IP_MTU, &mtu, &len) < 0)
 		tux_sys_getsockopt(o->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+	peer = s->o.io == TUX_IO_UDP ? mtu : peer_mtu(o->fd, v4);
+	if (peer < mtu)
+		mtu = peer;
 	if (mtu < MTU_MIN)
 		mtu = MTU_MIN;
 	mtu -= v4 ? V4_HEADERS : V6_HEADERS;
@@ -92,11 +115,11 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->user = o->user;
 	e->tuple = o->tuple;
 	e->active = o->active;
-	e->mtu = datagram_max(o);
+	e->mtu = datagram_max(s, o);
 	e->fd = o->fd;
-	e->loop = d->loop;
-	atomic_fetch_add(&d->loop->end_n, 1);
 	*ep = e;
+	atomic_fetch_add(&d->loop->end_n, 1);
+	atomic_store(&e->loop, d->loop);
 	tux_end_ring(e, 0, false);
 	return 0;
 }
@@ -105,7 +128,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 
 static struct tux_driver *driver_of(const struct tux_end *e)
 {
-	return e->loop->o.arg;
+	return atomic_load(&e->loop)->o.arg;
 }
 
 struct tux_duplex *tux_end_duplex(const struct tux_end *e)
@@ -127,7 +150,7 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 	if (d->stack->forked)
 		return;
 	if (tux_duplex_rings(e->dx, bits))
-		tux_loop_ring(e->loop, e->index);
+		tux_loop_ring(d->loop, e->index);
 	if (now)
 		tux_driver_turn(d);
 	else

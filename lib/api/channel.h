@@ -37,6 +37,7 @@ struct tux_stack_opts {
 	const char *ifname;	/* only connections over it; NULL: any but lo */
 	enum tux_io io;
 	unsigned threads;	/* dedicated loops; 0: one loop, inline */
+	bool attach_start;	/* xdp: take the interface at once, and keep it */
 
 	/* Told on a loop's thread; @user is the end's.  Short, and calls
 	 * nothing here but tux_waiter_*(). */

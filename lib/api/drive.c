@@ -48,14 +48,18 @@ void tux_driver_drop(struct tux_driver *d)
 
 /* ---- leaving ---- */
 
+static void wake_helper(struct tux_driver *d)
+{
+	if (atomic_load(&d->dozing) && atomic_exchange(&d->dozing, 0))
+		tux_wake_kick(d->doze_fd);
+}
+
 /* The helper's clock starts again: what it knew of deadlines is stale. */
 static void have_watched(struct tux_driver *d)
 {
-	if (tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
-		return;
-	if (tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES) &&
-	    atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->doze_fd);
+	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
+	    tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES))
+		wake_helper(d);
 }
 
 /* Others wait in vain now, unless the helper comes at once. */
@@ -65,20 +69,20 @@ static void have_replaced(struct tux_driver *d)
 		      TUX_DRIVES : TUX_FILLS_IN;
 	uint32_t from = atomic_load(&d->helper);
 
-	atomic_store(&d->crowd_at, d->loop->now);
+	atomic_store(&d->crowd_at, tux_clock_read());
 	if (from != TUX_DRIVES)
 		tux_helper_move(d, from, to);
+	wake_helper(d);
 }
 
-static void leave(struct tux_driver *d)
+/* The caller stops driving; @waits: it is one of the waiters. */
+static void leave(struct tux_driver *d, bool waits)
 {
-	bool crowd = atomic_load(&d->waiters) > 1;
-
-	if (crowd)
-		have_replaced(d);
 	atomic_fetch_add(&d->leaves, 1);
 	tux_driver_drop(d);
-	if (!crowd)
+	if (atomic_load(&d->waiters) > waits)
+		have_replaced(d);
+	else
 		have_watched(d);
 }
 
@@ -199,7 +203,7 @@ static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
 	got = ride(&r, handed);
 	x->loop_fd = -1;
 	tux_spin_end(&d->spin, tux_clock_read());
-	leave(d);
+	leave(d, true);
 	unmask_signals(&r);
 	return got;
 }
@@ -239,17 +243,13 @@ void tux_driver_turn(struct tux_driver *d)
 	if (atomic_load(&d->helper) == TUX_DRIVES || !tux_driver_take(d))
 		return;
 	tux_loop_turn(d->loop);
-	atomic_fetch_add(&d->leaves, 1);
-	tux_driver_drop(d);
-	have_watched(d);
+	leave(d, false);
 }
 
 void tux_driver_notice(struct tux_driver *d)
 {
 	if (atomic_load(&d->taken))
 		return;
-	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
-	    atomic_load_explicit(&d->dozing, memory_order_relaxed) &&
-	    atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->doze_fd);
+	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
+		wake_helper(d);
 }

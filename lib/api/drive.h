@@ -48,7 +48,7 @@ struct tux_driver {
 	int doze_fd;			/* ... and on this eventfd, its own */
 	_Atomic uint32_t stop;
 	struct tux_latch start_latch;
-	bool started;
+	_Atomic bool started;
 	pthread_t thread;
 
 	struct tux_spin spin;

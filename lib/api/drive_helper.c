@@ -15,7 +15,7 @@
 enum {
 	WATCH_MS = 2,
 	CROWD_MS = 1000,	/* how long a crowd is remembered */
-	STACK = 256 * 1024,
+	STACK = 1024 * 1024,	/* of it, what thread-local storage takes */
 	HANDOVER_US = 200,
 };
 
@@ -50,7 +50,8 @@ static bool become(struct tux_driver *d, uint32_t from, uint32_t to)
 
 static bool has_work(struct tux_driver *d)
 {
-	return atomic_load(&d->loop->end_n) || !tux_loop_quiet(d->loop);
+	return atomic_load(&d->loop->end_n) || atomic_load(&d->loop->tends) ||
+	       !tux_loop_quiet(d->loop);
 }
 
 /* A driver who stays for a whole tick may stay for ever: no more ticks.  Who

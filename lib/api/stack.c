@@ -8,12 +8,19 @@
 #include "io/fd.h"
 #include "io/take.h"
 #include "io/udp.h"
+#include "io/xdp.h"
 
 enum {
 	/* A helper comes after two ticks of two milliseconds. */
 	ACK_INLINE_US = 5000,
 	ACK_DEDICATED_US = 1000,
 };
+
+#ifdef TUX_XDP
+#define XDP (&tux_xdp)
+#else
+#define XDP NULL
+#endif
 
 /* ---- birth and death -------------------------------------------------- */
 
@@ -34,6 +41,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 {
 	struct tux_loop_opts o = {
 		.link = s->link,
+		.link_opts = { s->o.ifname, s->o.attach_start },
 		.ends = &s->ends,
 		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
 			     TUX_USEC(ACK_INLINE_US),
@@ -48,9 +56,15 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 	return tux_loop_new(&d->loop, &o);
 }
 
+/* One loop has all queues of an interface, so more would have nothing to do. */
+static unsigned loops(const struct tux_stack *s)
+{
+	return s->o.threads && s->o.io == TUX_IO_UDP ? s->o.threads : 1;
+}
+
 static int open_all(struct tux_stack *s)
 {
-	unsigned i, n = s->o.threads ? s->o.threads : 1;
+	unsigned i, n = loops(s);
 	int err;
 
 	tux_arena_init(&s->arena, tux_duplex_size(TUX_RING_LEN),
@@ -68,15 +82,17 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	struct tux_stack *s;
 	int err;
 
-	if (o->io != TUX_IO_UDP)
-		return -EOPNOTSUPP;
 	if (o->threads > TUX_LOOPS_MAX)
 		return -EINVAL;
 	err = tux_area_map((void **)&s, sizeof(*s), TUX_AREA_PRIVATE);
 	if (err)
 		return err;
 	s->o = *o;
-	s->link = &tux_udp;
+	s->link = o->io == TUX_IO_UDP ? &tux_udp : XDP;
+	if (!s->link) {
+		tux_area_unmap(s, sizeof(*s));
+		return -EOPNOTSUPP;
+	}
 	err = open_all(s);
 	if (err) {
 		tux_stack_free(s);
@@ -160,7 +176,7 @@ void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
 	if (s->forked)
 		return;
 	for (i = 0; i < n; i++)
-		if (s->ends.at[i].dx)
+		if (atomic_load(&s->ends.at[i].loop))
 			tux_end_close(&s->ends.at[i], false);
 	while (left(s) && now < until) {
 		tux_channel_wait(s, NULL, NULL, 0,
@@ -205,6 +221,7 @@ static int add_place(struct tux_stack *s, const struct tux_addr *local, bool v4,
 	p = free_place(s);
 	if (!p)
 		return -TUX_REASON_NO_MEMORY;
+	/* A link may need no source for it: 0. */
 	source = s->link->listen(s->driver[0].loop->link, local, v4, v6only);
 	if (source < 0)
 		return source;

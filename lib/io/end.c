@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "io/end.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "io/area.h"
@@ -35,7 +36,7 @@ struct tux_end *tux_ends_get(struct tux_ends *t)
 		atomic_store(&t->used, used + 1);
 	}
 	if (e) {
-		memset(e, 0, sizeof(*e));
+		memset(&e->dx, 0, sizeof(*e) - offsetof(struct tux_end, dx));
 		e->index = (uint32_t)(e - t->at);
 		e->fd = -1;
 		tux_list_init(&e->noted);
@@ -47,8 +48,8 @@ struct tux_end *tux_ends_get(struct tux_ends *t)
 
 void tux_ends_put(struct tux_ends *t, struct tux_end *e)
 {
+	atomic_store(&e->loop, NULL);
 	tux_latch_take(&t->latch);
-	e->dx = NULL;
 	e->next_free = t->free;
 	t->free = e;
 	tux_latch_drop(&t->latch);

@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "conn/duplex.h"
 #include "io/lifeline.h"
+#include "io/link.h"
 #include "wire/addr.h"
 
 struct tux_loop;
@@ -29,8 +30,11 @@ enum tux_end_stage {
 };
 
 struct tux_end {
+	/* Whose it is: set last when it is claimed, cleared first when it is
+	 * given back, so that a late ring for it finds no half of an end. */
+	struct tux_loop *_Atomic loop;
+
 	/* set before the loop hears of it, then constant */
-	struct tux_loop *loop;
 	struct tux_duplex *dx;
 	void *user;
 	struct tux_tuple tuple;
@@ -45,10 +49,12 @@ struct tux_end {
 	/* the loop's */
 	uint8_t stage;		/* enum tux_end_stage */
 	bool closed;		/* the application is done */
-	bool tux;		/* what `decided` told last */
+	bool late;		/* closed before the loop had a duplicate */
+	bool tux;		/* what `decided` told last: both directions */
 	uint8_t why;		/* enum tux_reason */
 	uint32_t notes;		/* what the core has told; see loop_end.c */
 	struct tux_list noted;
+	struct tux_link_way way;	/* while there is a connection */
 	struct tux_conn *conn;
 	struct tux_lifeline line;
 
@@ -66,7 +72,7 @@ int tux_ends_init(struct tux_ends *t);		/* -errno */
 void tux_ends_fini(struct tux_ends *t);
 
 /* A fresh end, all zero but its index and its empty lifeline; NULL: none is
- * left.  Any thread. */
+ * left.  Any thread.  The caller sets loop when the rest is complete. */
 struct tux_end *tux_ends_get(struct tux_ends *t);
 void tux_ends_put(struct tux_ends *t, struct tux_end *e);
 

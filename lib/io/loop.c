@@ -61,7 +61,8 @@ static int open_all(struct tux_loop *l)
 	if (!err)
 		err = open_wakeup(l);
 	if (!err)
-		err = l->o.link->open(&l->link, l->epfd, TUX_LOOP_LINK);
+		err = l->o.link->open(&l->link, &l->o.link_opts, l->epfd,
+				      TUX_LOOP_LINK);
 	if (!err)
 		err = open_core(l);
 	return err;
@@ -119,7 +120,7 @@ static unsigned take_rings(struct tux_loop *l)
 	while (n < RINGS && tux_bell_take(l->bell, &i)) {
 		struct tux_end *e = tux_ends_at(l->o.ends, i);
 
-		if (e && e->loop == l && e->dx)
+		if (e && atomic_load(&e->loop) == l)
 			tux_loop_rung(l, e);
 		n++;
 	}
@@ -178,7 +179,7 @@ static void on_event(struct tux_loop *l, const struct epoll_event *e)
 		struct tux_end *end = tux_ends_at(l->o.ends,
 						  (uint32_t)(at - TUX_LOOP_END));
 
-		if (end && end->loop == l)
+		if (end && atomic_load(&end->loop) == l)
 			tux_loop_tcp(l, end, e->events);
 	} else if (at > TUX_LOOP_LINK) {
 		take_openings(l, (unsigned)(at - TUX_LOOP_LINK));
@@ -206,6 +207,23 @@ static bool must_look(const struct tux_loop *l, bool busy)
 	if (busy)
 		return since >= TUX_USEC(LOOK_BUSY_US);
 	return l->woken || since >= TUX_USEC(LOOK_IDLE_US);
+}
+
+/* What the link wants for itself, seldom. */
+static unsigned tend_link(struct tux_loop *l)
+{
+	unsigned n = 0;
+
+	if (l->now >= l->link->due_at) {
+		l->link->ops->tick(l->link, l->now);
+		n++;
+	}
+	if (l->link->news) {
+		l->link->news = false;
+		tux_loop_news(l);
+		n++;
+	}
+	return n;
 }
 
 static void send_datagrams(struct tux_loop *l)
@@ -246,16 +264,20 @@ unsigned tux_loop_turn(struct tux_loop *l)
 		tux_core_expire(l->core, l->now);
 		n++;
 	}
+	n += tend_link(l);
 	n += tux_loop_settle(l);
 	send_datagrams(l);
+	atomic_store_explicit(&l->tends, l->link->due_at != TUX_NEVER,
+			      memory_order_relaxed);
 	return n;
 }
 
 tux_time tux_loop_deadline(const struct tux_loop *l)
 {
-	tux_time at = tux_core_deadline(l->core);
+	tux_time at = tux_time_min(tux_core_deadline(l->core),
+				   l->link->due_at);
 
-	if (l->more)
+	if (l->more || l->link->news)
 		at = l->now;
 	if (l->link->blocked)
 		at = tux_time_min(at, l->now + TUX_USEC(BLOCKED_US));

@@ -27,6 +27,7 @@ struct tux_loop;
 
 struct tux_loop_opts {
 	const struct tux_link_ops *link;
+	struct tux_link_opts link_opts;
 	struct tux_ends *ends;		/* shared by the loops of a stack */
 	tux_time ack_delay;
 	/* Told in a turn, by the thread that drives; @user is the end's. */
@@ -48,6 +49,7 @@ struct tux_loop {
 	int bell_fd;
 	int epfd;			/* readable: there is work */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
+	_Atomic bool tends;		/* the link has plans of its own */
 	struct tux_inbox inbox;
 
 	/* the driver's */
@@ -104,6 +106,10 @@ extern const struct tux_core_events tux_loop_events;
 
 /* The doorbell of @e rang. */
 void tux_loop_rung(struct tux_loop *l, struct tux_end *e);
+
+/* The link has news: ends that wait for their way look again, others may have
+ * lost theirs. */
+void tux_loop_news(struct tux_loop *l);
 
 /* epoll has news of @e's TCP socket. */
 void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events);

@@ -56,7 +56,8 @@ static int on_own(void *arg, struct tux_conn *c)
 
 	(void)arg;
 	tux_latch_take(&e->fd_latch);
-	if (e->fd >= 0)
+	e->late = e->fd < 0;
+	if (!e->late)
 		err = tux_lifeline_open(&e->line, e->fd);
 	tux_latch_drop(&e->fd_latch);
 	return err;
@@ -70,15 +71,66 @@ const struct tux_core_events tux_loop_events = {
 	.gone = on_gone,
 };
 
+/* ---- the way ---- */
+
+/* Asks the link for a way.  0; not yet: 1, or why, negated. */
+static int admit(struct tux_loop *l, struct tux_end *e)
+{
+	const struct tux_addr *a = &e->tuple.active, *p = &e->tuple.passive;
+	const struct tux_link_ops *ops = l->link->ops;
+
+	e->way.mtu = e->mtu;
+	if (!ops->admit)
+		return 0;
+	return ops->admit(l->link, e->active ? a : p, e->active ? p : a,
+			  &e->way, l->now);
+}
+
+static void leave(struct tux_loop *l, struct tux_end *e)
+{
+	if (l->link->ops->leave)
+		l->link->ops->leave(l->link, e->way.handle, l->now);
+}
+
+static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
+{
+	return l->link->ops->closed ?
+	       l->link->ops->closed(l->link, e->way.handle) : TUX_REASON_NONE;
+}
+
 /* ---- doing it ---- */
+
+/* Tells where the connection goes, if that is known and news. */
+static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
+		 enum tux_reason why)
+{
+	if (tux == e->tux && why == e->why)
+		return;
+	e->tux = tux;
+	e->why = (uint8_t)why;
+	if (tux || why)
+		l->o.decided(e->user, tux, why);
+}
+
+/* One direction moved, the other had no time to. */
+static bool half_moved(const struct tux_end *e)
+{
+	return e->conn && (tux_conn_tx_on_tux(e->conn) ||
+			   tux_conn_rx_on_tux(e->conn));
+}
 
 /* The core is done with @e.  The application may not be: it still reads what is
  * in the ring, and sees the error behind it. */
 static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 {
 	tux_lifeline_close(&e->line, l->epfd, reset);
-	if (e->conn)
+	if (!e->tux && !e->why)
+		tell(l, e, half_moved(e), half_moved(e) ? TUX_REASON_NONE :
+							  TUX_REASON_CLOSED);
+	if (e->conn) {
 		tux_conn_close(e->conn);
+		leave(l, e);
+	}
 	e->conn = NULL;
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
@@ -91,17 +143,32 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 		l->o.ready(e->user);
 }
 
-static void open_end(struct tux_loop *l, struct tux_end *e)
+static int open_conn(struct tux_loop *l, struct tux_end *e)
 {
 	struct tux_conn_opts o = {
 		.tuple = e->tuple,
 		.active = e->active,
 		.dx = e->dx,
 		.user = e,
-		.mtu = e->mtu,
+		.mtu = e->mtu < e->way.mtu ? e->mtu : e->way.mtu,
 	};
 	int err = tux_core_open(l->core, &o, &e->conn, l->now);
 
+	if (err)
+		leave(l, e);
+	return err;
+}
+
+/* Without a way, it stays as it is until the link has news. */
+static void open_end(struct tux_loop *l, struct tux_end *e)
+{
+	int err = admit(l, e);
+
+	if (err < 0)
+		tell(l, e, false, (enum tux_reason)-err);
+	if (err)
+		return;
+	err = open_conn(l, e);
 	/* The one before it, on the same addresses, is still ending: the next
 	 * touch tries again. */
 	if (err == -EEXIST)
@@ -109,26 +176,26 @@ static void open_end(struct tux_loop *l, struct tux_end *e)
 	if (!err) {
 		e->stage = TUX_END_OPEN;
 	} else {
-		l->o.decided(e->user, false, TUX_REASON_NO_MEMORY);
+		tell(l, e, false, TUX_REASON_NO_MEMORY);
 		finish(l, e, false);
 	}
 }
 
 void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 {
-	uint32_t bits = atomic_exchange(&e->dx->rung, 0);
-	bool was_closed = e->closed;
+	uint32_t bits;
 
-	bits &= ~(uint32_t)TUX_RING_QUEUED;
+	/* Closed and done with: its duplex may be another's by now. */
+	if (e->closed && e->stage == TUX_END_OVER)
+		return;
+	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_RING_QUEUED;
 	if (bits & (TUX_RING_CLOSE | TUX_RING_ABORT))
 		e->closed = true;
 	if (e->stage == TUX_END_FRESH && !e->closed)
 		open_end(l, e);
 	if (e->conn) {
 		tux_conn_rung(e->conn, bits, l->now);
-	} else if (e->closed && !was_closed) {
-		if (e->stage == TUX_END_FRESH)
-			l->o.decided(e->user, false, TUX_REASON_CLOSED);
+	} else if (e->closed) {
 		finish(l, e, false);
 	}
 }
@@ -147,17 +214,17 @@ void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events)
 	watch(l, e);
 }
 
-/* Tells where the connection goes, if that is known and news. */
+/* Where the core only knows that nobody answers, the link may know why. */
 static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
 {
-	bool tux = tux_conn_tx_on_tux(e->conn) || tux_conn_rx_on_tux(e->conn);
+	bool tux = tux_conn_tx_on_tux(e->conn) && tux_conn_rx_on_tux(e->conn);
 
-	if (tux == e->tux && why == e->why)
-		return;
-	e->tux = tux;
-	e->why = (uint8_t)why;
-	if (tux || why)
-		l->o.decided(e->user, tux, why);
+	if (why == TUX_REASON_NO_FD && e->late)
+		why = TUX_REASON_CLOSED;
+	if ((why == TUX_REASON_STALLED || why == TUX_REASON_PEER_SILENT) &&
+	    closed(l, e))
+		why = closed(l, e);
+	tell(l, e, tux, why);
 }
 
 static void settle(struct tux_loop *l, struct tux_end *e)
@@ -192,4 +259,20 @@ unsigned tux_loop_settle(struct tux_loop *l)
 		n++;
 	}
 	return n;
+}
+
+void tux_loop_news(struct tux_loop *l)
+{
+	uint32_t i, n = atomic_load(&l->o.ends->used);
+
+	for (i = 0; i < n; i++) {
+		struct tux_end *e = tux_ends_at(l->o.ends, i);
+
+		if (atomic_load(&e->loop) != l || e->closed)
+			continue;
+		if (e->stage == TUX_END_FRESH)
+			open_end(l, e);
+		else if (e->conn && closed(l, e))
+			tux_conn_stall(e->conn, l->now);
+	}
 }

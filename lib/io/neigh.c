@@ -182,13 +182,18 @@ int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,
 
 /* ---- next hops ---- */
 
+/* While the kernel asks anew for one that it had forgotten, what was known is as
+ * good as before; only when nobody has answered is it not. */
 static void set_hop(struct tux_hop *hop, uint16_t state, const struct attrs *t)
 {
 	uint8_t mac[TUX_ETH_MAC];
 
-	hop->known = state & GOOD && get_mac(mac, t->at[NDA_LLADDR]);
-	if (hop->known)
+	if (state & GOOD && get_mac(mac, t->at[NDA_LLADDR])) {
 		memcpy(hop->mac, mac, sizeof(mac));
+		hop->known = true;
+	} else if (state & NUD_FAILED) {
+		hop->known = false;
+	}
 }
 
 static void on_hop(void *arg, const struct nlmsghdr *h)
@@ -236,7 +241,6 @@ static void look_up(struct tux_neigh *n, unsigned hop)
 {
 	struct nlmsghdr *h = neigh_request(n, RTM_GETNEIGH, 0, &n->hop[hop], 0);
 
-	n->hop[hop].known = false;
 	tux_netlink_ask(&n->ask, h, on_hop, &n->hop[hop]);
 	if (!n->hop[hop].known)
 		tux_neigh_probe(n, hop);
@@ -276,7 +280,6 @@ void tux_neigh_put(struct tux_neigh *n, unsigned hop)
 static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 {
 	const struct ndmsg *m = mnl_nlmsg_get_payload(h);
-	bool gone = h->nlmsg_type == RTM_DELNEIGH;
 	struct tux_addr a;
 	struct attrs t;
 	unsigned i;
@@ -286,12 +289,17 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 		return;
 	for (i = 0; i < TUX_HOPS; i++) {
 		struct tux_hop *hop = &n->hop[i];
+		bool before = hop->known;
 
 		if (!hop->refs || hop->index != (unsigned)m->ndm_ifindex ||
 		    !tux_addr_same_ip(&hop->addr, &a))
 			continue;
-		set_hop(hop, gone ? 0 : m->ndm_state, &t);
-		n->changed |= TUX_NEIGH_HOPS;
+		if (h->nlmsg_type == RTM_DELNEIGH)
+			tux_neigh_probe(n, i);
+		else
+			set_hop(hop, m->ndm_state, &t);
+		if (hop->known != before)
+			n->changed |= TUX_NEIGH_HOPS;
 	}
 }
 

@@ -19,7 +19,7 @@ enum {
 	FRAMES_MAX = 4096, FRAMES_MIN = 512,	/* of one queue */
 	STACK = 256 * 1024,
 	/* Who died a moment ago may still be taken to pieces by the kernel. */
-	TRIES = 25, TRY_MS = 20,
+	TRIES = 10, TRY_MS = 20,
 };
 
 static void pause_ms(unsigned ms)

@@ -173,17 +173,20 @@ static void udp_close(struct tux_link *l)
 	tux_area_unmap(u, sizeof(*u));
 }
 
-static int udp_open(struct tux_link **lp, int epfd, uint64_t tag)
+static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
+		    int epfd, uint64_t tag)
 {
 	struct udp *u;
 	unsigned i;
 	int err;
 
+	(void)o;
 	/* Private, so that a child still finds what it has to close. */
 	err = tux_area_map((void **)&u, sizeof(*u), TUX_AREA_PRIVATE);
 	if (err)
 		return err;
 	u->link.ops = &tux_udp;
+	u->link.due_at = TUX_NEVER;
 	u->epfd = epfd;
 	u->tag = tag;
 	u->fd = -1;

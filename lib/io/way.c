@@ -156,6 +156,8 @@ static void on_links(struct tux_way *w, tux_time now)
 		return;
 	look_at_iface(w);
 	w->news |= memcmp(&before, &w->iface, sizeof(before)) != 0;
+	if (w->iface.up && !before.up)
+		route_all(w);		/* they went with it */
 	if (!tux_way_on(w)) {
 		/* What kept us from it may be over. */
 		if (w->why && w->why == iface_reason(&before))

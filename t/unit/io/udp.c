@@ -26,7 +26,7 @@ static struct tux_addr v4(uint8_t last, uint16_t port)
 static void up(struct host *h)
 {
 	h->epfd = epoll_create1(0);
-	assert_int_equal(tux_udp.open(&h->l, h->epfd, TAG), 0);
+	assert_int_equal(tux_udp.open(&h->l, NULL, h->epfd, TAG), 0);
 	assert_int_not_equal(h->l->port, 0);
 }
 
