@@ -11,6 +11,7 @@
 a_addr=10.77.0.1 b_addr=10.77.0.2
 a=() m=() b=()		# the words that put a program there
 forwarder=$build/t/live/forwarder
+io=${TUX_TEST_IO:-udp}	# the backend that tuxrun is told to use
 wire_pid=
 
 # Whoever is not root is root in a user namespace of their own, where allowed.
@@ -63,7 +64,7 @@ hosts()
 	at=("${b[@]}")
 	bind=$b_addr
 	[ -n "${TUXRUN+set}" ] || tux=("$build/contrib/tuxrun" -i veth0
-		--io udp -v)
+		--io "$io" -v)
 }
 
 wire_up()

@@ -75,22 +75,35 @@ static int get_peer(int fd, struct sockaddr *sa, socklen_t *len)
 	return getpeername(fd, sa, len);
 }
 
-int side_listen(struct tux_stack *s, uint16_t *port)
+static int listen_somewhere(struct tux_addr *a)
 {
 	struct sockaddr_in at = {
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct tux_addr a;
 	int r;
 
 	r = bind(fd, (struct sockaddr *)&at, sizeof(at));
 	assert(!r);
 	r = listen(fd, 128);
 	assert(!r);
-	a = name_of(fd, get_local);
-	r = tux_stack_listen(s, &a, true, false);
+	*a = name_of(fd, get_local);
+	return r ? -1 : fd;
+}
+
+int side_listen(struct tux_stack *s, uint16_t *port)
+{
+	struct tux_addr a;
+	int fd = -1, r;
+
+	/* What is free for TCP may be somebody's for UDP. */
+	do {
+		if (fd >= 0)
+			close(fd);
+		fd = listen_somewhere(&a);
+		r = tux_stack_listen(s, &a, true, false);
+	} while (r == -TUX_REASON_PORT_TAKEN);
 	assert(!r);
 	*port = a.port;
 	return r ? -1 : fd;
@@ -182,7 +195,7 @@ ssize_t side_try_write(struct side *x, const void *p, size_t len)
 	return k;
 }
 
-static void hear(struct side *x)
+void side_hear(struct side *x)
 {
 	uint32_t i;
 
@@ -211,7 +224,7 @@ ssize_t side_read(struct side *x, void *p, size_t len)
 	for (;;) {
 		ssize_t k;
 
-		hear(x);
+		side_hear(x);
 		k = side_try_read(x, p, len);
 		if (k != -EAGAIN)
 			return k;
@@ -226,7 +239,7 @@ ssize_t side_write(struct side *x, const void *p, size_t len)
 	while (at < len) {
 		ssize_t k;
 
-		hear(x);
+		side_hear(x);
 		k = side_try_write(x, (const char *)p + at, len - at);
 		if (k > 0)
 			at += (size_t)k;

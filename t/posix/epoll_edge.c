@@ -240,20 +240,55 @@ static void connecting(void)
 	close(l);
 }
 
-/* Claimed by a write() of the application, not by its epoll_ctl(). */
+/* Added before connect(), when it is nobody's yet, and a copy afterwards. */
 static void early(void)
 {
 	uint16_t port;
-	int l = pair_listen(&port), ep = pair_epoll(), b = pair_dial(port), a;
+	int l = pair_listen(&port), ep = pair_epoll(), b = pair_socket(), a;
+	int copy;
 
 	CHECK(pair_add(ep, b, EPOLLIN) == 0);
+	CHECK(pair_until(ep, b, EPOLLHUP) == EPOLLHUP);
+	pair_connect(b, port);
+	copy = dup(b);
+	CHECK(pair_add(ep, copy, EPOLLIN | EPOLLET) == 0);
 	CHECK(pair_add(ep, l, EPOLLIN) == 0);
 	CHECK(pair_until(ep, l, EPOLLIN) == EPOLLIN);
 	a = accept4(l, NULL, NULL, SOCK_NONBLOCK);
+	CHECK(pair_del(ep, l) == 0);
+	pair_poke(b);
+	CHECK(pair_expect(a, 1));
+	pair_move(&(struct pair){ a, b });
+	CHECK(pair_until(ep, copy, 0) == 0);
+	pair_poke(a);
+	CHECK(pair_until(ep, copy, EPOLLIN) == EPOLLIN);
+	CHECK(pair_until(ep, b, EPOLLIN) == EPOLLIN);
+	close(copy);
+	CHECK(pair_until(ep, b, EPOLLIN) == EPOLLIN);
+	close(a);
+	close(b);
+	close(l);
+	close(ep);
+}
+
+/* One shot that was fired before the socket was connected stays fired. */
+static void early_shot(void)
+{
+	uint16_t port;
+	int l = pair_listen(&port), ep = pair_epoll(), b = pair_socket(), a;
+	struct epoll_event e;
+
+	CHECK(pair_add(ep, b, EPOLLIN | EPOLLONESHOT) == 0);
+	CHECK(pair_until(ep, b, EPOLLHUP) == EPOLLHUP);
+	pair_connect(b, port);
+	while ((a = accept4(l, NULL, NULL, SOCK_NONBLOCK)) < 0)
+		usleep(1000);
 	pair_poke(b);
 	CHECK(pair_expect(a, 1));
 	pair_move(&(struct pair){ a, b });
 	pair_poke(a);
+	CHECK(epoll_wait(ep, &e, 1, 50) == 0);
+	CHECK(pair_mod(ep, b, EPOLLIN | EPOLLONESHOT) == 0);
 	CHECK(pair_until(ep, b, EPOLLIN) == EPOLLIN);
 	close(a);
 	close(b);
@@ -267,8 +302,6 @@ static void no_server(void)
 	int ep = pair_epoll(), fd;
 
 	close(pair_listen(&port));
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	close(fd);
 	fd = pair_dial(port);
 	CHECK(pair_add(ep, fd, EPOLLOUT) == 0);
 	CHECK(pair_until(ep, fd, EPOLLERR) ==
@@ -289,7 +322,8 @@ int main(void)
 	pair_case("what epoll_ctl refuses", refused);
 	pair_case("closed, and the number used again", reused);
 	pair_once("added while connecting", connecting);
-	pair_once("claimed by write()", early);
+	pair_once("added before connect(), and a copy", early);
+	pair_once("one shot before connect()", early_shot);
 	pair_once("nobody listens", no_server);
 	return pair_done();
 }

@@ -199,7 +199,7 @@ static void executed(struct pair *p)
 	CHECK(works(p->a, p->b) && works(p->b, p->a));
 }
 
-/* ---- out of sight --------------------------------------------------------- */
+/* ---- out of sight ------------------------------------------------------- */
 
 static void with_stdio(struct pair *p)
 {

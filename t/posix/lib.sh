@@ -249,10 +249,16 @@ redis()
 
 # ---- what the preload says (-v) ---------------------------------------------
 
-# on_tux LOG: connections that moved; on_tcp LOG: reasons and how often.
+# talked_of LOG: connections; on_tux LOG: those that moved; on_tcp LOG: reasons
+# and how often.
+talked_of()
+{
+	sed -n 's/^tux: \(.* > .*\) fd .*/\1/p' "$1" | sort -u | wc -l
+}
+
 on_tux()
 {
-	grep -c '^tux: .*: tux$' "$1"
+	sed -n 's/^tux: \(.*\) fd .*: tux$/\1/p' "$1" | sort -u | wc -l
 }
 
 on_tcp()

@@ -61,6 +61,17 @@ check "plain and Tux clients at a time" client plain text 6
 wait "$busy"
 same "the Tux one was right too" 0 $?
 
+if [ "${tux[0]}" = env ]; then
+	skip "two threads for the network" "runs without tuxrun"
+else
+	server threads "${tux[@]}" -m threads=2 || exit 1
+	check "two threads for the network, text" \
+		client two text 7 "${tux[@]}"
+	check "two threads for the network, binary" \
+		client two binary 8 "${tux[@]}" -m threads=2
+	check "the connections moved" moved two 16
+fi
+
 server plain || exit 1
 check "plain server, Tux client, text" client one text 1 "${tux[@]}"
 check "plain server, Tux client, binary" client one binary 2 "${tux[@]}"

@@ -75,9 +75,32 @@ int pair_listen(uint16_t *port)
 	return fd;
 }
 
+int pair_socket(void)
+{
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		client_fail("socket: %s", strerror(errno));
+	return fd;
+}
+
+void pair_connect(int fd, uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons(port) };
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (connect(fd, (void *)&a, sizeof(a)) && errno != EINPROGRESS)
+		client_fail("connect: %s", strerror(errno));
+}
+
 int pair_dial(uint16_t port)
 {
-	return client_dial("127.0.0.1", port, true);
+	int fd = pair_socket();
+
+	pair_connect(fd, port);
+	return fd;
 }
 
 void pair_fresh(struct pair *p)

@@ -34,6 +34,10 @@ int pair_listen(uint16_t *port);
 /* A non-blocking connect() to it, which goes on. */
 int pair_dial(uint16_t port);
 
+/* The same in two steps. */
+int pair_socket(void);
+void pair_connect(int fd, uint16_t port);
+
 /* Reads all there is; how much. */
 size_t pair_drain(int fd);
 

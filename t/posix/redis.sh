@@ -258,6 +258,12 @@ gone_file()
 suite "Tux client, plain server" "${tux[*]}" ""
 suite "plain client, Tux server" "" "${tux[*]}"
 suite "Tux client, Tux server" "${tux[*]}" "${tux[*]}"
+if [ "${tux[0]}" = env ]; then
+	skip "threads of their own" "runs without tuxrun"
+else
+	suite "both with a thread for it" "${tux[*]} -m threads=1" \
+		"${tux[*]} -m threads=1"
+fi
 replica
 demon
 finish

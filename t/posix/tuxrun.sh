@@ -10,7 +10,8 @@ run=$build/contrib/tuxrun
 [ -x "$run" ] || cannot "needs $run"
 unset TUX_IFACE TUX_MODE TUX_IO TUX_VERBOSE LD_PRELOAD
 
-# fails NAME STATUS ARG...: one line on standard error, and that exit status.
+# fails NAME STATUS ARG...: that exit status, and why on standard error, in a
+# line.
 fails()
 {
 	local name=$1 status=$2 said rc
@@ -27,23 +28,24 @@ says()
 	"$run" "${@:2}" sh -c 'printf %s "${'"$1"'-unset}"' 2>/dev/null
 }
 
-fails "no program"        125
 fails "unknown backend"   125 --io carrier-pigeon true
-fails "backend not built" 125 --io xdp true
 fails "no interface"      125 --io udp -i nowhere0 true
 fails "no threads"        125 --io udp -m threads=0 true
 fails "many threads"      125 --io udp -m threads=65 true
 fails "half a number"     125 --io udp -m threads=3x true
 fails "unknown mode"      125 --io udp -m outline true
+fails "attached whenever" 125 --io udp --attach=whenever true
 fails "not executable"    126 --io udp /etc/passwd
 fails "not there"         127 --io udp /nowhere/program
-fails "says that there is no AF_XDP" 0 true
+fails "says why it is TCP"  0 -i lo true
 
+same "no program"    125 "$("$run" 2>/dev/null; echo $?)"
 same "exit status"   7 "$("$run" --io udp sh -c 'exit 7'; echo $?)"
 same "arguments"     "-v --io" "$("$run" --io udp echo -v --io)"
 same "backend"       udp "$(says TUX_IO --io udp)"
 same "backend by environment" udp "$(TUX_IO=udp says TUX_IO)"
 same "none chosen"   xdp "$(says TUX_IO)"
+same "attach"        start "$(says TUX_ATTACH --io udp --attach=start)"
 same "interface"     lo "$(says TUX_IFACE --io udp -i lo)"
 same "mode"          threads=2 "$(says TUX_MODE --io udp -m threads=2)"
 same "verbose"       1 "$(says TUX_VERBOSE --io udp -v)"

@@ -20,13 +20,11 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 #include "client.h"
-#include "reel.h"
+#include "replay.h"
 
-enum { CHUNK = 65536, TICK_MS = 200, SHOW = 16 };
+enum { TICK_MS = 200 };
 
 enum mode { MODE_BLOCK, MODE_EPOLL, MODE_EDGE, MODE_POLL, MODE_SELECT };
 
@@ -37,200 +35,25 @@ static const char *const mode_name[] = {
 static struct {
 	const char *host;
 	uint16_t port;
-	uint32_t conns, depth, timeout;
+	uint32_t conns, timeout;
 	enum mode mode;
-	struct reel_plan plan;
+	struct replay_opts replay;
 } opt = {
-	.host = "127.0.0.1", .conns = 8, .depth = 4, .timeout = 20,
-	.mode = MODE_EPOLL,
-	.plan = { .seed = 1, .end = 1000, .max = 1 << 20 },
+	.host = "127.0.0.1", .conns = 8, .timeout = 20, .mode = MODE_EPOLL,
+	.replay = {
+		.plan = { .seed = 1, .end = 1000, .max = 1 << 20 },
+		.depth = 4,
+	},
 };
-
-struct conn {
-	int fd;			/* -1 when all is answered */
-	uint32_t id;
-	bool connected;
-	struct reel out, in;
-	uint8_t buf[CHUNK];	/* of out; [at, len) is not sent yet */
-	size_t at, len;
-	uint32_t reads;
-	uint64_t moved_at;
-	uint32_t events;	/* as epoll has them */
-};
-
-/* ---- bytes ----------------------------------------------------------- */
-
-static void print_bytes(const char *what, const uint8_t *p, size_t n)
-{
-	size_t i;
-
-	fprintf(stderr, "  %s", what);
-	for (i = 0; i < n && i < SHOW; i++)
-		fprintf(stderr, " %02x", p[i]);
-	fputs("  ", stderr);
-	for (i = 0; i < n && i < SHOW; i++)
-		fputc(p[i] >= ' ' && p[i] < 127 ? p[i] : '.', stderr);
-	fputc('\n', stderr);
-}
-
-static void compare(struct conn *c, const uint8_t *got, size_t n)
-{
-	uint8_t want[CHUNK];
-
-	while (n) {
-		uint32_t item = c->in.item;
-		uint64_t pos = c->in.pos;
-		size_t m = reel_read(&c->in, want, n), i;
-
-		if (!m)
-			client_fail("connection %u: %zu bytes too many",
-				    c->id, n);
-		for (i = 0; i < m && got[i] == want[i]; i++)
-			;
-		if (i < m) {
-			print_bytes("expected", want + i, m - i);
-			print_bytes("got     ", got + i, m - i);
-			client_fail("connection %u: the answer for value %u "
-				    "(%u bytes) is wrong at byte %" PRIu64,
-				    c->id, item,
-				    reel_length(&opt.plan, item), pos + i);
-		}
-		got += m;
-		n -= m;
-	}
-}
-
-/* Connections differ in the calls that they use, so that all are met. */
-static ssize_t put(struct conn *c, const uint8_t *p, size_t n)
-{
-	struct iovec v[2] = { { (void *)p, n / 3 },
-			      { (void *)(p + n / 3), n - n / 3 } };
-	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
-
-	switch (c->id % 4) {
-	case 0:
-		return write(c->fd, p, n);
-	case 1:
-		return send(c->fd, p, n, MSG_NOSIGNAL);
-	case 2:
-		return writev(c->fd, v, 2);
-	default:
-		return sendmsg(c->fd, &m, MSG_NOSIGNAL);
-	}
-}
-
-static ssize_t take(struct conn *c, uint8_t *p, size_t n)
-{
-	struct iovec v[2] = { { p, n / 3 }, { p + n / 3, n - n / 3 } };
-	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
-
-	switch (c->id % 4) {
-	case 0:
-		return read(c->fd, p, n);
-	case 1:
-		return recv(c->fd, p, n, 0);
-	case 2:
-		return readv(c->fd, v, 2);
-	default:
-		return recvmsg(c->fd, &m, 0);
-	}
-}
-
-/* ---- one connection -------------------------------------------------- */
-
-static bool may_send(const struct conn *c)
-{
-	if (c->at < c->len || c->out.pos)
-		return true;
-	return !reel_done(&c->out) &&
-	       (c->out.item - c->in.item) / opt.plan.step < opt.depth;
-}
-
-static void conn_send(struct conn *c)
-{
-	while (may_send(c)) {
-		ssize_t n;
-
-		if (c->at == c->len) {
-			c->len = reel_read(&c->out, c->buf, sizeof(c->buf));
-			c->at = 0;
-		}
-		n = put(c, c->buf + c->at, c->len - c->at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN && opt.mode != MODE_BLOCK)
-			return;
-		if (n < 0)
-			client_fail("connection %u: sending value %u: %s",
-				    c->id, c->out.item,
-				    errno == EAGAIN ? "stuck" :
-				    strerror(errno));
-		c->at += (size_t)n;
-		c->moved_at = client_now();
-	}
-}
-
-/* True if something came.  Now and then it reads with a small buffer, so that
- * answers arrive in pieces and readiness has to be reported again. */
-static bool conn_recv(struct conn *c)
-{
-	uint8_t buf[CHUNK];
-	size_t cap = ++c->reads % 8 ? sizeof(buf) : 1 + c->reads * 37 % 1000;
-	ssize_t n;
-
-	do
-		n = take(c, buf, cap);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN && opt.mode != MODE_BLOCK)
-		return false;
-	if (n <= 0)
-		client_fail("connection %u: waiting for value %u, byte %"
-			    PRIu64 ": %s", c->id, c->in.item, c->in.pos,
-			    !n ? "the server closed it" :
-			    errno == EAGAIN ? "stuck" : strerror(errno));
-	compare(c, buf, (size_t)n);
-	c->moved_at = client_now();
-	return true;
-}
-
-static void conn_step(struct conn *c)
-{
-	bool came;
-
-	if (!c->connected)
-		client_connected(c->fd);
-	c->connected = true;
-	do {
-		conn_send(c);
-		came = false;
-		while (!reel_done(&c->in) && conn_recv(c)) {
-			came = true;
-			if (opt.mode != MODE_EDGE)
-				break;
-		}
-	} while (came && may_send(c));
-	if (reel_done(&c->in)) {
-		close(c->fd);
-		c->fd = -1;
-	}
-}
-
-static void conn_init(struct conn *c, uint32_t id, uint32_t from)
-{
-	c->id = id;
-	c->fd = -1;
-	reel_init(&c->out, &opt.plan, false, from + id);
-	reel_init(&c->in, &opt.plan, true, from + id);
-}
 
 /* ---- waiting --------------------------------------------------------- */
 
-static uint32_t wanted(const struct conn *c)
+static uint32_t wanted(const struct replay *c)
 {
-	return POLLIN | (!c->connected || may_send(c) ? POLLOUT : 0);
+	return POLLIN | (!c->connected || replay_may_send(c) ? POLLOUT : 0);
 }
 
-static void epoll_want(int ep, struct conn *c)
+static void epoll_want(int ep, struct replay *c)
 {
 	struct epoll_event e = {
 		.events = opt.mode == MODE_EDGE ?
@@ -246,7 +69,7 @@ static void epoll_want(int ep, struct conn *c)
 	c->events = e.events;
 }
 
-static void wait_epoll(int ep, struct conn *c)
+static void wait_epoll(int ep, struct replay *c)
 {
 	struct epoll_event e[64];
 	uint32_t i;
@@ -258,10 +81,10 @@ static void wait_epoll(int ep, struct conn *c)
 	if (n < 0 && errno != EINTR)
 		client_fail("epoll_wait: %s", strerror(errno));
 	while (n-- > 0)
-		conn_step(e[n].data.ptr);
+		replay_step(e[n].data.ptr);
 }
 
-static void wait_poll(struct conn *c)
+static void wait_poll(struct replay *c)
 {
 	struct pollfd *p = calloc(opt.conns, sizeof(*p));
 	uint32_t i;
@@ -274,11 +97,11 @@ static void wait_poll(struct conn *c)
 		client_fail("poll: %s", strerror(errno));
 	for (i = 0; i < opt.conns; i++)
 		if (c[i].fd >= 0 && p[i].revents)
-			conn_step(&c[i]);
+			replay_step(&c[i]);
 	free(p);
 }
 
-static void wait_select(struct conn *c)
+static void wait_select(struct replay *c)
 {
 	struct timeval t = { .tv_usec = TICK_MS * 1000 };
 	fd_set in, out;
@@ -303,11 +126,11 @@ static void wait_select(struct conn *c)
 	for (i = 0; i < opt.conns; i++)
 		if (c[i].fd >= 0 && (FD_ISSET(c[i].fd, &in) ||
 				     FD_ISSET(c[i].fd, &out)))
-			conn_step(&c[i]);
+			replay_step(&c[i]);
 }
 
 /* How many are not finished.  One on which nothing moves is a failure. */
-static uint32_t living(struct conn *c)
+static uint32_t living(struct replay *c)
 {
 	uint64_t now = client_now();
 	uint32_t i, n = 0;
@@ -326,7 +149,7 @@ static uint32_t living(struct conn *c)
 	return n;
 }
 
-static void run_events(struct conn *c)
+static void run_events(struct replay *c)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC);
 	uint32_t i;
@@ -350,21 +173,21 @@ static void run_events(struct conn *c)
 
 static void *run_blocking(void *arg)
 {
-	struct conn *c = arg;
+	struct replay *c = arg;
 
 	if (reel_done(&c->in))
 		return NULL;
 	c->fd = client_dial(opt.host, opt.port, false);
 	client_patience(c->fd, opt.timeout);
 	while (!reel_done(&c->in)) {
-		conn_send(c);
-		conn_recv(c);
+		replay_send(c);
+		replay_recv(c);
 	}
 	close(c->fd);
 	return NULL;
 }
 
-static void run_threads(struct conn *c)
+static void run_threads(struct replay *c)
 {
 	pthread_t *t = calloc(opt.conns, sizeof(*t));
 	uint32_t i;
@@ -411,7 +234,7 @@ static void parse_verb(const char *s)
 			break;
 	if (i == 3)
 		usage();
-	opt.plan.verb = i;
+	opt.replay.plan.verb = i;
 }
 
 static uint32_t parse(int argc, char **argv)
@@ -434,18 +257,18 @@ static uint32_t parse(int argc, char **argv)
 		else if (k == 'h')
 			opt.host = optarg;
 		else if (k == 's')
-			opt.plan.seed = client_number(w, optarg, 0, UINT64_MAX);
+			opt.replay.plan.seed = client_number(w, optarg, 0, UINT64_MAX);
 		else if (k == 'f')
 			from = (uint32_t)client_number(w, optarg, 0, 1u << 30);
 		else if (k == 'n')
 			n = (uint32_t)client_number(w, optarg, 1, 1u << 30);
 		else if (k == 'x')
-			opt.plan.max = (uint32_t)client_number(w, optarg, 1,
+			opt.replay.plan.max = (uint32_t)client_number(w, optarg, 1,
 							       1u << 29);
 		else if (k == 'c')
 			opt.conns = (uint32_t)client_number(w, optarg, 1, 1000);
 		else if (k == 'd')
-			opt.depth = (uint32_t)client_number(w, optarg, 1, 1000);
+			opt.replay.depth = (uint32_t)client_number(w, optarg, 1, 1000);
 		else if (k == 't')
 			opt.timeout = (uint32_t)client_number(w, optarg, 1,
 							      3600);
@@ -457,8 +280,10 @@ static uint32_t parse(int argc, char **argv)
 	if (optind != argc - 1 || !opt.port)
 		usage();
 	parse_verb(argv[optind]);
-	opt.plan.end = from + n;
-	opt.plan.step = opt.conns;
+	opt.replay.plan.end = from + n;
+	opt.replay.plan.step = opt.conns;
+	opt.replay.blocking = opt.mode == MODE_BLOCK;
+	opt.replay.edge = opt.mode == MODE_EDGE;
 	return from;
 }
 
@@ -466,21 +291,21 @@ int main(int argc, char **argv)
 {
 	uint32_t from = parse(argc, argv), i;
 	uint64_t began = client_now(), bytes = 0;
-	struct conn *c = calloc(opt.conns, sizeof(*c));
+	struct replay *c = calloc(opt.conns, sizeof(*c));
 
 	if (!c)
 		client_fail("no memory");
 	signal(SIGPIPE, SIG_IGN);
 	for (i = 0; i < opt.conns; i++)
-		conn_init(&c[i], i, from);
-	for (i = from; i < opt.plan.end; i++)
-		bytes += reel_length(&opt.plan, i);
+		replay_init(&c[i], &opt.replay, i, from);
+	for (i = from; i < opt.replay.plan.end; i++)
+		bytes += reel_length(&opt.replay.plan, i);
 	if (opt.mode == MODE_BLOCK)
 		run_threads(c);
 	else
 		run_events(c);
 	printf("%s: %u values, %" PRIu64 " bytes, %u connections, %s, %" PRIu64
-	       " ms\n", argv[optind], opt.plan.end - from, bytes, opt.conns,
+	       " ms\n", argv[optind], opt.replay.plan.end - from, bytes, opt.conns,
 	       mode_name[opt.mode], client_now() - began);
 	free(c);
 	return 0;
