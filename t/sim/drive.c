@@ -65,11 +65,15 @@ static bool write_tcp(struct sim_end *e)
 
 static void serve_tcp(struct sim_end *e)
 {
+	bool more = true;
+
 	e->tcp_work = false;
 	if (!e->owned)
 		return;
-	while (e->c && !e->gone && (read_tcp(e) | write_tcp(e)))
-		;
+	while (e->c && !e->gone && more) {
+		more = read_tcp(e);
+		more |= write_tcp(e);
+	}
 	/* Behind its end, a reset: epoll tells without being asked. */
 	if (e->tcp_ended && !e->tcp_broken && e->sock.dead && !e->gone)
 		tcp_end(e, ECONNRESET);
