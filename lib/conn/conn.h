@@ -5,7 +5,7 @@
  * Cut by direction and by kind of input:
  *   conn.c        birth, death, doorbells
  *   hello.c       the opening exchange
- *   upgrade.c     announcing, arming, committing: policy around duplex.c
+ *   upgrade.c     announcing, arming, committing: policy around duplex*.c
  *   conn_recv.c   a packet in
  *   conn_send.c   a packet out
  *   conn_timer.c  the deadline

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When to announce, and how far ahead: policy around the rules of duplex.c.
+ * When to announce, and how far ahead: policy around the rules of duplex*.c.
  *
  * A generation announced at the byte just written works for a writer who now
  * waits for an answer.  One who writes on makes it void; the next looks ahead

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * duplex_in - what the halves of duplex*.c share; nobody else's
+ */
+#ifndef TUX_CONN_DUPLEX_IN_H
+#define TUX_CONN_DUPLEX_IN_H
+
+#include "conn/duplex.h"
+
+static inline uint8_t load8(const _Atomic uint8_t *v)
+{
+	return atomic_load_explicit(v, memory_order_acquire);
+}
+
+static inline void store8(_Atomic uint8_t *v, uint8_t to)
+{
+	atomic_store_explicit(v, to, memory_order_release);
+}
+
+static inline uint64_t iov_len(const struct iovec *iov, int n)
+{
+	uint64_t len = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	return len;
+}
+
+/* A view of @iov from @skip on, cut at @max bytes, in at most @cap pieces. */
+static inline int iov_cut(struct iovec *out, int cap, const struct iovec *iov,
+			  int n, uint64_t skip, uint64_t max)
+{
+	int i, m = 0;
+
+	for (i = 0; i < n && m < cap && max; i++) {
+		uint64_t len = iov[i].iov_len;
+
+		if (skip >= len) {
+			skip -= len;
+			continue;
+		}
+		out[m].iov_base = (char *)iov[i].iov_base + skip;
+		len -= skip;
+		out[m].iov_len = len < max ? len : max;
+		max -= out[m++].iov_len;
+		skip = 0;
+	}
+	return m;
+}
+
+static inline void touch(struct tux_duplex *d)
+{
+	uint32_t n = atomic_load_explicit(&d->touches, memory_order_relaxed);
+
+	if (!n)
+		return;
+	atomic_store_explicit(&d->touches, n - 1, memory_order_relaxed);
+	atomic_fetch_or(&d->rung, TUX_RING_TOUCH);
+}
+
+static inline ssize_t take_error(struct tux_duplex *d)
+{
+	uint32_t err = atomic_load(&d->err);
+
+	return err && atomic_exchange(&d->err, 0) ? -(ssize_t)err : 0;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A duplex at its birth, and what it allows; duplex_tx.c and duplex_rx.c have
+ * the rules of the switch.
+ */
+#include "conn/duplex.h"
+
+#include <stddef.h>
+
+#include "conn/duplex_in.h"
+
+enum { TOUCHES = 16 };	/* plain reads and writes that retry an opening */
+
+size_t tux_duplex_size(uint32_t cap)
+{
+	return sizeof(struct tux_duplex) + 2 * (size_t)cap;
+}
+
+void tux_duplex_init(struct tux_duplex *d, uint32_t cap)
+{
+	uint32_t txp = (uint32_t)offsetof(struct tux_duplex, txp);
+	uint32_t rxp = (uint32_t)offsetof(struct tux_duplex, rxp);
+	uint32_t size = (uint32_t)sizeof(*d);
+
+	memset(d, 0, sizeof(*d));
+	tux_pipe_init(&d->txp, size - txp, cap, 0);
+	tux_pipe_init(&d->rxp, size - rxp + cap, cap, 0);
+	atomic_store(&d->touches, TOUCHES);
+	atomic_store(&d->wake_at, UINT64_MAX);
+}
+
+/* ---- looking ---- */
+
+uint32_t tux_duplex_readable(const struct tux_duplex *d)
+{
+	uint32_t ring = load8(&d->rx.state) >= TUX_RX_RING ?
+			tux_pipe_len(&d->rxp) : 0;
+
+	return ring + load8(&d->rx.spill_len);
+}
+
+static unsigned poll_rx(const struct tux_duplex *d, bool err)
+{
+	uint8_t state = load8(&d->rx.state);
+	bool eof = load8(&d->rx.eof);
+	unsigned can = 0;
+
+	if (state == TUX_RX_RING) {
+		can |= TUX_RX_ON_RING;
+		if (eof)
+			can |= TUX_IS_EOF;
+		if (eof || err || tux_duplex_readable(d))
+			can |= TUX_CAN_READ;
+	} else if (tux_duplex_readable(d)) {
+		can |= TUX_CAN_READ;
+	}
+	return can;
+}
+
+/* Writable when a quarter of the ring is free, so that a writer who waits is
+ * woken for something worth it. */
+static unsigned poll_tx(const struct tux_duplex *d, bool err)
+{
+	unsigned can = 0;
+
+	if (load8(&d->tx.state) != TUX_TX_RING)
+		return 0;
+	can |= TUX_TX_ON_RING;
+	if (err || load8(&d->tx.shut))
+		can |= TUX_CAN_WRITE;
+	else if (!load8(&d->tx.marker_left) &&
+	    tux_pipe_room(&d->txp) >= d->txp.cap / 4)
+		can |= TUX_CAN_WRITE;
+	return can;
+}
+
+unsigned tux_duplex_poll(const struct tux_duplex *d)
+{
+	bool err = atomic_load(&d->err) != 0;
+
+	return poll_rx(d, err) | poll_tx(d, err) | (err ? TUX_IS_ERR : 0);
+}

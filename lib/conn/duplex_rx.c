@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The receiver's half of the switch.  t/model enumerates these rules; a change
+ * here begins there.
+ */
+#include "conn/duplex.h"
+
+#include <errno.h>
+
+#include "conn/duplex_in.h"
+#include "wire/frame.h"
+
+enum { SWALLOW = 16384 };	/* bytes that nobody will read, at once */
+
+static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
+			 bool peek)
+{
+	struct tux_pipe *p = &d->rxp;
+	uint64_t tail = tux_pipe_tail(p);
+	uint64_t len = tux_pipe_head(p) - tail, at = 0;
+	int i;
+
+	for (i = 0; i < n && at < len; i++) {
+		uint64_t k = iov[i].iov_len;
+
+		if (k > len - at)
+			k = len - at;
+		tux_pipe_copy(p, tail + at, iov[i].iov_base, (uint32_t)k);
+		at += k;
+	}
+	if (at && !peek) {
+		tux_pipe_consume(p, tail + at);
+		if (tail + at >= atomic_load_explicit(&d->wake_at,
+						      memory_order_relaxed))
+			atomic_fetch_or(&d->rung, TUX_RING_RX);
+	}
+	return (ssize_t)at;
+}
+
+/* The ring is empty, or seemed so: an error, the end, or nothing yet.  err and
+ * eof are set after the last bytes are published, hence the second look. */
+static ssize_t read_ring_or_why(struct tux_duplex *d, const struct iovec *iov,
+				int n, bool peek)
+{
+	ssize_t k = read_ring(d, iov, n, peek);
+	bool eof;
+
+	if (k > 0 || !iov_len(iov, n))
+		return k;
+	eof = load8(&d->rx.eof);
+	if (!eof && !atomic_load(&d->err))
+		return -EAGAIN;
+	k = read_ring(d, iov, n, peek);
+	if (k > 0)
+		return k;
+	k = take_error(d);
+	return k || eof ? k : -EAGAIN;
+}
+
+static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
+			uint64_t max, bool peek, const struct tux_tcp *tcp)
+{
+	struct iovec v[8];
+	int m = iov_cut(v, 8, iov, n, 0, max);
+	ssize_t k = tcp->recv(tcp->arg, v, m, peek);
+
+	if (k > 0 && !peek)
+		d->rx.off += (uint64_t)k;
+	touch(d);
+	/* TCP tells an error once, and it may have told the loop. */
+	return k == 0 && iov_len(v, m) ? take_error(d) : k;
+}
+
+static void switch_rx(struct tux_duplex *d)
+{
+	d->rx.marker_left = (uint8_t)(TUX_MARKER_LEN - d->rx.held);
+	d->rx.held = 0;
+	store8(&d->rx.state, TUX_RX_RING);
+	atomic_fetch_or(&d->rung, TUX_RING_RX);
+}
+
+/* The generation is void.  What was held as the beginning of its marker is
+ * data, and comes before all that is still in TCP. */
+static void disarm(struct tux_duplex *d)
+{
+	struct tux_duplex_rx *r = &d->rx;
+
+	memcpy(r->spill, r->marker, r->held);
+	r->off += r->held;
+	store8(&r->spill_len, r->held);
+	r->held = 0;
+	store8(&r->state, TUX_RX_PLAIN);
+}
+
+static ssize_t read_spill(struct tux_duplex *d, const struct iovec *iov, int n,
+			  bool peek)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	size_t len = load8(&r->spill_len), at = 0;
+	int i;
+
+	for (i = 0; i < n && at < len; i++) {
+		size_t k = iov[i].iov_len < len - at ? iov[i].iov_len : len - at;
+
+		memcpy(iov[i].iov_base, r->spill + at, k);
+		at += k;
+	}
+	if (!peek) {
+		memmove(r->spill, r->spill + at, len - at);
+		store8(&r->spill_len, (uint8_t)(len - at));
+	}
+	return (ssize_t)at;
+}
+
+bool tux_duplex_prove(struct tux_duplex *d)
+{
+	struct tux_duplex_rx *r = &d->rx;
+
+	if (load8(&r->state) == TUX_RX_ARMED && r->off == r->at)
+		switch_rx(d);
+	return load8(&r->state) == TUX_RX_RING;
+}
+
+/*
+ * Armed and at N: what stands there?  0 if the state has changed and the
+ * caller should look again; else what to tell the application.
+ *
+ * A proper beginning of the marker is read and held: left in TCP, it would hide
+ * the end of the stream behind it, and keep the socket readable.  An error
+ * behind it may have cut the marker short, so then it is nobody's data.
+ */
+static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	uint8_t buf[TUX_MARKER_LEN];
+	struct iovec v = { buf, sizeof(buf) - r->held };
+	ssize_t k;
+
+	if (tux_pipe_head(&d->rxp) > r->at) {	/* proof: Tux data is here */
+		switch_rx(d);
+		return 0;
+	}
+	k = tcp->recv(tcp->arg, &v, 1, true);
+	touch(d);
+	if (k < 0)
+		return k;
+	if (k == 0 || memcmp(buf, r->marker + r->held, (size_t)k) != 0) {
+		disarm(d);
+		return 0;
+	}
+	v.iov_len = (size_t)k;
+	k = tcp->recv(tcp->arg, &v, 1, false);
+	if (k < 0)
+		return k;
+	r->held = (uint8_t)(r->held + k);
+	if (r->held < TUX_MARKER_LEN)
+		return -EAGAIN;
+	switch_rx(d);
+	return 0;
+}
+
+size_t tux_duplex_swallow_want(const struct tux_duplex *d)
+{
+	const struct tux_duplex_rx *r = &d->rx;
+
+	if (load8(&r->state) != TUX_RX_ARMED)
+		return SWALLOW;
+	if (r->off == r->at)
+		return TUX_MARKER_LEN - r->held;
+	return r->at - r->off < SWALLOW ? (size_t)(r->at - r->off) : SWALLOW;
+}
+
+void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len)
+{
+	struct tux_duplex_rx *r = &d->rx;
+
+	if (load8(&r->state) != TUX_RX_ARMED)
+		return;
+	if (r->off < r->at) {
+		r->off += len;
+		return;
+	}
+	if (memcmp(p, r->marker + r->held, len) != 0) {
+		disarm(d);
+		return;
+	}
+	r->held = (uint8_t)(r->held + len);
+	if (r->held == TUX_MARKER_LEN)
+		switch_rx(d);
+}
+
+static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
+			  bool peek, const struct tux_tcp *tcp)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	ssize_t k;
+
+	if (r->off < r->at)
+		return read_tcp(d, iov, n, r->at - r->off, peek, tcp);
+	k = at_marker(d, tcp);
+	if (k < 0)
+		return k;
+	return tux_duplex_read(d, iov, n, peek, tcp);
+}
+
+ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
+			bool peek, const struct tux_tcp *tcp)
+{
+	if (load8(&d->rx.spill_len) && n)
+		return read_spill(d, iov, n, peek);
+	switch (load8(&d->rx.state)) {
+	case TUX_RX_ARMED:
+		return read_armed(d, iov, n, peek, tcp);
+	case TUX_RX_RING:
+		return read_ring_or_why(d, iov, n, peek);
+	case TUX_RX_RAW:
+		if (tux_pipe_len(&d->rxp))
+			return read_ring(d, iov, n, peek);
+		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
+	default:
+		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
+	}
+}
+
+bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
+{
+	if (load8(&d->rx.spill_len))
+		return true;
+	if (load8(&d->rx.state) == TUX_RX_ARMED && d->rx.off == d->rx.at) {
+		ssize_t k = at_marker(d, tcp);
+
+		if (k == -EAGAIN)
+			return false;
+		if (k < 0)		/* TCP tells it once; keep it */
+			atomic_store(&d->err, (uint32_t)-k);
+	}
+	if (load8(&d->rx.state) == TUX_RX_RING)
+		return tux_duplex_poll(d) & TUX_CAN_READ;
+	return true;
+}
+
+/* ---- the loop's side ---- */
+
+bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
+		    const struct tux_key *key, bool active)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	uint8_t state = load8(&r->state);
+
+	if (state == TUX_RX_RAW)
+		return false;
+	if (gen == r->gen)		/* our answer may have been lost */
+		return state != TUX_RX_PLAIN || r->at == TUX_NOWHERE;
+	if (state == TUX_RX_RING || (int32_t)(gen - r->gen) < 0)
+		return false;
+	/* A newer one makes the older void, even if it is void itself. */
+	if (state == TUX_RX_ARMED)
+		disarm(d);
+	r->gen = gen;
+	r->at = at;
+	if (at == TUX_NOWHERE)
+		return true;
+	if (at < r->off || r->pinned)
+		return false;
+	tux_marker(r->marker, key, gen, active);
+	tux_pipe_reset(&d->rxp, at);
+	store8(&r->state, TUX_RX_ARMED);
+	return true;
+}

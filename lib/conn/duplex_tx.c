@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sender's half of the switch.  t/model enumerates these rules; a change
+ * here begins there.
+ */
+#include "conn/duplex.h"
+
+#include <errno.h>
+
+#include "conn/duplex_in.h"
+#include "wire/frame.h"
+
+static uint64_t iov_copy_out(uint8_t *dst, uint64_t max,
+			     const struct iovec *iov, int n, uint64_t skip)
+{
+	struct iovec v[8];
+	int i, m = iov_cut(v, 8, iov, n, skip, max);
+	uint64_t at = 0;
+
+	for (i = 0; i < m; i++) {
+		memcpy(dst + at, v[i].iov_base, v[i].iov_len);
+		at += v[i].iov_len;
+	}
+	return at;
+}
+
+/* ---- writing ---- */
+
+bool tux_duplex_at_commit(const struct tux_duplex *d)
+{
+	const struct tux_duplex_tx *t = &d->tx;
+
+	return load8(&t->state) == TUX_TX_ACKED && t->off == t->at &&
+	       !load8(&t->shut) && !t->pinned;
+}
+
+/*
+ * From here on the ring takes the bytes; the pipe is empty and starts at N.
+ * It takes none before the whole marker is in TCP: were this process killed in
+ * between, the peer would see a clean end at N.
+ */
+void tux_duplex_committed(struct tux_duplex *d, size_t n)
+{
+	struct tux_duplex_tx *t = &d->tx;
+
+	tux_pipe_reset(&d->txp, t->off);
+	t->doubt = 0;
+	store8(&t->marker_left, (uint8_t)(TUX_MARKER_LEN - n));
+	store8(&t->state, TUX_TX_RING);
+	atomic_fetch_or(&d->rung, TUX_RING_TX);
+}
+
+static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
+			  uint64_t skip)
+{
+	struct tux_pipe *p = &d->txp;
+	uint64_t head, len, room, at = 0;
+
+	if (load8(&d->tx.marker_left))
+		return -EAGAIN;
+	tux_pipe_rewind(p);
+	head = tux_pipe_head(p);
+	room = tux_pipe_room(p);
+	len = iov_len(iov, n) - skip;
+	if (len > room)
+		len = room;
+	while (at < len) {
+		uint32_t piece = (uint32_t)(len - at);
+		uint8_t *dst = tux_pipe_at(p, head + at, &piece);
+
+		at += iov_copy_out(dst, piece, iov, n, skip + at);
+	}
+	if (!at)
+		return -EAGAIN;
+	tux_pipe_publish(p, head + at);
+	atomic_fetch_or(&d->rung, TUX_RING_TX);
+	return (ssize_t)at;
+}
+
+/* Up to @max bytes to TCP.  The count of the direction follows. */
+static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
+			 uint64_t skip, uint64_t max, const struct tux_tcp *tcp)
+{
+	struct iovec v[8];
+	int m = iov_cut(v, 8, iov, n, skip, max);
+	ssize_t k = tcp->send(tcp->arg, v, m);
+
+	if (k > 0)
+		d->tx.off += (uint64_t)k;
+	touch(d);
+	return k;
+}
+
+/*
+ * At or behind N with a doubt: a peer that is armed there compares these bytes
+ * with the marker.  They go out as they are, but never so that they complete
+ * it; the first that differs ends the doubt.
+ */
+static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
+			      int n, uint64_t skip, const struct tux_tcp *tcp)
+{
+	struct tux_duplex_tx *t = &d->tx;
+	uint64_t done = t->off - t->at;		/* of the marker, so far */
+	uint64_t left = TUX_MARKER_LEN - done;
+	uint8_t head[TUX_MARKER_LEN];
+	uint64_t len = iov_copy_out(head, left, iov, n, skip), same = 0;
+	ssize_t k;
+
+	while (same < len && head[same] == t->marker[done + same])
+		same++;
+	if (same == left)
+		k = same == 1 ? -EAGAIN :
+		    write_tcp(d, iov, n, skip, same - 1, tcp);
+	else
+		k = write_tcp(d, iov, n, skip, UINT64_MAX, tcp);
+	if (k > 0 && (uint64_t)k > same)
+		t->doubt = 0;
+	return k;
+}
+
+/* To TCP while nothing is open; only a doubt sets bounds. */
+static ssize_t write_plain(struct tux_duplex *d, const struct iovec *iov, int n,
+			   uint64_t skip, const struct tux_tcp *tcp)
+{
+	struct tux_duplex_tx *t = &d->tx;
+
+	if (!t->doubt)
+		return write_tcp(d, iov, n, skip, UINT64_MAX, tcp);
+	if (t->off < t->at)
+		return write_tcp(d, iov, n, skip, t->at - t->off, tcp);
+	return write_doubtful(d, iov, n, skip, tcp);
+}
+
+/* At N with the acknowledgment in hand: marker to TCP, bytes to the ring. */
+static ssize_t write_commit(struct tux_duplex *d, const struct iovec *iov,
+			    int n, uint64_t skip, const struct tux_tcp *tcp)
+{
+	struct iovec v = { d->tx.marker, TUX_MARKER_LEN };
+	ssize_t k = tcp->send(tcp->arg, &v, 1);
+
+	if (k <= 0)
+		return k;
+	tux_duplex_committed(d, (size_t)k);
+	return write_ring(d, iov, n, skip);
+}
+
+/*
+ * With a generation open: up to N to TCP, and what happens there.  A write
+ * never waits for the acknowledgment; it goes on, and makes the generation
+ * void.
+ */
+static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
+			  const struct tux_tcp *tcp)
+{
+	struct tux_duplex_tx *t = &d->tx;
+	uint64_t len = iov_len(iov, n), done = 0;
+	ssize_t k;
+
+	if (t->off < t->at) {
+		k = write_tcp(d, iov, n, 0, t->at - t->off, tcp);
+		if (k <= 0)
+			return k;
+		done = (uint64_t)k;
+		if (t->off == t->at)
+			atomic_fetch_or(&d->rung, TUX_RING_TX);
+		if (t->off < t->at || done == len)
+			return k;
+	}
+	if (tux_duplex_at_commit(d)) {
+		k = write_commit(d, iov, n, done, tcp);
+	} else {
+		store8(&t->state, TUX_TX_PLAIN);
+		atomic_fetch_or(&d->rung, TUX_RING_TX);
+		k = write_plain(d, iov, n, done, tcp);
+	}
+	return done && k < 0 ? (ssize_t)done : (ssize_t)done + k;
+}
+
+ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
+			 const struct tux_tcp *tcp)
+{
+	uint8_t state = load8(&d->tx.state);
+	ssize_t err;
+
+	if (load8(&d->tx.mute)) {
+		store8(&d->tx.mute, 0);
+		return (ssize_t)iov_len(iov, n);
+	}
+	err = state == TUX_TX_RING ? take_error(d) : 0;
+	if (err)
+		return err;
+	if (load8(&d->tx.shut))
+		return -EPIPE;
+	switch (state) {
+	case TUX_TX_ANNOUNCED:
+	case TUX_TX_ACKED:
+		return write_open(d, iov, n, tcp);
+	case TUX_TX_RING:
+		return write_ring(d, iov, n, 0);
+	case TUX_TX_RAW:
+		if (load8(&d->tx.hold))
+			return -EAGAIN;
+		/* fall through */
+	default:
+		return write_plain(d, iov, n, 0, tcp);
+	}
+}
+
+bool tux_duplex_shut(struct tux_duplex *d)
+{
+	uint8_t state = load8(&d->tx.state);
+	bool ring = state == TUX_TX_RING ||
+		    (state == TUX_TX_RAW && load8(&d->tx.hold));
+
+	store8(&d->tx.shut, 1);
+	if (ring)
+		atomic_fetch_or(&d->rung, TUX_RING_TX);
+	else
+		d->tx.pinned = 1;
+	return ring;
+}
+
+/* ---- the loop's side ---- */
+
+bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
+			 const struct tux_key *key, bool active, uint64_t *at)
+{
+	struct tux_duplex_tx *t = &d->tx;
+
+	if (load8(&t->state) != TUX_TX_PLAIN || load8(&t->shut) ||
+	    (t->pinned && !t->doubt))
+		return false;
+	t->gen++;
+	t->from = t->off;
+	t->disarming = t->doubt;
+	*at = TUX_NOWHERE;
+	if (t->disarming)
+		return true;
+	*at = t->at = t->off + ahead;
+	tux_marker(t->marker, key, t->gen, active);
+	t->doubt = 1;
+	store8(&t->state, TUX_TX_ANNOUNCED);
+	return true;
+}
+
+void tux_duplex_prepared(struct tux_duplex *d, uint32_t gen)
+{
+	struct tux_duplex_tx *t = &d->tx;
+
+	if (gen != t->gen)
+		return;
+	if (t->disarming)
+		t->doubt = t->disarming = 0;
+	else if (load8(&t->state) == TUX_TX_ANNOUNCED)
+		store8(&t->state, TUX_TX_ACKED);
+}
+
+void tux_duplex_withdraw(struct tux_duplex *d)
+{
+	uint8_t state = load8(&d->tx.state);
+
+	if (state == TUX_TX_ANNOUNCED || state == TUX_TX_ACKED)
+		store8(&d->tx.state, TUX_TX_PLAIN);
+}
