@@ -3,7 +3,7 @@
  * probe - numbered UDP datagrams, and what became of them
  *
  *   probe listen ADDR PORT SECONDS     counts until that long nothing came
- *   probe send ADDR PORT N PAUSE_US
+ *   probe send ADDR PORT N PAUSE_US [FROM_PORT]
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -75,15 +75,16 @@ static void send_all(int fd, uint32_t n, long pause)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET };
+	struct sockaddr_in a = { .sin_family = AF_INET }, from = a;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int room = 8 << 20, listens = argc == 5 && !strcmp(argv[1], "listen");
 	struct timeval t = { 0 };
 
-	if ((!listens && argc != 6) || inet_pton(AF_INET, argv[2],
-						 &a.sin_addr) != 1) {
+	if ((!listens && argc != 6 && argc != 7) ||
+	    inet_pton(AF_INET, argv[2], &a.sin_addr) != 1) {
 		fputs("usage: probe listen ADDR PORT SECONDS\n"
-		      "       probe send ADDR PORT N PAUSE_US\n", stderr);
+		      "       probe send ADDR PORT N PAUSE_US [FROM_PORT]\n",
+		      stderr);
 		return 2;
 	}
 	a.sin_port = htons((uint16_t)atoi(argv[3]));
@@ -98,7 +99,9 @@ int main(int argc, char **argv)
 		count(fd);
 		return 0;
 	}
-	if (connect(fd, (void *)&a, sizeof(a))) {
+	from.sin_port = htons((uint16_t)(argc == 7 ? atoi(argv[6]) : 0));
+	if (bind(fd, (void *)&from, sizeof(from)) ||
+	    connect(fd, (void *)&a, sizeof(a))) {
 		perror("probe: connect");
 		return 1;
 	}

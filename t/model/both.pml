@@ -22,16 +22,15 @@ bool asked[2], told[2];		/* ... has wanted, and its loop says so */
 bool came[2];			/* a RAW frame has reached it */
 bool foreign[2];		/* ... has it: another program reads on */
 bool closed, left_off;		/* end 0 has said close(); its socket is closed */
-bool sunk;			/* ... and what comes is read and forgotten */
 bool child;			/* of end 0, works on the connection */
 
 #define LOOP(e) (!gone[e] && !foreign[e] && !((e) == 0 && left_off))
 #define THERE(e) (!gone[e] && !((e) == 0 && left_off))
-#define BUSY(e) (calling[e] || ((e) == 0 && closed))
+#define BUSY(e) calling[e]
 #ifdef M_NOADVANCE		/* the call only waits for the loop */
-#define ADVANCES(e) (!BUSY(e))
+#define ADVANCES(e) (!calling[e])
 #else
-#define ADVANCES(e) (!((e) == 0 && closed))
+#define ADVANCES(e) true
 #endif
 #define RAW_TOO(e) came[e] = true
 #if defined(CLOSES)
@@ -42,7 +41,6 @@ bool child;			/* of end 0, works on the connection */
 #define LIMIT(w) (w == 1 -> BYTES : 0)
 #endif
 #define CHILD(e) ((e) == 0 && child)
-#define UNREAD(w) (closed && w == 1)
 
 #include "way.pml"
 
@@ -102,11 +100,13 @@ end:	do
 
 /* ---- close() of end 0, while end 1 has nothing to say ---- */
 
+/* Its loop reads on in place of the application: app_rx(1) is the loop then. */
+
 #ifdef M_CLOSENOW		/* TCP alone, as far as we know */
 #define ALONE (way[0].path == NONE && way[1].rst != RING)
 #else
 #define ALONE (way[0].path == NONE && way[0].st != RING && \
-	way[1].rst == PLAIN && !sunk)
+	way[1].rst == PLAIN)
 #endif
 
 proctype closer(byte w)
@@ -114,18 +114,11 @@ proctype closer(byte w)
 end:	do
 	:: atomic { way[0].shut && !closed ->
 		printf("app 0: closes\n");
-		closed = true;
-		if
-		:: W.rst == ARMED ->	/* a marker may be under way */
-			sunk = true;
-#ifndef M_SINKPROVE
-			W.rst = PLAIN
-#endif
-		:: else
-		fi;
-		W.rpinned = W.rst != RING }
-	:: atomic { closed && !left_off && W.rst != RING && W.n > 0 ->
+		closed = true }
+#ifdef M_SINKPROVE		/* what comes is forgotten, and not counted */
+	:: atomic { closed && !left_off && W.rst == ARMED && W.n > 0 ->
 		pop(w) }
+#endif
 #ifdef M_RESETFIN		/* a FIN counts as bytes that nobody reads */
 	:: atomic { closed && way[0].done && W.path == TUX && W.ended &&
 		    !dead && !way[0].reof && !way[0].rerr ->

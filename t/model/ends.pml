@@ -44,9 +44,6 @@
 #ifndef CHILD			/* does a child of end e read and write? */
 #define CHILD(e) false
 #endif
-#ifndef UNREAD			/* has the reader closed it? */
-#define UNREAD(w) false
-#endif
 #ifndef LOOP			/* does end e have a loop? */
 #define LOOP(e) (!gone[e])
 #define BUSY(e) false		/* is its application inside of a call? */
@@ -89,7 +86,7 @@ end:	do
 #else
 	:: atomic { WILLING(w) && W.wr < LIMIT(w) && CAN_TCP(w) ->
 		write_tcp(w, ORDINARY) }
-#ifdef M_CHILDWRITES		/* a child writes, and its parent does not know */
+#ifdef M_CHILDWRITES		/* a child writes, its parent does not know */
 	:: atomic { WILLING(w) && W.wr < W.at && W.wr < LIMIT(w) &&
 		    W.n < ROOM && (W.st == ANNOUNCED || W.st == ACKED) ->
 		push(w, SYM(ORDINARY, W.wr + 1));
@@ -119,7 +116,8 @@ end:	do
 #else
 #define FITS(w, g) ((g) == W.gen)
 #endif
-#define PREPARED_FITS(w, g) ((g) <= 2 * GENS && (W.prepared & BIT(g)) && !dead && FITS(w, g) && \
+#define PREPARED_FITS(w, g) ((g) <= 2 * GENS && (W.prepared & BIT(g)) && \
+	!dead && FITS(w, g) && \
 	(W.disarming || W.st == ANNOUNCED))
 
 #ifdef M_HOLD
@@ -177,7 +175,7 @@ end:	do
 
 /* No word from the peer for long: rightly, or as long as it may try again. */
 #define STALLED(w) (W.again < SWITCHES || \
-	((dead || !LOOP(1 - w) || UNREAD(w)) && W.got < W.wr + W.ended))
+	((dead || !LOOP(1 - w)) && W.got < W.wr + W.ended))
 
 proctype loop_ring(byte w)
 {
@@ -229,8 +227,8 @@ end:	do
 #else
 #define BOUND(w) (W.rst == ARMED && W.roff == W.rat)
 #endif
-#define FROM_TCP(w) (W.rst == PLAIN || CHILD(1 - w) || (W.rst == ARMED && !BOUND(w)) || \
-	(W.rst == RAW && W.roff >= W.rhead))
+#define FROM_TCP(w) (W.rst == PLAIN || CHILD(1 - w) || \
+	(W.rst == ARMED && !BOUND(w)) || (W.rst == RAW && W.roff >= W.rhead))
 #define READS(w) (!gone[1 - w] && !W.reof && !W.rerr && !BUSY(1 - w))
 #define AT_N(w) (!gone[1 - w] && !W.reof && !W.rerr && ADVANCES(1 - w) && \
 	BOUND(w))
@@ -273,13 +271,8 @@ end:	do
 
 /* ---- the receiving loop ---- */
 
-#ifdef M_SINKPROVE		/* Tux data still proves what nobody reads */
-#define SUNK(w) false
-#else
-#define SUNK(w) (UNREAD(w) && W.rst == PLAIN)
-#endif
 #define LISTENS(w) (LOOP(1 - w) && !W.rerr)
-#define FLIES(w, i) (!dead && !SUNK(w) && ((W.sent & BIT(i)) || \
+#define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
 	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
 #define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && W.rst != RAW && \
 	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
@@ -331,7 +324,7 @@ end:	do
 		assert(W.rst != PLAIN && i >= W.rat);
 		take(w, i);
 		i = 0 }
-	:: atomic { LISTENS(w) && !dead && !SUNK(w) && !W.rfin && W.rst != RAW &&
+	:: atomic { LISTENS(w) && !dead && !W.rfin && W.rst != RAW &&
 		    (W.tuxfin || (W.path == TUX && W.ended)) ->
 		printf("loop %d: FIN over Tux\n", 1 - w);
 		assert(W.rst != PLAIN);
@@ -445,8 +438,7 @@ proctype referee(byte w)
 			assert(!W.broken && !W.rerr);
 			/* no writer waits */
 			assert(W.shut || W.silent || INSISTS(w));
-			assert(!W.shut || W.eof);
-			assert(!W.shut || W.reof || UNREAD(w));
+			assert(!W.shut || W.eof && W.reof);
 			assert(!W.silent || W.roff == W.wr || IN_DOUBT(w));
 			assert(!W.silent || dead || W.pinned || W.rpinned ||
 			       SETTLED(w));

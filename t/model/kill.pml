@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kill - from TCP to Tux, with kill -9 of either end and with children of either
- * end that take part, at any moment
+ * kill - from TCP to Tux, with kill -9 of either end and with children of
+ * either end that take part, at any moment
  */
 #define WAYS 1
 #ifndef BYTES
@@ -15,7 +15,6 @@
 #define RINGCAP 2
 #define SWITCHES 0
 #define SILENCE
-#define DIES
 #define CRASHES
 #define FORKS
 

@@ -11,7 +11,7 @@
 #ifndef AHEAD
 #define AHEAD 1
 #endif
-#define ROOM 3
+#define ROOM 2
 #define RINGCAP 2
 #define SWITCHES 0
 #define LOOKALIKE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * path - from the acknowledged generation on: back to TCP, again to Tux, several
- * times; the end; RAW
+ * path - from the acknowledged generation on: back to TCP, again to Tux,
+ * several times; the end; RAW
  */
 #define WAYS 1
 #ifndef BYTES

@@ -2,10 +2,10 @@
 /*
  * way - one direction of a connection, as lib/conn moves it between TCP and Tux
  *
- * Way w leads from end w to end 1-w.  Names are those of lib/conn: st, at, doubt
- * (duplex.h); path, off, busy (conn.h).  Here is the state, and what each step
- * does to it; ends.pml says when a step may be taken.  README says what is left
- * out.  "#ifdef M_..." is a mutant: a rule broken on purpose.
+ * Way w leads from end w to end 1-w.  Names are those of lib/conn: st, at,
+ * doubt (duplex.h); path, off, busy (conn.h).  Here is the state, and what each
+ * step does to it; ends.pml says when a step may be taken.  README says what is
+ * left out.  "#ifdef M_..." is a mutant: a rule broken on purpose.
  */
 
 #define TOP 5			/* slots of a queue; ROOM is at most that */

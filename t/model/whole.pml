@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * whole - from TCP to Tux, back and again, with a reader who may be slow, the end
- * at any moment and kill -9
+ * whole - from TCP to Tux, back and again, with a reader who may be slow, the
+ * end at any moment and kill -9
  */
 #define WAYS 1
 #ifndef BYTES

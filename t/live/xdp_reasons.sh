@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp_reasons - where AF_XDP cannot be had, programs run as ever, over TCP, and
+# say why; and what can be had by MTU
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+
+load=$build/t/posix/load
+need redis-server redis-cli setpriv "$load"
+privilege "$@"
+setup
+pair
+
+redis server "${tux[@]}" || exit 1
+server_pid=$pid
+
+# Runs a client NAME with WORDS before tuxrun; it works, and gives reason WHY.
+stays()
+{
+	local name=$1 why=$2
+
+	shift 2
+	start "$name" "${a[@]}" "$@" "${tux[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 2 --size 100 --every 100
+	client_pid=$pid
+	check "$name: says why" wait_for 10 said "$why" "$name"
+	check "$name: works" goes_on "$name"
+	stops "$name"
+	check "$name: never moved" [ "$(on_tux "$dir/$name.err")" = 0 ]
+}
+
+# goes NAME: a client of which all connections move
+goes()
+{
+	client "$1" --conns 2 --size 100 --every 100
+	client_pid=$pid
+	check "$1: moves" wait_for 10 moved "$1" 2
+	check "$1: works" goes_on "$1"
+	stops "$1"
+}
+
+# ---- privilege ---------------------------------------------------------------
+
+stays "without privilege" no-privilege \
+	setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all
+
+# ---- another process -----------------------------------------------------------
+
+client owner --conns 2 --every 100
+owner_pid=$pid
+check "the first process has the interface" wait_for 10 moved owner 2
+stays "the second" interface-busy
+check "the first goes on" goes_on owner
+client_pid=$owner_pid
+stops owner
+
+# ---- somebody else's program ---------------------------------------------------
+
+# A program of nobody we know: it passes everything.
+cat >"$dir/other.c" <<'END'
+#define SEC(name) __attribute__((section(name), used))
+SEC("xdp") int other(void *ctx) { (void)ctx; return 2; }
+char license[] SEC("license") = "GPL";
+END
+clang=$(command -v "${CLANG:-clang}") &&
+	"$clang" -target bpf -O2 -c -o "$dir/other.o" "$dir/other.c"
+if [ -e "$dir/other.o" ] && ip -n "$ns_a" link set veth0 xdp obj \
+	"$dir/other.o" sec xdp 2>/dev/null; then
+	stays "a foreign program" foreign-xdp
+	check "which is still there" eval \
+		'ip -n "$ns_a" link show veth0 | grep -q "name other"'
+	ip -n "$ns_a" link set veth0 xdp off
+else
+	skip "a foreign program" "needs clang, and iproute2 with libbpf"
+fi
+
+# ---- MTU -----------------------------------------------------------------------
+
+mtu()
+{
+	wait_for 10 none_attached
+	ip -n "$ns_a" link set veth0 mtu "$1" &&
+		ip -n "$ns_b" link set veth0 mtu "$2"
+}
+
+check "MTU 3498" mtu 3498 3498
+goes "one frame"
+check "MTU 3498 here, 1500 there" mtu 3498 1500
+goes "the smaller one"
+check "MTU 9000" mtu 9000 9000
+stays "too long" mtu
+check "MTU 1500" mtu 1500 1500
+goes "as ever"
+
+# ---- another interface -----------------------------------------------------------
+
+ip -n "$ns_a" link add other0 type dummy
+ip -n "$ns_a" link set other0 up
+tux=("$build/contrib/tuxrun" -i other0 --io xdp -v)
+stays "another interface" other-interface
+end "$server_pid"
+finish
