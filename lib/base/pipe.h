@@ -110,8 +110,11 @@ static inline void tux_pipe_copy(const struct tux_pipe *p, uint64_t off,
 				 void *dst, uint32_t len)
 {
 	uint32_t n = len;
-	const uint8_t *at = tux_pipe_at(p, off, &n);
+	const uint8_t *at;
 
+	if (!len)		/* an empty pipe's origin is the producer's */
+		return;
+	at = tux_pipe_at(p, off, &n);
 	memcpy(dst, at, n);
 	if (n < len) {
 		uint32_t rest = len - n;
