@@ -6,6 +6,9 @@
  * addresses and ports, and a payload that begins as a Tux packet does.  All
  * else passes, also what looks odd: tags, options, fragments, extension
  * headers.  Without a socket on its queue, a packet passes as well.
+ *
+ * Long packets of others may come in several pieces.  All that is looked at is
+ * in the first, and a packet of ours is a single one.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -66,7 +69,7 @@ static __always_inline struct udphdr *parse_v6(void *p, void *end,
 	return (struct udphdr *)(ip + 1);
 }
 
-SEC("xdp")
+SEC("xdp.frags")
 int tux_xdp(struct xdp_md *ctx)
 {
 	void *p = (void *)(long)ctx->data;

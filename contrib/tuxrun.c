@@ -27,7 +27,8 @@ enum { THREADS_MAX = 64 };
 
 static const char usage[] =
 	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
-	"              [--attach=start|demand] [-v] PROGRAM [ARG]...\n";
+	"              [--attach=start|demand] [--zero-copy=off|auto|on] [-v]\n"
+	"              PROGRAM [ARG]...\n";
 
 static const char help[] =
 	"Runs PROGRAM so that its TCP connections can move to Tux.\n"
@@ -37,13 +38,14 @@ static const char help[] =
 	"                         threads=N: N threads do nothing else\n"
 	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
 	"      --attach=start     take the interface at once, and keep it\n"
+	"      --zero-copy=auto   AF_XDP without copying, where that works\n"
 	"  -v, --verbose          one line per connection on standard error\n"
 	"  -h, --help             this text\n"
 	"      --version          the version\n"
 	"\n"
 	"See tuxrun(1).\n";
 
-enum { OPT_IO = 256, OPT_ATTACH, OPT_VERSION };
+enum { OPT_IO = 256, OPT_ATTACH, OPT_ZERO_COPY, OPT_VERSION };
 
 #ifdef TUX_XDP
 static const bool have_xdp = true;
@@ -56,6 +58,7 @@ static const struct option options[] = {
 	{ "mode", required_argument, NULL, 'm' },
 	{ "io", required_argument, NULL, OPT_IO },
 	{ "attach", required_argument, NULL, OPT_ATTACH },
+	{ "zero-copy", required_argument, NULL, OPT_ZERO_COPY },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -126,6 +129,14 @@ static void set_attach(const char *when)
 		die(EXIT_SELF, "attach '%s' is neither 'start' nor 'demand'",
 		    when);
 	set("TUX_ATTACH", when);
+}
+
+static void set_zero_copy(const char *when)
+{
+	if (strcmp(when, "off") && strcmp(when, "auto") && strcmp(when, "on"))
+		die(EXIT_SELF, "zero copy '%s' is neither 'off' nor 'auto' "
+		    "nor 'on'", when);
+	set("TUX_ZERO_COPY", when);
 }
 
 /* Why AF_XDP cannot work, as far as can be seen from here; NULL. */
@@ -235,6 +246,9 @@ static void parse(int argc, char **argv)
 			break;
 		case OPT_ATTACH:
 			set_attach(optarg);
+			break;
+		case OPT_ZERO_COPY:
+			set_zero_copy(optarg);
 			break;
 		case 'v':
 			set("TUX_VERBOSE", "1");

@@ -14,7 +14,10 @@
 #include "say.h"
 #include "stack.h"
 
-enum { INHERIT_TRIES = 1000 };
+enum {
+	INHERIT_TRIES = 1000,	/* the latches may be held for ever */
+	DISARM_MS = 200,	/* for the peer's answer */
+};
 
 /* ---- what a descriptor is --------------------------------------------- */
 
@@ -67,7 +70,7 @@ static bool look_up(struct sock *s, int fd)
 
 /* ---- listeners -------------------------------------------------------- */
 
-static enum tux_reason make_reachable(struct sock *s)
+static enum tux_reason make_reachable(struct sock *s, int fd)
 {
 	enum tux_reason why = iface_allows_listener(&s->local);
 	struct tux_stack *stack;
@@ -78,7 +81,8 @@ static enum tux_reason make_reachable(struct sock *s)
 	stack = stack_get();
 	if (!stack)
 		return TUX_REASON_NOT_STARTED;
-	r = tux_stack_listen(stack, &s->local, s->domain == AF_INET, s->v6only);
+	r = tux_stack_listen(stack, fd, &s->local, s->domain == AF_INET,
+			     s->v6only);
 	s->reachable = r == 0;
 	return (enum tux_reason)-r;
 }
@@ -93,7 +97,7 @@ static void add_listener(int fd, int domain)
 	s->v6only = domain == AF_INET6 &&
 		    get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
 	if (local_addr(fd, &s->local) && fd_add(fd, s))
-		s->why = (uint8_t)make_reachable(s);
+		s->why = (uint8_t)make_reachable(s, fd);
 	sock_put(s);
 }
 
@@ -138,11 +142,11 @@ bool claim_yield_port(uint16_t port)
 
 /* A child that accepts from its parent's listener: if the parent is gone, or
  * was no more than a launcher, the port is free and the child takes it over. */
-static void inherit_listener(struct sock *l)
+static void inherit_listener(struct sock *l, int fd)
 {
 	l->epoch = fork_epoch;
 	l->reachable = false;
-	l->why = (uint8_t)make_reachable(l);
+	l->why = (uint8_t)make_reachable(l, fd);
 	if (l->why == TUX_REASON_PORT_TAKEN)
 		l->why = TUX_REASON_NOT_OWNER;
 }
@@ -197,7 +201,7 @@ void claim_accepted(int listener, int fd, bool nonblock)
 	l = sock_get(listener);
 	if (l && l->stage == SOCK_LISTENER) {
 		if (l->epoch != fork_epoch)
-			inherit_listener(l);
+			inherit_listener(l, listener);
 		add_accepted(l, fd, nonblock);
 	} else if (l) {
 		sock_put(l);
@@ -298,26 +302,32 @@ static void claim(struct sock *s, int fd)
 
 /* In a child: a claimed connection of the parent's.  If it has not begun to
  * move, both processes stay on TCP with it: the duplex is in shared memory. */
-static bool pin_shared(struct tux_duplex *dx)
+static int pin_once(struct tux_duplex *dx)
 {
-	bool plain = false;
+	int r = -EBUSY;
 
-	for (int i = 0; i < INHERIT_TRIES; i++) {
-		if (tux_latch_try(&dx->tx.latch))
-			break;
-		if (i == INHERIT_TRIES - 1)
-			return false;
+	for (int i = 0; !tux_latch_try(&dx->tx.latch); i++) {
+		if (i == INHERIT_TRIES)
+			return -EBUSY;
 		sched_yield();
 	}
 	if (tux_latch_try(&dx->rx.latch)) {
-		plain = dx->tx.state == TUX_TX_PLAIN &&
-			dx->rx.state == TUX_RX_PLAIN;
-		if (plain)
-			dx->tx.pinned = dx->rx.pinned = 1;
+		r = tux_duplex_pin(dx);
 		tux_latch_drop(&dx->rx.latch);
 	}
 	tux_latch_drop(&dx->tx.latch);
-	return plain;
+	return r;
+}
+
+static bool pin_shared(struct tux_duplex *dx)
+{
+	int r = pin_once(dx);
+
+	for (int i = 0; r == -EAGAIN && i < DISARM_MS; i++) {
+		libc.poll(NULL, 0, 1);
+		r = pin_once(dx);
+	}
+	return !r;
 }
 
 static void inherit(struct sock *s)

@@ -8,6 +8,7 @@
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "io/fd.h"
 #include "io/sys.h"
 #include "libc.h"
 #include "path.h"
@@ -109,15 +110,19 @@ void close_all(void)
 		if (s)
 			drop(s, fd);
 	}
-	stack_drain(TUX_SEC(DRAIN_S));
+	stack_end(TUX_SEC(DRAIN_S));
 }
 
 /* ---- the calls -------------------------------------------------------- */
 
+/* A number that the program was never given is none, to the program. */
 HOOK int close(int fd)
 {
-	if (!fork_is_vfork())
+	if (!fork_is_vfork()) {
+		if (tux_fd_ours(fd))
+			return (int)libc_ret(-EBADF);
 		close_forget(fd);
+	}
 	return libc.close(fd);
 }
 
@@ -129,16 +134,34 @@ static void forget_range(unsigned from, unsigned to)
 		close_forget((int)fd);
 }
 
+/* In pieces, around what is ours. */
+static int close_others(unsigned from, unsigned to, int flags)
+{
+	int r = 0;
+
+	forget_range(from, to);
+	while (!r && from <= to && from < TUX_FD_MAX) {
+		unsigned ours = (unsigned)tux_fd_next((int)from);
+
+		if (ours > to)
+			break;
+		if (ours > from)
+			r = libc.close_range(from, ours - 1, flags);
+		from = ours + 1;
+	}
+	return r || from > to ? r : libc.close_range(from, to, flags);
+}
+
 HOOK int close_range(unsigned from, unsigned to, int flags)
 {
-	if (!(flags & CLOSE_RANGE_CLOEXEC) && from <= to && !fork_is_vfork())
-		forget_range(from, to);
-	return libc.close_range(from, to, flags);
+	if ((flags & CLOSE_RANGE_CLOEXEC) || from > to || fork_is_vfork())
+		return libc.close_range(from, to, flags);
+	return close_others(from, to, flags);
 }
 
 HOOK void closefrom(int from)
 {
-	if (!fork_is_vfork())
-		forget_range(from < 0 ? 0 : (unsigned)from, ~0u);
-	libc.closefrom(from);
+	if (fork_is_vfork() ||
+	    close_others(from < 0 ? 0 : (unsigned)from, ~0u, 0))
+		libc.closefrom(from);
 }

@@ -37,11 +37,16 @@ void conf_init(void)
 {
 	const char *io = getenv("TUX_IO");
 	const char *attach = getenv("TUX_ATTACH");
+	const char *zerocopy = getenv("TUX_ZERO_COPY");
 	const char *verbose = getenv("TUX_VERBOSE");
 
 	set_iface(getenv("TUX_IFACE"));
 	conf.threads = threads(getenv("TUX_MODE"));
 	conf.io = io && strcmp(io, "udp") == 0 ? TUX_IO_UDP : TUX_IO_XDP;
 	conf.attach_start = attach && strcmp(attach, "start") == 0;
+	if (zerocopy && strcmp(zerocopy, "auto") == 0)
+		conf.zerocopy = TUX_ZEROCOPY_AUTO;
+	else if (zerocopy && strcmp(zerocopy, "on") == 0)
+		conf.zerocopy = TUX_ZEROCOPY_ON;
 	conf.verbose = verbose && *verbose && strcmp(verbose, "0") != 0;
 }

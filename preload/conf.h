@@ -6,6 +6,7 @@
  * TUX_MODE     inline (the default) or threads=N
  * TUX_IO       xdp (the default) or udp
  * TUX_ATTACH   start: take the interface at once; or demand (the default)
+ * TUX_ZERO_COPY  auto or on: try zero copy; or off (the default)
  * TUX_VERBOSE  1: a line on standard error for each connection
  */
 #ifndef TUX_PRELOAD_CONF_H
@@ -21,6 +22,7 @@ struct conf {
 	unsigned threads;	/* 0: inline */
 	enum tux_io io;
 	bool attach_start;
+	enum tux_zerocopy zerocopy;
 	bool verbose;
 };
 

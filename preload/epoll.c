@@ -7,6 +7,7 @@
 
 #include "fd.h"
 #include "hooks.h"
+#include "io/fd.h"
 #include "libc.h"
 
 enum { TRIES = 100000 };	/* a signal handler may wait for itself */
@@ -60,7 +61,7 @@ static void fini(struct ep *ep)
 	if (ep->w.bell)
 		tux_waiter_fini(&ep->w);
 	if (ep->kick >= 0)
-		libc.close(ep->kick);
+		tux_fd_close(ep->kick);
 	ep_take(&pool_latch);
 	ep->next = pool;
 	pool = ep;
@@ -293,7 +294,7 @@ static void orphan(struct ep *ep)
 		}
 	}
 	if (ep->w.bell)
-		libc.close(ep->w.fd);
+		tux_fd_close(ep->w.fd);
 	memset(&ep->w, 0, sizeof(ep->w));
 }
 

@@ -49,6 +49,7 @@ struct item {			/* one descriptor in one instance */
 	epoll_data_t data;	/* the application's */
 	uint32_t events;	/* the application's */
 	uint32_t mask;		/* the events of the kernel's item */
+	uint32_t tcp;		/* what only the kernel can say, lately */
 	uint32_t gen;		/* of this registration, in the tag */
 	uint32_t seq;		/* of the look that reported it last ... */
 	int slot;		/* ... and where */
@@ -168,6 +169,7 @@ struct look {			/* one epoll_wait() */
 	const sigset_t *mask;
 	uint32_t seq;		/* 0 until it looks */
 	int n;			/* events in evs */
+	bool half;		/* of one of them the kernel knows more */
 };
 
 /* Takes what rings into the list of ready items (latch held). */

@@ -7,6 +7,7 @@
 
 #include "epoll.h"
 #include "fd.h"
+#include "fork.h"
 #include "libc.h"
 #include "pass.h"
 
@@ -30,6 +31,25 @@ static int add_kernel(struct ep *ep, struct item *it,
 	it->data = e->data;
 	it->events = it->mask = e->events;
 	return 0;
+}
+
+/* The kernel would have nothing to tell of it: the item begins without its. */
+static int add_ring(struct ep *ep, struct item *it, struct sock *s,
+		    const struct epoll_event *e)
+{
+	int r;
+
+	it->gen++;
+	it->used = true;
+	it->kernel = it->spent = it->stale = it->again = false;
+	it->data = e->data;
+	it->events = e->events;
+	it->mask = 0;
+	ep_hold(it->fd, 1);
+	r = item_attach(ep, it, s);
+	if (r)
+		item_drop(ep, it);
+	return r;
 }
 
 static int add_instance(struct ep *ep, struct item *it, struct ep *inner)
@@ -69,8 +89,23 @@ static int add_sock(struct ep *ep, struct item *it)
 	return r;
 }
 
+/* The sock of @fd, with a reference, if it is on the rings both ways and these
+ * tell all that @events ask for. */
+static struct sock *on_rings(int fd, uint32_t events)
+{
+	struct sock *s = sock_get(fd);
+
+	if (s && (s->epoch != fork_epoch || ready_of(s).tcp ||
+		  (events & (EPOLLET | EPOLLEXCLUSIVE)))) {
+		sock_put(s);
+		s = NULL;
+	}
+	return s;
+}
+
 static int add(struct ep *ep, int fd, const struct epoll_event *e)
 {
+	struct sock *s = on_rings(fd, e->events);
 	struct ep *inner;
 	struct item *it;
 	int r;
@@ -81,9 +116,13 @@ static int add(struct ep *ep, int fd, const struct epoll_event *e)
 		r = -ENOMEM;
 	else if (it->used && it->sock)
 		r = -EEXIST;
+	else if (s && !it->used)
+		r = add_ring(ep, it, s, e);
 	else
 		r = add_kernel(ep, it, e);
 	ep_unlock(ep);
+	if (s)
+		sock_put(s);
 	if (r)
 		return r;
 	inner = ep_get(fd);

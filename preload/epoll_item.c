@@ -104,6 +104,7 @@ void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 	bool on_ring = !(tcp & EPOLLERR);
 	uint32_t what, mask;
 
+	it->tcp = tcp;
 	/* An edge too many can be told from a true one; a change of the item
 	 * would be a false one. */
 	if (it->events & EPOLLET)

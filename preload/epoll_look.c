@@ -6,6 +6,7 @@
 #include "epoll.h"
 
 #include "fd.h"
+#include "io/fd.h"
 #include "libc.h"
 #include "wait.h"
 
@@ -98,6 +99,12 @@ void look_drain(struct ep *ep)
 	}
 }
 
+/* One direction of it is on TCP, and somebody asks for that. */
+static bool half_told(const struct item *it)
+{
+	return it->kernel && (it->events & it->tcp & (READY_IN | READY_OUT));
+}
+
 /* Level-triggered ones go back to the tail, behind @end; what has not been
  * looked at for want of room stays at the head. */
 static void take_ready(struct look *l, struct tux_list *end, int max)
@@ -113,6 +120,7 @@ static void take_ready(struct look *l, struct tux_list *end, int max)
 		if (!got)
 			continue;
 		report(l, it, got);
+		l->half = l->half || half_told(it);
 		if (it->events & EPOLLONESHOT)
 			spend(ep, it, false);
 		else if (!(it->events & EPOLLET))
@@ -162,7 +170,7 @@ static void kicked(struct ep *ep)
 	if (atomic_load(&ep->plain) && wait_now() < ep->kick_until)
 		return;
 	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, ep->kick, &e);
-	libc.close(ep->kick);
+	tux_fd_close(ep->kick);
 	ep->kick = -1;
 }
 

@@ -11,6 +11,7 @@
 
 #include "epoll.h"
 #include "hooks.h"
+#include "io/fd.h"
 #include "libc.h"
 #include "timeout.h"
 #include "wait.h"
@@ -83,7 +84,8 @@ void ep_kick(struct ep *ep)
 
 	if (!atomic_load(&ep->plain) || ep->kick >= 0)
 		return;
-	ep->kick = libc.eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	ep->kick = tux_fd_lift(libc.eventfd(1, EFD_CLOEXEC |
+					       EFD_NONBLOCK));
 	ep->kick_until = wait_now() + KICK_FOR;
 	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->kick, &e);
 	errno = saved;
@@ -147,7 +149,7 @@ static int look(struct look *l, bool fresh)
 	bool last = fresh || l->until == 0 || !l->ep->on_ring;
 	tux_time now = wait_now();
 	int keep = share(l, now), r = 0;
-	bool turned = fresh;
+	bool turned = fresh, ask;
 
 	look_rings(l, l->max - keep);
 	if ((l->n || l->until == 0) && !fresh) {
@@ -155,7 +157,8 @@ static int look(struct look *l, bool fresh)
 		turned = true;
 		look_rings(l, l->max - keep);
 	}
-	if (keep || (!l->n && last))
+	ask = l->n ? l->half && l->n < l->max : last;
+	if (keep || ask)
 		r = look_kernel(l, l->max - l->n, now);
 	/* Nobody took the place that was kept. */
 	if (keep && !l->n && !r)

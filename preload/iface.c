@@ -203,3 +203,9 @@ enum tux_reason iface_allows_listener(const struct tux_addr *local)
 		return TUX_REASON_OTHER_INTERFACE;
 	return TUX_REASON_NONE;
 }
+
+enum tux_reason iface_allows_peer(const struct tux_addr *peer)
+{
+	return is_loopback(peer) && !conf.lo ? TUX_REASON_LOOPBACK :
+	       TUX_REASON_NONE;
+}

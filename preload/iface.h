@@ -22,6 +22,9 @@ enum tux_reason iface_allows(const struct tux_addr *local,
 /* The same for a listener, whose peers are not known yet. */
 enum tux_reason iface_allows_listener(const struct tux_addr *local);
 
+/* The same for a connection to @peer, of which our own address is not known. */
+enum tux_reason iface_allows_peer(const struct tux_addr *peer);
+
 /* In a child, right after fork. */
 void iface_forked(void);
 

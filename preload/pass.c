@@ -13,12 +13,14 @@
 enum { RAW_S = 1 };		/* the peer's application must read to follow */
 
 /* Afterwards nothing counts its bytes any more, and nothing needs to. */
-static bool make_raw(struct sock *s)
+static bool make_raw(struct sock *s, int fd)
 {
+	struct path_tcp t = { .fd = fd };
+	struct tux_tcp tcp = path_tcp(&t);
 	uint8_t from = SOCK_CLAIMED;
 
 	if (tux_duplex_readable(s->dx) ||
-	    tux_end_raw(s->end, TUX_SEC(RAW_S)) ||
+	    tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) ||
 	    tux_duplex_readable(s->dx)) {
 		errno = EBUSY;
 		return false;
@@ -38,7 +40,7 @@ bool pass_plain(int fd)
 	if (!s)
 		return true;
 	if (s->stage == SOCK_CLAIMED && s->epoch == fork_epoch)
-		ok = make_raw(s);
+		ok = make_raw(s, fd);
 	sock_put(s);
 	return ok;
 }

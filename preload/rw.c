@@ -373,7 +373,7 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 		return libc.writev(r->fd, iov, n);
 	}
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
-		tux_end_flush(r->s->end, !r->s->nonblock);
+		tux_end_flush(r->s->end, !nonblocking(&j));
 	if (k == -EPIPE && !(flags & MSG_NOSIGNAL))
 		raise_sigpipe();
 	return finish(r, k);

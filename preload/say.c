@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "conf.h"
+#include "io/fd.h"
 #include "libc.h"
 
 enum {
-	SAY_FD_MIN = 200,	/* out of the way of programs that count fds */
-	LINE = 320,
+	LINE = 400,
 };
 
 static int out = -1;
@@ -27,9 +27,9 @@ static void put(struct line *l, const char *s)
 		l->text[l->len++] = *s++;
 }
 
-static void put_number(struct line *l, unsigned n, unsigned base)
+static void put_number(struct line *l, uint64_t n, unsigned base)
 {
-	char digits[12];
+	char digits[24];
 	int i = sizeof(digits) - 1;
 
 	digits[i] = 0;
@@ -98,7 +98,7 @@ static void send_line(struct line *l)
 void say_init(void)
 {
 	if (conf.verbose)
-		out = libc.fcntl(2, F_DUPFD_CLOEXEC, SAY_FD_MIN);
+		out = tux_fd_copy(2);
 }
 
 void say_decided(const struct sock *s, bool tux, enum tux_reason why)
@@ -134,6 +134,83 @@ void say_failed(const char *what, int err)
 	put(&l, what);
 	put(&l, ": ");
 	put(&l, strerrordesc_np(err) ? strerrordesc_np(err) : "error");
+	send_line(&l);
+}
+
+static void put_count(struct line *l, const char *word, uint64_t n)
+{
+	put(l, word);
+	put_number(l, n, 10);
+}
+
+/* Frames that are missing are too few, or counted twice. */
+static void put_frames(struct line *l, const struct tux_tally *t)
+{
+	int64_t missing = tux_tally_missing(t);
+
+	put_count(l, ", frames ", t->frames);
+	put_count(l, " free ", t->free);
+	put_count(l, " fill ", t->fill);
+	put_count(l, " held ", t->held);
+	put_count(l, " built ", t->built);
+	put_count(l, " sent ", t->sent);
+	put(l, missing < 0 ? " missing -" : " missing ");
+	put_number(l, (uint64_t)(missing < 0 ? -missing : missing), 10);
+}
+
+static void put_traffic(struct line *l, const struct tux_tally *t)
+{
+	put_count(l, ", rx ", t->rx);
+	put_count(l, " tx ", t->tx);
+	put_count(l, " kicks ", t->kicks);
+	put_count(l, " again ", t->again);
+	put_count(l, " nudges ", t->nudges);
+	put_count(l, " dropped ", t->dropped);
+	put_count(l, " starved ", t->starved);
+	put_count(l, " invalid ", t->invalid);
+}
+
+static void put_features(struct line *l, const struct tux_feature *f)
+{
+#define X(name, bit, word) \
+	if (f->xdp & TUX_FEATURE_##name) \
+		put(l, " " word);
+	put(l, f->known ? ", driver" : ", driver unknown");
+	TUX_FEATURES(X)
+#undef X
+	if (f->zc_segs)
+		put_count(l, " zc-segs ", f->zc_segs);
+	if (f->xsk)
+		put_count(l, " xsk-features ", f->xsk);
+}
+
+void say_link(const struct tux_link_note *n)
+{
+	static const char *const what[] = {
+		[TUX_LINK_TAKEN] = ": taken",
+		[TUX_LINK_LEFT] = ": given back",
+		[TUX_LINK_COUNTED] = ": still taken",
+		[TUX_LINK_REFUSED] = ": zero copy was refused, so it copies",
+		[TUX_LINK_STUCK] = ": zero copy dropped, as nothing leaves",
+		[TUX_LINK_DEAF] = ": zero copy dropped, as nothing arrives",
+	};
+	struct line l = { .len = 0 };
+
+	if (out < 0)
+		return;
+	put(&l, "tux: ");
+	put(&l, n->ifname);
+	put(&l, what[n->what]);
+	if (n->what <= TUX_LINK_COUNTED) {
+		put_count(&l, ", queues ", n->tally->queues);
+		put_count(&l, " zerocopy ", n->tally->zerocopy);
+	}
+	if (n->what == TUX_LINK_TAKEN) {
+		put_features(&l, n->feature);
+	} else if (n->what <= TUX_LINK_COUNTED) {
+		put_frames(&l, n->tally);
+		put_traffic(&l, n->tally);
+	}
 	send_line(&l);
 }
 

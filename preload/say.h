@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * say - one line on standard error for each connection, if asked for
+ * say - a line on standard error for each connection and interface, if asked for
  *
  * Without stdio, and through a private copy of the descriptor, so that it can
  * be said anywhere and goes where the user looked when the program started.
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/reason.h"
+#include "io/link.h"
 #include "sock.h"
 
 /* After conf_init(). */
@@ -18,6 +19,9 @@ void say_init(void);
 
 /* Which path @s is on, or why not: counted always, said if verbose. */
 void say_decided(const struct sock *s, bool tux, enum tux_reason why);
+
+/* What becomes of an interface, if verbose. */
+void say_link(const struct tux_link_note *n);
 
 /* "tux: cannot WHAT: error N", if verbose. */
 void say_failed(const char *what, int err);

@@ -12,6 +12,7 @@
 #include "hooks.h"
 #include "iface.h"
 #include "libc.h"
+#include "mark.h"
 #include "path.h"
 
 HOOK int socket(int domain, int type, int protocol)
@@ -77,8 +78,10 @@ HOOK int bind(int fd, const struct sockaddr *addr, socklen_t len)
 
 HOOK int listen(int fd, int backlog)
 {
-	int r = libc.listen(fd, backlog);
+	int r;
 
+	mark_listening(fd);
+	r = libc.listen(fd, backlog);
 	if (!r)
 		claim_listen(fd);
 	return r;
@@ -86,8 +89,10 @@ HOOK int listen(int fd, int backlog)
 
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	int r = libc.connect(fd, addr, len);
+	int r;
 
+	mark_connecting(fd, addr, len);
+	r = libc.connect(fd, addr, len);
 	if (addr && len >= sizeof(addr->sa_family) &&
 	    addr->sa_family != AF_UNIX && addr->sa_family != AF_UNSPEC &&
 	    (!r || errno == EINPROGRESS || errno == EINTR))

@@ -35,9 +35,11 @@ static void start(void)
 		.io = conf.io,
 		.threads = conf.threads,
 		.attach_start = conf.attach_start,
+		.zerocopy = conf.zerocopy,
 		.ready = on_ready,
 		.decided = on_decided,
 		.gone = on_gone,
+		.said = say_link,
 	};
 	struct tux_stack *s;
 	int saved = errno;
@@ -69,12 +71,15 @@ struct tux_stack *stack_get(void)
 	return preload_stack();
 }
 
-void stack_drain(tux_time for_ns)
+void stack_end(tux_time for_ns)
 {
 	struct tux_stack *s = atomic_exchange(&stack, NULL);
 
-	if (s)
-		tux_stack_drain(s, for_ns);
+	if (!s)
+		return;
+	tux_stack_drain(s, for_ns);
+	if (conf.verbose)
+		tux_stack_count(s);
 }
 
 void stack_forked(void)

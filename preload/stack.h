@@ -10,8 +10,9 @@
 /* preload_stack(), started if need be.  NULL: it cannot start. */
 struct tux_stack *stack_get(void);
 
-/* Sends what is left, for at most @for_ns, once; then there is no stack. */
-void stack_drain(tux_time for_ns);
+/* At exit: sends what is left, for at most @for_ns, once, and if verbose says how
+ * the interface stands; then there is no stack. */
+void stack_end(tux_time for_ns);
 
 /* In a child, right after fork. */
 void stack_forked(void);

@@ -101,11 +101,18 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep)
 {
 	enum tux_reason why = why_not(s, &o->tuple);
+	struct tux_key key = { 0 };
 	struct tux_driver *d;
 	struct tux_end *e;
+	int r = 0;
 
 	if (why)
 		return -(int)why;
+	if (s->link->announce)
+		r = tux_announce_look(&s->announce, o->fd, &o->tuple,
+				      o->active, &key);
+	if (r)
+		return r;
 	d = tux_stack_choose(s);
 	if (!d)
 		return -TUX_REASON_NOT_STARTED;
@@ -115,6 +122,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->user = o->user;
 	e->tuple = o->tuple;
 	e->active = o->active;
+	e->key = key;
 	e->mtu = datagram_max(s, o);
 	e->fd = o->fd;
 	*ep = e;
@@ -205,30 +213,28 @@ void tux_end_free(struct tux_end *e)
 
 static bool tx_is_raw(struct tux_duplex *d)
 {
-	uint8_t state;
 	bool raw;
 
 	tux_latch_take(&d->tx.latch);
-	state = atomic_load(&d->tx.state);
-	raw = state == TUX_TX_RAW || (state == TUX_TX_PLAIN && d->tx.pinned);
+	raw = tux_duplex_tx_is_raw(d);
 	tux_latch_drop(&d->tx.latch);
 	return raw;
 }
 
-static bool rx_is_raw(struct tux_duplex *d)
+/* Who calls reads nothing meanwhile; so if the peer's marker is what comes next
+ * in TCP, it must be found here. */
+static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
-	uint8_t state;
 	bool raw;
 
 	tux_latch_take(&d->rx.latch);
-	state = atomic_load(&d->rx.state);
-	raw = (state == TUX_RX_RAW && !tux_duplex_readable(d)) ||
-	      (state == TUX_RX_PLAIN && d->rx.pinned);
+	tux_duplex_advance(d, tcp);
+	raw = tux_duplex_rx_is_raw(d);
 	tux_latch_drop(&d->rx.latch);
 	return raw;
 }
 
-int tux_end_raw(struct tux_end *e, tux_time for_ns)
+int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 {
 	struct tux_stack *s = driver_of(e)->stack;
 	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
@@ -237,8 +243,9 @@ int tux_end_raw(struct tux_end *e, tux_time for_ns)
 		return -EBUSY;
 	tux_end_ring(e, TUX_RING_RAW, true);
 	for (;;) {
-		if (tx_is_raw(e->dx) && rx_is_raw(e->dx))
+		if (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp))
 			return 0;
+		tux_end_flush(e, true);
 		now = tux_clock_read();
 		if (now >= until)
 			return -EBUSY;
@@ -272,7 +279,7 @@ int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     const sigset_t *mask)
 {
 	struct tux_nap x = {
-		.w = w, .fds = fds, .n = n, .loop_fd = -1, .mask = mask,
+		.w = w, .fds = fds, .n = n, .mask = mask,
 	};
 
 	if (!s || s->forked || s->o.threads || !s->driver[0].started)

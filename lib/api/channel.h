@@ -24,6 +24,7 @@
 #include "base/reason.h"
 #include "base/time.h"
 #include "conn/duplex.h"
+#include "io/link.h"
 #include "wire/addr.h"
 
 struct tux_stack;
@@ -38,12 +39,14 @@ struct tux_stack_opts {
 	enum tux_io io;
 	unsigned threads;	/* dedicated loops; 0: one loop, inline */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
+	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
 
 	/* Told on a loop's thread; @user is the end's.  Short, and calls
 	 * nothing here but tux_waiter_*(). */
 	void (*ready)(void *user);		/* tux_duplex_poll() changed */
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);		/* the loop is done with a closed end */
+	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 
 /* Starts the stack: loops, sockets, threads (all signals blocked in them).
@@ -62,11 +65,19 @@ void tux_stack_forked(struct tux_stack *s);
  * @for_ns has passed. */
 void tux_stack_drain(struct tux_stack *s, tux_time for_ns);
 
-/* A TCP socket listens on @local (any address: all zero; @v6only as the socket
+/* At exit, after that: nobody drives any more, and the links say how they stand.
+ * The stack is of no use afterwards. */
+void tux_stack_count(struct tux_stack *s);
+
+/* TCP socket @fd is about to connect or to listen, and its connections may move:
+ * says so to their peers, if the backend wants that. */
+void tux_stack_mark(struct tux_stack *s, int fd);
+
+/* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
  * has it): be reachable for its connections' HELLOs.  0, or the reason why
  * not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many
  * tux_stack_unlisten() calls undo it. */
-int tux_stack_listen(struct tux_stack *s, const struct tux_addr *local,
+int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only);
 void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local);
 
@@ -107,9 +118,10 @@ void tux_end_close(struct tux_end *e, bool abort);
  * in a call with them any more. */
 void tux_end_free(struct tux_end *e);
 
-/* Asks for plain TCP in both directions for good, and waits at most @for_ns.
- * 0; -EBUSY if the peer did not follow in time. */
-int tux_end_raw(struct tux_end *e, tux_time for_ns);
+/* Asks for plain TCP in both directions for good, and waits at most @for_ns;
+ * @tcp is the connection's socket.  0; -EBUSY if the peer did not follow in
+ * time. */
+int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 
 /* ---- waiting --------------------------------------------------------- */
 

@@ -19,7 +19,6 @@ struct ride {
 	struct tux_driver *d;
 	struct tux_nap *x;
 	tux_time until;
-	tux_time fds_at;	/* when the descriptors were last looked at */
 	bool began;
 	bool masked;		/* all signals are blocked; old has the mask */
 	sigset_t old;
@@ -32,7 +31,7 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	d->dedicated = dedicated;
 	d->doze_fd = -1;
 	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
-	tux_spin_init(&d->spin);
+	tux_spin_init(&d->spin, dedicated);
 }
 
 bool tux_driver_take(struct tux_driver *d)
@@ -139,8 +138,10 @@ static int answer(int got)
 
 static int look(struct ride *r)
 {
-	r->fds_at = r->d->loop->now;
-	return answer(tux_nap(r->x, r->fds_at, r->fds_at));
+	tux_time now = r->d->loop->now;
+
+	r->d->fds_at = now;
+	return answer(tux_nap(r->x, now, now));
 }
 
 static int doze(struct ride *r)
@@ -185,7 +186,7 @@ static int ride(struct ride *r, bool *handed)
 			got = doze(r);
 		} else {
 			mask_signals(r);
-			if (l->now - r->fds_at >= TUX_USEC(FDS_US))
+			if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
 				got = look(r);
 		}
 		if (got)
@@ -199,9 +200,9 @@ static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
 	struct ride r = { .d = d, .x = x, .until = until };
 	int got;
 
-	x->loop_fd = d->loop->epfd;
+	x->loop = d->loop;
 	got = ride(&r, handed);
-	x->loop_fd = -1;
+	x->loop = NULL;
 	tux_spin_end(&d->spin, tux_clock_read());
 	leave(d, true);
 	unmask_signals(&r);

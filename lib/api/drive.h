@@ -51,6 +51,7 @@ struct tux_driver {
 	_Atomic bool started;
 	pthread_t thread;
 
+	tux_time fds_at;		/* a driver looked at its descriptors */
 	struct tux_spin spin;
 };
 
@@ -63,8 +64,12 @@ int tux_driver_start(struct tux_driver *d);
 /* Ends the helper, if it runs, and waits for that. */
 void tux_driver_stop(struct tux_driver *d);
 
+/* At exit: ends the helper, and the driving of application threads that still
+ * run, for good.  False: one of them does not let go. */
+bool tux_driver_halt(struct tux_driver *d);
+
 /* Waits as tux_channel_wait() says, driving if that is the caller's to do; @x
- * without its loop_fd. */
+ * without its loop. */
 int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until);
 
 /* One turn, if nobody drives. */

@@ -17,6 +17,7 @@ enum {
 	CROWD_MS = 1000,	/* how long a crowd is remembered */
 	STACK = 1024 * 1024,	/* of it, what thread-local storage takes */
 	HANDOVER_US = 200,
+	HALT_TRIES = 500,	/* of as long each */
 };
 
 /* Sleeps until the helper's state is not @state, at most for @in. */
@@ -72,26 +73,29 @@ static void watch(struct tux_driver *d)
 		become(d, TUX_RESTS, TUX_WATCHES);
 }
 
-static void sleep_on_loop(struct tux_driver *d, tux_time until)
+/* Is there more than datagrams? */
+static bool sleep_on_loop(struct tux_driver *d, tux_time until)
 {
-	struct pollfd p = { d->loop->epfd, POLLIN, 0 };
+	struct pollfd p[TUX_LOOP_FDS];
+	unsigned n = tux_loop_fds(d->loop, p);
 	struct timespec ts;
 
-	tux_sys_ppoll(&p, 1, tux_clock_until(&ts, until, tux_clock_read()),
+	tux_sys_ppoll(p, n, tux_clock_until(&ts, until, tux_clock_read()),
 		      NULL);
+	return p[0].revents;
 }
 
 /* Who wakes us does not use the loop's own eventfd: an application's thread
  * that takes a turn in between would clear it before we sleep on it. */
-static void sleep_beside(struct tux_driver *d, tux_time until)
+static void sleep_beside(struct tux_driver *d, struct pollfd *p, unsigned n,
+			 tux_time until)
 {
-	struct pollfd p[2] = { { d->loop->epfd, POLLIN, 0 },
-			       { d->doze_fd, POLLIN, 0 } };
 	struct timespec ts;
 
-	tux_sys_ppoll(p, 2, tux_clock_until(&ts, until, tux_clock_read()),
+	p[n] = (struct pollfd){ d->doze_fd, POLLIN, 0 };
+	tux_sys_ppoll(p, n + 1, tux_clock_until(&ts, until, tux_clock_read()),
 		      NULL);
-	if (p[1].revents)
+	if (p[n].revents)
 		tux_wake_clear(d->doze_fd);
 }
 
@@ -99,7 +103,9 @@ static void sleep_beside(struct tux_driver *d, tux_time until)
  * take it at any time. */
 static void fill_in(struct tux_driver *d)
 {
+	struct pollfd p[TUX_LOOP_FDS + 1];
 	tux_time until;
+	unsigned n;
 
 	if (!tux_driver_take(d)) {
 		become(d, TUX_FILLS_IN, TUX_WATCHES);
@@ -110,13 +116,14 @@ static void fill_in(struct tux_driver *d)
 	       !stopping(d))
 		;
 	until = tux_loop_deadline(d->loop);
+	n = tux_loop_fds(d->loop, p);
 	if (!has_work(d))
 		become(d, TUX_FILLS_IN, TUX_WATCHES);
 	atomic_store(&d->dozing, 1);
 	tux_driver_drop(d);
 	if (tux_loop_quiet(d->loop) && !stopping(d) &&
 	    atomic_load(&d->helper) == TUX_FILLS_IN)
-		sleep_beside(d, until);
+		sleep_beside(d, p, n, until);
 	atomic_store(&d->dozing, 0);
 }
 
@@ -135,10 +142,11 @@ static bool still_drives(struct tux_driver *d)
 static void doze(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
+	bool woken = false;
 
 	if (tux_loop_doze(l) && !stopping(d))
-		sleep_on_loop(d, tux_loop_deadline(l));
-	tux_loop_rouse(l, true);
+		woken = sleep_on_loop(d, tux_loop_deadline(l));
+	tux_loop_rouse(l, woken);
 }
 
 static void run(struct tux_driver *d)
@@ -243,4 +251,20 @@ void tux_driver_stop(struct tux_driver *d)
 	tux_wake_kick(d->doze_fd);
 	pthread_join(d->thread, NULL);
 	d->started = false;
+}
+
+bool tux_driver_halt(struct tux_driver *d)
+{
+	unsigned i;
+
+	tux_driver_stop(d);
+	/* Whoever drives hands over, and waits for a helper that never comes. */
+	atomic_store(&d->helper, TUX_DRIVES);
+	for (i = 0; i < HALT_TRIES; i++) {
+		if (tux_driver_take(d))
+			return true;
+		tux_loop_wake(d->loop);
+		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+	}
+	return false;
 }

@@ -9,7 +9,8 @@
 #include "io/sys.h"
 #include "io/wake.h"
 
-enum { FEW = 30, OURS = 2 };	/* bell and loop come behind the others */
+/* Bell and loop come behind the others. */
+enum { FEW = 30, OURS = 1 + TUX_LOOP_FDS };
 
 static bool has_bell(const struct tux_nap *x)
 {
@@ -20,14 +21,15 @@ static int poll_set(const struct tux_nap *x, struct pollfd *set, tux_time until,
 		    tux_time now)
 {
 	struct timespec ts;
-	unsigned i, n = x->n;
+	unsigned i, n = x->n, loop_n = 0;
 	int r, got = 0;
 
 	if (n)
 		memcpy(set, x->fds, n * sizeof(*set));
 	set[n] = (struct pollfd){ has_bell(x) ? x->w->fd : -1, POLLIN, 0 };
-	set[n + 1] = (struct pollfd){ x->loop_fd, POLLIN, 0 };
-	r = tux_sys_ppoll(set, n + OURS, tux_clock_until(&ts, until, now),
+	if (x->loop && until > now)
+		loop_n = tux_loop_fds(x->loop, set + n + 1);
+	r = tux_sys_ppoll(set, n + 1 + loop_n, tux_clock_until(&ts, until, now),
 			  x->mask);
 	if (r < 0)
 		return r;
@@ -36,8 +38,12 @@ static int poll_set(const struct tux_nap *x, struct pollfd *set, tux_time until,
 		if (set[i].revents)
 			got |= TUX_NAP_FDS;
 	}
-	return got | (set[n].revents ? TUX_NAP_BELL : 0) |
-	       (set[n + 1].revents ? TUX_NAP_LOOP : 0);
+	if (set[n].revents)
+		got |= TUX_NAP_BELL;
+	for (i = 0; i < loop_n; i++)
+		if (set[n + 1 + i].revents)
+			got |= i ? TUX_NAP_LINK : TUX_NAP_LOOP;
+	return got;
 }
 
 int tux_nap(const struct tux_nap *x, tux_time until, tux_time now)

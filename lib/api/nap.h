@@ -9,19 +9,26 @@
 #include <signal.h>
 
 #include "api/channel.h"
+#include "io/loop.h"
 
 struct tux_nap {
 	struct tux_waiter *w;		/* NULL: no bell */
 	struct pollfd *fds;		/* the application's */
 	unsigned n;
-	int loop_fd;			/* -1: does not drive */
+	const struct tux_loop *loop;	/* slept on; NULL: does not drive */
 	const sigset_t *mask;		/* NULL: the thread's own */
 };
 
-enum { TUX_NAP_FDS = 0x01, TUX_NAP_BELL = 0x02, TUX_NAP_LOOP = 0x04 };
+enum {
+	TUX_NAP_FDS = 0x01,
+	TUX_NAP_BELL = 0x02,
+	TUX_NAP_LOOP = 0x04,		/* its epoll instance */
+	TUX_NAP_LINK = 0x08,
+};
 
-/* Looks at the descriptors, from @now until @until; revents are filled.  Which
- * of the above woke it; 0: the time is up; -EINTR, -ENOMEM. */
+/* Looks at the descriptors, from @now until @until; revents are filled.  The
+ * loop is not looked at, only slept on.  Which of the above woke it; 0: the time
+ * is up; -EINTR, -ENOMEM. */
 int tux_nap(const struct tux_nap *x, tux_time until, tux_time now);
 
 /* Is something in the waiter's bell? */

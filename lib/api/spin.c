@@ -7,6 +7,7 @@
 
 enum {
 	CUT_NS = 1000000,
+	MEAN_MAX_US = 200,	/* a sleep's two wake-ups are in it */
 	WEIGHT = 4,
 	PENALTY_MIN = 16,
 	PENALTY_MAX = 4096,
@@ -24,23 +25,23 @@ static unsigned cpus(void)
 	return n;
 }
 
-void tux_spin_init(struct tux_spin *s)
+void tux_spin_init(struct tux_spin *s, bool beside)
 {
 	memset(s, 0, sizeof(*s));
 	s->mean_ns = CUT_NS;
 	s->penalty = PENALTY_MIN;
-	s->never = cpus() < 2;
+	s->never = beside && cpus() < 2;
 }
 
 static tux_time spin_for(struct tux_spin *s)
 {
-	if (s->never || s->mean_ns > TUX_USEC(TUX_SPIN_MAX_US))
+	if (s->never || s->mean_ns > TUX_USEC(MEAN_MAX_US))
 		return 0;
 	if (s->skip) {
 		s->skip--;
 		return 0;
 	}
-	return tux_time_min(TUX_USEC(TUX_SPIN_MAX_US), 2 * s->mean_ns);
+	return TUX_USEC(TUX_SPIN_US);
 }
 
 void tux_spin_begin(struct tux_spin *s, tux_time now)

@@ -3,9 +3,12 @@
  * spin - whether it pays to look again before sleeping
  *
  * It may when the last waits were short: going to sleep and being woken costs
- * more than such a wait.  It does not when the other side waits for our
- * processor; then spinning is what keeps it from answering.  So a spin that
- * found nothing is not repeated for a while, twice as long each time.
+ * more than such a wait.  Two ends that both sleep make each other's waits
+ * long, so a spin is tried also where the mean is a few times its length.
+ *
+ * It does not pay when the other side waits for our processor; then spinning is
+ * what keeps it from answering.  So a spin that found nothing is not repeated
+ * for a while, twice as long each time.
  *
  * One thread at a time, who drives.
  */
@@ -17,7 +20,7 @@
 
 #include "base/time.h"
 
-enum { TUX_SPIN_MAX_US = 50 };
+enum { TUX_SPIN_US = 50 };	/* about what sleeping costs both ends */
 
 struct tux_spin {
 	tux_time since;		/* the wait began */
@@ -26,10 +29,12 @@ struct tux_spin {
 	uint32_t skip;		/* waits without a spin, still to come */
 	uint32_t penalty;	/* how many after the next lost one */
 	bool on;		/* spinning */
-	bool never;		/* one processor: who spins, blocks */
+	bool never;		/* it would keep the application waiting */
 };
 
-void tux_spin_init(struct tux_spin *s);
+/* @beside: for a thread beside those of the application, which does not spin if
+ * they share one processor. */
+void tux_spin_init(struct tux_spin *s, bool beside);
 
 /* A wait begins. */
 void tux_spin_begin(struct tux_spin *s, tux_time now);

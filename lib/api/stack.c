@@ -2,10 +2,12 @@
 #include "api/stack.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "io/area.h"
 #include "io/clock.h"
 #include "io/fd.h"
+#include "io/sys.h"
 #include "io/take.h"
 #include "io/udp.h"
 #include "io/xdp.h"
@@ -14,6 +16,7 @@ enum {
 	/* A helper comes after two ticks of two milliseconds. */
 	ACK_INLINE_US = 5000,
 	ACK_DEDICATED_US = 1000,
+	LATCH_TRIES = 10000,
 };
 
 #ifdef TUX_XDP
@@ -41,7 +44,12 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 {
 	struct tux_loop_opts o = {
 		.link = s->link,
-		.link_opts = { s->o.ifname, s->o.attach_start },
+		.link_opts = {
+			.ifname = s->o.ifname,
+			.attach_start = s->o.attach_start,
+			.zerocopy = s->o.zerocopy,
+			.said = s->o.said,
+		},
 		.ends = &s->ends,
 		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
 			     TUX_USEC(ACK_INLINE_US),
@@ -74,6 +82,8 @@ static int open_all(struct tux_stack *s)
 		err = open_loop(s, &s->driver[i]);
 		s->loop_n += !err;
 	}
+	if (!err && s->link->announce)
+		s->link->announce(&s->announce);
 	return err;
 }
 
@@ -88,6 +98,7 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	if (err)
 		return err;
 	s->o = *o;
+	tux_announce_init(&s->announce);
 	s->link = o->io == TUX_IO_UDP ? &tux_udp : XDP;
 	if (!s->link) {
 		tux_area_unmap(s, sizeof(*s));
@@ -119,6 +130,7 @@ void tux_stack_free(struct tux_stack *s)
 	for (i = 0; i < s->loop_n; i++)
 		tux_fd_close(s->driver[i].doze_fd);
 	close_lifelines(s);
+	tux_announce_close(&s->announce);
 	for (i = 0; i < s->loop_n; i++)
 		tux_loop_free(s->driver[i].loop);
 	tux_arena_fini(&s->arena);
@@ -131,6 +143,7 @@ void tux_stack_forked(struct tux_stack *s)
 	unsigned i;
 
 	s->forked = true;
+	tux_announce_close(&s->announce);
 	for (i = 0; i < s->loop_n; i++) {
 		tux_loop_forked(s->driver[i].loop);
 		tux_fd_close(s->driver[i].doze_fd);
@@ -168,6 +181,23 @@ static uint32_t left(const struct tux_stack *s)
 	return n;
 }
 
+/* Whoever dies with the latch, or was interrupted there to come here, is not
+ * waited for; then nobody gives an end back either. */
+static void close_end(struct tux_stack *s, struct tux_end *e)
+{
+	bool latched = tux_latch_try(&s->ends.latch);
+	unsigned i;
+
+	for (i = 0; !latched && i < LATCH_TRIES; i++) {
+		tux_sys_yield();
+		latched = tux_latch_try(&s->ends.latch);
+	}
+	if (atomic_load(&e->loop))
+		tux_end_close(e, false);
+	if (latched)
+		tux_latch_drop(&s->ends.latch);
+}
+
 void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
 {
 	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
@@ -177,12 +207,21 @@ void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
 		return;
 	for (i = 0; i < n; i++)
 		if (atomic_load(&s->ends.at[i].loop))
-			tux_end_close(&s->ends.at[i], false);
+			close_end(s, &s->ends.at[i]);
 	while (left(s) && now < until) {
 		tux_channel_wait(s, NULL, NULL, 0,
 				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
 		now = tux_clock_read();
 	}
+}
+
+void tux_stack_count(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->loop_n && !s->forked; i++)
+		if (tux_driver_halt(&s->driver[i]))
+			tux_loop_count(s->driver[i].loop);
 }
 
 /* ---- listeners -------------------------------------------------------- */
@@ -208,8 +247,15 @@ static struct tux_place *free_place(struct tux_stack *s)
 	return NULL;
 }
 
-static int add_place(struct tux_stack *s, const struct tux_addr *local, bool v4,
-		     bool v6only)
+static bool is_any(const struct tux_addr *a)
+{
+	static const uint8_t zero[16];
+
+	return !memcmp(a->ip, zero, sizeof(zero));
+}
+
+static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
+		     bool v4, bool v6only)
 {
 	struct tux_place *p = find_place(s, local);
 	int source;
@@ -225,11 +271,22 @@ static int add_place(struct tux_stack *s, const struct tux_addr *local, bool v4,
 	source = s->link->listen(s->driver[0].loop->link, local, v4, v6only);
 	if (source < 0)
 		return source;
-	*p = (struct tux_place){ *local, v4, 1, (unsigned)source };
+	*p = (struct tux_place){
+		.local = *local, .v4 = v4, .both = !v6only && is_any(local),
+		.netns = tux_announce_netns(fd), .refs = 1,
+		.source = (unsigned)source,
+	};
+	tux_announce_listen(&s->announce, p->netns, local, p->both);
 	return 0;
 }
 
-int tux_stack_listen(struct tux_stack *s, const struct tux_addr *local,
+void tux_stack_mark(struct tux_stack *s, int fd)
+{
+	if (!s->forked)
+		tux_announce_mark(&s->announce, fd);
+}
+
+int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only)
 {
 	int r;
@@ -237,7 +294,7 @@ int tux_stack_listen(struct tux_stack *s, const struct tux_addr *local,
 	if (s->forked)
 		return -TUX_REASON_NOT_OWNER;
 	tux_latch_take(&s->place_latch);
-	r = add_place(s, local, v4, v6only);
+	r = add_place(s, fd, local, v4, v6only);
 	tux_latch_drop(&s->place_latch);
 	return r;
 }
@@ -250,7 +307,9 @@ void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local)
 		return;
 	tux_latch_take(&s->place_latch);
 	p = find_place(s, local);
-	if (p && !--p->refs)
+	if (p && !--p->refs) {
 		s->link->unlisten(s->driver[0].loop->link, p->source);
+		tux_announce_unlisten(&s->announce, p->netns, local, p->both);
+	}
 	tux_latch_drop(&s->place_latch);
 }

@@ -7,6 +7,7 @@
 
 #include "api/channel.h"
 #include "api/drive.h"
+#include "io/announce.h"
 #include "io/arena.h"
 #include "io/end.h"
 
@@ -19,6 +20,8 @@ enum {
 struct tux_place {			/* where we are reachable */
 	struct tux_addr local;
 	bool v4;
+	bool both;			/* any address, of IPv4 too */
+	uint64_t netns;
 	uint32_t refs;			/* 0: the entry is free */
 	unsigned source;		/* of the first loop's link */
 };
@@ -31,6 +34,7 @@ struct tux_stack {
 	struct tux_driver driver[TUX_LOOPS_MAX];
 	struct tux_ends ends;
 	struct tux_arena arena;		/* of duplexes */
+	struct tux_announce announce;	/* if the link wants it */
 	struct tux_latch place_latch;
 	struct tux_place place[TUX_LISTENERS_MAX];
 };

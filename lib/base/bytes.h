@@ -5,6 +5,7 @@
 #ifndef TUX_BASE_BYTES_H
 #define TUX_BASE_BYTES_H
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static inline uint16_t tux_get16(const uint8_t *p)
 	uint16_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return __builtin_bswap16(v);
+	return be16toh(v);
 }
 
 static inline uint32_t tux_get32(const uint8_t *p)
@@ -21,7 +22,7 @@ static inline uint32_t tux_get32(const uint8_t *p)
 	uint32_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return __builtin_bswap32(v);
+	return be32toh(v);
 }
 
 static inline uint64_t tux_get64(const uint8_t *p)
@@ -29,24 +30,24 @@ static inline uint64_t tux_get64(const uint8_t *p)
 	uint64_t v;
 
 	memcpy(&v, p, sizeof(v));
-	return __builtin_bswap64(v);
+	return be64toh(v);
 }
 
 static inline void tux_put16(uint8_t *p, uint16_t v)
 {
-	v = __builtin_bswap16(v);
+	v = htobe16(v);
 	memcpy(p, &v, sizeof(v));
 }
 
 static inline void tux_put32(uint8_t *p, uint32_t v)
 {
-	v = __builtin_bswap32(v);
+	v = htobe32(v);
 	memcpy(p, &v, sizeof(v));
 }
 
 static inline void tux_put64(uint8_t *p, uint64_t v)
 {
-	v = __builtin_bswap64(v);
+	v = htobe64(v);
 	memcpy(p, &v, sizeof(v));
 }
 

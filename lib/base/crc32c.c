@@ -8,6 +8,7 @@
  */
 #include "base/crc32c.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* Entry @i of a table with these entries for 1, 2, 4, ... 128. */
@@ -49,7 +50,7 @@ uint32_t tux_crc32c_table(uint32_t crc, const void *p, size_t len)
 		uint32_t v;
 
 		memcpy(&v, at, sizeof(v));
-		crc ^= v;
+		crc ^= le32toh(v);
 		crc = table[3][crc & 0xff] ^ table[2][crc >> 8 & 0xff] ^
 		      table[1][crc >> 16 & 0xff] ^ table[0][crc >> 24];
 	}

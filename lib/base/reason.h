@@ -23,7 +23,7 @@
 	  "the Tux path went quiet; back on TCP, and will try again") \
 	X(PINNED, 7, "pinned", \
 	  "the program uses the socket in a way that needs plain TCP") \
-	X(NO_FD, 8, "no-fd", "no file descriptor is left for the private copy") \
+	X(NO_FD, 8, "no-fd", "no file descriptor is left for the copy of our own (ulimit -n)") \
 	X(NO_MEMORY, 9, "no-memory", "no memory for the connection's rings") \
 	X(NOT_STARTED, 10, "not-started", "the network stack could not start") \
 	X(OTHER_INTERFACE, 11, "other-interface", \
@@ -46,14 +46,26 @@
 	  "the interface's driver takes no XDP program, or has too few queues") \
 	X(LINK_DOWN, 22, "link-down", "the interface is down") \
 	X(MTU, 23, "mtu", \
-	  "an MTU above 3498 bytes: a packet would not fit one frame") \
+	  "the driver takes no XDP program at this MTU, or it is below 576") \
 	X(NO_MEMLOCK, 24, "no-memlock", \
 	  "the frames may not be locked in memory (RLIMIT_MEMLOCK)") \
 	X(DETACHED, 25, "detached", \
 	  "the XDP program was taken off the interface") \
 	X(NO_NEIGHBOUR, 26, "no-neighbour", \
 	  "the next hop does not answer: its address is not known") \
-	X(NOT_BUILT, 27, "not-built", "this build has no AF_XDP")
+	X(NOT_BUILT, 27, "not-built", "this build has no AF_XDP") \
+	X(NO_DRIVER, 28, "no-driver", \
+	  "the interface's driver cannot redirect packets by XDP") \
+	X(ZERO_COPY, 29, "zero-copy", \
+	  "zero copy does not work there; the interface is taken without") \
+	X(NOT_ANNOUNCED, 30, "not-announced", \
+	  "TCP's handshake brought no word of Tux: none there, or it was cut out") \
+	X(TRANSLATED, 31, "translated", \
+	  "addresses are translated between the two ends") \
+	X(SYN_COOKIE, 32, "syn-cookie", \
+	  "too many connections at once: TCP kept no word of the peer's Tux") \
+	X(NO_ANNOUNCE, 33, "no-announce", \
+	  "no cgroup-v2 is mounted, or it takes no program: peers cannot be told")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

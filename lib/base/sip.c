@@ -4,6 +4,7 @@
  */
 #include "base/sip.h"
 
+#include <endian.h>
 #include <string.h>
 
 static uint64_t rotl(uint64_t x, unsigned n)
@@ -57,7 +58,7 @@ void tux_sip_add(struct tux_sip_state *s, const void *p, size_t len)
 		uint64_t m;
 
 		memcpy(&m, at, sizeof(m));
-		compress(s, m);
+		compress(s, le64toh(m));
 	}
 	s->len += len;
 }
@@ -71,7 +72,7 @@ uint64_t tux_sip_end(struct tux_sip_state *s, const void *p, size_t len)
 	if (rest)
 		memcpy(&m, (const uint8_t *)p + len - rest, rest);
 	s->len += rest;
-	compress(s, m | (uint64_t)s->len << 56);
+	compress(s, le64toh(m) | (uint64_t)s->len << 56);
 	s->v[2] ^= 0xff;
 	rounds(s, 4);
 	return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];

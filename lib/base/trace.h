@@ -37,6 +37,9 @@
 	X(DROPPED, "dropped %") \
 	X(LOST, "lost % stream % +%") \
 	X(TIMEOUT, "timeout, % in flight") \
+	X(TAIL, "probe the tail, % in flight") \
+	X(SPURIOUS, "% was not lost") \
+	X(UNDO, "window back to %") \
 	X(PROBE, "probe") \
 	X(BACK, "back to tcp at %") \
 	X(AGAIN, "tux again at %") \
@@ -49,6 +52,14 @@
 	X(TCP_END, "tcp end %") \
 	X(RAW_OUT, "raw out at %") \
 	X(RAW_IN, "raw in at %") \
+	X(MSG_SEND, "send message %.% at %") \
+	X(MSG_RECV, "recv message %.% at %") \
+	X(MSG_LOST, "lost message %.% at %") \
+	X(MSG_DELIVER, "deliver message %.% +%") \
+	X(MSG_SENT, "message %.% arrived") \
+	X(MSG_CANCEL, "send cancel %.%") \
+	X(MSG_FAILED, "message %.% failed %") \
+	X(ROOM, "send room from % and %") \
 	X(CLOSE, "close") \
 	X(GONE, "gone")
 

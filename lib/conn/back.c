@@ -6,6 +6,10 @@
  */
 #include "conn/conn.h"
 
+#include <errno.h>
+
+enum { UNSTALL_MS = 20 };	/* the peer's way opens when ours does, about */
+
 /* The stream bytes in flight do not matter any more, TCP carries them again;
  * what else was said is said once more. */
 static void forget_flight(struct tux_conn *c)
@@ -14,7 +18,10 @@ static void forget_flight(struct tux_conn *c)
 
 	c->todo &= ~(uint32_t)TUX_DO_PING;
 	while ((s = tux_sentq_oldest(&c->sentq)) != NULL) {
-		tux_conn_do(c, s->what & (TUX_DO_PREPARED | TUX_DO_RAW));
+		tux_conn_do(c, s->what & (TUX_DO_PREPARED | TUX_DO_RAW |
+					  TUX_DO_ROOM));
+		if (s->frag_n)
+			tux_message_lost(c, s);
 		tux_sentq_settle(&c->sentq, s);
 	}
 	tux_ranges_init(&c->tx.buf.lost);
@@ -44,6 +51,22 @@ void tux_back(struct tux_conn *c, tux_time now)
 void tux_conn_stall(struct tux_conn *c, tux_time now)
 {
 	tux_back(c, now);
+	tux_conn_next(c, now);
+	tux_conn_arm_timer(c);
+}
+
+void tux_conn_unstall(struct tux_conn *c, tux_time now)
+{
+	tux_time soon = tux_time_add(now, TUX_MSEC(UNSTALL_MS));
+
+	c->tx.hold = TUX_SEC(1);
+	if (c->tx.path == TUX_PATH_TCP && !c->tx.raw_wanted && !c->tx.done)
+		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);
+	else if (c->tx.announce_at != TUX_NEVER)
+		c->tx.announce_at = tux_time_min(c->tx.announce_at, soon);
+	if (c->tx.away_at != TUX_NEVER)
+		c->tx.away_at = tux_time_min(c->tx.away_at, soon);
+	tux_hello_again(c, now);
 	tux_conn_arm_timer(c);
 }
 
@@ -65,6 +88,8 @@ void tux_back_again(struct tux_conn *c, tux_time now)
 	c->tx.path = TUX_PATH_TUX;
 	c->tx.back_at = now;
 	c->tx.buf.next = c->out.off;
+	if (c->tx.buf.got > c->out.off)
+		c->tx.buf.next = c->tx.buf.got;		/* FIN */
 	tux_conn_trace(c, TUX_TRACE_AGAIN, c->out.off, 0, 0);
 	tux_conn_decide(c, TUX_REASON_NONE);
 	tux_conn_kick(c);
@@ -100,6 +125,7 @@ void tux_back_raw(struct tux_conn *c, tux_time now)
 	bool first = !c->tx.raw_wanted;
 
 	c->tx.raw_wanted = true;
+	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = false;
 	if (!pin_plain(c, now))
 		tux_conn_retry(c, now);
@@ -119,7 +145,7 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 	if (!c->tx.raw_wanted || c->tx.path != TUX_PATH_TCP || c->out.busy ||
 	    c->out.raw || c->out.marker ||
 	    c->out.off < tux_pipe_head(&c->dx->txp) ||
-	    tux_conn_tx_state(c) != TUX_TX_RING)
+	    tux_conn_tx_state(c) != TUX_TX_RING || !tux_messages_idle(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
 		tux_conn_retry(c, now);

@@ -6,7 +6,10 @@
 
 #include <errno.h>
 
-enum { LINGER_S = 60 };	/* how long to wait for the end of TCP, closed */
+enum {
+	LINGER_S = 60,		/* how long to wait for the end of TCP, closed */
+	RESET_S = 1,		/* ... and if the peer is broken */
+};
 
 static uint32_t new_id(struct tux_core *core)
 {
@@ -23,6 +26,7 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	struct tux_core *core = c->core;
 
 	tux_list_init(&c->sendq);
+	tux_list_init(&c->waitq);
 	c->dx = o->dx;
 	c->user = o->user;
 	c->tuple = o->tuple;
@@ -33,13 +37,17 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->mtu = o->mtu;
 	c->pkt_max = core->pkt_max;
 	c->peer = o->active ? o->tuple.passive : o->tuple.active;
-	if (!o->active)
+	/* Packets on TCP's own ports need no word from the peer first. */
+	if (!o->active && core->port)
 		c->peer.port = 0;
-	c->retry_at = c->linger_at = TUX_NEVER;
+	c->retry_at = c->linger_at = c->reset_at = TUX_NEVER;
 	c->open.at = TUX_NEVER;
 	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;
 	c->tx.hold = TUX_SEC(1);
+	c->tx.away_at = TUX_NEVER;
+	c->in.need = TUX_FRAME_HDR;
 	tux_rtt_init(&c->rtt, 0);
+	tux_loss_init(&c->loss);
 	/* Above 2^32, so that numbers just below the first are no trouble. */
 	c->first = (1ull << 32) + tux_rng_u32(&core->rng);
 	tux_sentq_init(&c->sentq, c->first);
@@ -59,8 +67,12 @@ int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 		return -ENOMEM;
 	c->core = core;
 	init(c, o);
-	err = tux_table_add(&core->table, c->id, &c->tuple, c->active, c);
+	if (o->box)
+		c->msg = tux_messages_new(core->mem, o->box);
+	err = o->box && !c->msg ? -ENOMEM :
+	      tux_table_add(&core->table, c->id, &c->tuple, c->active, c);
 	if (err) {
+		tux_mem_free(core->mem, c->msg);
 		tux_mem_free(core->mem, c);
 		return err;
 	}
@@ -76,9 +88,13 @@ void tux_conn_close(struct tux_conn *c)
 	struct tux_core *core = c->core;
 
 	tux_list_remove(&c->sendq);
+	tux_conn_drop_flight(c);
+	if (c->pair)
+		tux_pair_put(&core->pairs, c->pair);
 	tux_heap_set(&core->timers, &c->timer, TUX_NEVER);
 	tux_table_del(&core->table, c->id, &c->tuple, c->active);
 	core->conn_n--;
+	tux_mem_free(core->mem, c->msg);
 	tux_mem_free(core->mem, c);
 }
 
@@ -98,6 +114,8 @@ void tux_conn_gone(struct tux_conn *c, bool reset)
 	if (c->gone)
 		return;
 	c->gone = true;
+	tux_messages_fail(c, ECONNRESET);
+	tux_conn_drop_flight(c);
 	c->linger_at = TUX_NEVER;
 	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
 	c->core->ev->gone(c->core->arg, c, reset);
@@ -110,11 +128,14 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 	if (c->phase == TUX_PHASE_DEAD)
 		return;
 	c->phase = TUX_PHASE_DEAD;
+	tux_conn_drop_flight(c);
+	c->reset_at = TUX_NEVER;
 	tux_conn_decide(c, why ? why : c->reason);
 	if (why && c->peer_id) {
 		c->reset_why = why;
 		tux_conn_do(c, TUX_DO_RESET);
 	}
+	tux_messages_fail(c, err);
 	/* The error first: who sees the end must see why.  A peer that had said
 	 * all leaves a clean end, and only writing fails. */
 	if (!tux_conn_said_all(c))
@@ -127,11 +148,30 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 		tux_conn_gone_broken(c);
 }
 
+/* It may have overtaken frames that TCP has, or is about to bring.  A reset of
+ * TCP's own comes behind what was sent before it, and so must this: the end of
+ * TCP says when, and follows soon, for the peer has closed it. */
+void tux_conn_told_reset(struct tux_conn *c, tux_time now)
+{
+	if (c->closed || c->rx.tcp_ended || tux_conn_rx_plain(c)) {
+		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
+		return;
+	}
+	c->reset_at = tux_time_min(c->reset_at,
+				   tux_time_add(now, TUX_SEC(RESET_S)));
+	tux_conn_tcp(c);
+}
+
 /* TCP's reset is quicker than silence, but would destroy bytes of ours that are
  * still in TCP. */
 void tux_conn_gone_broken(struct tux_conn *c)
 {
 	tux_conn_gone(c, c->tx.path == TUX_PATH_TUX);
+}
+
+static bool rx_done(const struct tux_conn *c)
+{
+	return c->rx.tcp_ended || tux_conn_said_all(c);
 }
 
 /* Everything that we sent has been taken: the rest is TCP's own FIN. */
@@ -143,18 +183,17 @@ static bool tx_done(struct tux_conn *c)
 		if (!tux_sendbuf_done(&c->tx.buf) || c->out.busy ||
 		    c->out.marker || c->out.fin)
 			return false;
-	} else if (!c->closed || tux_conn_tx_state(c) == TUX_TX_RING) {
+		/* ROOM for the peer's messages may have to go in frames. */
+		if (c->msg && c->peer_messages && !c->closed && !rx_done(c))
+			return false;
+	} else if (!c->closed || tux_conn_tx_state(c) == TUX_TX_RING ||
+		   !tux_messages_idle(c)) {
 		return false;
 	}
 	c->tx.done = true;
 	c->out.sw = false;
 	c->core->ev->tcp_shut(c->core->arg, c);
 	return true;
-}
-
-static bool rx_done(const struct tux_conn *c)
-{
-	return c->rx.tcp_ended || tux_conn_said_all(c);
 }
 
 void tux_conn_check_end(struct tux_conn *c, tux_time now)
@@ -183,6 +222,13 @@ void tux_conn_sink(struct tux_conn *c)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
 
+/* The stream was on TCP from first to last, or is again, for good. */
+static bool tcp_alone(const struct tux_conn *c)
+{
+	return tux_conn_tx_plain(c) && tux_conn_rx_plain(c) &&
+	       tux_conn_rx_state(c) != TUX_RX_ARMED;
+}
+
 /* The application is done: what it wrote still goes out, what comes in has no
  * reader any more. */
 static void on_close(struct tux_conn *c, bool abort, tux_time now)
@@ -197,9 +243,10 @@ static void on_close(struct tux_conn *c, bool abort, tux_time now)
 		tux_conn_gone(c, abort);
 		return;
 	}
-	if (tux_conn_tx_plain(c) && tux_conn_rx_plain(c) &&
-	    tux_conn_rx_state(c) != TUX_RX_ARMED) {
-		tux_conn_gone(c, false);	/* TCP alone, from first to last */
+	if (tux_conn_tx_plain(c) && !tux_messages_idle(c)) {
+		c->linger_at = tux_time_add(now, TUX_SEC(LINGER_S));
+	} else if (tcp_alone(c)) {
+		tux_conn_gone(c, false);
 		return;
 	}
 	tux_conn_sink(c);
@@ -214,7 +261,7 @@ static void on_tx(struct tux_conn *c, tux_time now)
 	if (c->tx.path == TUX_PATH_NONE)
 		return;
 	if (c->tx.buf.end == UINT64_MAX && atomic_load(&c->dx->tx.shut) &&
-	    tux_conn_tx_state(c) == TUX_TX_RING) {
+	    tux_conn_tx_state(c) == TUX_TX_RING && tux_messages_idle(c)) {
 		tux_sendbuf_finish(&c->tx.buf, tux_pipe_head(&c->dx->txp));
 		c->out.fin = true;
 		tux_conn_tcp(c);
@@ -223,6 +270,16 @@ static void on_tx(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 	if (c->tx.path == TUX_PATH_TCP)
 		tux_conn_tcp(c);
+}
+
+void tux_conn_drained(struct tux_conn *c, tux_time now)
+{
+	if (!atomic_load(&c->dx->tx.shut) && !c->tx.raw_wanted)
+		return;
+	on_tx(c, now);
+	if (c->closed && !c->gone && tcp_alone(c))
+		tux_conn_gone(c, false);
+	tux_conn_check_end(c, now);
 }
 
 static void on_rx(struct tux_conn *c, tux_time now)
@@ -257,7 +314,14 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 		tux_back_raw(c, now);
 	if (bits & TUX_RING_CLOSE)
 		on_close(c, false, now);
+	if (bits & (TUX_RING_MESSAGE | TUX_RING_CLOSE))
+		tux_messages_rung(c);
 	tux_conn_arm_timer(c);
+}
+
+void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu)
+{
+	c->mtu = mtu;
 }
 
 /* ---- looking ---- */

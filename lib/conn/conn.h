@@ -11,6 +11,7 @@
  *   conn_timer.c  the deadline
  *   conn_tcp.c    a switched direction's TCP: marker, frames, end
  *   back.c        the way back to TCP, and again to Tux
+ *   message*.c    messages: see message.h
  * Each may use conn.h's helpers and the lower ones in this list; core.c calls
  * them all.
  */
@@ -22,9 +23,10 @@
 #include "base/list.h"
 #include "base/rng.h"
 #include "conn/core.h"
+#include "conn/message.h"
+#include "conn/pair.h"
 #include "conn/table.h"
 #include "part/ackq.h"
-#include "part/cc.h"
 #include "part/loss.h"
 #include "part/recvbuf.h"
 #include "part/rtt.h"
@@ -51,6 +53,9 @@ enum {
 	TUX_DO_HELLO = 0x20,
 	TUX_DO_ACK = 0x40,		/* now, whatever else there is */
 	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
+	TUX_DO_ROOM = 0x100,		/* for messages; over the path in use */
+	TUX_DO_NUMBERED = TUX_DO_PREPARE | TUX_DO_PREPARED | TUX_DO_PING |
+			  TUX_DO_RAW,
 };
 
 struct tux_conn_open {			/* the opening exchange */
@@ -71,11 +76,13 @@ struct tux_conn_tx {			/* the direction that we send */
 	tux_time quiet_at;		/* look whether the writer rests short of N */
 	uint64_t quiet_off;
 	tux_time hold;			/* how long to stay on TCP next time */
+	tux_time away_at;		/* not switched, stalled: no messages
+					 * until then; TUX_NEVER: it is not */
 	tux_time probe_at;		/* PING: a way back to Tux, or news */
 	tux_time probe_in;		/* how long to wait for news next time */
 	tux_time back_at;
 	uint32_t window;		/* the peer's first window */
-	bool full;			/* the congestion window held us back */
+	bool tail;			/* one packet may leave in spite of it */
 	bool done;			/* the peer has everything; TCP is shut */
 	bool raw_wanted;
 };
@@ -94,7 +101,9 @@ struct tux_conn_rx {			/* the direction that we receive */
 };
 
 struct tux_conn_out {			/* bytes on their way to TCP */
-	uint8_t hdr[TUX_FRAME_HDR];	/* a marker or a frame's header */
+	/* A marker; or a frame's header, and a message's, or ROOM. */
+	uint8_t hdr[TUX_FRAME_HDR + TUX_ROOM_LEN];
+	uint8_t hdr_len;
 	uint8_t hdr_left;		/* of hdr, still to be written */
 	uint8_t type;			/* enum tux_frame_type; 0: marker */
 	uint64_t off;			/* the body's next byte */
@@ -103,11 +112,15 @@ struct tux_conn_out {			/* bytes on their way to TCP */
 	bool marker, fin, sw, raw;	/* what is due, in this order */
 	bool latched;			/* the marker is being written */
 	bool fin_sent;
+	bool turn;			/* a message's, not the stream's */
+	struct tux_msg_pick pick;	/* the message's fragment under way */
 };
 
 struct tux_conn_in {			/* bytes coming from TCP */
-	uint8_t hdr[TUX_FRAME_HDR];
-	uint8_t have;			/* of hdr */
+	uint8_t hdr[TUX_FRAME_HDR + TUX_ROOM_LEN];
+	uint8_t have, need;		/* of hdr */
+	bool message;			/* the body is a message's, `part` */
+	struct tux_message_hdr part;	/* what is still to come of it */
 	struct tux_frame frame;
 	uint64_t off;			/* of the body's next byte */
 	uint32_t left;			/* of the body */
@@ -123,6 +136,7 @@ struct tux_conn {
 
 	struct tux_tuple tuple;
 	bool active;
+	bool peer_messages;		/* it takes them */
 	bool closed;			/* the application is done with it */
 	uint64_t closed_at;		/* what had arrived by then */
 	bool gone;			/* the gone event was told */
@@ -139,8 +153,10 @@ struct tux_conn {
 
 	uint32_t todo;			/* TUX_DO_* */
 	tux_time retry_at;		/* a latch was held: try again */
-	tux_time progress_at;		/* something was acknowledged */
+	tux_time progress_at;		/* something was acknowledged, or what
+					 * we wait for now began to leave */
 	tux_time linger_at;		/* closed: give up */
+	tux_time reset_at;		/* told of a reset: TCP is read until then */
 	uint32_t reset_why;
 
 	struct tux_conn_open open;
@@ -148,10 +164,13 @@ struct tux_conn {
 	struct tux_conn_rx rx;
 	struct tux_conn_out out;
 	struct tux_conn_in in;
+	struct tux_messages *msg;	/* NULL: the application takes none */
 
 	uint64_t first, peer_first;	/* the first numbers, for traces */
 	struct tux_rtt rtt;
-	struct tux_cc cc;
+	struct tux_loss loss;
+	struct tux_pair *pair;		/* once the peer is known */
+	struct tux_list waitq;		/* in pair->waitq if that holds us back */
 	struct tux_ackq ackq;
 	struct tux_sentq sentq;
 	struct tux_conn_stats stats;
@@ -165,6 +184,7 @@ struct tux_core {
 	struct tux_table table;
 	struct tux_heap timers;
 	struct tux_list sendq;		/* connections with something to send */
+	struct tux_pairs pairs;
 	uint64_t token;
 	uint16_t port;
 	uint32_t pkt_max;
@@ -189,6 +209,15 @@ static inline void tux_conn_kick(struct tux_conn *c)
 {
 	if (tux_list_empty(&c->sendq))
 		tux_list_push(&c->core->sendq, &c->sendq);
+}
+
+/* The first in line of @c's pair has its turn, if there is room. */
+static inline void tux_conn_next(struct tux_conn *c, tux_time now)
+{
+	struct tux_list *n = c->pair ? tux_pair_next(c->pair, now) : NULL;
+
+	if (n)
+		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
 }
 
 static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
@@ -229,10 +258,31 @@ static inline bool tux_conn_rx_plain(const struct tux_conn *c)
 	return !c->rx.on_ring || tux_conn_rx_state(c) == TUX_RX_RAW;
 }
 
-/* In a direction that has a ring: everything up to the peer's FIN is here. */
+/* In a direction that has a ring: everything up to the peer's FIN is here, and
+ * every message. */
 static inline bool tux_conn_said_all(const struct tux_conn *c)
 {
-	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end;
+	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end &&
+	       (!c->msg || tux_messages_all_here(c->msg));
+}
+
+/* Something has come: is that all?  Then the application may know. */
+static inline void tux_conn_look_eof(struct tux_conn *c)
+{
+	if (tux_conn_said_all(c))
+		atomic_store(&c->dx->rx.eof, 1);
+}
+
+/* @c waits for no acknowledgment any more, and leaves the room to others. */
+static inline void tux_conn_drop_flight(struct tux_conn *c)
+{
+	struct tux_sent *s;
+
+	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
+		tux_sentq_settle(&c->sentq, s);
+	tux_list_remove(&c->waitq);
+	/* When exactly, its pace decides as soon as it sends. */
+	tux_conn_next(c, TUX_NEVER);
 }
 
 /* A latch was held: look again soon. */
@@ -249,6 +299,8 @@ void tux_conn_decide(struct tux_conn *c, enum tux_reason why);
 /* The connection is broken: the application reads what is complete, then @err
  * (an errno).  With @why, the peer is told in a RESET. */
 void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
+/* The peer says over Tux that it is broken. */
+void tux_conn_told_reset(struct tux_conn *c, tux_time now);
 
 /* Closed: bytes that arrive have no reader.  They are passed over while ours
  * still go out, and answered with a reset after that. */
@@ -258,6 +310,9 @@ void tux_conn_sink(struct tux_conn *c);
 void tux_conn_gone(struct tux_conn *c, bool reset);
 void tux_conn_gone_broken(struct tux_conn *c);
 
+/* The last message is settled: FIN or RAW may have waited for that. */
+void tux_conn_drained(struct tux_conn *c, tux_time now);
+
 /* Closed, and nothing left to do?  Then says `gone`. */
 void tux_conn_check_end(struct tux_conn *c, tux_time now);
 
@@ -266,6 +321,8 @@ void tux_conn_check_end(struct tux_conn *c, tux_time now);
 void tux_hello_start(struct tux_conn *c, tux_time now);
 void tux_hello_touch(struct tux_conn *c, tux_time now);
 void tux_hello_expire(struct tux_conn *c, tux_time now);
+/* Begins anew with the HELLOs by timer, if the path is not proved. */
+void tux_hello_again(struct tux_conn *c, tux_time now);
 /* An opening packet for this connection, its MAC is right. */
 void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 		    const struct tux_hello *h, tux_time now);
@@ -292,7 +349,11 @@ tux_time tux_upgrade_deadline(const struct tux_conn *c);
 
 void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
-/* What a lost packet carried must be sent again; @arg is the connection. */
+/* What is late by now is lost. */
+void tux_conn_detect(struct tux_conn *c, tux_time now);
+/* What @s carried must be sent again. */
+void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
+/* ... for it is lost; @arg is the connection. */
 void tux_conn_lost(void *arg, const struct tux_sent *s);
 
 /* ---- conn_send.c ---- */
@@ -301,6 +362,12 @@ void tux_conn_lost(void *arg, const struct tux_sent *s);
  * send now, or not worth sending in so little room (then *@more is set). */
 size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 		     tux_time now);
+
+/* ---- conn_tcp.c ---- */
+
+/* Begins a frame in c->out: a header for a body of @len bytes. */
+void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off,
+		    uint32_t len);
 
 /* ---- conn_timer.c ---- */
 

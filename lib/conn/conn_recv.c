@@ -9,33 +9,55 @@
 #include <errno.h>
 
 /* Farther from what we expect than this, a number is no honest one: span has
- * 16 bits. */
+ * 16 bits.  And an acknowledgment from farther back is not, either: who knows no
+ * more than the id of a connection must guess both (RFC 5961's thought). */
 enum { SEQ_REACH = 1 << 16 };
 
 /* ---- what the peer has ---- */
 
-void tux_conn_lost(void *arg, const struct tux_sent *s)
+void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 {
-	struct tux_conn *c = arg;
-	uint32_t again = s->what & (TUX_DO_PREPARED | TUX_DO_RAW);
+	uint32_t again = s->what & (TUX_DO_PREPARED | TUX_DO_RAW |
+				    TUX_DO_ROOM);
 
-	c->stats.lost++;
-	tux_conn_trace(c, TUX_TRACE_LOST, s->what, s->off, s->len);
 	if (c->tx.path == TUX_PATH_TUX && (s->len || s->what & TUX_SENT_FIN)) {
 		tux_sendbuf_lost(&c->tx.buf, s->off, s->len,
 				 s->what & TUX_SENT_FIN);
 		c->stats.resent++;
 	}
+	if (s->frag_n)
+		tux_message_lost(c, s);
 	if (s->what & TUX_DO_PREPARE && c->tx.gen)
 		again |= TUX_DO_PREPARE;
 	tux_conn_do(c, again);
 }
 
+void tux_conn_lost(void *arg, const struct tux_sent *s)
+{
+	struct tux_conn *c = arg;
+
+	c->stats.lost++;
+	tux_conn_trace(c, TUX_TRACE_LOST, s->what, s->off, s->len);
+	tux_conn_again(c, s);
+}
+
 struct settled {
 	uint64_t bytes;
-	uint64_t top;			/* highest number settled, plus one */
-	tux_time sent_at;		/* ... and when it left */
+	uint64_t n;			/* packets, those not lost included */
+	uint64_t top;			/* q->top before */
+	tux_time sent_at;		/* when the newest left */
 };
+
+static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
+		    struct settled *out)
+{
+	out->n++;
+	if (s->at > out->sent_at)
+		out->sent_at = s->at;
+	if (seq < out->top)
+		c->loss.reordered = true;
+	tux_sentq_arrived(&c->sentq, seq, s);
+}
 
 static void settle(struct tux_conn *c, uint64_t seq, struct settled *out)
 {
@@ -44,10 +66,9 @@ static void settle(struct tux_conn *c, uint64_t seq, struct settled *out)
 	if (!s)
 		return;
 	out->bytes += s->size;
-	if (seq >= out->top) {
-		out->top = seq + 1;
-		out->sent_at = s->at;
-	}
+	if (s->frag_n)
+		tux_message_acked(c, s);
+	arrived(c, seq, s, out);
 	tux_sentq_settle(&c->sentq, s);
 }
 
@@ -62,30 +83,80 @@ static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
 		settle(c, start, out);
 }
 
-static void settle_sack(struct tux_conn *c, const struct tux_record *rec,
+/* Declared lost, and here it is: the path is to be thought better of. */
+static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 			struct settled *out)
+{
+	c->stats.spurious++;
+	tux_conn_trace(c, TUX_TRACE_SPURIOUS, seq - c->first, 0, 0);
+	if (!s->timed)
+		tux_loss_spurious(&c->loss, &c->sentq, seq);
+	arrived(c, seq, s, out);
+	if (tux_cc_spurious(&c->pair->cc, s->at)) {
+		c->stats.undone++;
+		tux_conn_trace(c, TUX_TRACE_UNDO, c->pair->cc.w.cwnd, 0, 0);
+	}
+	if (c->tx.path == TUX_PATH_TUX)
+		tux_sendbuf_found(&c->tx.buf, s->off, s->len);
+	if (s->frag_n)
+		tux_message_acked(c, s);
+	tux_sentq_settle(&c->sentq, s);
+}
+
+/* Downwards: each that has arrived may have closed those below it, and then
+ * their acknowledgment is no proof. */
+static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
+		      struct settled *out)
+{
+	struct tux_sentq *q = &c->sentq;
+
+	if (start >= q->next)
+		return;
+	if (end > q->next)
+		end = q->next;
+	if (q->next - start > TUX_SENTQ_CAP)
+		start = q->next - TUX_SENTQ_CAP;
+	while (q->lost_n && end > start && end > q->closed) {
+		struct tux_sent *s = tux_sentq_lost(q, --end);
+
+		if (s)
+			on_spurious(c, end, s, out);
+	}
+}
+
+typedef void range_fn(struct tux_conn *c, uint64_t start, uint64_t end,
+		      struct settled *out);
+
+static void each_sack(struct tux_conn *c, const struct tux_record *rec,
+		      range_fn *fn, struct settled *out)
 {
 	unsigned i, n = rec->len / TUX_SACK_EACH;
 	uint32_t start, end;
 
 	for (i = 0; i < n; i++) {
 		tux_sack_get(rec, i, &start, &end);
-		settle_range(c, tux_seq_expand(c->sentq.next, start),
-			     tux_seq_expand(c->sentq.next, end), out);
+		fn(c, tux_seq_expand(c->sentq.next, start),
+		   tux_seq_expand(c->sentq.next, end), out);
 	}
 }
 
 static void on_settled(struct tux_conn *c, const struct settled *got,
 		       tux_time delay, tux_time now)
 {
+	struct tux_cc_ack ack = {
+		.bytes = got->bytes, .sent_at = got->sent_at,
+		.full = c->pair->full,
+	};
+
 	c->progress_at = now;
-	if (got->top > c->sentq.top) {
-		c->sentq.top = got->top;
+	c->loss.probe_at = 0;
+	if (c->sentq.top > got->top) {
 		tux_rtt_sample(&c->rtt, tux_time_since(got->sent_at, now),
 			       delay);
+		ack.rtt = c->rtt.last;
 	}
-	c->cc.ops->acked(&c->cc, got->bytes, c->tx.full, now);
-	if (c->tx.path == TUX_PATH_TCP)
+	tux_pair_acked(c->pair, &ack, &c->rtt, now);
+	if (got->bytes && c->tx.path == TUX_PATH_TCP)
 		tux_back_alive(c, now);
 	tux_conn_kick(c);
 }
@@ -99,8 +170,15 @@ static void on_loss(void *arg, const struct tux_sent *s)
 {
 	struct loss *l = arg;
 
-	l->c->cc.ops->lost(&l->c->cc, s->at, l->now);
+	tux_cc_lost(&l->c->pair->cc, s->at, l->now);
 	tux_conn_lost(l->c, s);
+}
+
+void tux_conn_detect(struct tux_conn *c, tux_time now)
+{
+	struct loss loss = { c, now };
+
+	tux_loss_detect(&c->loss, &c->sentq, &c->rtt, on_loss, &loss, now);
 }
 
 /* The stream bytes that the peer has; only while Tux carries them: on the way
@@ -126,25 +204,54 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 	return true;
 }
 
+/* Does @ack speak of what was sent, and not so long ago?  And @sack, of what was
+ * sent behind that? */
+static bool honest(const struct tux_conn *c, uint64_t ack,
+		   const struct tux_record *sack)
+{
+	unsigned i, n = sack ? sack->len / TUX_SACK_EACH : 0;
+	uint32_t start, end;
+
+	if (ack > c->sentq.next || ack < c->first ||
+	    ack + SEQ_REACH < c->sentq.floor)
+		return false;
+	for (i = 0; i < n; i++) {
+		tux_sack_get(sack, i, &start, &end);
+		if (tux_seq_expand(c->sentq.next, start) < ack ||
+		    tux_seq_expand(c->sentq.next, end) > c->sentq.next)
+			return false;
+	}
+	return true;
+}
+
 /* Acknowledgments of the packet with header @h; its SACK, if any, is @sack. */
 static bool on_acks(struct tux_conn *c, const struct tux_pkt *h,
 		    const struct tux_record *sack, tux_time now)
 {
 	uint64_t ack = tux_seq_expand(c->sentq.next, h->ack);
-	struct settled got = { 0 };
-	struct loss loss = { c, now };
+	struct settled got = { .top = c->sentq.top };
 
-	if (ack > c->sentq.next)
+	if (!honest(c, ack, sack))
 		return false;
 	tux_conn_trace(c, TUX_TRACE_RECV_ACK, ack - c->first, h->got, 0);
 	settle_range(c, c->sentq.floor, ack, &got);
 	if (sack)
-		settle_sack(c, sack, &got);
-	if (got.bytes)
+		each_sack(c, sack, settle_range, &got);
+	if (c->sentq.lost_n) {
+		if (sack)
+			each_sack(c, sack, find_lost, &got);
+		find_lost(c, c->sentq.closed, ack, &got);
+	}
+	if (got.n)
 		on_settled(c, &got, (tux_time)h->delay * 16000u, now);
+	if (c->msg && got.n)
+		tux_messages_settled(c, now);
 	if (!on_got(c, h, now))
 		return false;
-	tux_loss_by_order(&c->sentq, on_loss, &loss);
+	if (c->sentq.floor < c->sentq.top)
+		tux_conn_detect(c, now);
+	else
+		c->loss.at = TUX_NEVER;
 	return true;
 }
 
@@ -178,8 +285,7 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 		c->rx.prove = true;
 		tux_upgrade_rx(c, now);
 	}
-	if (tux_conn_said_all(c))
-		atomic_store(&c->dx->rx.eof, 1);
+	tux_conn_look_eof(c);
 	if (tux_recvbuf_got(&c->rx.buf) != before) {
 		tux_conn_ready(c);
 		tux_conn_sink(c);
@@ -188,12 +294,32 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 	return 0;
 }
 
+static int on_message(struct tux_conn *c, const struct tux_record *rec,
+		      tux_time now)
+{
+	struct tux_message_hdr h;
+	int err = tux_message_decode(&h, rec->flags, rec->body, rec->len);
+
+	if (!err)
+		err = tux_message_put(c, &h, rec->body + TUX_MESSAGE_HDR,
+				      false);
+	if (!err && c->msg->fin)
+		tux_conn_check_end(c, now);
+	return err;
+}
+
 static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		     uint64_t seq, tux_time now)
 {
 	switch (rec->type) {
 	case TUX_REC_STREAM:
 		return on_stream(c, rec, seq, now);
+	case TUX_REC_MESSAGE:
+		return on_message(c, rec, now);
+	case TUX_REC_END:
+		return tux_message_fin(c, rec->body, rec->len);
+	case TUX_REC_ROOM:
+		return tux_message_room(c, rec->body, rec->len);
 	case TUX_REC_PREPARE:
 		tux_upgrade_prepare(c, rec->gen, rec->off, now);
 		return 0;
@@ -206,7 +332,7 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		return 0;
 	case TUX_REC_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);
-		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
+		tux_conn_told_reset(c, now);
 		return 0;
 	default:			/* SACK is done, PING needs nothing */
 		return 0;
@@ -265,7 +391,7 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 {
 	int err;
 
-	switch (tux_ackq_check(&c->ackq, seq)) {
+	switch (tux_ackq_check(&c->ackq, seq, seq - h->span)) {
 	case TUX_ACKQ_OLD:
 		c->stats.duplicates++;
 		tux_conn_trace(c, TUX_TRACE_DUPLICATE, seq - c->peer_first, 0,
@@ -284,6 +410,9 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		drop(c, seq);
 		return;
 	}
+	/* Not for one that is dropped: who does not see it acknowledged must
+	 * believe that it told nothing. */
+	tux_ackq_floor(&c->ackq, seq - h->span);
 	tux_ackq_add(&c->ackq, seq, now, c->core->ack_delay / 4);
 	if (c->ackq.due_at <= now)
 		tux_conn_kick(c);
@@ -311,7 +440,8 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		drop(c, seq);
 		return;
 	}
-	tux_ackq_floor(&c->ackq, seq - h->span);
 	if (h->flags & TUX_PKT_ELICIT)
 		take(c, h, p, seq, now);
+	else
+		tux_ackq_floor(&c->ackq, seq - h->span);
 }

@@ -9,7 +9,9 @@ enum {
 	/* A packet is not cut below this many stream bytes just to fit into
 	 * what is left of a datagram that others began. */
 	WORTH = 512,
+	AHEAD_MOST = 16384,	/* what stream and messages owe each other */
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
+	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
 };
 
 static uint32_t limit(const struct tux_conn *c)
@@ -18,16 +20,31 @@ static uint32_t limit(const struct tux_conn *c)
 }
 
 /* May another numbered packet leave? */
-static bool open(struct tux_conn *c)
+static bool open(struct tux_conn *c, tux_time now)
 {
-	c->tx.full = c->sentq.in_flight >= c->cc.cwnd;
-	return !c->tx.full && !tux_sentq_full(&c->sentq);
+	return !tux_sentq_full(&c->sentq) &&
+	       (tux_pair_open(c->pair, now) || c->tx.tail);
 }
 
 static bool next_extent(struct tux_conn *c, uint32_t max, struct tux_extent *e)
 {
 	return c->tx.path == TUX_PATH_TUX &&
 	       tux_sendbuf_peek(&c->tx.buf, max, e);
+}
+
+/* May messages go over Tux?  Before the switch, too, as long as it answers. */
+static bool messages_here(const struct tux_conn *c)
+{
+	return c->msg && c->tx.path != TUX_PATH_TCP &&
+	       c->tx.away_at == TUX_NEVER;
+}
+
+/* May ROOM?  Also where TCP carries frames, but none of ours any more. */
+static bool room_here(const struct tux_conn *c)
+{
+	return messages_here(c) ||
+	       (c->msg && c->tx.path == TUX_PATH_TCP &&
+		!tux_message_may_frame(c));
 }
 
 static bool ack_due(const struct tux_conn *c, tux_time now)
@@ -78,12 +95,23 @@ static void add_prepared(struct tux_conn *c, struct tux_writer *w)
 	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
 }
 
+static uint32_t add_room(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_ROOM, 0, TUX_ROOM_LEN);
+
+	if (!p)
+		return 0;
+	tux_message_tell_room(c, p);
+	return TUX_DO_ROOM;
+}
+
 /* Control records; returns what the packet carries of them. */
 static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
-	uint32_t what = c->todo & (TUX_DO_PREPARE | TUX_DO_PREPARED |
-				   TUX_DO_PING | TUX_DO_RAW);
+	uint32_t what = c->todo & TUX_DO_NUMBERED;
 
+	if (c->todo & TUX_DO_ROOM && room_here(c))
+		what |= add_room(c, w);
 	if (what & TUX_DO_PREPARE)
 		add_prepare(c, w);
 	if (what & TUX_DO_PREPARED)
@@ -98,11 +126,25 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 	return what;
 }
 
+/* Before FIN, for it may overtake messages that TCP carries. */
+static void add_end(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_END, 0, TUX_END_LEN);
+
+	if (p)
+		tux_message_tell_end(c, p);
+}
+
 static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 		       struct tux_extent *e)
 {
-	size_t room = tux_writer_room(w);
+	size_t room;
 	uint8_t *p;
+
+	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX &&
+	    next_extent(c, 1, e))
+		add_end(c, w);
+	room = tux_writer_room(w);
 
 	if (room <= TUX_STREAM_HDR ||
 	    !next_extent(c, (uint32_t)(room - TUX_STREAM_HDR), e))
@@ -123,15 +165,55 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 	return true;
 }
 
+/* Stream and messages both wait: whoever has had more lately comes second. */
+static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
+{
+	struct tux_extent e;
+	int32_t *ahead = &c->msg->ahead;
+
+	if (!next_extent(c, 1, &e) || !tux_message_waits(c)) {
+		*ahead = 0;
+		return;
+	}
+	*ahead += (int32_t)messages - (int32_t)stream;
+	if (*ahead > AHEAD_MOST)
+		*ahead = AHEAD_MOST;
+	if (*ahead < -AHEAD_MOST)
+		*ahead = -AHEAD_MOST;
+}
+
+/* Messages and stream bytes, as many as fit.  As long as timers pass, control
+ * records go without messages: it may be the long packets that vanish. */
+static bool add_content(struct tux_conn *c, struct tux_writer *w,
+			struct tux_extent *e, uint16_t *frag_n, bool control)
+{
+	bool try = c->rtt.backoff && (control || !tux_sentq_empty(&c->sentq));
+	bool messages = !try && messages_here(c);
+	bool first = messages && c->msg->ahead <= 0, stream;
+	uint32_t n = 0;
+
+	if (first)
+		n = tux_message_add(c, w, frag_n);
+	stream = add_stream(c, w, e);
+	if (messages && !first)
+		n = tux_message_add(c, w, frag_n);
+	if (messages)
+		balance(c, e->len, n);
+	return stream;
+}
+
 static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 		     tux_time now)
 {
+	/* Only what is acknowledged itself tells news of the floor: so we know
+	 * whether an acknowledgment of a lost packet proves its arrival. */
+	uint64_t floor = elicit ? tux_sentq_told(&c->sentq) : c->sentq.closed;
 	struct tux_pkt h = {
 		.version = TUX_WIRE_VERSION,
 		.flags = elicit ? TUX_PKT_ELICIT : 0,
 		.id = c->peer_id,
 		.seq = (uint32_t)c->sentq.next,
-		.span = (uint16_t)(c->sentq.next - c->sentq.floor),
+		.span = (uint16_t)(c->sentq.next - floor),
 		.ack = (uint32_t)c->ackq.next,
 	};
 	tux_time held = tux_time_since(c->ackq.newest_at, now) / 16000u;
@@ -159,26 +241,38 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t cap,
 			    tux_time now)
 {
 	struct tux_extent e = { 0 };
+	uint16_t frag_n = 0;
+	uint32_t what;
 	struct tux_sent *s;
 	struct tux_writer w;
-	uint32_t what;
 	size_t len;
 
 	tux_writer_init(&w, buf, cap);
 	add_sack(c, &w);
 	what = add_control(c, &w);
-	if (add_stream(c, &w, &e) && e.fin)
+	if (add_content(c, &w, &e, &frag_n, what) && e.fin)
 		what |= TUX_SENT_FIN;
-	if (!what && !e.len)
+	if (!what && !e.len && !frag_n)
 		return ack_due(c, now) ? finish(c, &w, false, now) : 0;
 	len = finish(c, &w, true, now);
+	/* Whoever waits for nothing begins to wait now. */
+	if (tux_sentq_empty(&c->sentq) && !c->rtt.backoff) {
+		if (!c->pair->in_flight)
+			tux_cc_idle(&c->pair->cc,
+				    tux_time_since(c->pair->ack_at, now));
+		c->progress_at = now;
+	}
 	s = tux_sentq_slot(&c->sentq);
+	s->frag_at = c->msg ? c->msg->sent_next - frag_n : 0;
+	s->frag_n = frag_n;
 	s->at = now;
 	s->off = e.off;
 	s->len = e.len;
 	s->size = (uint32_t)len;
 	s->what = (uint16_t)what;
 	tux_sentq_push(&c->sentq);
+	tux_pace_sent(&c->pair->pace, s->size, now);
+	c->tx.tail = false;
 	tux_conn_arm_timer(c);
 	return len;
 }
@@ -209,10 +303,21 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 		return 0;
 	tux_put32(p, c->reset_why);
 	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
-	c->sentq.floor = c->sentq.next;
+	tux_conn_drop_flight(c);
 	if (c->closed)
 		tux_conn_gone_broken(c);
 	return finish(c, &w, true, now);
+}
+
+/* ROOM, and the next fragment: it is not cut to fit behind others. */
+static size_t wanted_for_messages(struct tux_conn *c)
+{
+	size_t len = c->todo & TUX_DO_ROOM ? TUX_REC_HDR + TUX_ROOM_LEN : 0;
+	struct tux_msg_pick k;
+
+	if (tux_message_pick(c, limit(c) - BESIDE_MESSAGE, &k))
+		len += TUX_REC_HDR + TUX_MESSAGE_HDR + k.h.len;
+	return len;
 }
 
 /* The room that the next packet deserves. */
@@ -228,6 +333,8 @@ static size_t wanted(struct tux_conn *c)
 	len += CONTROL_MAX;
 	if (next_extent(c, WORTH, &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
+	if (messages_here(c))
+		len += wanted_for_messages(c);
 	return len;
 }
 
@@ -241,6 +348,17 @@ static bool whole_fits(struct tux_conn *c, size_t cap)
 		      TUX_SACK_EACH * c->ackq.seen.n + TUX_REC_HDR + e.len;
 }
 
+/* The pair holds it back: is that of any consequence? */
+static void wait(struct tux_conn *c)
+{
+	struct tux_extent e;
+
+	if (c->pair->full && !tux_sentq_full(&c->sentq) &&
+	    (c->todo & TUX_DO_NUMBERED || messages_here(c) ||
+	     next_extent(c, 1, &e)))
+		tux_pair_wait(&c->core->pairs, c->pair, &c->waitq);
+}
+
 /* Nothing in flight would bring the news that we wait for - room in a closed
  * window, or what the peer has - so ask, less and less often (RFC 9293,
  * 3.8.6.1). */
@@ -251,7 +369,8 @@ static void watch_news(struct tux_conn *c, tux_time now)
 	if (c->tx.path != TUX_PATH_TUX)
 		return;
 	if (!tux_sentq_empty(&c->sentq) ||
-	    (!tux_sendbuf_blocked(b) && b->got >= b->next)) {
+	    (!tux_sendbuf_blocked(b) && b->got >= b->next &&
+	     tux_messages_idle(c))) {
 		c->tx.probe_at = TUX_NEVER;
 	} else if (c->tx.probe_at == TUX_NEVER) {
 		if (!c->tx.probe_in)
@@ -281,8 +400,14 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 		return send_reset(c, buf, cap, now);
 	if (c->phase != TUX_PHASE_PROVED)
 		return 0;
-	len = open(c) ? send_numbered(c, buf, cap, now) :
-			send_ack(c, buf, cap, now);
+	if (open(c, now)) {
+		len = send_numbered(c, buf, cap, now);
+	} else {
+		wait(c);
+		len = send_ack(c, buf, cap, now);
+	}
+	if (!len && c->msg)
+		tux_messages_settled(c, now);
 	if (!len)
 		watch_news(c, now);
 	return len;

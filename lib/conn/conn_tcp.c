@@ -12,13 +12,13 @@
 
 /* ---- out ---- */
 
-static void begin(struct tux_conn *c, uint8_t type, uint64_t off, uint32_t len)
+void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off, uint32_t len)
 {
 	struct tux_conn_out *o = &c->out;
 	const struct tux_frame f = { .type = type, .len = len, .off = off };
 
 	tux_frame_encode(&f, o->hdr);
-	o->hdr_left = TUX_FRAME_HDR;
+	o->hdr_len = o->hdr_left = TUX_FRAME_HDR;
 	o->type = type;
 	o->left = len;
 	o->busy = true;
@@ -31,6 +31,7 @@ static void begin_marker(struct tux_conn *c)
 	struct tux_conn_out *o = &c->out;
 
 	memcpy(o->hdr, c->dx->tx.marker, TUX_MARKER_LEN);
+	o->hdr_len = TUX_MARKER_LEN;
 	o->hdr_left = atomic_load(&c->dx->tx.marker_left);
 	o->type = 0;
 	o->left = 0;
@@ -74,20 +75,38 @@ static bool next_frame(struct tux_conn *c)
 
 	if (o->marker) {
 		begin_marker(c);
+	} else if (tux_message_room_frame(c)) {
+		return true;
+	} else if (o->turn && tux_message_frame(c)) {
+		o->turn = false;
 	} else if (c->tx.path == TUX_PATH_TCP && o->off < head) {
 		len = len < TUX_FRAME_MAX ? len : TUX_FRAME_MAX;
-		begin(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
+		tux_conn_frame(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
 		c->stats.frame_tx += len;
+		o->turn = true;
 	} else if (o->fin) {
-		begin(c, TUX_FRAME_FIN, c->tx.buf.end, 0);
+		tux_message_fin_frame(c);
 	} else if (o->raw) {
-		begin(c, TUX_FRAME_RAW, o->off, 0);
+		tux_conn_frame(c, TUX_FRAME_RAW, o->off, 0);
 	} else if (o->sw) {
-		begin(c, TUX_FRAME_SWITCH, o->off, 0);
+		tux_conn_frame(c, TUX_FRAME_SWITCH, o->off, 0);
 	} else {
-		return false;
+		return tux_message_frame(c);
 	}
 	return true;
+}
+
+/* @len bytes of the body at hand. */
+static void copy_body(struct tux_conn *c, uint8_t *dst, uint32_t len)
+{
+	struct tux_conn_out *o = &c->out;
+	const struct tux_message_hdr *h = &o->pick.h;
+
+	if (o->type == TUX_FRAME_MESSAGE)
+		tux_message_copy(c, &o->pick, h->off + h->len - o->left, dst,
+				 len);
+	else
+		tux_pipe_copy(&c->dx->txp, o->off, dst, len);
 }
 
 size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
@@ -102,13 +121,15 @@ size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 	if (c->tx.path == TUX_PATH_NONE)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED ?
 		       commit_out(c, buf, now) : 0;
-	if (!o->busy && !next_frame(c))
+	if (!o->busy && !next_frame(c)) {
+		tux_messages_settled(c, now);
 		return 0;
+	}
 	n = o->hdr_left < cap ? o->hdr_left : cap;
-	memcpy(buf, o->hdr + TUX_FRAME_HDR - o->hdr_left, n);
+	memcpy(buf, o->hdr + o->hdr_len - o->hdr_left, n);
 	body = o->left < cap - n ? o->left : (uint32_t)(cap - n);
 	if (body)
-		tux_pipe_copy(&c->dx->txp, o->off, buf + n, body);
+		copy_body(c, buf + n, body);
 	return n + body;
 }
 
@@ -147,6 +168,10 @@ static void frame_done(struct tux_conn *c, tux_time now)
 	case TUX_FRAME_DATA:
 		fin_in_tcp(c);
 		break;
+	case TUX_FRAME_MESSAGE:
+		tux_message_framed(c, &o->pick);
+		tux_messages_settled(c, now);
+		break;
 	case TUX_FRAME_FIN:
 		o->fin = false;
 		o->fin_sent = true;
@@ -178,7 +203,9 @@ void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	}
 	o->hdr_left = (uint8_t)(o->hdr_left - h);
 	n -= h;
-	if (n) {			/* the kernel has them: as good as got */
+	if (n && o->type == TUX_FRAME_MESSAGE) {
+		o->left -= (uint32_t)n;
+	} else if (n) {			/* the kernel has them: as good as got */
 		o->off += n;
 		o->left -= (uint32_t)n;
 		c->tx.buf.got = o->off;
@@ -214,7 +241,9 @@ size_t tux_conn_tcp_want(struct tux_conn *c)
 	if (c->dx->rx.marker_left)
 		return c->dx->rx.marker_left;
 	if (!c->in.left)
-		return TUX_FRAME_HDR - c->in.have;
+		return (size_t)(c->in.need - c->in.have);
+	if (c->in.message)
+		return c->in.left;
 	n = body_room(c);
 	if (!n) {			/* ring for any byte that is read */
 		c->in.starved = true;
@@ -251,11 +280,19 @@ static void on_frame(struct tux_conn *c, tux_time now)
 			tux_conn_decide(c, TUX_REASON_STALLED);
 		}
 		return;
+	case TUX_FRAME_MESSAGE:
+	case TUX_FRAME_ROOM:
+		if (tux_message_frame_in(c))
+			break;
+		tux_messages_settled(c, now);
+		return;
 	case TUX_FRAME_FIN:
+		if (f->len && tux_message_fin(c, c->in.hdr + TUX_FRAME_HDR,
+					      f->len))
+			break;
 		if (tux_recvbuf_put(&c->rx.buf, f->off, NULL, 0, true) < 0)
 			break;
-		if (tux_conn_said_all(c))
-			atomic_store(&c->dx->rx.eof, 1);
+		tux_conn_look_eof(c);
 		tux_conn_ready(c);
 		tux_conn_check_end(c, now);
 		return;
@@ -283,18 +320,23 @@ static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len,
 			tux_time now)
 {
 	struct tux_conn_in *i = &c->in;
-	size_t n = TUX_FRAME_HDR - i->have;
+	size_t n = (size_t)(i->need - i->have);
 
 	if (n > len)
 		n = len;
 	memcpy(i->hdr + i->have, p, n);
 	i->have = (uint8_t)(i->have + n);
-	if (i->have == TUX_FRAME_HDR) {
-		i->have = 0;
-		if (tux_frame_decode(&i->frame, i->hdr))
+	if (i->have == TUX_FRAME_HDR && i->need == TUX_FRAME_HDR) {
+		if (tux_frame_decode(&i->frame, i->hdr)) {
 			tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
-		else
-			on_frame(c, now);
+			return n;
+		}
+		i->need = tux_message_frame_need(&i->frame);
+	}
+	if (i->have == i->need) {
+		i->have = 0;
+		i->need = TUX_FRAME_HDR;
+		on_frame(c, now);
 	}
 	return n;
 }
@@ -312,12 +354,20 @@ static size_t in_body(struct tux_conn *c, const uint8_t *p, size_t len)
 	i->off += n;
 	i->left -= n;
 	c->stats.frame_rx += n;
-	if (tux_conn_said_all(c))
-		atomic_store(&c->dx->rx.eof, 1);
+	tux_conn_look_eof(c);
 	if (err) {
 		tux_conn_ready(c);
 		tux_conn_sink(c);
 	}
+	return n;
+}
+
+static size_t in_message(struct tux_conn *c, const uint8_t *p, size_t len)
+{
+	uint32_t n = len < c->in.left ? (uint32_t)len : c->in.left;
+
+	if (tux_message_frame_body(c, p, n))
+		tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 	return n;
 }
 
@@ -336,6 +386,8 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 		if (*skip) {
 			n = *skip < len ? *skip : len;
 			*skip = (uint8_t)(*skip - n);
+		} else if (c->in.message) {
+			n = in_message(c, p, len);
 		} else if (c->in.left) {
 			n = in_body(c, p, len);
 		} else {
@@ -356,8 +408,10 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
 	tux_conn_trace(c, TUX_TRACE_TCP_END, (uint64_t)err, 0, 0);
 	c->rx.tcp_ended = true;
 	c->rx.tcp_err = err;
-	if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_RING &&
-	    !tux_conn_said_all(c)) {
+	if (c->reset_at != TUX_NEVER) {
+		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
+	} else if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_RING &&
+		   !tux_conn_said_all(c)) {
 		tux_conn_trace(c, TUX_TRACE_PEER_DIED, 0, 0, 0);
 		atomic_store(&c->dx->tx.mute, !err && !tux_conn_tx_plain(c) &&
 			     !atomic_load(&c->dx->tx.shut));

@@ -8,13 +8,26 @@
 
 enum {
 	STALL_TIMEOUTS = 4,		/* in a row, with nothing acknowledged */
-	STALL_MS = 300,			/* ... and for at least so long */
+	/* ... and for at least so long.  Who goes back stays on TCP for a
+	 * second at least, so a shorter silence is better waited out: most
+	 * often it is a process that the scheduler or a quota keeps from
+	 * running, and TCP would not be read either.  A path that is known to
+	 * be gone is left at once, by tux_conn_stall(). */
+	STALL_MS = 1000,
 	HOLD_MAX_S = 60,
 };
 
 static tux_time rto_at(struct tux_conn *c)
 {
-	return tux_loss_deadline(&c->sentq, &c->rtt, c->progress_at);
+	tux_time at = tux_loss_deadline(&c->loss, &c->sentq, &c->rtt,
+					c->progress_at);
+	tux_time stall = tux_time_add(c->progress_at, TUX_MSEC(STALL_MS));
+
+	/* Doubled and doubled again, it would come long after the stall. */
+	if (at != TUX_NEVER && at > stall &&
+	    c->rtt.backoff >= STALL_TIMEOUTS && c->tx.path != TUX_PATH_TCP)
+		at = stall;
+	return at;
 }
 
 tux_time tux_conn_deadline(struct tux_conn *c)
@@ -25,9 +38,12 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 		return TUX_NEVER;
 	if (c->phase != TUX_PHASE_PROVED)
 		return at;
+	at = tux_time_min(at, c->reset_at);
 	at = tux_time_min(at, c->ackq.due_at);
 	at = tux_time_min(at, rto_at(c));
+	at = tux_time_min(at, c->loss.at);
 	at = tux_time_min(at, c->tx.probe_at);
+	at = tux_time_min(at, c->tx.away_at);
 	return tux_time_min(at, tux_upgrade_deadline(c));
 }
 
@@ -50,7 +66,7 @@ static bool stalled(const struct tux_conn *c, tux_time now)
 /* On TCP, or not yet on Tux: the path stays quiet. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
-	tux_loss_all(&c->sentq, tux_conn_lost, c);
+	tux_loss_all(&c->loss, &c->sentq, tux_conn_lost, c);
 	c->todo &= ~(uint32_t)(TUX_DO_PING | TUX_DO_PREPARE);
 	c->progress_at = now;
 	if (c->tx.path == TUX_PATH_TCP) {
@@ -63,17 +79,42 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.gen = c->tx.ack_gen = 0;
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = tux_time_add(now, c->tx.hold);
+		c->tx.away_at = c->tx.announce_at;
 		tux_conn_decide(c, TUX_REASON_STALLED);
 	}
 	if (c->tx.hold < TUX_SEC(HOLD_MAX_S))
 		c->tx.hold *= 2;
 }
 
+/* Nothing later can tell whether the last packets have arrived.  What the very
+ * last carried goes again, whatever the window says, and its acknowledgment
+ * tells of the others (RFC 8985, 7). */
+static void probe_tail(struct tux_conn *c, tux_time now)
+{
+	struct tux_sent *s = tux_sentq_newest(&c->sentq);
+
+	tux_conn_trace(c, TUX_TRACE_TAIL, c->sentq.in_flight, 0, 0);
+	c->stats.tails++;
+	c->loss.probe_at = now;
+	c->tx.tail = true;
+	tux_conn_again(c, s);
+	if (!(c->todo & TUX_DO_NUMBERED) &&
+	    (c->tx.path != TUX_PATH_TUX || !c->tx.buf.lost.n))
+		tux_conn_do(c, TUX_DO_PING);
+	/* It travels with the probe now. */
+	s->len = 0;
+	s->what = 0;
+	tux_conn_kick(c);
+}
+
 static void on_timeout(struct tux_conn *c, tux_time now)
 {
+	unsigned n;
+
 	tux_conn_trace(c, TUX_TRACE_TIMEOUT, c->sentq.in_flight, 0, 0);
 	c->stats.timeouts++;
 	tux_rtt_backoff(&c->rtt);
+	c->loss.probe_at = 0;
 	if (c->tx.path == TUX_PATH_TUX && stalled(c, now)) {
 		tux_back(c, now);
 		return;
@@ -83,9 +124,17 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 		stay_away(c, now);
 		return;
 	}
-	tux_loss_all(&c->sentq, tux_conn_lost, c);
-	c->cc.ops->timeout(&c->cc, now);
+	n = tux_loss_all(&c->loss, &c->sentq, tux_conn_lost, c);
+	tux_pair_timeout(c->pair, n, c->progress_at, tux_rtt_rto(&c->rtt), now);
 	tux_conn_kick(c);
+}
+
+static void on_rto(struct tux_conn *c, tux_time now)
+{
+	if (tux_loss_may_probe(&c->loss, &c->rtt) && c->tx.path != TUX_PATH_TCP)
+		probe_tail(c, now);
+	else
+		on_timeout(c, now);
 }
 
 static void on_probe(struct tux_conn *c)
@@ -103,15 +152,25 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 		if (!c->gone)
 			tux_conn_die(c, ETIMEDOUT, TUX_REASON_NONE);
 	}
+	if (now >= c->reset_at)
+		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
 	if (c->phase == TUX_PHASE_PROVED) {
 		if (now >= c->ackq.due_at)
 			tux_conn_kick(c);
+		if (now >= c->loss.at)
+			tux_conn_detect(c, now);
 		if (now >= rto_at(c))
-			on_timeout(c, now);
+			on_rto(c, now);
 		if (now >= c->tx.probe_at)
 			on_probe(c);
+		if (now >= c->tx.away_at) {
+			c->tx.away_at = TUX_NEVER;
+			c->progress_at = now;	/* a chance to answer */
+			tux_conn_kick(c);
+		}
 		tux_upgrade_expire(c, now);
 	}
+	tux_conn_next(c, now);
 	/* What is due again at once waits its turn behind the others. */
 	tux_heap_set(&c->core->timers, &c->timer,
 		     later(tux_conn_deadline(c), now + 1));

@@ -27,6 +27,7 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 	key.k1 = tux_rng_u64(&core->rng);
 	tux_table_init(&core->table, &key, core->mem);
 	tux_heap_init(&core->timers, core->mem);
+	tux_pairs_init(&core->pairs, &key, core->mem);
 	tux_list_init(&core->sendq);
 	*cp = core;
 	return 0;
@@ -37,6 +38,7 @@ void tux_core_free(struct tux_core *core)
 	if (!core)
 		return;
 	tux_heap_fini(&core->timers);
+	tux_pairs_fini(&core->pairs);
 	tux_table_fini(&core->table);
 	tux_mem_free(core->mem, core);
 }
@@ -71,11 +73,11 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 		return;
 	}
 	if (c->gone || !tux_addr_same_ip(from, remote(c)) ||
-	    (h->id && h->id != c->id) ||
 	    !tux_hello_mac_ok(p, h, &c->key)) {
 		core->stats.bad_mac++;
 		return;
 	}
+	tux_hello_mask(&hello, &c->key);
 	tux_hello_recv(c, from, &hello, now);
 	tux_conn_arm_timer(c);
 }
@@ -97,6 +99,7 @@ static void packet_input(struct tux_core *core, const struct tux_addr *from,
 		return;
 	}
 	tux_conn_recv(c, from, h, p, now);
+	tux_conn_next(c, now);
 	tux_conn_arm_timer(c);
 }
 
@@ -150,8 +153,9 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t cap, bool *stop,
 	if (*stop)
 		return 0;
 	tux_list_remove(&c->sendq);
+	tux_conn_next(c, now);
 	if (len)
-		tux_list_push(&c->core->sendq, &c->sendq);
+		tux_conn_kick(c);
 	tux_conn_arm_timer(c);
 	return len;
 }
@@ -199,16 +203,20 @@ tux_time tux_core_deadline(const struct tux_core *core)
 {
 	const struct tux_heap_node *n = tux_heap_min(&core->timers);
 
-	return n ? n->at : TUX_NEVER;
+	return tux_time_min(n ? n->at : TUX_NEVER,
+			    tux_pairs_deadline(&core->pairs));
 }
 
 void tux_core_expire(struct tux_core *core, tux_time now)
 {
+	struct tux_list *l;
 	struct tux_heap_node *n;
 
 	/* Each leaves the heap, or comes back with a later instant. */
 	while ((n = tux_heap_min(&core->timers)) != NULL && n->at <= now)
 		tux_conn_expire(TUX_CONTAINER(n, struct tux_conn, timer), now);
+	while ((l = tux_pairs_due(&core->pairs, now)) != NULL)
+		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
 }
 
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core)

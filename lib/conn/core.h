@@ -25,13 +25,15 @@
 #include "base/time.h"
 #include "base/trace.h"
 #include "conn/duplex.h"
+#include "conn/msgbox.h"
 #include "wire/addr.h"
 
 struct tux_core;
 struct tux_conn;
 
 struct tux_core_events {
-	/* What the application can do has changed: look at the duplex again.
+	/* What the application can do has changed: look at the duplex, and
+	 * the box of messages, again.
 	 * Also told when a direction moves to a ring or to RAW, and when
 	 * tux_conn_reason(), _tx_on_tux() or _rx_on_tux() changes. */
 	void (*ready)(void *arg, struct tux_conn *c);
@@ -72,6 +74,7 @@ struct tux_conn_opts {
 	bool active;			/* this end called connect() */
 	struct tux_key key;		/* what only the two ends know */
 	struct tux_duplex *dx;		/* outlives the connection */
+	struct tux_msgbox *box;		/* so does this; NULL: no messages */
 	void *user;
 	uint32_t mtu;			/* longest datagram of the path */
 };
@@ -83,7 +86,12 @@ struct tux_conn_stats {
 	uint64_t tux_tx, tux_rx;	/* ... over the Tux path */
 	uint64_t pkts_tx, pkts_rx;
 	uint64_t lost, resent, timeouts, duplicates, dropped;
+	uint64_t tails;			/* probes of the tail */
+	uint64_t spurious;		/* of lost: had arrived after all */
+	uint64_t undone;		/* reductions of the window taken back */
 	uint64_t backs;			/* times a direction went back to TCP */
+	uint64_t msg_tx, msg_rx;	/* bytes of messages, over either path */
+	uint64_t msgs_tx, msgs_rx;	/* messages: arrived there, here */
 };
 
 int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o);
@@ -139,6 +147,14 @@ void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);
 /* The UDP path to this peer is known to be gone (interface down, ICMP is not
  * enough): go back to TCP now. */
 void tux_conn_stall(struct tux_conn *c, tux_time now);
+
+/* The path may be there again, or for the first time: try it now, as if it had
+ * never failed. */
+void tux_conn_unstall(struct tux_conn *c, tux_time now);
+
+/* Datagrams on this path may have @mtu bytes from now on.  What was sent longer
+ * and is lost, is sent again in such. */
+void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu);
 
 /* ---- looking ---- */
 

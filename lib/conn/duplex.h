@@ -50,6 +50,7 @@ enum {
 	TUX_RING_CLOSE = 0x08,	/* the application is done with it */
 	TUX_RING_ABORT = 0x10,	/* ... and wants a reset (SO_LINGER of 0) */
 	TUX_RING_RAW = 0x20,	/* the application wants plain TCP for good */
+	TUX_RING_MESSAGE = 0x40,	/* messages: to send, cancelled, released */
 	TUX_RING_QUEUED = 0x80000000u,	/* its index is in the loop's bell */
 };
 
@@ -142,7 +143,8 @@ enum {
 	TUX_CAN_READ = 0x01,	/* bytes, the end, or an error */
 	TUX_CAN_WRITE = 0x02,
 	TUX_IS_ERR = 0x04,
-	TUX_IS_EOF = 0x08,	/* the peer has finished, all is read or not */
+	TUX_IS_EOF = 0x08,	/* the peer has finished; maybe not all is
+				 * read, or a part of it still in TCP */
 	TUX_RX_ON_RING = 0x10,	/* TCP's readability says nothing */
 	TUX_TX_ON_RING = 0x20,	/* TCP's writability says nothing */
 };
@@ -151,6 +153,18 @@ unsigned tux_duplex_poll(const struct tux_duplex *d);
 /* Bytes that can be read without TCP now: add TCP's FIONREAD in a direction
  * that is not on the ring. */
 uint32_t tux_duplex_readable(const struct tux_duplex *d);
+
+/* ---- plain TCP for good; the latches of the directions are held ---- */
+
+/* May one who knows nothing of the duplex write to the TCP socket, or read from
+ * it, from now on? */
+bool tux_duplex_tx_is_raw(const struct tux_duplex *d);
+bool tux_duplex_rx_is_raw(const struct tux_duplex *d);
+
+/* A connection that has not begun to move never will (as for a child that
+ * takes it over).  0: both of the above hold; -EAGAIN: they will as soon as the
+ * peer has answered an announcement of nowhere: try again; -EBUSY: too late. */
+int tux_duplex_pin(struct tux_duplex *d);
 
 /* Marks @bits for the loop.  True if the connection's index must be put into
  * the loop's bell (it is not there yet). */

@@ -51,8 +51,12 @@ static unsigned poll_rx(const struct tux_duplex *d, bool err)
 			can |= TUX_IS_EOF;
 		if (eof || err || tux_duplex_readable(d))
 			can |= TUX_CAN_READ;
-	} else if (tux_duplex_readable(d)) {
-		can |= TUX_CAN_READ;
+	} else {
+		/* All there will be is here, some of it in TCP. */
+		if (state == TUX_RX_ARMED && eof && !err)
+			can |= TUX_IS_EOF;
+		if (tux_duplex_readable(d))
+			can |= TUX_CAN_READ;
 	}
 	return can;
 }

@@ -174,14 +174,13 @@ void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len)
 {
 	struct tux_duplex_rx *r = &d->rx;
 
-	if (load8(&r->state) != TUX_RX_ARMED)
-		return;
-	if (r->off < r->at) {
+	if (load8(&r->state) != TUX_RX_ARMED || r->off < r->at) {
 		r->off += len;
 		return;
 	}
 	if (memcmp(p, r->marker + r->held, len) != 0) {
 		disarm(d);
+		r->off += len;
 		return;
 	}
 	r->held = (uint8_t)(r->held + len);

@@ -26,7 +26,7 @@ static tux_time wait_after(unsigned tries)
 
 void tux_hello_start(struct tux_conn *c, tux_time now)
 {
-	if (!c->active) {		/* the first word is the opener's */
+	if (!c->peer.port) {		/* the first word is the opener's */
 		c->open.at = tux_time_add(now, TUX_MSEC(SILENT_MS));
 		return;
 	}
@@ -44,6 +44,15 @@ void tux_hello_touch(struct tux_conn *c, tux_time now)
 	tux_conn_do(c, TUX_DO_HELLO);
 }
 
+void tux_hello_again(struct tux_conn *c, tux_time now)
+{
+	if (c->phase != TUX_PHASE_OPENING || !c->peer.port ||
+	    c->reason == TUX_REASON_NO_FD)
+		return;
+	c->open.tries = 0;
+	c->open.at = now;
+}
+
 void tux_hello_expire(struct tux_conn *c, tux_time now)
 {
 	if (c->phase != TUX_PHASE_OPENING || now < c->open.at)
@@ -51,6 +60,8 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 	if (c->open.tries >= TRIES || !c->peer.port) {
 		c->open.at = TUX_NEVER;
 		tux_conn_decide(c, TUX_REASON_PEER_SILENT);
+		tux_messages_silent(c);
+		tux_messages_settled(c, now);
 		return;
 	}
 	c->open.tries++;
@@ -78,36 +89,67 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 	c->open.at = TUX_NEVER;
 	c->progress_at = now;
 	derive_session(c);
-	tux_cc_init(&c->cc, &tux_cc_newreno,
-		    c->pkt_max < c->mtu ? c->pkt_max : c->mtu);
 	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
 	if (c->core->ev->own(c->core->arg, c) < 0) {
 		c->tx.announce_at = TUX_NEVER;
 		c->phase = TUX_PHASE_OPENING;	/* as if nobody answered */
 		c->open.tries = TRIES;
 		tux_conn_decide(c, TUX_REASON_NO_FD);
+		tux_messages_silent(c);
 		return;
 	}
 	c->tx.announce_at = now;
 	tux_conn_decide(c, TUX_REASON_NONE);
+	tux_messages_proved(c);
 	tux_upgrade_tx(c, now);
 }
 
-/* What the peer says of itself; the first word counts. */
-static void learn(struct tux_conn *c, const struct tux_addr *from,
+/* Takes its place among the connections to the peer's loop, and what they know
+ * of the way. */
+static bool join(struct tux_conn *c)
+{
+	uint32_t mss = c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
+	tux_time ack_delay = c->rtt.ack_delay;
+	struct tux_pair *p = tux_pair_get(&c->core->pairs, c->peer.ip,
+					  c->peer_token, mss);
+
+	if (c->pair)
+		tux_pair_put(&c->core->pairs, c->pair);
+	c->pair = p;
+	c->sentq.sum = p ? &p->in_flight : NULL;
+	if (!p)
+		return false;
+	if (p->rtt.min != TUX_NEVER) {
+		c->rtt = p->rtt;
+		c->rtt.ack_delay = ack_delay;
+		c->rtt.backoff = 0;
+	}
+	return true;
+}
+
+/* What the peer says of itself; until it has proved that it hears us, its last
+ * word counts, for the first may be an older connection's.  False: no memory, as if
+ * it had not come. */
+static bool learn(struct tux_conn *c, const struct tux_addr *from,
 		  const struct tux_hello *h)
 {
-	c->peer_nonce = h->nonce;
 	c->peer_id = h->id;
 	c->peer_token = h->token;
 	c->peer = *from;
 	c->peer.port = h->port;
 	c->tx.window = h->window;
+	c->peer_messages = h->flags & TUX_HELLO_MESSAGES;
 	if (h->pkt_max < c->pkt_max)
 		c->pkt_max = h->pkt_max;
 	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
 	c->peer_first = (1ull << 32) + h->seq;
 	tux_ackq_init(&c->ackq, c->peer_first);
+	if (!join(c)) {
+		tux_conn_decide(c, TUX_REASON_NO_MEMORY);
+		return false;
+	}
+	c->peer_nonce = h->nonce;
+	return true;
 }
 
 void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
@@ -115,12 +157,12 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 {
 	tux_conn_trace(c, TUX_TRACE_RECV_HELLO, h->flags, 0, 0);
 	if (!h->nonce || !h->id || h->pkt_max < TUX_PKT_HDR + 256 ||
-	    (c->peer_nonce && h->nonce != c->peer_nonce)) {
+	    (c->phase != TUX_PHASE_OPENING && h->nonce != c->peer_nonce)) {
 		c->stats.dropped++;
 		return;
 	}
-	if (!c->peer_nonce)
-		learn(c, from, h);
+	if (h->nonce != c->peer_nonce && !learn(c, from, h))
+		return;
 	if (c->open.tries >= TRIES && c->reason == TUX_REASON_NO_FD)
 		return;
 	if (h->echo == c->nonce)
@@ -142,14 +184,10 @@ static const struct tux_addr *local(const struct tux_conn *c)
 size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		       tux_time now)
 {
-	struct tux_pkt h = {
-		.version = TUX_WIRE_VERSION,
-		.flags = TUX_PKT_OPEN,
-		.id = c->peer_id,
-		.seq = (uint32_t)c->sentq.next,
-	};
+	struct tux_pkt h = { .flags = TUX_PKT_OPEN };
 	struct tux_hello hello = {
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
+				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
 				   (c->phase == TUX_PHASE_OPENING ?
 				    TUX_HELLO_WANT : 0)),
 		.version = TUX_WIRE_VERSION,
@@ -166,6 +204,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 	};
 	struct tux_writer w;
 
+	tux_hello_mask(&hello, &c->key);
 	tux_writer_init(&w, buf, cap);
 	if (!tux_writer_hello(&w, &hello))
 		return 0;

@@ -48,8 +48,8 @@ struct tux_end *tux_ends_get(struct tux_ends *t)
 
 void tux_ends_put(struct tux_ends *t, struct tux_end *e)
 {
-	atomic_store(&e->loop, NULL);
 	tux_latch_take(&t->latch);
+	atomic_store(&e->loop, NULL);
 	e->next_free = t->free;
 	t->free = e;
 	tux_latch_drop(&t->latch);

@@ -38,6 +38,7 @@ struct tux_end {
 	struct tux_duplex *dx;
 	void *user;
 	struct tux_tuple tuple;
+	struct tux_key key;	/* all zero: there is no secret */
 	uint32_t mtu;
 	uint32_t index;
 	bool active;
@@ -54,7 +55,8 @@ struct tux_end {
 	uint8_t why;		/* enum tux_reason */
 	uint32_t notes;		/* what the core has told; see loop_end.c */
 	struct tux_list noted;
-	struct tux_link_way way;	/* while there is a connection */
+	uint32_t way;		/* the link's handle, with a connection */
+	bool shut_out;			/* the way was closed when last seen */
 	struct tux_conn *conn;
 	struct tux_lifeline line;
 
@@ -62,7 +64,7 @@ struct tux_end {
 };
 
 struct tux_ends {
-	struct tux_latch latch;
+	struct tux_latch latch;	/* with it held, none is given back */
 	struct tux_end *at;
 	struct tux_end *free;
 	_Atomic uint32_t used;	/* entries that ever were in use */

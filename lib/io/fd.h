@@ -8,6 +8,10 @@
 #ifndef TUX_IO_FD_H
 #define TUX_IO_FD_H
 
+#include <stdbool.h>
+
+enum { TUX_FD_MAX = 1 << 20 };	/* nobody remembers those above it */
+
 /* A duplicate of @fd at a high number, closed on exec.  -errno. */
 int tux_fd_copy(int fd);
 
@@ -17,5 +21,12 @@ int tux_fd_lift(int fd);
 
 /* Closes @fd if it is one. */
 void tux_fd_close(int fd);
+
+/* Did tux_fd_copy() or tux_fd_lift() give @fd, and is it open still?  A program
+ * that closes all numbers there are must not close ours. */
+bool tux_fd_ours(int fd);
+
+/* The lowest of those from @fd on, or TUX_FD_MAX. */
+int tux_fd_next(int fd);
 
 #endif

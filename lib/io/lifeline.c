@@ -35,7 +35,7 @@ void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset)
 	if (reset)
 		tux_sys_setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &now,
 				   sizeof(now));
-	tux_sys_close(t->fd);
+	tux_fd_close(t->fd);
 	tux_lifeline_init(t);
 }
 

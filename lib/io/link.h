@@ -10,8 +10,9 @@
  * reads in every turn; the others are listeners, which only openings of new
  * connections come through, or the link's own affairs.
  *
- * The last four functions are for links on which the ways of connections open
- * and close; others have NULL there.
+ * The last six functions are for links on which the ways of connections open
+ * and close; others have NULL there.  A link that is only for peers that have
+ * announced themselves says how we do.
  */
 #ifndef TUX_IO_LINK_H
 #define TUX_IO_LINK_H
@@ -22,9 +23,14 @@
 
 #include "base/reason.h"
 #include "base/time.h"
+#include "io/feature.h"
+#include "io/tally.h"
 #include "wire/addr.h"
 
-enum { TUX_LINK_BATCH = 64 };	/* datagrams in one rx(), or before a flush() */
+enum {
+	TUX_LINK_BATCH = 64,	/* datagrams in one rx(), or before a flush() */
+	TUX_LINK_FDS = 8,
+};
 
 struct tux_dgram {
 	struct tux_addr from;
@@ -32,28 +38,60 @@ struct tux_dgram {
 	size_t len;
 };
 
+/* What a link says about the interface that it uses. */
+struct tux_link_note {
+	enum tux_link_what {
+		TUX_LINK_TAKEN,		/* it is ours */
+		TUX_LINK_LEFT,		/* it was */
+		TUX_LINK_COUNTED,	/* it still is, at the end */
+		TUX_LINK_REFUSED,	/* zero copy: copied instead */
+		TUX_LINK_STUCK,		/* ... nothing leaves: given back */
+		TUX_LINK_DEAF,		/* ... nothing arrives: given back */
+	} what;
+	const char *ifname;
+	const struct tux_tally *tally;
+	const struct tux_feature *feature;
+};
+
+typedef void tux_link_said_fn(const struct tux_link_note *n);
+
+enum tux_zerocopy {
+	TUX_ZEROCOPY_OFF,
+	TUX_ZEROCOPY_AUTO,		/* if the driver says that it can */
+	TUX_ZEROCOPY_ON,		/* whatever it says */
+};
+
+struct tux_announce;
+
 struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
+	enum tux_zerocopy zerocopy;	/* what to try first */
+	tux_link_said_fn *said;	/* told by whoever drives; NULL */
 };
 
 struct tux_link {
 	const struct tux_link_ops *ops;
+	/* Readable: the queue has something.  To be slept on beside the epoll
+	 * instance; in it, each datagram that arrives while nobody sleeps would
+	 * be news for the kernel to note. */
+	int fd[TUX_LINK_FDS];
+	unsigned fd_n;
 	uint16_t port;		/* our HELLO names it; 0: TCP's own */
 	bool blocked;		/* flush() left something: try it again soon */
-	bool news;		/* admit() and closed() may answer otherwise;
-				 * the loop takes it back */
+	bool news;		/* admit(), closed() and mtu() may answer
+				 * otherwise; the loop takes it back */
+	uint32_t pkt_max;	/* the longest packet that fits; 0: any */
 	tux_time due_at;	/* tick() then; TUX_NEVER */
 };
 
-struct tux_link_way {		/* of one connection */
-	uint32_t handle;
-	uint32_t mtu;		/* the longest datagram */
-};
-
 struct tux_link_ops {
-	/* Opens a link into *@lp.  What can be slept on is added to the epoll
-	 * instance @epfd, with @tag + source as its data.  -errno. */
+	/* tux_announce_open(), or NULL. */
+	void (*announce)(struct tux_announce *a);
+
+	/* Opens a link into *@lp.  What can be slept on is in fd, or is added
+	 * to the epoll instance @epfd, with @tag + source as its data.
+	 * -errno. */
 	int (*open)(struct tux_link **lp, const struct tux_link_opts *o,
 		    int epfd, uint64_t tag);
 	void (*close)(struct tux_link *l);
@@ -86,18 +124,24 @@ struct tux_link_ops {
 		      bool v6only);
 	void (*unlisten)(struct tux_link *l, unsigned source);
 
-	/* A connection between @local and @peer wants to travel.  0 with *@w
-	 * filled; 1: that is still to be seen, news will come; a reason,
+	/* A connection between @local and @peer wants to travel.  0 with
+	 * *@handle set; 1: that is still to be seen, news will come; a reason,
 	 * negated, that news may change. */
 	int (*admit)(struct tux_link *l, const struct tux_addr *local,
-		     const struct tux_addr *peer, struct tux_link_way *w,
+		     const struct tux_addr *peer, uint32_t *handle,
 		     tux_time now);
 	void (*leave)(struct tux_link *l, uint32_t handle, tux_time now);
 
 	/* Why nothing can go there now; TUX_REASON_NONE. */
 	enum tux_reason (*closed)(const struct tux_link *l, uint32_t handle);
 
+	/* The longest datagram there. */
+	uint32_t (*mtu)(const struct tux_link *l, uint32_t handle);
+
 	void (*tick)(struct tux_link *l, tux_time now);
+
+	/* At the end, when nobody drives any more: says how things stand. */
+	void (*count)(struct tux_link *l);
 };
 
 #endif

@@ -47,6 +47,7 @@ static int open_core(struct tux_loop *l)
 		.arg = l,
 		.port = l->link->port,
 		.ack_delay = l->o.ack_delay,
+		.pkt_max = l->link->pkt_max,
 	};
 	int err = tux_clock_seed(&o.seed);
 
@@ -272,6 +273,16 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	return n;
 }
 
+unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p)
+{
+	unsigned i, n = l->link->fd_n;
+
+	p[0] = (struct pollfd){ l->epfd, POLLIN, 0 };
+	for (i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){ l->link->fd[i], POLLIN, 0 };
+	return 1 + n;
+}
+
 tux_time tux_loop_deadline(const struct tux_loop *l)
 {
 	tux_time at = tux_time_min(tux_core_deadline(l->core),
@@ -300,6 +311,12 @@ void tux_loop_rouse(struct tux_loop *l, bool woken)
 	/* What epoll saw of the bell, on_event() clears. */
 	tux_wake_rouse(l->bell, l->bell_fd, false);
 	l->woken |= woken;
+}
+
+void tux_loop_count(struct tux_loop *l)
+{
+	if (l->link->ops->count)
+		l->link->ops->count(l->link);
 }
 
 /* ---- any thread ---- */

@@ -11,6 +11,7 @@
 #ifndef TUX_IO_LOOP_H
 #define TUX_IO_LOOP_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +48,7 @@ struct tux_loop {
 	struct tux_link *link;
 	struct tux_bell *bell;
 	int bell_fd;
-	int epfd;			/* readable: there is work */
+	int epfd;			/* readable: there is work, as the link's fd */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
 	_Atomic bool tends;		/* the link has plans of its own */
 	struct tux_inbox inbox;
@@ -65,6 +66,8 @@ struct tux_loop {
 /* The epoll data of ends and of links begin here; below is the bell. */
 enum { TUX_LOOP_BELL = 0, TUX_LOOP_LINK = 1 << 8, TUX_LOOP_END = 1 << 24 };
 
+enum { TUX_LOOP_FDS = 1 + TUX_LINK_FDS };
+
 int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o);
 void tux_loop_free(struct tux_loop *l);		/* NULL is fine */
 
@@ -75,15 +78,22 @@ void tux_loop_forked(struct tux_loop *l);
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);
 
+/* What the driver sleeps on, into @p; how many.  The first is the epoll
+ * instance, the others are the link's. */
+unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p);
+
 /* When the next turn is due, if nothing comes; TUX_NEVER. */
 tux_time tux_loop_deadline(const struct tux_loop *l);
 
-/* The driver is about to sleep on l->epfd: may it?  To be undone by
- * tux_loop_rouse() in either case. */
+/* The driver is about to sleep: may it?  To be undone by tux_loop_rouse() in
+ * either case. */
 bool tux_loop_doze(struct tux_loop *l);
 
 /* Awake; @woken: the epoll instance was readable. */
 void tux_loop_rouse(struct tux_loop *l, bool woken);
+
+/* Nobody drives any more: has the link say how things stand. */
+void tux_loop_count(struct tux_loop *l);
 
 /* ---- any thread ---- */
 

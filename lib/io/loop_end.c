@@ -56,10 +56,10 @@ static int on_own(void *arg, struct tux_conn *c)
 
 	(void)arg;
 	tux_latch_take(&e->fd_latch);
-	e->late = e->fd < 0;
-	if (!e->late)
+	if (e->fd >= 0)
 		err = tux_lifeline_open(&e->line, e->fd);
 	tux_latch_drop(&e->fd_latch);
+	e->late = err == -EBADF;	/* also if nobody told us */
 	return err;
 }
 
@@ -79,23 +79,32 @@ static int admit(struct tux_loop *l, struct tux_end *e)
 	const struct tux_addr *a = &e->tuple.active, *p = &e->tuple.passive;
 	const struct tux_link_ops *ops = l->link->ops;
 
-	e->way.mtu = e->mtu;
 	if (!ops->admit)
 		return 0;
 	return ops->admit(l->link, e->active ? a : p, e->active ? p : a,
 			  &e->way, l->now);
 }
 
+/* What the way takes now; never more than the TCP connection was made for. */
+static uint32_t mtu(const struct tux_loop *l, const struct tux_end *e)
+{
+	uint32_t way = e->mtu;
+
+	if (l->link->ops->mtu)
+		way = l->link->ops->mtu(l->link, e->way);
+	return way < e->mtu ? way : e->mtu;
+}
+
 static void leave(struct tux_loop *l, struct tux_end *e)
 {
 	if (l->link->ops->leave)
-		l->link->ops->leave(l->link, e->way.handle, l->now);
+		l->link->ops->leave(l->link, e->way, l->now);
 }
 
 static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
 {
 	return l->link->ops->closed ?
-	       l->link->ops->closed(l->link, e->way.handle) : TUX_REASON_NONE;
+	       l->link->ops->closed(l->link, e->way) : TUX_REASON_NONE;
 }
 
 /* ---- doing it ---- */
@@ -148,9 +157,10 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 	struct tux_conn_opts o = {
 		.tuple = e->tuple,
 		.active = e->active,
+		.key = e->key,
 		.dx = e->dx,
 		.user = e,
-		.mtu = e->mtu < e->way.mtu ? e->mtu : e->way.mtu,
+		.mtu = mtu(l, e),
 	};
 	int err = tux_core_open(l->core, &o, &e->conn, l->now);
 
@@ -261,6 +271,19 @@ unsigned tux_loop_settle(struct tux_loop *l)
 	return n;
 }
 
+/* Its connection goes with the way, and comes back with it. */
+static void follow(struct tux_loop *l, struct tux_end *e)
+{
+	bool was = e->shut_out;
+
+	tux_conn_set_mtu(e->conn, mtu(l, e));
+	e->shut_out = closed(l, e) != TUX_REASON_NONE;
+	if (e->shut_out)
+		tux_conn_stall(e->conn, l->now);
+	else if (was)
+		tux_conn_unstall(e->conn, l->now);
+}
+
 void tux_loop_news(struct tux_loop *l)
 {
 	uint32_t i, n = atomic_load(&l->o.ends->used);
@@ -272,7 +295,7 @@ void tux_loop_news(struct tux_loop *l)
 			continue;
 		if (e->stage == TUX_END_FRESH)
 			open_end(l, e);
-		else if (e->conn && closed(l, e))
-			tux_conn_stall(e->conn, l->now);
+		else if (e->conn)
+			follow(l, e);
 	}
 }

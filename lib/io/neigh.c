@@ -11,7 +11,6 @@ enum {
 	/* A neighbour in one of these states has a MAC to send to. */
 	GOOD = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE |
 	       NUD_STALE | NUD_DELAY,
-	ATTRS = 64,			/* of any message, more than we know */
 };
 
 static const uint32_t groups =
@@ -25,9 +24,9 @@ int tux_neigh_open(struct tux_neigh *n)
 
 	memset(n, 0, sizeof(*n));
 	n->news.fd = -1;
-	err = tux_netlink_open(&n->ask, 0);
+	err = tux_netlink_open(&n->ask, NETLINK_ROUTE, 0);
 	if (!err)
-		err = tux_netlink_open(&n->news, groups);
+		err = tux_netlink_open(&n->news, NETLINK_ROUTE, groups);
 	if (err)
 		tux_neigh_close(n);
 	return err;
@@ -40,26 +39,6 @@ void tux_neigh_close(struct tux_neigh *n)
 }
 
 /* ---- attributes and addresses ---- */
-
-struct attrs {
-	const struct nlattr *at[ATTRS];
-};
-
-static int on_attr(const struct nlattr *a, void *arg)
-{
-	struct attrs *t = arg;
-	uint16_t type = mnl_attr_get_type(a);
-
-	if (type < ATTRS)
-		t->at[type] = a;
-	return MNL_CB_OK;
-}
-
-static void parse(struct attrs *t, const struct nlmsghdr *h, size_t skip)
-{
-	memset(t, 0, sizeof(*t));
-	mnl_attr_parse(h, (unsigned)skip, on_attr, t);
-}
 
 static void put_ip(struct nlmsghdr *h, uint16_t type, const struct tux_addr *a)
 {
@@ -107,11 +86,11 @@ static void on_iface(void *arg, const struct nlmsghdr *h)
 	const struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
 	const uint32_t up = IFF_UP | IFF_LOWER_UP;
 	struct tux_iface *i = arg;
-	struct attrs t;
+	struct tux_attrs t;
 
 	if (h->nlmsg_type != RTM_NEWLINK)
 		return;
-	parse(&t, h, sizeof(*m));
+	tux_attrs_parse(&t, h, sizeof(*m));
 	i->index = (unsigned)m->ifi_index;
 	i->up = (m->ifi_flags & up) == up;
 	if (t.at[IFLA_MTU])
@@ -144,11 +123,11 @@ static void on_route(void *arg, const struct nlmsghdr *h)
 {
 	const struct rtmsg *m = mnl_nlmsg_get_payload(h);
 	struct tux_route *r = arg;
-	struct attrs t;
+	struct tux_attrs t;
 
 	if (h->nlmsg_type != RTM_NEWROUTE || m->rtm_type != RTN_UNICAST)
 		return;
-	parse(&t, h, sizeof(*m));
+	tux_attrs_parse(&t, h, sizeof(*m));
 	if (t.at[RTA_OIF])
 		r->index = mnl_attr_get_u32(t.at[RTA_OIF]);
 	if (t.at[RTA_GATEWAY]) {
@@ -182,9 +161,9 @@ int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,
 
 /* ---- next hops ---- */
 
-/* While the kernel asks anew for one that it had forgotten, what was known is as
- * good as before; only when nobody has answered is it not. */
-static void set_hop(struct tux_hop *hop, uint16_t state, const struct attrs *t)
+/* While the kernel asks anew for one that it had forgotten, what was known is
+ * as good as before; only when nobody has answered is it not. */
+static void set_hop(struct tux_hop *hop, uint16_t state, const struct tux_attrs *t)
 {
 	uint8_t mac[TUX_ETH_MAC];
 
@@ -199,11 +178,11 @@ static void set_hop(struct tux_hop *hop, uint16_t state, const struct attrs *t)
 static void on_hop(void *arg, const struct nlmsghdr *h)
 {
 	const struct ndmsg *m = mnl_nlmsg_get_payload(h);
-	struct attrs t;
+	struct tux_attrs t;
 
 	if (h->nlmsg_type != RTM_NEWNEIGH)
 		return;
-	parse(&t, h, sizeof(*m));
+	tux_attrs_parse(&t, h, sizeof(*m));
 	set_hop(arg, m->ndm_state, &t);
 }
 
@@ -281,10 +260,10 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 {
 	const struct ndmsg *m = mnl_nlmsg_get_payload(h);
 	struct tux_addr a;
-	struct attrs t;
+	struct tux_attrs t;
 	unsigned i;
 
-	parse(&t, h, sizeof(*m));
+	tux_attrs_parse(&t, h, sizeof(*m));
 	if (!get_ip(&a, t.at[NDA_DST]))
 		return;
 	for (i = 0; i < TUX_HOPS; i++) {

@@ -10,7 +10,7 @@
 #include "io/fd.h"
 #include "io/sys.h"
 
-int tux_netlink_open(struct tux_netlink *n, uint32_t groups)
+int tux_netlink_open(struct tux_netlink *n, int protocol, uint32_t groups)
 {
 	struct sockaddr_nl at = {
 		.nl_family = AF_NETLINK, .nl_groups = groups,
@@ -19,7 +19,7 @@ int tux_netlink_open(struct tux_netlink *n, uint32_t groups)
 
 	memset(n, 0, sizeof(*n));
 	n->fd = tux_fd_lift(tux_sys_socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC |
-					   SOCK_NONBLOCK, NETLINK_ROUTE));
+					   SOCK_NONBLOCK, protocol));
 	if (n->fd < 0)
 		return n->fd;
 	err = tux_sys_bind(n->fd, &at, sizeof(at));
@@ -114,4 +114,20 @@ int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg)
 			     h = mnl_nlmsg_next(h, &left))
 				fn(arg, h);
 	}
+}
+
+static int on_attr(const struct nlattr *a, void *arg)
+{
+	struct tux_attrs *t = arg;
+	uint16_t type = mnl_attr_get_type(a);
+
+	if (type < TUX_NETLINK_ATTRS)
+		t->at[type] = a;
+	return MNL_CB_OK;
+}
+
+void tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip)
+{
+	memset(t, 0, sizeof(*t));
+	mnl_attr_parse(h, (unsigned)skip, on_attr, t);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * netlink - questions to rtnetlink, and its news
+ * netlink - questions to the kernel by netlink, and its news
  *
  * libmnl writes and reads the messages; they travel by our own system calls,
  * since its sockets would go through the hooks of the process.  The kernel
@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TUX_NETLINK_BUF = 32768 };
+enum {
+	TUX_NETLINK_BUF = 32768,
+	TUX_NETLINK_ATTRS = 64,		/* of any message, more than we know */
+};
 
 struct tux_netlink {
 	int fd;
@@ -25,8 +28,14 @@ struct tux_netlink {
 /* Told each message. */
 typedef void tux_netlink_fn(void *arg, const struct nlmsghdr *h);
 
-/* A socket that hears @groups (a mask of 1 << (RTNLGRP_* - 1)).  -errno. */
-int tux_netlink_open(struct tux_netlink *n, uint32_t groups);
+/* The attributes of a message by their numbers; NULL: it has none. */
+struct tux_attrs {
+	const struct nlattr *at[TUX_NETLINK_ATTRS];
+};
+
+/* A socket for @protocol (NETLINK_ROUTE, ...) that hears @groups (a mask of
+ * 1 << (RTNLGRP_* - 1)).  -errno. */
+int tux_netlink_open(struct tux_netlink *n, int protocol, uint32_t groups);
 void tux_netlink_close(struct tux_netlink *n);
 
 /* An empty request of @type with a family header of @len bytes, which is at
@@ -41,5 +50,8 @@ int tux_netlink_ask(struct tux_netlink *n, struct nlmsghdr *h,
 /* Hands @fn the news that have come, without waiting.  0; -ENOBUFS: some were
  * lost, so that everything may be different. */
 int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg);
+
+/* Finds the attributes of @h behind a family header of @skip bytes. */
+void tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip);
 
 #endif

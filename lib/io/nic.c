@@ -14,12 +14,12 @@
 #include "io/wake.h"
 
 enum {
-	MTU_MAX = 3498,			/* with all around it: one page */
 	FRAMES_ALL = 16384,		/* of all queues together, 64 MiB */
 	FRAMES_MAX = 4096, FRAMES_MIN = 512,	/* of one queue */
 	STACK = 256 * 1024,
 	/* Who died a moment ago may still be taken to pieces by the kernel. */
 	TRIES = 10, TRY_MS = 20,
+	COUNTS = 20, COUNT_MS = 1,	/* until what was sent is back */
 };
 
 static void pause_ms(unsigned ms)
@@ -31,14 +31,49 @@ static void pause_ms(unsigned ms)
 
 /* ---- giving back ---- */
 
-static void give_back(struct tux_nic *n)
+static void close_queues(struct tux_nic *n)
+{
+	while (n->n > 0)
+		tux_xsk_close(&n->xsk[--n->n]);
+}
+
+static void count(struct tux_nic *n)
 {
 	uint32_t i;
 
-	tux_prog_close(&n->prog);
+	memset(&n->tally, 0, sizeof(n->tally));
 	for (i = 0; i < n->n; i++)
-		tux_xsk_close(&n->xsk[i]);
-	n->n = 0;
+		tux_xsk_count(&n->xsk[i], &n->tally);
+}
+
+void tux_nic_count(struct tux_nic *n)
+{
+	unsigned i;
+
+	count(n);
+	for (i = 0; i < COUNTS; i++) {
+		if (!n->tally.sent && !tux_tally_missing(&n->tally))
+			break;
+		pause_ms(COUNT_MS);
+		count(n);
+	}
+}
+
+enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now)
+{
+	if (n->trial.state != TUX_TRIAL_RUNS)
+		return n->trial.state;
+	count(n);
+	return tux_trial_look(&n->trial, n->tally.tx, n->tally.tx -
+			      n->tally.sent, n->tally.rx, now);
+}
+
+/* Nothing arrives once the program is off, so that frames stand still. */
+static void give_back(struct tux_nic *n)
+{
+	tux_prog_close(&n->prog);
+	tux_nic_count(n);
+	close_queues(n);
 }
 
 /* ---- taking ---- */
@@ -55,8 +90,9 @@ static void raise_memlock(void)
 	TUX_SYS(SYS_prlimit64, 0, RLIMIT_MEMLOCK, &l, 0, 0, 0);
 }
 
-/* How many queues the interface has; one, if it does not say. */
-static void count_queues(struct tux_nic *n)
+/* How many queues to receive from the interface has; one, if it does not say.
+ * Sets n->tx_n. */
+static uint32_t count_queues(struct tux_nic *n)
 {
 	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
 	struct ifreq r = { .ifr_data = (void *)&c };
@@ -69,10 +105,12 @@ static void count_queues(struct tux_nic *n)
 		tx = c.combined_count + c.tx_count;
 	}
 	tux_fd_close(fd);
+	if (!rx)
+		rx = 1;
 	if (rx > TUX_NIC_QUEUES)
 		rx = TUX_NIC_QUEUES;
-	n->n = rx ? rx : 1;
-	n->tx_n = tx < n->n && tx ? tx : n->n;
+	n->tx_n = tx < rx && tx ? tx : rx;
+	return rx;
 }
 
 static uint32_t frames_for(uint32_t queues)
@@ -111,40 +149,68 @@ static int reason_of(int err)
 	}
 }
 
-/* Fewer frames, if so many may not be locked. */
-static int open_queue(struct tux_nic *n, uint32_t i, uint32_t frames)
+static int open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
+		      uint16_t how)
 {
 	unsigned tries = 0;
 	int err;
 
 	for (;;) {
-		err = tux_xsk_open(&n->xsk[i], n->iface.index, i, frames,
-				   XDP_COPY);
-		if (err == -ENOBUFS && frames > FRAMES_MIN)
-			frames /= 2;
-		else if (err == -EBUSY && ++tries < TRIES)
-			pause_ms(TRY_MS);
-		else
+		err = tux_xsk_open(&n->xsk[i], n->iface.index, i, frames, how);
+		if (err != -EBUSY || ++tries == TRIES)
 			break;
+		pause_ms(TRY_MS);
 	}
 	if (!err)
 		err = tux_prog_queue(&n->prog, i, n->xsk[i].fd);
 	return reason_of(err);
 }
 
-static int open_queues(struct tux_nic *n)
+static int open_all(struct tux_nic *n, uint32_t all, uint32_t frames,
+		    uint16_t how)
 {
-	uint32_t i, all, frames;
 	int r = 0;
 
-	count_queues(n);
-	all = n->n;
-	frames = frames_for(all);
 	for (n->n = 0; n->n < all && !r; n->n++)
-		r = open_queue(n, n->n, frames);
-	for (i = n->n; i < all; i++)
-		n->xsk[i].fd = -1;
+		r = open_queue(n, n->n, frames, how);
+	if (r)
+		close_queues(n);
 	return r;
+}
+
+/* With fewer frames, if so many may not be locked. */
+static int open_as(struct tux_nic *n, uint16_t how)
+{
+	uint32_t all, frames;
+	int r;
+
+	all = count_queues(n);
+	frames = frames_for(all);
+	for (;;) {
+		r = open_all(n, all, frames, how);
+		frames /= 2;
+		if (r != -TUX_REASON_NO_MEMLOCK || frames < FRAMES_MIN)
+			return r;
+		pause_ms(TRY_MS);	/* what was closed is unlocked later */
+	}
+}
+
+/* Zero copy is a matter of luck with the driver, so it is used only where it
+ * is wanted, is not refused, and then proves itself. */
+static int open_queues(struct tux_nic *n)
+{
+	n->refused = false;
+	n->trial.state = TUX_TRIAL_NONE;
+	if (n->zerocopy == TUX_ZEROCOPY_ON ||
+	    (n->zerocopy == TUX_ZEROCOPY_AUTO &&
+	     tux_feature_may(&n->feature, TUX_FEATURE_ZEROCOPY))) {
+		if (!open_as(n, XDP_ZEROCOPY)) {
+			tux_trial_begin(&n->trial);
+			return 0;
+		}
+		n->refused = true;
+	}
+	return open_as(n, XDP_COPY);
 }
 
 static int attach(struct tux_nic *n)
@@ -166,10 +232,12 @@ static int take(struct tux_nic *n)
 {
 	int r;
 
-	if (n->iface.mtu > MTU_MAX)
-		return -TUX_REASON_MTU;
 	if (!n->iface.up)
 		return -TUX_REASON_LINK_DOWN;
+	tux_feature_ask(&n->feature, n->iface.index);
+	if (!tux_feature_may(&n->feature,
+			     TUX_FEATURE_BASIC | TUX_FEATURE_REDIRECT))
+		return -TUX_REASON_NO_DRIVER;
 	raise_memlock();
 	r = tux_prog_load(&n->prog);
 	if (!r)
@@ -178,6 +246,8 @@ static int take(struct tux_nic *n)
 		r = open_queues(n);
 	if (r)
 		give_back(n);
+	else
+		count(n);
 	return r;
 }
 

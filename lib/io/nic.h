@@ -16,11 +16,22 @@
 
 #include "tux_bpf.h"
 #include "base/reason.h"
+#include "io/feature.h"
+#include "io/link.h"
 #include "io/neigh.h"
 #include "io/prog.h"
+#include "io/trial.h"
 #include "io/xsk.h"
 
-enum { TUX_NIC_QUEUES = TUX_BPF_QUEUES };
+enum {
+	TUX_NIC_QUEUES = TUX_BPF_QUEUES,
+	/* Packets are never longer than this, headers of IP and UDP included,
+	 * whatever the interface takes: with what drivers put around it, a
+	 * page.  So they are received in one piece also where the interface's
+	 * own longest ones come in several. */
+	TUX_NIC_MTU = 3498,
+	TUX_NIC_MTU_MIN = 576,
+};
 
 enum tux_nic_state {
 	TUX_NIC_OFF,		/* at rest: not taken; reason may say why */
@@ -33,9 +44,14 @@ struct tux_nic {
 	enum tux_reason reason;		/* why the last take() failed; NONE */
 	int fd;				/* an eventfd: the thread is done */
 	struct tux_iface iface;		/* as it was when taken */
+	struct tux_feature feature;	/* of its driver */
+	enum tux_zerocopy zerocopy;	/* to try when it is taken next */
+	bool refused;			/* zero copy was, when it was taken */
+	struct tux_trial trial;		/* of zero copy */
 	struct tux_prog prog;
 	uint32_t n;			/* queues to receive from */
 	uint32_t tx_n;			/* the first so many may send */
+	struct tux_tally tally;		/* as of the last tux_nic_count() */
 	struct tux_xsk xsk[TUX_NIC_QUEUES];
 	bool threaded;			/* thread is there to be joined */
 	pthread_t thread;
@@ -52,6 +68,13 @@ void tux_nic_forked(struct tux_nic *n);
 /* Starts to take the interface @i, or to give it back. */
 void tux_nic_take(struct tux_nic *n, const struct tux_iface *i);
 void tux_nic_drop(struct tux_nic *n);
+
+/* Does zero copy work, as far as is known at @now? */
+enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now);
+
+/* Counts into n->tally, when nobody receives or sends; a moment is left for
+ * what is under way.  Dropping an interface does it by itself. */
+void tux_nic_count(struct tux_nic *n);
 
 /* The thread is done: state is ON, or OFF with the reason if that was asked for
  * in vain. */

@@ -72,24 +72,46 @@ static int take_fds(struct tux_prog *p, struct bpf_object *o)
 	p->queues = tux_fd_copy(bpf_object__find_map_fd_by_name(o, "queues"));
 	p->flows = tux_fd_copy(bpf_object__find_map_fd_by_name(o, "flows"));
 	if (p->prog < 0 || p->queues < 0 || p->flows < 0)
-		return -TUX_REASON_NO_FD;
+		return -EMFILE;
 	return 0;
 }
 
-static int load(struct tux_prog *p)
+/* Programs that take packets in several pieces may be on an interface with any
+ * MTU.  Kernels before 5.18 know of none. */
+static int load_whole(struct bpf_object *o)
+{
+	struct bpf_program *prog =
+		bpf_object__find_program_by_name(o, TUX_BPF_PROG);
+
+	bpf_program__set_flags(prog, bpf_program__flags(prog) &
+				     ~(uint32_t)BPF_F_XDP_HAS_FRAGS);
+	return bpf_object__load(o);
+}
+
+static int load_with(struct tux_prog *p, int (*how)(struct bpf_object *))
 {
 	struct bpf_object *o = bpf_object__open_mem(object, sizeof(object),
 						    NULL);
 	int err;
 
 	if (!o)
-		return reason_of(-errno);
-	err = bpf_object__load(o);
-	err = err ? reason_of(err) : take_fds(p, o);
+		return -errno;
+	err = how(o);
+	if (!err)
+		err = take_fds(p, o);
 	bpf_object__close(o);
 	if (err)
 		tux_prog_close(p);
 	return err;
+}
+
+static int load(struct tux_prog *p)
+{
+	int err = load_with(p, bpf_object__load);
+
+	if (err == -EINVAL)
+		err = load_with(p, load_whole);
+	return err ? reason_of(err) : 0;
 }
 
 int tux_prog_load(struct tux_prog *p)

@@ -125,8 +125,8 @@ static int open_queue(struct udp *u)
 	err = tux_sys_getsockname(u->fd, &name, &len);
 	if (!err)
 		err = tux_name_get(&at, &name);
-	if (!err)
-		err = watch(u, u->fd, 0);
+	u->link.fd[0] = u->fd;
+	u->link.fd_n = 1;
 	u->link.port = err ? 0 : at.port;
 	return err;
 }
@@ -384,7 +384,7 @@ static int udp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
 		return reason_of(fd);
 	source = claim_listener(u, fd);
 	if (source < 0) {
-		tux_sys_close(fd);
+		tux_fd_close(fd);
 		return reason_of(source);
 	}
 	err = watch(u, fd, (unsigned)source);

@@ -14,6 +14,25 @@ enum { DEBUG = 0 };
 
 enum { POISON = 0xdb };
 
+/* To whom an owner may give a frame, a bit each. */
+static const uint8_t may[TUX_FRAME_OWNERS] = {
+	[TUX_FRAME_FREE] = 0,		/* it is taken, by get */
+	[TUX_FRAME_FILL] = 1 << TUX_FRAME_HELD,
+	[TUX_FRAME_HELD] = 1 << TUX_FRAME_FREE,
+	[TUX_FRAME_BUILT] = 1 << TUX_FRAME_SENT | 1 << TUX_FRAME_FREE,
+	[TUX_FRAME_SENT] = 1 << TUX_FRAME_FREE,
+};
+
+static void check_step(const struct tux_umem *u, uint16_t f,
+		       enum tux_frame_owner from, enum tux_frame_owner to)
+{
+	if (!DEBUG)
+		return;
+	assert(f < u->n && "there is such a frame");
+	assert(u->owner[f] == from && "only its owner gives a frame away");
+	assert(may[from] & 1 << to && "a frame goes one of two rounds");
+}
+
 static size_t table_len(uint32_t n)
 {
 	return n * (sizeof(uint16_t) + sizeof(uint8_t));
@@ -78,9 +97,12 @@ uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner)
 		return TUX_UMEM_NONE;
 	f = u->free[--u->free_n];
 	check_poison(u, f);
-	if (DEBUG)
+	if (DEBUG) {
 		assert(u->owner[f] == TUX_FRAME_FREE &&
 		       "what lies on the stack is free");
+		assert((owner == TUX_FRAME_FILL || owner == TUX_FRAME_BUILT) &&
+		       "both rounds begin with the one or the other");
+	}
 	u->owner[f] = (uint8_t)owner;
 	return f;
 }
@@ -88,10 +110,7 @@ uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner)
 void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_frame_owner from,
 		   enum tux_frame_owner to)
 {
-	if (DEBUG)
-		assert(f < u->n && u->owner[f] == from &&
-		       "only its owner gives a frame away");
-	(void)from;
+	check_step(u, f, from, to);
 	u->owner[f] = (uint8_t)to;
 	if (to == TUX_FRAME_FREE)
 		push(u, f);

@@ -3,10 +3,14 @@
  * umem - the frames that one AF_XDP socket and its kernel side share
  *
  * Chunks of 4 KiB, named by their index.  Each has one owner at any time, and
- * passes from one to the next by tux_umem_pass(), which names both.  A debug
- * build (TUX_DEBUG) checks that, and fills free frames with a pattern that it
- * looks for when they are taken: who writes to a frame that is not theirs is
- * found out.  A forked child has nothing there.
+ * passes from one to the next by tux_umem_pass(), which names both:
+ *
+ *   FREE - get -> FILL -> HELD -> FREE		received
+ *   FREE - get -> BUILT -> SENT -> FREE	sent; or FREE again, not sent
+ *
+ * A debug build (TUX_DEBUG) ends at any other step, and fills free frames with a
+ * pattern that it looks for when they are taken: who writes to a frame that is
+ * not theirs is found out.  A forked child has nothing there.
  */
 #ifndef TUX_IO_UMEM_H
 #define TUX_IO_UMEM_H
@@ -26,6 +30,7 @@ enum tux_frame_owner {
 	TUX_FRAME_HELD,		/* the loop's: received, borrowed by readers */
 	TUX_FRAME_BUILT,	/* the loop's: a datagram is being built in it */
 	TUX_FRAME_SENT,		/* the kernel's, to send from */
+	TUX_FRAME_OWNERS
 };
 
 struct tux_umem {
@@ -39,7 +44,7 @@ struct tux_umem {
 int tux_umem_init(struct tux_umem *u, uint32_t n);
 void tux_umem_fini(struct tux_umem *u);		/* all zero is fine */
 
-/* Takes a free frame for @owner; TUX_UMEM_NONE: there is none. */
+/* Takes a free frame for @owner, FILL or BUILT; TUX_UMEM_NONE: there is none. */
 uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner);
 
 /* Frame @f goes from its owner @from to @to, maybe TUX_FRAME_FREE. */

@@ -14,7 +14,6 @@ enum {
 	LIMBO_MS = 1000,		/* of a flow without connection */
 	RETRY_MIN_MS = 1000, RETRY_MAX_MS = 60000,
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
-	MTU_MAX = 3498,
 };
 
 static bool wanted(const struct tux_way *w)
@@ -24,8 +23,10 @@ static bool wanted(const struct tux_way *w)
 
 static void plan(struct tux_way *w, tux_time now)
 {
+	/* While the interface is ours, or on the way to or from us, somebody has
+	 * to look after it. */
 	w->due_at = TUX_NEVER;
-	if (wanted(w) || w->flows.n || tux_way_on(w))
+	if (wanted(w) || w->flows.n || w->nic.state != TUX_NIC_OFF)
 		w->due_at = now + TUX_MSEC(TICK_MS);
 	if (w->reroute)
 		w->due_at = now + TUX_MSEC(REROUTE_MS);
@@ -66,6 +67,16 @@ static void route_all(struct tux_way *w)
 
 /* ---- the interface ---- */
 
+static void say(const struct tux_way *w, enum tux_link_what what)
+{
+	struct tux_link_note n = {
+		what, w->nic.iface.name, &w->nic.tally, &w->nic.feature,
+	};
+
+	if (w->said)
+		w->said(&n);
+}
+
 static void look_at_iface(struct tux_way *w)
 {
 	struct tux_iface i = { 0 };
@@ -85,7 +96,7 @@ static enum tux_reason iface_reason(const struct tux_iface *i)
 		return TUX_REASON_NO_INTERFACE;
 	if (!i->up)
 		return TUX_REASON_LINK_DOWN;
-	return i->mtu > MTU_MAX ? TUX_REASON_MTU : TUX_REASON_NONE;
+	return i->mtu < TUX_NIC_MTU_MIN ? TUX_REASON_MTU : TUX_REASON_NONE;
 }
 
 static void fail(struct tux_way *w, enum tux_reason why, tux_time now)
@@ -116,17 +127,27 @@ static void lose(struct tux_way *w, enum tux_reason why, tux_time now)
 	tux_nic_drop(&w->nic);
 }
 
-static void on_taken(struct tux_way *w)
+static int watch(struct tux_way *w, int fd, unsigned what)
 {
 	struct epoll_event e = {
-		.events = EPOLLIN, .data.u64 = w->tag + TUX_WAY_PACKETS,
+		.events = EPOLLIN, .data.u64 = w->tag + what,
 	};
+
+	return tux_sys_epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* The sockets of the first queues are in the link's own list: see xdp.c. */
+static void on_taken(struct tux_way *w)
+{
 	uint32_t i;
 
 	w->why = TUX_REASON_NONE;
 	w->waiting = false;
-	for (i = 0; i < w->nic.n; i++)
-		tux_sys_epoll_ctl(w->epfd, EPOLL_CTL_ADD, w->nic.xsk[i].fd, &e);
+	if (w->nic.refused)
+		say(w, TUX_LINK_REFUSED);
+	say(w, TUX_LINK_TAKEN);
+	for (i = TUX_LINK_FDS; i < w->nic.n; i++)
+		watch(w, w->nic.xsk[i].fd, TUX_WAY_PACKETS);
 	for (i = 0; i < w->flows.top; i++) {
 		struct tux_flow *f = &w->flows.at[i];
 
@@ -145,7 +166,18 @@ static void on_nic(struct tux_way *w, tux_time now)
 		on_taken(w);
 	} else if (w->nic.reason) {
 		fail(w, w->nic.reason, now);
+	} else {
+		say(w, TUX_LINK_LEFT);
 	}
+}
+
+void tux_way_count(struct tux_way *w)
+{
+	tux_nic_settle(&w->nic);
+	if (!tux_way_on(w))
+		return;
+	tux_nic_count(&w->nic);
+	say(w, TUX_LINK_COUNTED);
 }
 
 static void on_links(struct tux_way *w, tux_time now)
@@ -164,8 +196,6 @@ static void on_links(struct tux_way *w, tux_time now)
 			w->retry_at = now;
 	} else if (w->iface.index != w->nic.iface.index) {
 		lose(w, TUX_REASON_NO_INTERFACE, now);
-	} else if (w->iface.mtu > MTU_MAX) {
-		lose(w, TUX_REASON_MTU, now);
 	}
 }
 
@@ -221,12 +251,26 @@ static void probe(struct tux_way *w)
 	}
 }
 
+/* Zero copy that does not work is not tried again; copying comes next. */
+static bool tried_in_vain(struct tux_way *w, tux_time now)
+{
+	enum tux_trial_state trial = tux_nic_try(&w->nic, now);
+
+	if (trial != TUX_TRIAL_STUCK && trial != TUX_TRIAL_DEAF)
+		return false;
+	w->nic.zerocopy = TUX_ZEROCOPY_OFF;
+	say(w, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
+	return true;
+}
+
 void tux_way_tick(struct tux_way *w, tux_time now)
 {
 	forget_gone(w, now);
 	if (tux_way_on(w)) {
 		if (!tux_prog_attached(&w->nic.prog))
 			lose(w, TUX_REASON_DETACHED, now);
+		else if (tried_in_vain(w, now))
+			lose(w, TUX_REASON_ZERO_COPY, now);
 		else if (tux_time_since(w->taken_at, now) >
 			 TUX_MSEC(RETRY_MAX_MS))
 			w->retry_in = TUX_MSEC(RETRY_MIN_MS);
@@ -329,8 +373,8 @@ enum tux_reason tux_way_closed(const struct tux_way *w,
 {
 	if (!tux_way_on(w))
 		return w->why ? w->why : TUX_REASON_NOT_STARTED;
-	if (!w->iface.up)
-		return TUX_REASON_LINK_DOWN;
+	if (iface_reason(&w->iface))
+		return iface_reason(&w->iface);
 	if (f->hop < 0)
 		return TUX_REASON_NO_INTERFACE;
 	return w->neigh.hop[f->hop].known ? TUX_REASON_NONE :
@@ -339,20 +383,17 @@ enum tux_reason tux_way_closed(const struct tux_way *w,
 
 uint32_t tux_way_mtu(const struct tux_way *w, const struct tux_flow *f)
 {
-	return w->iface.mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :
-			       TUX_ETH_V6_HDRS);
+	uint32_t mtu = w->iface.mtu;
+
+	if (mtu < TUX_NIC_MTU_MIN)
+		mtu = TUX_NIC_MTU_MIN;	/* the way is closed */
+	if (mtu > TUX_NIC_MTU)
+		mtu = TUX_NIC_MTU;
+	return mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :
+		      TUX_ETH_V6_HDRS);
 }
 
 /* ---- birth and death ---- */
-
-static int watch(struct tux_way *w, int fd, unsigned what)
-{
-	struct epoll_event e = {
-		.events = EPOLLIN, .data.u64 = w->tag + what,
-	};
-
-	return tux_sys_epoll_ctl(w->epfd, EPOLL_CTL_ADD, fd, &e);
-}
 
 static int open_all(struct tux_way *w)
 {
@@ -369,8 +410,8 @@ static int open_all(struct tux_way *w)
 	return err;
 }
 
-int tux_way_init(struct tux_way *w, int epfd, uint64_t tag, const char *ifname,
-		 bool always)
+int tux_way_init(struct tux_way *w, int epfd, uint64_t tag,
+		 const struct tux_link_opts *o)
 {
 	tux_time now = tux_clock_read();
 	int err;
@@ -386,9 +427,11 @@ int tux_way_init(struct tux_way *w, int epfd, uint64_t tag, const char *ifname,
 		tux_way_fini(w);
 		return err;
 	}
-	if (ifname)
-		strncpy(w->ifname, ifname, sizeof(w->ifname) - 1);
-	w->always = always && ifname;
+	if (o->ifname)
+		strncpy(w->ifname, o->ifname, sizeof(w->ifname) - 1);
+	w->always = o->attach_start && o->ifname;
+	w->said = o->said;
+	w->nic.zerocopy = o->zerocopy;
 	if (w->always)
 		take(w, now);
 	plan(w, now);

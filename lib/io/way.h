@@ -17,6 +17,7 @@
 #include "base/reason.h"
 #include "base/time.h"
 #include "io/flow.h"
+#include "io/link.h"
 #include "io/neigh.h"
 #include "io/nic.h"
 #include "io/slab.h"
@@ -29,6 +30,7 @@ struct tux_way {
 	uint64_t tag;
 	char ifname[16];		/* empty: whichever is needed first */
 	bool always;			/* keep it, also without connections */
+	tux_link_said_fn *said;		/* or NULL */
 
 	struct tux_neigh neigh;
 	struct tux_nic nic;
@@ -47,10 +49,9 @@ struct tux_way {
 	tux_time due_at;		/* call tux_way_tick() */
 };
 
-/* @w is all zero.  @ifname may be NULL; with @always, the interface of that name
- * is taken at once.  -errno. */
-int tux_way_init(struct tux_way *w, int epfd, uint64_t tag, const char *ifname,
-		 bool always);
+/* @w is all zero.  -errno. */
+int tux_way_init(struct tux_way *w, int epfd, uint64_t tag,
+		 const struct tux_link_opts *o);
 void tux_way_fini(struct tux_way *w);
 void tux_way_forked(struct tux_way *w);
 
@@ -73,6 +74,9 @@ void tux_way_event(struct tux_way *w, unsigned what, tux_time now);
 
 /* @w->due_at has come. */
 void tux_way_tick(struct tux_way *w, tux_time now);
+
+/* Says how the interface stands, if it is ours, when nobody drives any more. */
+void tux_way_count(struct tux_way *w);
 
 /* Is the interface ours? */
 static inline bool tux_way_on(const struct tux_way *w)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "io/announce.h"
 #include "io/area.h"
 #include "io/clock.h"
 #include "io/way.h"
@@ -25,12 +26,27 @@ static struct xdp *xdp_of(struct tux_link *l)
 	return (struct xdp *)(void *)l;
 }
 
+/* Those beyond the room there, the way has put into the epoll instance. */
+static void sleep_on_queues(struct xdp *x)
+{
+	unsigned i, n = x->way.nic.n;
+
+	if (n > TUX_LINK_FDS)
+		n = TUX_LINK_FDS;
+	for (i = 0; i < n; i++)
+		x->link.fd[i] = x->way.nic.xsk[i].fd;
+	x->link.fd_n = n;
+}
+
 /* What the loop reads of the link follows the way. */
 static void follow(struct xdp *x)
 {
 	x->link.due_at = x->way.due_at;
 	x->link.news |= x->way.news;
 	x->way.news = false;
+	x->link.fd_n = 0;
+	if (tux_way_on(&x->way))
+		sleep_on_queues(x);
 	if (!tux_way_on(&x->way))
 		x->frame = TUX_UMEM_NONE;
 }
@@ -56,8 +72,9 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	if (err)
 		return err;
 	x->link.ops = &tux_xdp;
+	x->link.pkt_max = TUX_NIC_MTU - TUX_ETH_V4_HDRS;
 	x->frame = TUX_UMEM_NONE;
-	err = tux_way_init(&x->way, epfd, tag, o->ifname, o->attach_start);
+	err = tux_way_init(&x->way, epfd, tag, o);
 	if (err) {
 		tux_area_unmap(x, sizeof(*x));
 		return err;
@@ -194,9 +211,8 @@ static void xdp_flush(struct tux_link *l)
 	uint32_t i;
 
 	l->blocked = false;
-	if (!tux_way_on(&x->way))
+	if (!tux_way_on(&x->way) || !x->way.iface.up)
 		return;
-	/* An interface that is down refuses, too, until netlink says so. */
 	for (i = 0; i < x->way.nic.tx_n; i++)
 		if (tux_xsk_kick(&x->way.nic.xsk[i]))
 			l->blocked = true;
@@ -205,7 +221,7 @@ static void xdp_flush(struct tux_link *l)
 /* ---- connections ---- */
 
 static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
-		     const struct tux_addr *peer, struct tux_link_way *w,
+		     const struct tux_addr *peer, uint32_t *handle,
 		     tux_time now)
 {
 	struct xdp *x = xdp_of(l);
@@ -216,8 +232,7 @@ static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
 	follow(x);
 	if (r)
 		return r;
-	w->handle = (uint32_t)(f - x->way.flows.at);
-	w->mtu = tux_way_mtu(&x->way, f);
+	*handle = (uint32_t)(f - x->way.flows.at);
 	return 0;
 }
 
@@ -236,6 +251,13 @@ static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
 	return tux_way_closed(&x->way, &x->way.flows.at[handle]);
 }
 
+static uint32_t xdp_mtu(const struct tux_link *l, uint32_t handle)
+{
+	const struct xdp *x = (const struct xdp *)(const void *)l;
+
+	return tux_way_mtu(&x->way, &x->way.flows.at[handle]);
+}
+
 static void xdp_tick(struct tux_link *l, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
@@ -244,7 +266,12 @@ static void xdp_tick(struct tux_link *l, tux_time now)
 	follow(x);
 }
 
-/* ---- listeners: whoever is admitted is heard, so there is nothing to do ---- */
+static void xdp_count(struct tux_link *l)
+{
+	tux_way_count(&xdp_of(l)->way);
+}
+
+/* ---- listeners: who is admitted is heard, so there is nothing to do ---- */
 
 static int xdp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
 		      bool v6only)
@@ -263,6 +290,7 @@ static void xdp_unlisten(struct tux_link *l, unsigned source)
 }
 
 const struct tux_link_ops tux_xdp = {
+	.announce = tux_announce_open,
 	.open = xdp_open,
 	.close = xdp_close,
 	.forked = xdp_forked,
@@ -275,5 +303,7 @@ const struct tux_link_ops tux_xdp = {
 	.admit = xdp_admit,
 	.leave = xdp_leave,
 	.closed = xdp_closed,
+	.mtu = xdp_mtu,
 	.tick = xdp_tick,
+	.count = xdp_count,
 };

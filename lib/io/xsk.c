@@ -138,8 +138,19 @@ static int bind_queue(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 		.sxdp_queue_id = queue,
 	};
 
-	x->zerocopy = how & XDP_ZEROCOPY;
 	return tux_sys_bind(x->fd, &at, sizeof(at));
+}
+
+/* What was asked for, and what it is: a driver may have thought otherwise. */
+static int check_mode(struct tux_xsk *x, uint16_t how)
+{
+	struct xdp_options o = { 0 };
+	socklen_t len = sizeof(o);
+
+	if (tux_sys_getsockopt(x->fd, SOL_XDP, XDP_OPTIONS, &o, &len) < 0)
+		return 0;
+	x->zerocopy = o.flags & XDP_OPTIONS_ZEROCOPY;
+	return how & XDP_ZEROCOPY && !x->zerocopy ? -EOPNOTSUPP : 0;
 }
 
 static int open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
@@ -164,7 +175,8 @@ static int open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 	set(x->fd, SOL_XDP, MAX_TX_SKB_BUDGET, TUX_XSK_TX);
 	set(x->fd, SOL_SOCKET, SO_SNDBUF, SNDBUF);
 	set(x->fd, SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF);
-	return bind_queue(x, ifindex, queue, how);
+	err = bind_queue(x, ifindex, queue, how);
+	return err ? err : check_mode(x, how);
 }
 
 int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
@@ -228,10 +240,13 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 		f[i].len = d->len;
 	}
 	x->held_n = n;
+	x->did.rx += n;
 	tux_xsk_release(r, n);
 	refill(x, n);
-	if (tux_xsk_sleeps(&x->fill))
+	if (tux_xsk_sleeps(&x->fill)) {
+		x->did.nudges++;
 		tux_sys_recv(x->fd, NULL, 0, MSG_DONTWAIT);
+	}
 	return n;
 }
 
@@ -275,6 +290,7 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
 	d->addr = (uint64_t)f * TUX_UMEM_CHUNK + off;
 	d->len = (uint32_t)len;
 	d->options = 0;
+	x->did.tx++;
 	tux_umem_pass(&x->umem, f, TUX_FRAME_BUILT, TUX_FRAME_SENT);
 }
 
@@ -299,9 +315,11 @@ int tux_xsk_kick(struct tux_xsk *x)
 		left = tux_xsk_pending(&x->tx);
 		if (!left || !tux_xsk_sleeps(&x->tx))
 			return 0;
+		x->did.again += i > 0;
 		if (left == before)
 			return -EAGAIN;
 		before = left;
+		x->did.kicks++;
 		r = tux_sys_send(x->fd, NULL, 0, MSG_DONTWAIT);
 		reap(x);
 		if (!is_short(r))
@@ -310,4 +328,37 @@ int tux_xsk_kick(struct tux_xsk *x)
 			return 0;
 	}
 	return -EAGAIN;
+}
+
+/* ---- counting ---- */
+
+static void count_kernel(const struct tux_xsk *x, struct tux_tally *t)
+{
+	struct xdp_statistics s = { 0 };
+	socklen_t len = sizeof(s);
+
+	if (tux_sys_getsockopt(x->fd, SOL_XDP, XDP_STATISTICS, &s, &len) < 0)
+		return;
+	t->dropped += s.rx_dropped + s.rx_ring_full;
+	t->starved += s.rx_fill_ring_empty_descs;
+	t->invalid += s.rx_invalid_descs + s.tx_invalid_descs;
+}
+
+void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t)
+{
+	reap(x);
+	t->queues++;
+	t->zerocopy += x->zerocopy;
+	t->frames += x->umem.n;
+	t->free += x->umem.free_n;
+	t->fill += tux_xsk_pending(&x->fill) + tux_xsk_peek(&x->rx, x->rx.size);
+	t->held += x->held_n;
+	t->built += tux_umem_count(&x->umem, TUX_FRAME_BUILT);
+	t->sent += x->tx.ours - x->comp.ours;
+	t->rx += x->did.rx;
+	t->tx += x->did.tx;
+	t->kicks += x->did.kicks;
+	t->again += x->did.again;
+	t->nudges += x->did.nudges;
+	count_kernel(x, t);
 }

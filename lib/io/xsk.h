@@ -19,6 +19,7 @@
 
 #include <linux/if_xdp.h>
 
+#include "io/tally.h"
 #include "io/umem.h"
 
 enum {
@@ -39,8 +40,8 @@ struct tux_xsk_ring {
 
 /* ---- as producer: fill and tx ---- */
 
-/* Is there room for @n more?  The acquire pairs with the kernel's release of its
- * index: a slot that it has passed, it has read, and we may write. */
+/* Is there room for @n more?  The acquire pairs with the kernel's release of
+ * its index: a slot that it has passed, it has read, and we may write. */
 static inline bool tux_xsk_room(struct tux_xsk_ring *r, uint32_t n)
 {
 	if (r->size - (r->ours - r->theirs) >= n)
@@ -116,6 +117,7 @@ struct tux_xsk {
 	struct tux_xsk_ring fill, rx, tx, comp;
 	uint16_t held[TUX_XSK_BATCH];	/* what the last rx() gave */
 	unsigned held_n;
+	struct tux_tally did;		/* packets and system calls only */
 };
 
 struct tux_xsk_frame {
@@ -125,8 +127,9 @@ struct tux_xsk_frame {
 
 /* Opens a socket with @frames frames (a power of two, half of them to receive
  * into) and binds it to @queue of interface @ifindex, with XDP_COPY or
- * XDP_ZEROCOPY.  0; -EBUSY: somebody has the queue; -EPERM, -ENOBUFS (memory
- * must not be locked), other -errno.  @x is all zero and fd -1 then. */
+ * XDP_ZEROCOPY.  0; -EBUSY: somebody has the queue; -EOPNOTSUPP: not with
+ * XDP_ZEROCOPY; -EPERM, -ENOBUFS (memory must not be locked), other -errno.
+ * @x is all zero and fd -1 then. */
 int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 		 uint32_t frames, uint16_t how);
 void tux_xsk_close(struct tux_xsk *x);
@@ -148,5 +151,9 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len);
  * also lets a driver receive.  0; -EAGAIN: some is left, try again soon; other
  * -errno: the interface is down or gone. */
 int tux_xsk_kick(struct tux_xsk *x);
+
+/* Adds to @t what the socket has done, and where its frames are.  What has been
+ * sent and has come back is taken back first. */
+void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t);
 
 #endif

@@ -24,12 +24,19 @@ void tux_ackq_init(struct tux_ackq *q, uint64_t first)
 	tux_ranges_init(&q->seen);
 }
 
-enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq)
+/* Is there room for another range, once all below @floor are gone? */
+static bool has_room(const struct tux_ranges *s, uint64_t floor)
+{
+	return s->n < TUX_RANGE_MAX || s->r[0].end <= floor;
+}
+
+enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq,
+				     uint64_t floor)
 {
 	if (seq < q->next || tux_ranges_has(&q->seen, seq))
 		return TUX_ACKQ_OLD;
 	/* A number that touches what is known needs no range of its own. */
-	if (seq == q->next || q->seen.n < TUX_RANGE_MAX ||
+	if (seq == q->next || seq == floor || has_room(&q->seen, floor) ||
 	    tux_ranges_has(&q->seen, seq - 1) ||
 	    tux_ranges_has(&q->seen, seq + 1))
 		return TUX_ACKQ_NEW;

@@ -37,8 +37,10 @@ uint64_t tux_seq_expand(uint64_t near, uint32_t low);
 
 void tux_ackq_init(struct tux_ackq *q, uint64_t first);
 
-/* What to do with number @seq?  Changes nothing. */
-enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq);
+/* What to do with number @seq, in a packet that tells @floor?  Changes
+ * nothing. */
+enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq,
+				     uint64_t floor);
 
 /* Number @seq arrived at @now, after tux_ackq_check() said NEW; the ack may
  * wait for @delay.  An ack is due at once if there is a hole or

@@ -6,9 +6,89 @@ enum { CC_FIRST_PKTS = 10, CC_FIRST_BYTES = 14600 };
 void tux_cc_init(struct tux_cc *cc, const struct tux_cc_ops *ops, uint32_t mss)
 {
 	*cc = (struct tux_cc){ .ops = ops, .mss = mss };
-	cc->ssthresh = UINT64_MAX;
-	cc->cwnd = (uint64_t)CC_FIRST_PKTS * mss;
-	if (cc->cwnd < CC_FIRST_BYTES)
-		cc->cwnd = CC_FIRST_BYTES;
+	cc->w.ssthresh = UINT64_MAX;
+	cc->w.cwnd = (uint64_t)CC_FIRST_PKTS * mss;
+	if (cc->w.cwnd < CC_FIRST_BYTES)
+		cc->w.cwnd = CC_FIRST_BYTES;
+	tux_hystart_init(&cc->hystart);
 	ops->init(cc);
+}
+
+uint64_t tux_cc_slow_start(struct tux_cc *cc, const struct tux_cc_ack *a,
+			   tux_time now)
+{
+	struct tux_cc_window *w = &cc->w;
+	uint64_t grow = a->bytes;
+
+	if (w->cwnd >= w->ssthresh)
+		return a->bytes;
+	/* Only the first slow start looks for its end (RFC 9406, 4.3): after a
+	 * loss, ssthresh is known. */
+	if (w->ssthresh == UINT64_MAX) {
+		switch (tux_hystart_acked(&cc->hystart, a->sent_at, a->rtt,
+					  now)) {
+		case TUX_HYSTART_OVER:
+			w->ssthresh = w->cwnd;
+			return a->bytes;
+		case TUX_HYSTART_SLOW:
+			grow /= TUX_HYSTART_SLOWER;
+			break;
+		case TUX_HYSTART_FAST:
+			break;
+		}
+	}
+	if (grow > w->ssthresh - w->cwnd) {
+		uint64_t left = grow - (w->ssthresh - w->cwnd);
+
+		w->cwnd = w->ssthresh;
+		return left;
+	}
+	w->cwnd += grow;
+	return 0;
+}
+
+void tux_cc_acked(struct tux_cc *cc, const struct tux_cc_ack *a, tux_time now)
+{
+	/* A window that is not in use says nothing about the path, and what
+	 * left before the last reduction says nothing about this one. */
+	if (!a->full || a->sent_at < cc->recover_at)
+		return;
+	cc->ops->acked(cc, a, now);
+}
+
+void tux_cc_lost(struct tux_cc *cc, tux_time sent_at, tux_time now)
+{
+	if (sent_at < cc->recover_at) {
+		cc->doubt_n += cc->doubt_n > 0;
+		return;
+	}
+	cc->before = cc->w;
+	cc->doubt_n = 1;
+	cc->ops->reduce(cc);
+	cc->recover_at = now;
+}
+
+void tux_cc_timeout(struct tux_cc *cc, unsigned n, tux_time now)
+{
+	/* At one packet, nothing has arrived since the last timeout: it is the
+	 * same event. */
+	if (cc->w.cwnd > cc->mss) {
+		cc->before = cc->w;
+		cc->doubt_n = n;
+	} else if (cc->doubt_n) {
+		cc->doubt_n += n;
+	}
+	cc->ops->timeout(cc);
+	cc->recover_at = now;
+}
+
+bool tux_cc_spurious(struct tux_cc *cc, tux_time sent_at)
+{
+	if (!cc->doubt_n || sent_at >= cc->recover_at || --cc->doubt_n)
+		return false;
+	if (cc->before.cwnd > cc->w.cwnd)
+		cc->w = cc->before;
+	/* What grows from here on is not part of that event. */
+	cc->recover_at = 0;
+	return true;
 }

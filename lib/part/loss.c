@@ -4,44 +4,105 @@
  */
 #include "part/loss.h"
 
-/* Declares lost what is in flight below @end. */
-static unsigned lose(struct tux_sentq *q, uint64_t end, tux_lost_fn *fn,
-		     void *arg)
+#include <stddef.h>
+
+void tux_loss_init(struct tux_loss *l)
 {
+	*l = (struct tux_loss){ .at = TUX_NEVER };
+}
+
+static tux_time later(tux_time a, tux_time b)
+{
+	return a > b ? a : b;
+}
+
+static tux_time window(const struct tux_loss *l, const struct tux_rtt *r)
+{
+	tux_time w = r->min / 4 * (1 + l->wide);
+
+	return later(tux_time_min(w, r->srtt), TUX_USEC(TUX_LOSS_WINDOW_US));
+}
+
+static void lose(struct tux_loss *l, struct tux_sentq *q, struct tux_sent *s,
+		 tux_lost_fn *fn, void *arg)
+{
+	if (l->keep && !--l->keep)
+		l->wide = 0;
+	fn(arg, s);
+	tux_sentq_lose(q, s);
+}
+
+unsigned tux_loss_detect(struct tux_loss *l, struct tux_sentq *q,
+			 const struct tux_rtt *r, tux_lost_fn *fn, void *arg,
+			 tux_time now)
+{
+	tux_time wait = tux_time_add(r->last, window(l, r));
 	unsigned n = 0;
 	uint64_t seq;
 
-	for (seq = q->floor; seq < end; seq++) {
+	l->at = TUX_NEVER;
+	for (seq = q->floor; seq < q->top; seq++) {
 		struct tux_sent *s = tux_sentq_find(q, seq);
+		bool order = !l->reordered && q->top - seq > TUX_LOSS_ORDER;
 
 		if (!s)
 			continue;
-		fn(arg, s);
-		tux_sentq_settle(q, s);
+		/* Numbers leave in the order of time: the first that may wait
+		 * is the first whose time comes. */
+		if (!order && now < tux_time_add(s->at, wait)) {
+			l->at = tux_time_add(s->at, wait);
+			break;
+		}
+		lose(l, q, s, fn, arg);
 		n++;
 	}
 	return n;
 }
 
-unsigned tux_loss_by_order(struct tux_sentq *q, tux_lost_fn *fn, void *arg)
+unsigned tux_loss_all(struct tux_loss *l, struct tux_sentq *q, tux_lost_fn *fn,
+		      void *arg)
 {
-	/* top is one past the highest that is acknowledged. */
-	if (q->top <= TUX_LOSS_ORDER)
-		return 0;
-	return lose(q, q->top - TUX_LOSS_ORDER, fn, arg);
+	struct tux_sent *s;
+	unsigned n = 0;
+
+	l->at = TUX_NEVER;
+	/* Not so much that the peer runs out of room for what is missing. */
+	if (!q->hold)
+		q->hold = q->floor;
+	else if (q->next - q->hold > TUX_SENTQ_CAP)
+		q->hold = 0;
+	while ((s = tux_sentq_oldest(q)) != NULL) {
+		fn(arg, s);
+		tux_sentq_lose(q, s);
+		s->timed = true;
+		n++;
+	}
+	return n;
 }
 
-unsigned tux_loss_all(struct tux_sentq *q, tux_lost_fn *fn, void *arg)
+void tux_loss_spurious(struct tux_loss *l, const struct tux_sentq *q,
+		       uint64_t seq)
 {
-	return lose(q, q->next, fn, arg);
+	l->keep = TUX_LOSS_KEEP;
+	if (!l->reordered)
+		l->reordered = true;	/* order was to blame */
+	else if (seq >= l->round)
+		l->wide++;		/* the window was too small */
+	else
+		return;
+	l->round = q->next;
 }
 
-tux_time tux_loss_deadline(struct tux_sentq *q, const struct tux_rtt *r,
-			   tux_time ack_at)
+tux_time tux_loss_deadline(const struct tux_loss *l, struct tux_sentq *q,
+			   const struct tux_rtt *r, tux_time ack_at)
 {
 	const struct tux_sent *s = tux_sentq_oldest(q);
+	tux_time from;
 
 	if (!s)
 		return TUX_NEVER;
-	return tux_time_add(s->at > ack_at ? s->at : ack_at, tux_rtt_rto(r));
+	from = later(s->at, ack_at);
+	if (tux_loss_may_probe(l, r))
+		return tux_time_add(from, tux_rtt_pto(r));
+	return tux_time_add(later(from, l->probe_at), tux_rtt_rto(r));
 }

@@ -23,6 +23,7 @@ void tux_rtt_sample(struct tux_rtt *r, tux_time took, tux_time delay)
 	tux_time off;
 
 	r->backoff = 0;
+	r->last = took;
 	if (r->min == TUX_NEVER) {
 		r->min = r->srtt = took;
 		r->rttvar = took / 2;
@@ -39,14 +40,24 @@ void tux_rtt_sample(struct tux_rtt *r, tux_time took, tux_time delay)
 	r->srtt = (7 * r->srtt + took) / 8;
 }
 
+/* When an answer is late; 50 ms where nothing is known. */
+static tux_time late(const struct tux_rtt *r)
+{
+	if (r->min == TUX_NEVER)
+		return TUX_USEC(TUX_RTO_FIRST_US);
+	return r->srtt + max(4 * r->rttvar, RTT_SLACK);
+}
+
+tux_time tux_rtt_pto(const struct tux_rtt *r)
+{
+	return tux_time_add(late(r), r->ack_delay);
+}
+
 tux_time tux_rtt_rto(const struct tux_rtt *r)
 {
-	tux_time rto = TUX_USEC(TUX_RTO_FIRST_US);
+	tux_time rto = max(TUX_USEC(TUX_RTO_MIN_US), late(r));
 	unsigned i;
 
-	if (r->min != TUX_NEVER)
-		rto = max(TUX_USEC(TUX_RTO_MIN_US),
-			  r->srtt + max(4 * r->rttvar, RTT_SLACK));
 	rto = tux_time_add(rto, r->ack_delay);
 	for (i = 0; i < r->backoff && rto < TUX_USEC(TUX_RTO_MAX_US); i++)
 		rto *= 2;

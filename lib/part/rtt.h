@@ -10,6 +10,7 @@
 struct tux_rtt {
 	tux_time srtt, rttvar;	/* 0 until the first sample */
 	tux_time min;		/* the least sample; TUX_NEVER before one */
+	tux_time last;		/* the latest sample, as it was measured */
 	tux_time ack_delay;	/* the longest that the peer holds back an ack */
 	unsigned backoff;	/* timeouts in a row */
 };
@@ -28,6 +29,10 @@ void tux_rtt_sample(struct tux_rtt *r, tux_time took, tux_time delay);
 
 /* The timeout now, backoff included. */
 tux_time tux_rtt_rto(const struct tux_rtt *r);
+
+/* How long to wait before a probe of the tail: as the timeout, but without its
+ * lower bound, for a probe does no harm. */
+tux_time tux_rtt_pto(const struct tux_rtt *r);
 
 /* The timeout passed: the next is twice as long, up to TUX_RTO_MAX_US. */
 void tux_rtt_backoff(struct tux_rtt *r);

@@ -85,6 +85,13 @@ void tux_sendbuf_lost(struct tux_sendbuf *b, uint64_t off, uint32_t len,
 		add_with_gap(&b->lost, start, end);
 }
 
+void tux_sendbuf_found(struct tux_sendbuf *b, uint64_t off, uint32_t len)
+{
+	int err = tux_ranges_sub(&b->lost, off, off + len);
+
+	(void)err;			/* no room to split: it goes twice */
+}
+
 /* [@off, @end) cut to @max bytes, and FIN if that reaches the stream's end.
  * It goes along even where it was not asked for: it costs nothing. */
 static bool extent(const struct tux_sendbuf *b, uint64_t off, uint64_t end,

@@ -46,6 +46,9 @@ int tux_sendbuf_got(struct tux_sendbuf *b, uint64_t got, uint64_t limit);
 void tux_sendbuf_lost(struct tux_sendbuf *b, uint64_t off, uint32_t len,
 		      bool fin);
 
+/* It was not lost: what of it waits to be sent again need not. */
+void tux_sendbuf_found(struct tux_sendbuf *b, uint64_t off, uint32_t len);
+
 /* What to send next, at most @max bytes: false if there is nothing (that the
  * window allows).  *@e is not yet taken. */
 bool tux_sendbuf_peek(const struct tux_sendbuf *b, uint32_t max,

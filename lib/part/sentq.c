@@ -16,21 +16,34 @@ static struct tux_sent *at(struct tux_sentq *q, uint64_t seq)
 
 void tux_sentq_init(struct tux_sentq *q, uint64_t first)
 {
-	*q = (struct tux_sentq){ .floor = first, .next = first, .top = first };
+	*q = (struct tux_sentq){
+		.floor = first, .next = first, .top = first,
+		.closed = first,
+	};
 }
 
 struct tux_sent *tux_sentq_slot(struct tux_sentq *q)
 {
+	struct tux_sent *s = at(q, q->next);
+
 	assert(!tux_sentq_full(q) && "the caller asks before it builds");
-	return at(q, q->next);
+	if (s->state == TUX_SENT_LOST) {
+		s->state = TUX_SENT_SETTLED;
+		q->lost_n--;
+	}
+	return s;
 }
 
 void tux_sentq_push(struct tux_sentq *q)
 {
-	struct tux_sent *s = tux_sentq_slot(q);
+	struct tux_sent *s = at(q, q->next);
 
 	s->state = TUX_SENT_FLIGHT;
+	s->timed = false;
+	s->span = (uint16_t)(q->next - tux_sentq_told(q));
 	q->in_flight += s->size;
+	if (q->sum)
+		*q->sum += s->size;
 	q->next++;
 }
 
@@ -43,17 +56,58 @@ struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
 	return s;
 }
 
+/* @s is in flight no more. */
+static void land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
+{
+	s->state = state;
+	q->in_flight -= s->size;
+	if (q->sum)
+		*q->sum -= s->size;
+	while (q->floor < q->next &&
+	       at(q, q->floor)->state != TUX_SENT_FLIGHT)
+		q->floor++;
+}
+
 void tux_sentq_settle(struct tux_sentq *q, struct tux_sent *s)
 {
-	assert(s->state == TUX_SENT_FLIGHT && "an entry is settled once");
-	s->state = TUX_SENT_SETTLED;
-	q->in_flight -= s->size;
-	while (q->floor < q->next &&
-	       at(q, q->floor)->state == TUX_SENT_SETTLED)
-		q->floor++;
+	assert(s->state != TUX_SENT_SETTLED && "an entry is settled once");
+	if (s->state == TUX_SENT_LOST) {
+		s->state = TUX_SENT_SETTLED;
+		q->lost_n--;
+	} else {
+		land(q, s, TUX_SENT_SETTLED);
+	}
+}
+
+void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s)
+{
+	assert(s->state == TUX_SENT_FLIGHT && "what is lost was in flight");
+	land(q, s, TUX_SENT_LOST);
+	q->lost_n++;
+}
+
+struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq)
+{
+	struct tux_sent *s = at(q, seq);
+
+	if (seq >= q->next || q->next - seq > TUX_SENTQ_CAP ||
+	    s->state != TUX_SENT_LOST)
+		return NULL;
+	return s;
 }
 
 struct tux_sent *tux_sentq_oldest(struct tux_sentq *q)
 {
 	return tux_sentq_empty(q) ? NULL : at(q, q->floor);
+}
+
+struct tux_sent *tux_sentq_newest(struct tux_sentq *q)
+{
+	uint64_t seq = q->next;
+
+	if (tux_sentq_empty(q))
+		return NULL;
+	while (at(q, --seq)->state != TUX_SENT_FLIGHT)
+		;
+	return at(q, seq);
 }

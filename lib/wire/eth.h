@@ -35,7 +35,7 @@ struct tux_eth_view {			/* points into the frame */
 	size_t len;
 };
 
-/* Reads the frame of @len bytes at @p into *@v.  -EBADMSG: it is none of ours. */
+/* Reads the frame of @len bytes at @p into *@v.  -EBADMSG: none of ours. */
 int tux_eth_parse(struct tux_eth_view *v, const uint8_t *p, size_t len);
 
 /* Writes the headers in front of @len payload bytes at @p, where there is room

@@ -9,14 +9,20 @@
 
 #include "base/bytes.h"
 
-/* MESSAGE is reserved: nobody sends it yet. */
 static bool len_ok(const struct tux_frame *f)
 {
 	switch (f->type) {
 	case TUX_FRAME_DATA:
 		return f->len && f->len <= TUX_FRAME_MAX &&
 		       f->off < UINT64_MAX - 1 - f->len;
+	case TUX_FRAME_MESSAGE:
+		return f->len >= TUX_MESSAGE_HDR && f->len <= TUX_FRAME_MAX &&
+		       f->off <= TUX_MESSAGE_FLAGS;
+	case TUX_FRAME_ROOM:
+		return f->len == TUX_ROOM_LEN && !f->off;
 	case TUX_FRAME_FIN:
+		return (!f->len || f->len == TUX_END_LEN) &&
+		       f->off < UINT64_MAX - 1;
 	case TUX_FRAME_RESET:
 	case TUX_FRAME_SWITCH:
 	case TUX_FRAME_RAW:

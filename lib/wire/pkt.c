@@ -182,6 +182,24 @@ int tux_hello_decode(struct tux_hello *h, const struct tux_record *rec)
 	return decode_tuple(&h->tuple, b);
 }
 
+static uint64_t stream(const struct tux_key *k, uint8_t label, uint64_t nonce)
+{
+	uint8_t in[9];
+
+	in[0] = label;
+	tux_put64(in + 1, nonce);
+	return tux_sip(k, in, sizeof(in));
+}
+
+void tux_hello_mask(struct tux_hello *h, const struct tux_key *k)
+{
+	uint64_t both = stream(k, 3, h->nonce);
+
+	h->token ^= stream(k, 2, h->nonce);
+	h->id ^= (uint32_t)(both >> 32);
+	h->seq ^= (uint32_t)both;
+}
+
 bool tux_hello_mac_ok(const uint8_t *p, const struct tux_pkt *h,
 		      const struct tux_key *k)
 {

@@ -65,8 +65,14 @@ int tux_reader_next(struct tux_reader *r, struct tux_record *rec);
 void tux_sack_get(const struct tux_record *rec, unsigned i, uint32_t *start,
 		  uint32_t *end);
 
-/* A HELLO record's body into *@h.  0, or -EBADMSG (length, family, zeros). */
+/* A HELLO record's body into *@h, id, seq and token as they travel: masked.  0,
+ * or -EBADMSG (length, family, zeros). */
 int tux_hello_decode(struct tux_hello *h, const struct tux_record *rec);
+
+/* Hides id, seq and token of @h, whose nonce is set, from everybody who does not
+ * know @k; or shows them again.  What all later packets are recognised by must
+ * not be read by whoever holds the UDP port at the moment. */
+void tux_hello_mask(struct tux_hello *h, const struct tux_key *k);
 
 /* The MAC of the whole opening packet at @p (HELLO is its first record) is
  * right under @k? */
@@ -91,7 +97,8 @@ size_t tux_writer_room(const struct tux_writer *w);
 uint8_t *tux_writer_add(struct tux_writer *w, uint8_t type, uint8_t flags,
 			size_t len);
 
-/* Appends a HELLO (its MAC comes with tux_writer_end()).  False: no room. */
+/* Appends a HELLO, masked by the caller (its MAC comes with tux_writer_end()).
+ * False: no room. */
 bool tux_writer_hello(struct tux_writer *w, const struct tux_hello *h);
 
 /* Finishes the packet: header from @h (len and version are set here) and, if @k

@@ -31,14 +31,32 @@
  *           2  u16  length of the body
  *           4  body
  *
- * STREAM    0  u64  offset; then the bytes.  flags: order, first, last, fin
+ * STREAM    0  u64  offset; then the bytes.  flags: order, fin
+ * MESSAGE   0  u32  id, from 0 in its lane
+ *           4  u32  pos: where it begins in the space of its lane
+ *           8  u32  order: number among the ordered messages; else zero
+ *          12  u32  total: length of the message
+ *          16  u32  offset of this fragment; then its bytes.  flags: order,
+ *                   first, last, bulk (the lane), cancel (no bytes follow)
  * SACK      n times: u32 start, u32 end of numbers that arrived, highest first
- * HELLO     see TUX_HELLO_*; always the first record, in a packet with OPEN
+ * HELLO     see TUX_HELLO_*; always the first record, in a packet with OPEN,
+ *           whose header has zeros for the connection id and from 16 on
  * PREPARE   0  u32  generation   4  u64  offset N
  * PREPARED  0  u32  generation
  * RESET     0  u32  error, as a reason number
  * PING      empty; asks for an acknowledgment
  * RAW       empty; asks for plain TCP in both directions, for good
+ * ROOM      for each lane of messages, small and bulk:
+ *           0  u32  size of its space, a power of two
+ *           4  u32  ids below this may be sent
+ *           8  u32  positions up to this may be filled
+ *
+ * MASK      of HELLO: its token, XOR SipHash-2-4 of (u8 2, u64 nonce), and its
+ *           id and seq, XOR the halves of that of (u8 3, u64 nonce), under the
+ *           connection's key; the MAC is made over the result
+ *
+ * END       u32 ids of the small lane, u32 ids of the bulk lane: there is no
+ *           message beyond; in each packet with FIN, before it
  *
  * MAC       of HELLO: SipHash-2-4 of the whole packet, with this field and the
  *           CRC zero, under the connection's key
@@ -54,6 +72,9 @@
  *           4  u32  length of the body
  *           8  u64  offset
  *          16  body
+ *           A MESSAGE's offset holds the record's flags, its body is that of
+ *           the record; ROOM's is zero, and its body that of the record;
+ *           FIN has END's if its receiver takes messages.
  */
 #ifndef TUX_WIRE_WIRE_H
 #define TUX_WIRE_WIRE_H
@@ -71,6 +92,15 @@ enum {
 	TUX_RESET_LEN = 4,
 	TUX_SACK_EACH = 8,
 	TUX_SACK_MAX = 16,		/* ranges in one packet */
+	TUX_MESSAGE_HDR = 20,
+	TUX_MESSAGE_ALIGN = 64,		/* positions are multiples of this */
+	TUX_MESSAGE_MAX = 1 << 30,	/* the longest message of all */
+	TUX_LANES = 2,
+	TUX_LANE_MIN = 65536,		/* the smallest space of a lane */
+	TUX_LANE_MAX = 1 << 30,
+	TUX_ROOM_EACH = 12,
+	TUX_ROOM_LEN = TUX_LANES * TUX_ROOM_EACH,
+	TUX_END_LEN = TUX_LANES * 4,
 	TUX_HELLO_LEN = 96,
 
 	TUX_FRAME_HDR = 16,
@@ -87,7 +117,7 @@ enum {
 
 enum tux_record_type {
 	TUX_REC_STREAM = 1,
-	TUX_REC_MESSAGE = 2,		/* reserved for fragments of messages */
+	TUX_REC_MESSAGE = 2,
 	TUX_REC_SACK = 3,
 	TUX_REC_HELLO = 4,
 	TUX_REC_PREPARE = 5,
@@ -95,15 +125,27 @@ enum tux_record_type {
 	TUX_REC_RESET = 7,
 	TUX_REC_PING = 8,
 	TUX_REC_RAW = 9,
+	TUX_REC_ROOM = 10,
+	TUX_REC_END = 11,
 };
 
 /* flags of a STREAM record */
 enum {
 	TUX_STREAM_ORDER = 0x01,	/* deliver in order: always, in a stream */
-	TUX_STREAM_FIRST = 0x02,	/* reserved for fragments of messages */
-	TUX_STREAM_LAST = 0x04,
 	TUX_STREAM_FIN = 0x08,		/* the stream ends behind these bytes */
 };
+
+/* flags of a MESSAGE record */
+enum {
+	TUX_MESSAGE_ORDER = 0x01,	/* after the ordered ones before it */
+	TUX_MESSAGE_FIRST = 0x02,	/* the message begins in this fragment */
+	TUX_MESSAGE_LAST = 0x04,	/* ... and ends */
+	TUX_MESSAGE_BULK = 0x08,	/* in the lane of long messages */
+	TUX_MESSAGE_CANCEL = 0x10,	/* it will never be complete: forget it */
+	TUX_MESSAGE_FLAGS = 0x1f,
+};
+
+enum tux_lane { TUX_LANE_SMALL, TUX_LANE_BULK };
 
 /* HELLO's body */
 enum {
@@ -132,15 +174,17 @@ enum {
 enum {
 	TUX_HELLO_WANT = 0x01,		/* the sender's path is not yet proved */
 	TUX_HELLO_ACTIVE = 0x02,	/* the sender opened the TCP connection */
+	TUX_HELLO_MESSAGES = 0x04,	/* the sender takes messages */
 };
 
 enum tux_frame_type {
 	TUX_FRAME_DATA = 1,		/* offset, bytes */
-	TUX_FRAME_MESSAGE = 2,		/* reserved */
+	TUX_FRAME_MESSAGE = 2,		/* a fragment; offset holds its flags */
 	TUX_FRAME_FIN = 3,		/* the stream ends at offset */
 	TUX_FRAME_RESET = 4,		/* offset holds a reason number */
 	TUX_FRAME_SWITCH = 5,		/* from offset on over Tux again */
 	TUX_FRAME_RAW = 6,		/* plain TCP from here on, at offset */
+	TUX_FRAME_ROOM = 7,
 };
 
 #endif

@@ -4,12 +4,14 @@
  *
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
  *             [--corrupt P] [--delay US] [--jitter US] [--rate BYTES]
- *             [--udp-only]
+ *             [--udp-only] [--strip KIND] [--refuse KIND] [--nat FROM=TO]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
- * veth left undone stays undone.  Prints "ready"; SIGUSR1 begins and ends a
- * blackhole for UDP; SIGTERM ends it, with a line of counts per direction.
+ * veth left undone stays undone.  --strip blanks a TCP option in SYNs, --refuse
+ * drops SYNs that have it; with --nat who writes to address FROM from IFA reaches
+ * TO behind IFB.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP;
+ * SIGTERM ends it, with a line of counts per direction.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -32,6 +34,7 @@
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
 
+#include "alter.h"
 #include "faults.h"
 
 enum { FRAME = 70000, BATCH = 64, BUFFER = 32 << 20 };
@@ -40,6 +43,7 @@ struct wire {
 	const char *name[2];
 	int fd[2], signals;
 	struct faults faults;
+	struct alter alter;
 };
 
 static void die(const char *what, const char *name)
@@ -105,6 +109,7 @@ static int open_side(const char *name)
 static void take_in(struct wire *w, unsigned side)
 {
 	static uint8_t frame[FRAME];
+	const struct virtio_net_hdr *offload = (const void *)frame;
 	int i;
 
 	for (i = 0; i < BATCH; i++) {
@@ -112,6 +117,10 @@ static void take_in(struct wire *w, unsigned side)
 
 		if (n < (ssize_t)sizeof(struct virtio_net_hdr))
 			return;
+		if (!alter_frame(&w->alter, side, frame + sizeof(*offload),
+				 (size_t)n - sizeof(*offload),
+				 offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
+			continue;
 		faults_add(&w->faults, side, frame, (size_t)n,
 			   sizeof(struct virtio_net_hdr), now());
 	}
@@ -200,7 +209,8 @@ static void usage(void)
 {
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
-	      "       [--rate BYTES] [--udp-only]\n", stderr);
+	      "       [--rate BYTES] [--udp-only] [--strip KIND]\n"
+	      "       [--refuse KIND] [--nat FROM=TO]\n", stderr);
 	exit(2);
 }
 
@@ -214,14 +224,29 @@ static double number(const char *s, double max)
 	return n;
 }
 
-static void parse(int argc, char **argv, struct faults_opts *o)
+static void parse_nat(struct alter *a, char *s)
+{
+	char *to = strchr(s, '=');
+
+	if (!to)
+		usage();
+	*to++ = 0;
+	a->nat = true;
+	if (inet_pton(AF_INET, s, a->from) != 1 ||
+	    inet_pton(AF_INET, to, a->to) != 1)
+		usage();
+}
+
+static void parse(int argc, char **argv, struct faults_opts *o,
+		  struct alter *a)
 {
 	static const struct option opt[] = {
 		{ "seed", 1, 0, 's' }, { "loss", 1, 0, 'l' },
 		{ "dup", 1, 0, 'd' }, { "reorder", 1, 0, 'r' },
 		{ "corrupt", 1, 0, 'c' }, { "delay", 1, 0, 'y' },
 		{ "jitter", 1, 0, 'j' }, { "rate", 1, 0, 'b' },
-		{ "udp-only", 0, 0, 'u' }, { 0 },
+		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
+		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' }, { 0 },
 	};
 	int k;
 
@@ -244,6 +269,12 @@ static void parse(int argc, char **argv, struct faults_opts *o)
 			o->jitter = TUX_USEC(number(optarg, 1e7));
 		else if (k == 'b')
 			o->rate = (uint64_t)number(optarg, 1e12);
+		else if (k == 't')
+			a->strip = (unsigned)number(optarg, 255);
+		else if (k == 'f')
+			a->refuse = (unsigned)number(optarg, 255);
+		else if (k == 'n')
+			parse_nat(a, optarg);
 		else
 			o->udp_only = true;
 	}
@@ -254,10 +285,10 @@ static void parse(int argc, char **argv, struct faults_opts *o)
 int main(int argc, char **argv)
 {
 	struct faults_opts o = { .seed = 1 };
-	struct wire w;
+	struct wire w = { 0 };
 	unsigned i;
 
-	parse(argc, argv, &o);
+	parse(argc, argv, &o, &w.alter);
 	faults_init(&w.faults, &o);
 	/* A delay is not to be 50 us longer for the kernel's convenience. */
 	prctl(PR_SET_TIMERSLACK, 1);

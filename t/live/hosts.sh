@@ -9,6 +9,7 @@
 # Source it after t/posix/lib.sh, then privilege "$@", setup, hosts, wire.
 
 a_addr=10.77.0.1 b_addr=10.77.0.2
+ns_a='' ns_b='' ns_m=''	# what the namespaces are called
 a=() m=() b=()		# the words that put a program there
 forwarder=$build/t/live/forwarder
 io=${TUX_TEST_IO:-udp}	# the backend that tuxrun is told to use
@@ -35,24 +36,26 @@ host()
 {
 	local ns=tux-$$-$1
 
+	echo "$ns" >>"$dir/namespaces"		# first: it may be killed
 	ip netns add "$ns" || return 1
-	echo "$ns" >>"$dir/namespaces"
 	ip -n "$ns" link set lo up
 	echo "$ns"
 }
 
-# join MIDDLE HOST END ADDRESS: the host's veth0, whose other end is in the middle
+# join MIDDLE HOST END ADDRESS [NAME]: the host's NAME (veth0), whose other end is
+# in the middle
 join()
 {
-	ip -n "$2" link add veth0 type veth peer name "$3" netns "$1" &&
-		ip -n "$2" addr add "$4/24" dev veth0 &&
-		ip -n "$2" link set veth0 gso_max_segs 1 up &&
+	local name=${5:-veth0}
+
+	ip -n "$2" link add "$name" type veth peer name "$3" netns "$1" &&
+		ip -n "$2" addr add "$4/24" dev "$name" &&
+		ip -n "$2" link set "$name" gso_max_segs 1 up &&
 		ip -n "$1" link set "$3" addrgenmode none up
 }
 
 hosts()
 {
-	local ns_a ns_b ns_m
 
 	ns_a=$(host a) && ns_b=$(host b) && ns_m=$(host m) &&
 		join "$ns_m" "$ns_a" a0 $a_addr &&

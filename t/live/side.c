@@ -39,17 +39,27 @@ static void on_gone(void *user)
 	atomic_store(&x->gone, 1);
 }
 
+struct tux_stack *side_stack_as(const struct tux_stack_opts *o)
+{
+	struct tux_stack_opts own = *o;
+	struct tux_stack *s = NULL;
+	int err;
+
+	own.ready = on_ready;
+	own.decided = on_decided;
+	own.gone = on_gone;
+	err = tux_stack_new(&s, &own);
+	assert(!err && "a stack can start without privilege");
+	return err ? NULL : s;
+}
+
 struct tux_stack *side_stack(unsigned threads)
 {
 	struct tux_stack_opts o = {
 		.ifname = "lo", .io = TUX_IO_UDP, .threads = threads,
-		.ready = on_ready, .decided = on_decided, .gone = on_gone,
 	};
-	struct tux_stack *s = NULL;
-	int err = tux_stack_new(&s, &o);
 
-	assert(!err && "a stack over udp needs no privilege");
-	return err ? NULL : s;
+	return side_stack_as(&o);
 }
 
 static struct tux_addr name_of(int fd, int (*get)(int, struct sockaddr *,
@@ -75,24 +85,37 @@ static int get_peer(int fd, struct sockaddr *sa, socklen_t *len)
 	return getpeername(fd, sa, len);
 }
 
-static int listen_somewhere(struct tux_addr *a)
+static const char loopback[] = "127.0.0.1";
+
+static struct sockaddr_in name_at(const char *ip, uint16_t port)
 {
 	struct sockaddr_in at = {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_family = AF_INET, .sin_port = htons(port),
 	};
+	int r = inet_pton(AF_INET, ip, &at.sin_addr);
+
+	assert(r == 1);
+	(void)r;
+	return at;
+}
+
+static int listen_somewhere(struct tux_stack *s, const char *ip,
+			    struct tux_addr *a)
+{
+	struct sockaddr_in at = name_at(ip, 0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int r;
 
 	r = bind(fd, (struct sockaddr *)&at, sizeof(at));
 	assert(!r);
+	tux_stack_mark(s, fd);
 	r = listen(fd, 128);
 	assert(!r);
 	*a = name_of(fd, get_local);
 	return r ? -1 : fd;
 }
 
-int side_listen(struct tux_stack *s, uint16_t *port)
+int side_listen_at(struct tux_stack *s, const char *ip, uint16_t *port)
 {
 	struct tux_addr a;
 	int fd = -1, r;
@@ -101,25 +124,35 @@ int side_listen(struct tux_stack *s, uint16_t *port)
 	do {
 		if (fd >= 0)
 			close(fd);
-		fd = listen_somewhere(&a);
-		r = tux_stack_listen(s, &a, true, false);
+		fd = listen_somewhere(s, ip, &a);
+		r = tux_stack_listen(s, fd, &a, true, false);
 	} while (r == -TUX_REASON_PORT_TAKEN);
 	assert(!r);
 	*port = a.port;
 	return r ? -1 : fd;
 }
 
-int side_connect(uint16_t port)
+int side_listen(struct tux_stack *s, uint16_t *port)
 {
-	struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_port = htons(port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int r = connect(fd, (struct sockaddr *)&to, sizeof(to));
+	return side_listen_at(s, loopback, port);
+}
 
+int side_connect_to(struct tux_stack *s, const char *ip, uint16_t port)
+{
+	struct sockaddr_in to = name_at(ip, port);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int r;
+
+	if (s)
+		tux_stack_mark(s, fd);
+	r = connect(fd, (struct sockaddr *)&to, sizeof(to));
 	assert(!r);
 	return r ? -1 : fd;
+}
+
+int side_connect(uint16_t port)
+{
+	return side_connect_to(NULL, loopback, port);
 }
 
 void side_open(struct side *x, struct tux_stack *s, int fd, bool active,
@@ -193,6 +226,13 @@ ssize_t side_try_write(struct side *x, const void *p, size_t len)
 	tux_latch_drop(&x->dx->tx.latch);
 	tux_end_flush(x->end, false);
 	return k;
+}
+
+int side_raw(struct side *x, tux_time for_ns)
+{
+	struct tux_tcp tcp = { tcp_send, tcp_recv, &x->fd };
+
+	return tux_end_raw(x->end, &tcp, for_ns);
 }
 
 void side_hear(struct side *x)

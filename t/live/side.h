@@ -28,9 +28,17 @@ struct side {
 /* A stack on the loopback interface, over UDP. */
 struct tux_stack *side_stack(unsigned threads);
 
-/* A TCP listener on 127.0.0.1 that @s makes reachable; its port in *@port. */
+/* One as @o has it, which need not name the callbacks for ends. */
+struct tux_stack *side_stack_as(const struct tux_stack_opts *o);
+
+/* A TCP listener on 127.0.0.1, or on @ip, that @s makes reachable; its port in
+ * *@port. */
 int side_listen(struct tux_stack *s, uint16_t *port);
+int side_listen_at(struct tux_stack *s, const char *ip, uint16_t *port);
 int side_connect(uint16_t port);
+
+/* To @ip, from a socket that @s marks, if it is not NULL. */
+int side_connect_to(struct tux_stack *s, const char *ip, uint16_t port);
 
 /* Claims @fd.  @w is the waiter to ring at @index; NULL: one of its own. */
 void side_open(struct side *x, struct tux_stack *s, int fd, bool active,
@@ -57,6 +65,9 @@ void side_close(struct side *x, bool abort);
 
 /* Waits until the loop is done with a closed side: its peer must close, too. */
 void side_free(struct side *x);
+
+/* tux_end_raw(). */
+int side_raw(struct side *x, tux_time for_ns);
 
 /* Are both directions on rings? */
 bool side_on_rings(const struct side *x);

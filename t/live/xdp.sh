@@ -7,8 +7,6 @@
 #
 # Source it after t/live/hosts.sh, then privilege "$@", setup, pair.
 
-ns_a='' ns_b=''
-
 # cable: the two ends, as many queues on the one as on the other
 cable()
 {
@@ -21,7 +19,7 @@ cable()
 		ip -n "$ns_a" link set veth0 up && ip -n "$ns_b" link set veth0 up
 }
 
-pair()
+two_hosts()
 {
 	ns_a=$(host a) && ns_b=$(host b) && cable ||
 		cannot "could not make the network namespaces"
@@ -29,6 +27,11 @@ pair()
 	b=(nsenter "--net=/run/netns/$ns_b")
 	at=("${b[@]}")
 	bind=$b_addr
+}
+
+pair()
+{
+	two_hosts
 	tux=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
 	try_xdp
 }
@@ -82,6 +85,30 @@ said()
 moved()
 {
 	[ "$(on_tux "$dir/$1.err")" -ge "$2" ]
+}
+
+# balanced NAME: program NAME has counted its frames at least once, they were all
+# there each time, and none was on the way
+balanced()
+{
+	grep -E '^tux: [^ ]*: (given back|still taken), ' "$dir/$1.err" |
+		tee "$dir/count" | sed 's/^/# /'
+	[ -s "$dir/count" ] &&
+		! grep -qv ' held [0-9]* built [01] sent 0 missing 0,' "$dir/count"
+}
+
+# How many connections of NAME were last heard of on Tux.
+on_tux_now()
+{
+	awk '/^tux: .* > .*: tux$/ { on[$2] = 1 }
+		/^tux: .* > .*: tcp, / { on[$2] = 0 }
+		END { for (c in on) k += on[c]; print k + 0 }' "$dir/$1.err"
+}
+
+# all_back NAME: all $n
+all_back()
+{
+	[ "$(on_tux_now "$1")" = "$n" ]
 }
 
 # client NAME WORDS...: t/posix/load on host a, in the background

@@ -34,6 +34,7 @@ bench()
 check "one connection" bench $b_addr 1
 check "many connections" bench $b_addr 50
 check "all of them on Tux: $(on_tux "$dir/bench.err")" moved bench 100
+check "its frames are all there" balanced bench
 same "and none on TCP, but who had no time" "" \
 	"$(on_tcp "$dir/bench.err" | grep -v closed)"
 
@@ -53,7 +54,7 @@ redis-server --version | grep -q 'v=[67]' &&
 check "IPv6" bench fd77::2 10
 check "on Tux: $(on_tux "$dir/bench.err")" moved bench 20
 
-# ---- what is not ours passes --------------------------------------------------
+# ---- what is not ours passes -------------------------------------------------
 
 # The very addresses and ports of a connection, but no Tux packet.
 own_datagrams()
@@ -70,27 +71,29 @@ own_datagrams()
 	grep -q '^got 1000 ' "$dir/hears.out"
 }
 
-client client --conns 4 --size 200
+client client --conns 4 --size 200 --every 100
 client_pid=$pid
 check "a client moves" wait_for 10 moved client 4
 check "others' UDP on the same addresses and ports arrives" own_datagrams
 check "the client goes on" goes_on client
 stops client
 
-# ---- nothing stays --------------------------------------------------------------
+# ---- nothing stays -----------------------------------------------------------
 
 check "off the client's when it exits" wait_for 2 \
 	eval '! attached "$ns_a"'
 check "off the server's, some seconds later" wait_for 10 none_attached
+check "all frames were there" wait_for 2 balanced server
 
-client client --conns 4
+client client --conns 4 --every 100
 client_pid=$pid
 check "on again with the next client" wait_for 10 moved client 4
 same "on both" yes "$(both_attached && echo yes)"
 kill -9 "$client_pid"
+wait "$client_pid" 2>/dev/null
 check "off when the client is killed" wait_for 2 eval '! attached "$ns_a"'
 
-client client --conns 4
+client client --conns 4 --every 100
 client_pid=$pid
 check "and on" wait_for 10 moved client 4
 # A child that outlives its parent must not keep it.
@@ -100,6 +103,7 @@ run 10 "${b[@]}" redis-cli -h $b_addr -p "$port" config set \
 run 10 "${b[@]}" redis-cli -h $b_addr -p "$port" bgsave >/dev/null
 sleep 0.3
 kill -9 "$server_pid"
+wait "$server_pid" 2>/dev/null
 check "off when the server is killed, in the middle of a save" wait_for 2 \
 	eval '! attached "$ns_b"'
 end "$client_pid"

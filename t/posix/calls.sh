@@ -7,8 +7,9 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-programs=(bytes block ends family churn pollset
-	epoll_level epoll_edge epoll_end epoll_nest epoll_threads epoll_crowd)
+programs=(bytes block ends family churn closing pollset
+	epoll_level epoll_edge epoll_end epoll_nest epoll_quiet epoll_threads
+	epoll_crowd)
 
 # What the program said of NAME, without what the preload did.
 said()

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# demo - contrib/demo says ok when all is well, failed when UDP is blocked, and
-# leaves nothing behind, however it ends
+# demo - contrib/demo says ok when all is well, over AF_XDP and over UDP, failed
+# when UDP is blocked, and leaves nothing behind, however it ends
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -57,9 +57,15 @@ none_runs()
 	[ -z "$(processes)" ]
 }
 
-both_gone()
+# Hosts of the demo that was $pid.
+no_hosts()
 {
-	nothing_left && none_runs
+	! ip netns list 2>/dev/null | grep "^tux-$pid-"
+}
+
+all_gone()
+{
+	nothing_left && none_runs && no_hosts
 }
 
 one_line()
@@ -67,50 +73,71 @@ one_line()
 	[ "$(grep -cE "$line" "$dir/$1.out")" = 1 ] && [[ $last =~ $line ]]
 }
 
-playing()
+# reached NAME WORDS: has it come so far?
+reached()
 {
-	grep -qs 'redis-benchmark, ' "$dir/$1.out"
+	grep -qs "$2" "$dir/$1.out"
 }
 
-# stopped SIGNAL: in the middle
+# stopped SIGNAL WHERE IO: while it does that
 stopped()
 {
-	start "$1" setsid "$demo" -n 5000000
-	wait_for 60 playing "$1" || not_ok "it plays" "$(cat "$dir/$1.out")"
-	sleep 1
+	local name="SIG$1, $3, at $2"
+
+	start "$name" setsid "$demo" --io "$3" -n 5000000
+	wait_for 60 reached "$name" "$2" ||
+		not_ok "it plays" "$(cat "$dir/$name.out")"
+	sleep 0.5
 	kill -"$1" "$pid"
 	wait "$pid" 2>/dev/null
-	last=$(tail -n 1 "$dir/$1.out")
-	check "SIG$1: nothing is left" wait_for 5 both_gone
+	last=$(tail -n 1 "$dir/$name.out")
+	check "$name: nothing is left" wait_for 5 all_gone
+	[ "$1" = KILL ] || check "$name: it says failed" one_line "$name"
 }
 
-play good 120 "$demo"
-check "it ends with one line: $last" one_line good
-if [ "${tux[0]}" = env ]; then
-	skip "it is ok" "runs without tuxrun"
+# good IO
+good()
+{
+	local name="--io $1"
+
+	play "$name" 120 "$demo" --io "$1" -n 400000 -r 1
+	check "$name ends with one line: $last" one_line "$name"
+	same "$name is ok" "0 demo: ok" "$rc ${last%% ratio*}"
+	same "$name serves the plain client" ok "${last##*fallback=}"
+	[ "$rc" = 0 ] || sed 's/^/# /' "$dir/$name.out"
+	check "$name: nothing is left" all_gone
+}
+
+pid=
+good udp
+stopped TERM "redis-benchmark, " udp
+stopped KILL "redis-benchmark, " udp
+
+play try 120 "$demo" --io xdp -n 50 -r 1
+if grep -q '^== --io xdp: ' "$dir/try.out"; then
+	skip "the demo over AF_XDP" "needs AF_XDP: $(grep -- '--io xdp: ' \
+		"$dir/try.out")"
 else
-	same "it is ok" "0 demo: ok" "$rc ${last%% ratio*}"
-	same "the plain client is served" ok "${last##*fallback=}"
-	[ "$rc" = 0 ] || sed 's/^/# /' "$dir/good.out"
+	good xdp
+	stopped INT "redis-server twice" xdp
+	stopped TERM "redis-benchmark, " xdp
+	stopped KILL "redis-benchmark, " xdp
 fi
-check "nothing is left" both_gone
 
-stopped TERM
-check "SIGTERM: it says failed" one_line TERM
-stopped KILL
-
-# In a network of its own, whose loopback loses all UDP.
+# In a network of its own, whose loopback loses all UDP, and without AF_XDP.
 blocked='ip link set lo up &&
 	ip rule add pref 1 ipproto udp blackhole &&
 	ip rule add pref 2 lookup local &&
 	ip rule del pref 0 && exec "$@"'
 if unshare -rn sh -c "$blocked" sh true 2>/dev/null; then
 	play blocked 120 unshare -rn sh -c "$blocked" sh "$demo" -n 20000
+	check "without privilege it says so" grep -q \
+		'== no AF_XDP (.*): this is --io udp' "$dir/blocked.out"
 	check "UDP is blocked: it ends with one line: $last" one_line blocked
 	same "and says so" "1 demo: failed" "$rc ${last%% ratio*}"
 	check "and why" grep -q '!! Tux did not carry' "$dir/blocked.out"
 	same "the plain client is served" ok "${last##*fallback=}"
-	check "nothing is left" both_gone
+	check "nothing is left" all_gone
 else
 	skip "UDP is blocked" "needs a network namespace of its own"
 fi

@@ -34,6 +34,26 @@ static void half(struct pair *p)
 	close(ep);
 }
 
+/* As above, and one direction may move to Tux though the other has ended: each
+ * look says all that holds. */
+static void half_moving(struct pair *p)
+{
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, ASK) == 0);
+	shutdown(p->b, SHUT_WR);
+	CHECK(pair_until(ep, p->a, ASK) == ASK);
+	for (int i = 0; i < 30; i++) {
+		pair_poke(p->a);
+		CHECK(pair_expect(p->b, 1));
+		for (int j = 0; j < 5; j++)
+			CHECK(pair_seen(ep, p->a, 0) == ASK);
+		poll(NULL, 0, 1);
+	}
+	CHECK(at_end(p->a));
+	close(ep);
+}
+
 /* Who does not ask for EPOLLRDHUP is told of something to read. */
 static void half_quiet(struct pair *p)
 {
@@ -220,6 +240,7 @@ static void poll_reset(struct pair *p)
 int main(void)
 {
 	pair_case("half-closed by the peer", half);
+	pair_case("half-closed, and half moved", half_moving);
 	pair_case("half-closed, not asked for", half_quiet);
 	pair_case("closed in both directions", both);
 	pair_case("data before the end", data_first);

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # idle - who has nothing to do costs nothing: a server with 200 connected
-# clients on Tux, and those clients, use less than 1 % of a core
+# clients (TUX_TEST_CONNS) on Tux, and those clients, use less than 1 % of a core
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-conns=200 seconds=3
+conns=${TUX_TEST_CONNS:-200} pings=$((100000 / conns)) seconds=3
 load=$build/t/posix/load
 need redis-server memcached "$load"
-setup
+scene "$@"
 
 # Time on a CPU of all threads so far, in microseconds; the second way counts
 # in ticks of 10 ms.
@@ -50,7 +50,8 @@ redis server "${tux[@]}" || exit 1
 server=$pid
 check "a server that nobody called sleeps" sleeps "$server"
 
-start clients "${tux[@]}" "$load" --port "$port" --conns $conns --pings 500
+start clients "${a[@]}" "${tux[@]}" "$load" --host $bind --port "$port" \
+	--conns $conns --pings $pings
 clients=$pid
 check "$conns clients connect and are served" wait_for 60 ready
 check "all of them move to Tux" wait_for 10 all_moved

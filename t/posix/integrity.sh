@@ -28,7 +28,7 @@ done
 
 values=$build/t/posix/values
 need redis-server redis-cli "$values"
-setup
+scene "$@"
 redis server "${tux[@]}" || exit 1
 
 # one VERB HOW MODE FROM N
@@ -37,8 +37,9 @@ one()
 	local with=()
 
 	[ "$2" = plain ] || with=("${tux[@]}")
-	run 120 "${with[@]}" "$values" "$1" --port "$port" --seed "$seed" \
-		--mode "$3" --from "$4" --n "$5" --conns $conns \
+	run 120 "${a[@]}" "${with[@]}" "$values" "$1" --host $bind \
+		--port "$port" --seed "$seed" --mode "$3" --from "$4" \
+		--n "$5" --conns $conns \
 		>>"$dir/said" 2>"$dir/err"
 	rc=$?
 	grep '^tux: ' "$dir/err" >>"$dir/$2.log"

@@ -52,19 +52,6 @@ goes_on()
 	[ "$(answers "$1" "$2")" -gt "$before" ]
 }
 
-# within MS COMMAND...: how long until it is true?
-within()
-{
-	local began took limit=$1
-
-	shift
-	began=$(now)
-	wait_for 10 "$@"
-	took=$(($(now) - began))
-	echo "took $took ms"
-	[ $took -le "$limit" ]
-}
-
 # Without bash's own word on it.
 kill_9()
 {

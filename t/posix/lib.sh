@@ -15,7 +15,8 @@ build=${TUX_BUILD:-$src}
 read -ra tux <<<"${TUXRUN-$build/contrib/tuxrun -i lo --io udp -v}"
 
 passed=0 failed=0 skipped=0
-at=()			# the words that put a program on the server's host
+a=() at=()		# the words that put a program on the client's host, and
+			# on the server's
 bind=127.0.0.1		# the server's address
 dir=
 janitor=
@@ -138,6 +139,30 @@ setup()
 	trap 'exit 143' TERM HUP
 }
 
+# scene "$@": setup on this host; or, where TUX_TEST_NET says so, on two:
+#   pair          joined by a veth, over AF_XDP
+#   wire OPTION.. with the forwarder between them, over TUX_TEST_IO
+scene()
+{
+	local net
+
+	read -ra net <<<"${TUX_TEST_NET:-}"
+	if [ ${#net[@]} = 0 ]; then
+		setup
+		return
+	fi
+	. "$lib_src/t/live/hosts.sh"
+	. "$lib_src/t/live/xdp.sh"
+	privilege "$@"
+	setup
+	if [ "${net[0]}" = pair ]; then
+		pair
+	else
+		hosts
+		wire "${net[@]:1}"
+	fi
+}
+
 # ---- programs ---------------------------------------------------------------
 
 # start NAME COMMAND...: in the background, in $dir; its output goes to
@@ -181,6 +206,19 @@ wait_for()
 		[ ${EPOCHREALTIME/./} -lt $end ] || return 1
 		sleep 0.02
 	done
+}
+
+# within MS COMMAND...: how long until it is true?
+within()
+{
+	local began took limit=$1
+
+	shift
+	began=$(now)
+	wait_for 20 "$@"
+	took=$(($(now) - began))
+	echo "took $took ms"
+	[ $took -le "$limit" ]
 }
 
 # Milliseconds since 1970.

@@ -30,7 +30,7 @@ double pair_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static bool preloaded(void)
+bool pair_preloaded(void)
 {
 	const char *s = getenv("LD_PRELOAD");
 
@@ -153,7 +153,7 @@ void pair_move(struct pair *p)
 {
 	int i;
 
-	for (i = 0; preloaded() && !moved(p); i++) {
+	for (i = 0; pair_preloaded() && !moved(p); i++) {
 		if (i == ROUNDS)
 			client_fail("the connection does not move to Tux");
 		poll(NULL, 0, 2);

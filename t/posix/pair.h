@@ -19,6 +19,9 @@ struct pair {
 	int b;			/* the connecting end */
 };
 
+/* Is this program under tuxrun? */
+bool pair_preloaded(void);
+
 /* A connection over 127.0.0.1, both ends non-blocking.  With @moved, it has
  * carried enough to be on Tux, if the preload is there. */
 void pair_open(struct pair *p, bool moved);

@@ -35,6 +35,7 @@ fails "many threads"      125 --io udp -m threads=65 true
 fails "half a number"     125 --io udp -m threads=3x true
 fails "unknown mode"      125 --io udp -m outline true
 fails "attached whenever" 125 --io udp --attach=whenever true
+fails "half a copy"       125 --zero-copy=half true
 fails "not executable"    126 --io udp /etc/passwd
 fails "not there"         127 --io udp /nowhere/program
 fails "says why it is TCP"  0 -i lo true
@@ -46,6 +47,7 @@ same "backend"       udp "$(says TUX_IO --io udp)"
 same "backend by environment" udp "$(TUX_IO=udp says TUX_IO)"
 same "none chosen"   xdp "$(says TUX_IO)"
 same "attach"        start "$(says TUX_ATTACH --io udp --attach=start)"
+same "zero copy"     auto "$(says TUX_ZERO_COPY --io udp --zero-copy=auto)"
 same "interface"     lo "$(says TUX_IFACE --io udp -i lo)"
 same "mode"          threads=2 "$(says TUX_MODE --io udp -m threads=2)"
 same "verbose"       1 "$(says TUX_VERBOSE --io udp -v)"

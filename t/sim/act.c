@@ -4,6 +4,8 @@
  */
 #include "sim.h"
 
+#include <errno.h>
+
 void sim_write(struct sim_end *e, uint64_t n)
 {
 	e->goal += n;
@@ -34,18 +36,12 @@ void sim_abort(struct sim_end *e)
 
 void sim_raw(struct sim_end *e)
 {
+	e->rawed = true;
 	atomic_fetch_or(&e->dx->rung, TUX_RING_RAW);
 	sim_host_bell(e);
 }
 
 bool sim_pin(struct sim_end *e)
 {
-	struct tux_duplex *d = e->dx;
-
-	if (atomic_load(&d->tx.state) >= TUX_TX_RING ||
-	    atomic_load(&d->rx.state) != TUX_RX_PLAIN)
-		return false;
-	tux_duplex_withdraw(d);
-	d->tx.pinned = d->rx.pinned = 1;
-	return true;
+	return tux_duplex_pin(e->dx) != -EBUSY;
 }

@@ -263,7 +263,8 @@ static bool has_finished(const struct sim_end *e)
 {
 	const struct sim_plan *p = &e->plan;
 
-	if (e->sent < e->goal || e->shut || e->closed || e->held)
+	if (e->sent < e->goal || e->shut || e->closed || e->held ||
+	    (e->msg_next < e->msg_n && !e->msg_err && e->was_tx))
 		return false;
 	switch (p->role) {
 	case SIM_CLIENT:
@@ -307,15 +308,19 @@ static void app_run(struct sim *s, void *arg, uint64_t n, uint64_t m)
 		most = 1 + (unsigned)sim_below(s, 6);
 	update_goal(e);
 	while (more && i++ < most && !s->failed) {
-		more = do_read(e);
+		more = sim_app_messages(e);
+		more |= do_read(e);
 		update_goal(e);
 		more |= do_write(e);
 	}
 	if (has_finished(e) && !e->werr)
 		do_shut(e);
-	if (!e->plan.linger && ((e->shut && e->eof) || e->rerr || e->werr))
+	if (e->box && tux_msgbox_any(e->box) && !e->paused)
+		more = true;		/* it reads them all before it goes */
+	else if (!e->plan.linger &&
+		 ((e->shut && e->eof) || e->rerr || e->werr))
 		sim_app_close(e, false);
-	else if (more)
+	if (more)
 		sim_app_wake(e);
 }
 

@@ -17,7 +17,7 @@
 struct sim_conn;
 struct sim_host;
 
-enum { SIM_PATCHES = 4 };
+enum { SIM_PATCHES = 4, SIM_KEEP = 8 };
 
 enum sim_role {
 	SIM_BULK,		/* writes up to its goal */
@@ -38,7 +38,19 @@ struct sim_plan {
 	bool linger;		/* stay open after both ends have shut down */
 	bool no_fd;		/* the loop gets no handle of its own */
 	bool plain;		/* a program without Tux */
+	bool deaf;		/* takes no messages */
+	unsigned keep;		/* messages that it reads later, at most */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */
+};
+
+struct sim_msg {		/* a message of an end */
+	uint32_t len;
+	unsigned flags;		/* TUX_MSG_* */
+	uint64_t ref;
+	bool sent, settled;	/* handed in; told what became of it */
+	bool cancel;		/* somebody wanted it back */
+	int err;
+	unsigned got;		/* times that the peer was given it */
 };
 
 struct sim_patch {		/* other bytes than the usual at `off` */
@@ -54,6 +66,7 @@ struct sim_end {
 	unsigned side;		/* 0: the active opener */
 	struct sim_sock sock;
 	struct tux_duplex *dx;
+	struct tux_msgbox *box;	/* NULL: no messages */
 	struct tux_conn *c;	/* NULL: plain, not claimed yet, or gone */
 	struct sim_plan plan;
 	struct sim_patch patch[SIM_PATCHES];
@@ -66,6 +79,14 @@ struct sim_end {
 	bool shut, eof, closed, aborted;
 	int rerr, werr;		/* what ended reading, writing */
 	struct tux_latch *held;	/* a thread of it sleeps in there */
+	bool rawed;
+	struct sim_msg *msg;	/* its messages: all, and those handed in */
+	unsigned msg_n, msg_cap, msg_next;
+	unsigned msg_got;	/* of the peer's */
+	int msg_err;		/* what sending said last, but for -EAGAIN */
+	struct tux_msg kept[SIM_KEEP];
+	unsigned kept_n;
+	tux_time kept_at;	/* the last one came */
 	/* the loop's */
 	bool owned;		/* the loop has a handle of its own */
 	bool tcp_work;		/* the core may want TCP */
@@ -86,6 +107,10 @@ void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
 void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
 bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */
 
+/* Sends a message of @len bytes, as soon as it can; its number. */
+unsigned sim_send(struct sim_end *e, uint32_t len, unsigned flags);
+void sim_cancel(struct sim_end *e, unsigned n);	/* ... and takes it back */
+
 /* The bytes of @e at @off are these instead. */
 void sim_patch(struct sim_end *e, uint64_t off, const void *p, unsigned len);
 
@@ -93,6 +118,9 @@ void sim_patch(struct sim_end *e, uint64_t off, const void *p, unsigned len);
 
 /* The application looks again, soon. */
 void sim_app_wake(struct sim_end *e);
+
+/* It sends and reads messages.  Did it do anything? */
+bool sim_app_messages(struct sim_end *e);
 
 /* It closes; with @abort as SO_LINGER {1, 0}. */
 void sim_app_close(struct sim_end *e, bool abort);

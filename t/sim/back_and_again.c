@@ -23,7 +23,7 @@ static void once(struct sim *s)
 	sim_switched(s, &a, &b);
 	sim_part(s, 0, 1, true);
 	sim_write(a, 5000);
-	sim_ms(s, 900);
+	sim_ms(s, 1100);
 	SIM_CHECK(s, b->got == 5000);
 	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c));
 	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_STALLED);
@@ -42,18 +42,21 @@ static void once(struct sim *s)
 		"[  50.000] net lost data from a\n"
 		"[  50.000] net lost data from a\n"
 		"[  56.000] net lost data from a\n"
-		"[  68.000] net lost data from a\n"
-		"[  92.000] net lost data from a\n"
-		"[ 140.000] net lost data from a\n"
-		"[ 236.000] net lost data from a\n"
-		"[ 428.000] a > back to tcp at 0\n"
-		"[ 428.000] a > tcp out frame 1 at 0 +5000\n"
-		"[ 429.000] b > tcp in frame 1 at 0 +5000\n"
-		"[ 950.000] net path up\n"
-		"[1428.000] a > probe\n"
-		"[1430.250] a > tcp out frame 5 at 5000 +0\n"
-		"[1430.250] a > tux again at 5000\n"
-		"[1431.250] b > tcp in frame 5 at 5000 +0\n");
+		"[  62.000] net lost data from a\n"
+		"[  74.000] net lost data from a\n"
+		"[  98.000] net lost data from a\n"
+		"[ 146.000] net lost data from a\n"
+		"[ 242.000] net lost data from a\n"
+		"[ 434.000] net lost data from a\n"
+		"[ 818.000] net lost data from a\n"
+		"[1050.000] a > back to tcp at 0\n"
+		"[1050.000] a > tcp out frame 1 at 0 +5000\n"
+		"[1051.000] b > tcp in frame 1 at 0 +5000\n"
+		"[1150.000] net path up\n"
+		"[2050.000] a > probe\n"
+		"[2052.000] a > tcp out frame 5 at 5000 +0\n"
+		"[2052.000] a > tux again at 5000\n"
+		"[2053.000] b > tcp in frame 5 at 5000 +0\n");
 	finish(s);
 }
 
@@ -122,10 +125,38 @@ static void one_way(struct sim *s)
 	sim_write(b, 20000);
 	finish(s);
 	SIM_TRACE(s,
-		"[ 428.000] a > back to tcp at 0\n"
-		"[ 491.000] b > back to tcp at 0\n"
-		"[3814.250] a > tux again at 20000\n"
-		"[3941.250] b > tux again at 20000\n");
+		"[1050.000] a > back to tcp at 0\n"
+		"[1050.000] b > back to tcp at 0\n"
+		"[5588.250] a > tux again at 20000\n"
+		"[5844.000] b > tux again at 20000\n");
+}
+
+/* The peer does not run for @ms, with data on its way to it.  How often did
+ * that make a go back? */
+static uint64_t backs_after(struct sim *s, unsigned ms)
+{
+	sim_switched(s, &a, &b);
+	sim_write(a, 100);
+	sim_ms(s, 10000);
+	sim_stop(b->host, TUX_MSEC(ms));
+	sim_write(a, 5000);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, b->got == 5100);
+	finish(s);
+	return a->stats.backs;
+}
+
+/* A starved machine: to go back would cost more than to wait, and TCP would
+ * not be read any sooner. */
+static void nap(struct sim *s)
+{
+	SIM_CHECK(s, backs_after(s, 900) == 0);
+}
+
+/* Nobody knows that this is the same, only longer. */
+static void sleep_long(struct sim *s)
+{
+	SIM_CHECK(s, backs_after(s, 3000) == 1);
 }
 
 /* Down for good: TCP carries the rest, however long. */
@@ -163,7 +194,7 @@ static void slow_tcp(struct sim *s)
 	sim_part(s, 0, 1, true);
 	sim_write(a, 100000);
 	sim_write(b, 100000);
-	sim_ms(s, 700);
+	sim_ms(s, 1200);
 	sim_part(s, 0, 1, false);
 	finish(s);
 }
@@ -173,6 +204,8 @@ const struct sim_story sim_stories[] = {
 	{ "told", told },
 	{ "often", often },
 	{ "one_way", one_way },
+	{ "nap", nap },
+	{ "sleep_long", sleep_long },
 	{ "for_good", for_good },
 	{ "narrow", narrow },
 	{ "slow_tcp", slow_tcp },

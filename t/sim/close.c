@@ -177,7 +177,7 @@ static void late_frames(struct sim *s)
 	sim_run(s, TUX_MSEC(52));
 	sim_tcp_down(a->conn, true);
 	sim_finish(a);
-	sim_ms(s, 1000);
+	sim_ms(s, 1500);
 	SIM_CHECK(s, b->eof && !tux_conn_tx_on_tux(b->c));
 	sim_close(b);
 	sim_ms(s, 5000);

@@ -34,7 +34,7 @@ static inline void bring(struct sim *s, enum where w, struct sim_end **a,
 		sim_part(s, 0, 1, true);
 		sim_write(*a, 100);
 		sim_write(*b, 100);
-		sim_ms(s, 600);
+		sim_ms(s, 1200);
 	}
 	if (w >= SWITCHED)
 		SIM_CHECK(s, (*a)->was_tx && (*b)->was_tx);

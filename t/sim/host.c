@@ -71,7 +71,7 @@ void sim_host_init(struct sim_host *h)
 		.events = &h->events,
 		.arg = h,
 		.seed = { sim_rand(h->s), sim_rand(h->s) },
-		.port = (uint16_t)(7000 + h->i),
+		.port = h->s->tcp_ports ? 0 : (uint16_t)(7000 + h->i),
 		.ack_delay = TUX_MSEC(1),
 	};
 
@@ -165,11 +165,18 @@ void sim_host_claim(struct sim_end *e)
 	e->dx = calloc(1, tux_duplex_size(k->ring));
 	tux_duplex_init(e->dx, k->ring);
 	o.dx = e->dx;
+	if (k->small && !e->plan.deaf) {
+		e->box = calloc(1, tux_msgbox_size(k->small, k->bulk));
+		tux_msgbox_init(e->box, k->small, k->bulk);
+	}
+	o.box = e->box;
 	if (tux_core_open(e->host->core, &o, &e->c, k->s->now)) {
 		e->c = NULL;
 		e->reason = TUX_REASON_NO_MEMORY;
 		free(e->dx);
 		e->dx = NULL;
+		free(e->box);
+		e->box = NULL;
 		return;
 	}
 	sim_host_turn(e->host);

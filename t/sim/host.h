@@ -25,7 +25,7 @@ struct sim_host {
 	tux_time stopped;	/* SIGSTOP, until then */
 	struct tux_core *core;
 	struct tux_core_events events;
-	struct tux_addr addr;	/* with the port of its loop */
+	struct tux_addr addr;	/* with the port of its loop; 0: any */
 	tux_time timer_at;	/* the earliest timer event that is queued */
 	tux_time wake;		/* from a doorbell to the loop */
 	unsigned idle;		/* timers since anything else happened */

@@ -6,6 +6,7 @@
 #include "base/crc32c.h"
 #include "sim.h"
 #include "wire/frame.h"
+#include "wire/pkt.h"
 
 static struct sim_end *a, *b;
 
@@ -99,6 +100,142 @@ static void version(struct sim *s)
 	SIM_CHECK(s, !a->was_tx && !b->was_tx);
 }
 
+/* ---- who holds the UDP port for a while ---- */
+
+enum { HELLO = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN };
+
+/* What it has seen of an opening: a's two HELLOs, b's one. */
+static struct {
+	uint8_t p[3][HELLO];
+	unsigned n;
+} seen;
+
+static void record(struct sim *s, uint8_t *p, size_t len)
+{
+	(void)s;
+	(void)len;			/* others may follow in the datagram */
+	if (p[3] & TUX_PKT_OPEN && seen.n < 3)
+		memcpy(seen.p[seen.n++], p, HELLO);
+}
+
+/* Are the @len bytes at @what anywhere in what was seen? */
+static bool has_seen(const uint8_t *what, size_t len)
+{
+	unsigned i;
+
+	for (i = 0; i < seen.n; i++)
+		if (memmem(seen.p[i], sizeof(seen.p[i]), what, len))
+			return true;
+	return false;
+}
+
+/* The first numbered packet of a, whole. */
+static struct {
+	uint8_t p[1500];
+	size_t len;
+} numbered;
+
+static void keep(struct sim *s, uint8_t *p, size_t len)
+{
+	record(s, p, len);
+	if (!(p[3] & TUX_PKT_OPEN) && len <= sizeof(numbered.p)) {
+		memcpy(numbered.p, p, len);
+		numbered.len = tux_get16(p + 4);
+	}
+}
+
+/* HELLOs tell nothing that later packets are recognised by. */
+static void secret(struct sim *s)
+{
+	seen.n = 0;
+	sim_pair(s, &a, &b);
+	sim_link(a->host, b->host)->tap = keep;
+	sim_link(b->host, a->host)->tap = record;
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->was_tx && b->was_tx && seen.n == 3);
+	/* The connection id; and of the number, which has moved since, the
+	 * upper half. */
+	SIM_CHECK(s, !has_seen(numbered.p + 8, 4));
+	SIM_CHECK(s, !has_seen(numbered.p + 16, 3));
+	finish(s);
+}
+
+/* The next connection of the same addresses and ports is sent the HELLOs of the
+ * last one, and others for another nonce, made without the key. */
+static void forge(uint8_t *p)
+{
+	static const struct tux_key zero;
+	uint8_t *hello = p + TUX_PKT_HDR + TUX_REC_HDR;
+
+	hello[TUX_HELLO_NONCE] ^= 1;
+	tux_put64(hello + TUX_HELLO_MAC, 0);
+	tux_put32(p + 12, 0);
+	tux_put64(hello + TUX_HELLO_MAC, tux_sip(&zero, p, HELLO));
+	tux_put32(p + 12, tux_crc32c(0, p, HELLO));
+}
+
+static void forged(struct sim *s)
+{
+	struct sim_conn *k;
+	unsigned i;
+
+	secret(s);
+	k = sim_connect(a->host, b->host);
+	k->tuple = a->conn->tuple;
+	a = &k->end[0];
+	b = &k->end[1];
+	sim_run(s, s->now + TUX_USEC(10));
+	for (i = 0; i < 2 * seen.n; i++) {
+		uint8_t *p = seen.p[i / 2];
+
+		sim_host_input(b->host, &a->host->addr, p, HELLO);
+		sim_host_input(a->host, &b->host->addr, p, HELLO);
+		forge(p);
+	}
+	SIM_CHECK(s, tux_core_stats(b->host->core)->bad_mac == 4);
+	SIM_CHECK(s, tux_core_stats(a->host->core)->bad_mac == 2);
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	finish(s);
+}
+
+/* RESET and stream bytes under the right id, with the right number or one near
+ * it, and an acknowledgment or a SACK that no peer would send. */
+static void blind(struct sim *s)
+{
+	static const int32_t ack[] = { 1 << 20, 70000, -70000, -(1 << 20) };
+	uint8_t *p = numbered.p, *rec = p + TUX_PKT_HDR;
+	unsigned i;
+
+	sim_pair(s, &a, &b);
+	sim_link(a->host, b->host)->tap = keep;
+	sim_write(a, 100);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	sim_link(a->host, b->host)->tap = NULL;
+	p[3] = TUX_PKT_ELICIT;
+	rec[0] = TUX_REC_RESET;
+	tux_put16(rec + 2, TUX_RESET_LEN);
+	numbered.len = TUX_PKT_HDR + TUX_REC_HDR + TUX_RESET_LEN;
+	tux_put16(p + 4, (uint16_t)numbered.len);
+	tux_put16(p + 6, 0);
+	tux_put32(p + 16, tux_get32(p + 16) + 5);
+	for (i = 0; i < 4; i++) {
+		uint32_t good = tux_get32(p + 20);
+
+		tux_put32(p + 20, good + (uint32_t)ack[i]);
+		tux_put32(p + 12, 0);
+		tux_put32(p + 12, tux_crc32c(0, p, numbered.len));
+		sim_host_input(b->host, &a->host->addr, p, numbered.len);
+		tux_put32(p + 20, good);
+	}
+	SIM_CHECK(s, tux_conn_stats(b->c)->dropped == 4);
+	SIM_CHECK(s, !b->closed && !b->rerr);
+	finish(s);
+}
+
 /* ---- frames ---- */
 
 /* Puts a frame into a's TCP, as a foul peer would; b ends the connection. */
@@ -156,6 +293,9 @@ const struct sim_story sim_stories[] = {
 	{ "garbage", garbage },
 	{ "stranger", stranger },
 	{ "version", version },
+	{ "secret", secret },
+	{ "forged", forged },
+	{ "blind", blind },
 	{ "unknown_frame", unknown_frame },
 	{ "gap", gap },
 	{ "raw_elsewhere", raw_elsewhere },

@@ -65,31 +65,31 @@ static void last_data(struct sim *s)
 		"[  50.000] net lost data from a\n"
 		"[  51.000] b > recv 2 stream 0 +1420\n"
 		"[  51.000] b > recv 3 stream 1420 +1420\n"
-		"[  58.250] a > timeout, 1212 in flight\n"
-		"[  58.250] a > lost 0 stream 2840 +1160\n"
-		"[  58.250] a > send 5 stream 2840 +1160\n"
-		"[  59.250] b > recv 5 stream 2840 +1160\n");
+		"[  57.511] a > probe the tail, 1212 in flight\n"
+		"[  57.511] a > send 5 stream 2840 +1160\n"
+		"[  58.511] b > recv 5 stream 2840 +1160\n"
+		"[  59.511] a > lost 0 stream 2840 +0\n");
 	finish(s);
 }
 
 /* What is sent again is lost again. */
 static void twice(struct sim *s)
 {
-	begin(s, SIM_T(LOST) | SIM_T(TIMEOUT));
+	begin(s, SIM_T(LOST) | SIM_T(TIMEOUT) | SIM_T(TAIL));
 	sim_drop(sim_link(a->host, b->host), SIM_DATA, 0, 3);
 	sim_write(a, 1000);
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 1000);
 	SIM_TRACE(s,
 		"[  50.000] net lost data from a\n"
-		"[  56.000] a > timeout, 1052 in flight\n"
-		"[  56.000] a > lost 0 stream 0 +1000\n"
+		"[  56.000] a > probe the tail, 1052 in flight\n"
 		"[  56.000] net lost data from a\n"
-		"[  68.000] a > timeout, 1052 in flight\n"
-		"[  68.000] a > lost 0 stream 0 +1000\n"
-		"[  68.000] net lost data from a\n"
-		"[  92.000] a > timeout, 1052 in flight\n"
-		"[  92.000] a > lost 0 stream 0 +1000\n");
+		"[  62.000] a > timeout, 2104 in flight\n"
+		"[  62.000] a > lost 0 stream 0 +0\n"
+		"[  62.000] a > lost 0 stream 0 +1000\n"
+		"[  62.000] net lost data from a\n"
+		"[  74.000] a > timeout, 1052 in flight\n"
+		"[  74.000] a > lost 0 stream 0 +1000\n");
 	finish(s);
 }
 
@@ -107,12 +107,12 @@ static void fin(struct sim *s)
 		"[  50.000] a > send 2 fin at 0\n"
 		"[  50.000] net lost fin from a\n"
 		"[  51.000] b > tcp in frame 3 at 0 +0\n"
-		"[  56.000] a > timeout, 52 in flight\n"
-		"[  56.000] a > lost 128 stream 0 +0\n"
+		"[  56.000] a > probe the tail, 52 in flight\n"
 		"[  56.000] a > send 3 stream 0 +0\n"
 		"[  56.000] a > send 3 fin at 0\n"
 		"[  57.000] b > recv 3 stream 0 +0\n"
-		"[  57.000] b > recv 3 fin at 0\n");
+		"[  57.000] b > recv 3 fin at 0\n"
+		"[  58.000] a > lost 0 stream 0 +0\n");
 	finish(s);
 }
 
@@ -132,12 +132,12 @@ static void fin_and_data(struct sim *s)
 		"[  50.000] a > send 2 fin at 500\n"
 		"[  50.000] net lost data+fin from a\n"
 		"[  51.000] b > tcp in frame 3 at 500 +0\n"
-		"[  56.000] a > timeout, 552 in flight\n"
-		"[  56.000] a > lost 128 stream 0 +500\n"
+		"[  56.000] a > probe the tail, 552 in flight\n"
 		"[  56.000] a > send 3 stream 0 +500\n"
 		"[  56.000] a > send 3 fin at 500\n"
 		"[  57.000] b > recv 3 stream 0 +500\n"
-		"[  57.000] b > recv 3 fin at 500\n");
+		"[  57.000] b > recv 3 fin at 500\n"
+		"[  58.000] a > lost 0 stream 0 +0\n");
 	finish(s);
 }
 
@@ -173,8 +173,7 @@ static void last_ack(struct sim *s)
 		"[  50.000] a > send 2 stream 0 +100\n"
 		"[  51.000] b > recv 2 stream 0 +100\n"
 		"[  51.250] net lost ack from b\n"
-		"[  56.000] a > timeout, 152 in flight\n"
-		"[  56.000] a > lost 0 stream 0 +100\n"
+		"[  56.000] a > probe the tail, 152 in flight\n"
 		"[  56.000] a > send 3 stream 0 +100\n"
 		"[  57.000] b > recv 3 stream 0 +100\n");
 	finish(s);
@@ -218,7 +217,7 @@ static void ping(struct sim *s)
 	begin(s, SIM_BACK);
 	sim_part(s, 0, 1, true);
 	sim_write(a, 1000);
-	sim_ms(s, 700);
+	sim_ms(s, 1200);
 	sim_part(s, 0, 1, false);
 	sim_drop(sim_link(a->host, b->host), SIM_PING, 0, 1);
 	sim_ms(s, 10000);
@@ -227,16 +226,19 @@ static void ping(struct sim *s)
 		"[  50.000] net path down\n"
 		"[  50.000] net lost data from a\n"
 		"[  56.000] net lost data from a\n"
-		"[  68.000] net lost data from a\n"
-		"[  92.000] net lost data from a\n"
-		"[ 140.000] net lost data from a\n"
-		"[ 236.000] net lost data from a\n"
-		"[ 428.000] a > back to tcp at 0\n"
-		"[ 750.000] net path up\n"
-		"[1428.000] a > probe\n"
-		"[1428.000] net lost ping from a\n"
-		"[3812.000] a > probe\n"
-		"[3814.250] a > tux again at 1000\n");
+		"[  62.000] net lost data from a\n"
+		"[  74.000] net lost data from a\n"
+		"[  98.000] net lost data from a\n"
+		"[ 146.000] net lost data from a\n"
+		"[ 242.000] net lost data from a\n"
+		"[ 434.000] net lost data from a\n"
+		"[ 818.000] net lost data from a\n"
+		"[1050.000] a > back to tcp at 0\n"
+		"[1250.000] net path up\n"
+		"[2050.000] a > probe\n"
+		"[2050.000] net lost ping from a\n"
+		"[5586.000] a > probe\n"
+		"[5588.000] a > tux again at 1000\n");
 	finish(s);
 }
 
@@ -246,7 +248,7 @@ static void after_again(struct sim *s)
 	begin(s, SIM_BACK | SIM_STREAM);
 	sim_part(s, 0, 1, true);
 	sim_write(a, 1000);
-	sim_ms(s, 700);
+	sim_ms(s, 1200);
 	sim_part(s, 0, 1, false);
 	sim_ms(s, 5000);
 	sim_trace_clear(s);
@@ -255,12 +257,12 @@ static void after_again(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 2000);
 	SIM_TRACE(s,
-		"[5750.000] a > send 9 stream 1000 +1000\n"
-		"[5750.000] net lost data from a\n"
-		"[5756.000] a > timeout, 1052 in flight\n"
-		"[5756.000] a > lost 0 stream 1000 +1000\n"
-		"[5756.000] a > send 10 stream 1000 +1000\n"
-		"[5757.000] b > recv 10 stream 1000 +1000\n");
+		"[6250.000] a > send 12 stream 1000 +1000\n"
+		"[6250.000] net lost data from a\n"
+		"[6255.250] a > probe the tail, 1052 in flight\n"
+		"[6255.250] a > send 13 stream 1000 +1000\n"
+		"[6256.250] b > recv 13 stream 1000 +1000\n"
+		"[6257.250] a > lost 0 stream 1000 +0\n");
 	finish(s);
 }
 

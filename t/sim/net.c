@@ -215,9 +215,11 @@ static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 	unsigned i;
 
 	for (i = 0; i < s->host_n; i++) {
+		uint16_t port = s->host[i].addr.port;
+
 		if (!tux_addr_same_ip(&s->host[i].addr, a))
 			continue;
-		if (a->port == s->host[i].addr.port || a->port == SIM_PORT)
+		if (!port || a->port == port || a->port == SIM_PORT)
 			return &s->host[i];
 	}
 	return NULL;
@@ -236,7 +238,8 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 
 	s->packets++;
 	digest(s, p, len);
-	src.port = h->addr.port;
+	if (h->addr.port)
+		src.port = h->addr.port;
 	if (host_at(s, &src) != h)
 		sim_fail(s, "%c sends from a foreign address", h->name);
 	if (!dst)

@@ -47,7 +47,7 @@ static void neighbours(struct sim *s)
 {
 	s->only = SIM_STREAM;
 	sim_switched(s, &a, &b);
-	s->link[0][1].delay = TUX_MSEC(2);
+	s->link[0][1].delay = TUX_USEC(1400);
 	sim_write(a, 100);
 	sim_run(s, s->now);
 	s->link[0][1].delay = TUX_MSEC(1);
@@ -58,7 +58,7 @@ static void neighbours(struct sim *s)
 		"[  50.000] a > send 2 stream 0 +100\n"
 		"[  50.000] a > send 3 stream 100 +100\n"
 		"[  51.000] b > recv 3 stream 100 +100\n"
-		"[  52.000] b > recv 2 stream 0 +100\n");
+		"[  51.400] b > recv 2 stream 0 +100\n");
 	finish(s);
 }
 
@@ -82,16 +82,18 @@ static void old_prepare(struct sim *s)
 		"[   3.250] b > send prepare 1 at 0\n"
 		"[   4.250] a > armed 1 at 0\n"
 		"[   4.250] a > recv prepared 2\n"
+		"[   4.500] a > send prepare 2 at 456\n"
 		"[   5.250] b > recv prepared 1\n"
 		"[   5.250] b > commit 1 at 0\n"
 		"[   6.250] a > receive switched at 0\n"
-		"[  12.250] a > generation 2 void\n"
-		"[  14.250] a > recv prepared 3\n"
-		"[  14.250] a > send prepare 4 at 200\n"
-		"[  15.250] b > armed 4 at 200\n"
-		"[  16.250] a > recv prepared 4\n"
-		"[  16.250] a > commit 4 at 200\n"
-		"[  17.250] b > receive switched at 200\n");
+		"[   6.500] a > recv prepared 2\n"
+		"[  14.500] a > generation 2 void\n"
+		"[  16.500] a > recv prepared 3\n"
+		"[  16.500] a > send prepare 4 at 200\n"
+		"[  17.500] b > armed 4 at 200\n"
+		"[  18.500] a > recv prepared 4\n"
+		"[  18.500] a > commit 4 at 200\n"
+		"[  19.500] b > receive switched at 200\n");
 	finish(s);
 }
 

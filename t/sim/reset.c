@@ -45,6 +45,29 @@ static void half_switched(struct sim *s)
 	SIM_CHECK(s, (a->rerr || a->werr) && !a->eof);
 }
 
+/* a answers in frames and closes; b writes once more, and is told of the reset
+ * over Tux while the answer is still under way in TCP.  A reset of TCP's own
+ * would come behind it. */
+static void behind_frames(struct sim *s)
+{
+	struct sim_end *a, *b;
+
+	sim_switched(s, &a, &b);
+	a->conn->tcp.delay = TUX_MSEC(30);
+	tux_conn_stall(a->c, s->now);
+	sim_write(a, 5000);
+	sim_finish(a);
+	sim_ms(s, 1);
+	sim_close(a);
+	sim_write(b, 100);
+	sim_ms(s, 5);
+	SIM_CHECK(s, !a->c && !b->got);
+	sim_ms(s, 50);
+	SIM_CHECK(s, b->got == 5000 && b->eof);
+	sim_close(b);
+	sim_run_out(s, s->now + TUX_SEC(2));
+}
+
 #define TALE(name, where) \
 	static void name##_a(struct sim *s) { abort_at(s, where, 0); } \
 	static void name##_b(struct sim *s) { abort_at(s, where, 1); }
@@ -63,5 +86,6 @@ const struct sim_story sim_stories[] = {
 	{ "switched_a", switched_a }, { "switched_b", switched_b },
 	{ "back_a", back_a }, { "back_b", back_b },
 	{ "half_switched", half_switched },
+	{ "behind_frames", behind_frames },
 	{ NULL, NULL },
 };

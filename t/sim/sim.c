@@ -131,9 +131,14 @@ struct sim *sim_new(uint64_t seed)
 
 static void free_conn(struct sim_conn *k)
 {
+	unsigned i;
+
 	sim_tcp_fini(k);
-	free(k->end[0].dx);
-	free(k->end[1].dx);
+	for (i = 0; i < 2; i++) {
+		free(k->end[i].dx);
+		free(k->end[i].box);
+		free(k->end[i].msg);
+	}
 	free(k);
 }
 
@@ -262,6 +267,13 @@ void sim_pair(struct sim *s, struct sim_end **a, struct sim_end **b)
 
 	*a = &k->end[0];
 	*b = &k->end[1];
+}
+
+void sim_messages(struct sim *s, struct sim_end **a, struct sim_end **b)
+{
+	sim_pair(s, a, b);
+	(*a)->conn->small = 128 << 10;
+	(*a)->conn->bulk = 256 << 10;
 }
 
 void sim_switched(struct sim *s, struct sim_end **a, struct sim_end **b)

@@ -47,6 +47,7 @@ struct sim_conn {
 	struct tux_tuple tuple;
 	struct tux_key key;
 	uint32_t ring, mtu;
+	uint32_t small, bulk;	/* lanes of messages; 0: there are none */
 	bool foul;		/* somebody breaks the rules: errors are due */
 };
 
@@ -70,6 +71,7 @@ struct sim {
 	struct sim_event *heap;
 	size_t heap_len, heap_cap;
 	uint64_t order;
+	bool tcp_ports;		/* hosts to come use TCP's own, as AF_XDP's do */
 	struct sim_host host[SIM_HOSTS];
 	unsigned host_n;
 	struct sim_link link[SIM_HOSTS][SIM_HOSTS];
@@ -138,6 +140,14 @@ void sim_switched(struct sim *s, struct sim_end **a, struct sim_end **b);
  * end of it, and nobody was told an error. */
 void sim_check_all(struct sim *s);
 
+/* As sim_pair(), and both take messages; lanes of 128 and 256 KB. */
+void sim_messages(struct sim *s, struct sim_end **a, struct sim_end **b);
+
+/* Fails @s if a message was doubled, or came although it was taken back; and,
+ * with @all, unless each came.  Of one end, those that were handed in. */
+void sim_check_mail(struct sim_end *e, bool all);
+void sim_check_messages(struct sim *s, bool all);
+
 /* Runs the @ms milliseconds that come next. */
 static inline void sim_ms(struct sim *s, uint64_t ms)
 {
@@ -177,7 +187,12 @@ void sim_fail(struct sim *s, const char *fmt, ...)
 	 SIM_T(CLOSE) | SIM_T(GONE))
 #define SIM_STREAM \
 	(SIM_T(SEND) | SIM_T(RECV) | SIM_T(SEND_FIN) | SIM_T(RECV_FIN) | \
-	 SIM_T(LOST) | SIM_T(TIMEOUT))
+	 SIM_T(LOST) | SIM_T(TIMEOUT) | SIM_T(TAIL) | SIM_T(SPURIOUS) | \
+	 SIM_T(UNDO))
+
+#define SIM_MESSAGES \
+	(SIM_T(MSG_SEND) | SIM_T(MSG_LOST) | SIM_T(MSG_DELIVER) | \
+	 SIM_T(MSG_SENT) | SIM_T(MSG_CANCEL) | SIM_T(MSG_FAILED))
 
 /* What did the traces that s->only selects say?  Fails @s, with both texts, if
  * they are not @want; begins anew. */

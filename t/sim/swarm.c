@@ -19,7 +19,7 @@ static const tux_time FAULTS = TUX_MSEC(3000);	/* all happen before */
 static const tux_time BOUND = TUX_SEC(400);
 
 struct total {
-	uint64_t seeds, packets, chunks, failed, ends, switched, backs;
+	uint64_t seeds, packets, chunks, failed, ends, switched, backs, mail;
 };
 
 /* From @low to @high; small numbers as often as large ones. */
@@ -141,6 +141,54 @@ static void work(struct sim *s, struct sim_conn *k)
 	}
 }
 
+/* ---- messages ---- */
+
+static void post(struct sim *s, void *arg, uint64_t len, uint64_t flags)
+{
+	struct sim_end *e = arg;
+	unsigned n;
+
+	if (e->closed || e->shut || e->host->dead)
+		return;
+	n = sim_send(e, (uint32_t)len, (unsigned)flags);
+	if (!sim_below(s, 8))
+		sim_cancel(e, n - (unsigned)sim_below(s, n < 4 ? n + 1 : 4));
+}
+
+static void mail(struct sim *s, struct sim_end *e)
+{
+	unsigned i, n = (unsigned)scale(s, 1, 300);
+	uint64_t left = MOST;
+	tux_time at = 0;
+
+	if (!sim_below(s, 4))
+		e->plan.keep = 1 + (unsigned)sim_below(s, SIM_KEEP - 1);
+	for (i = 0; i < n; i++) {
+		uint64_t len = sim_below(s, 20) ? 4 + scale(s, 1, 3000) :
+			       scale(s, 10000, e->conn->bulk / 2);
+
+		if (len > left)
+			break;
+		left -= len;
+		if (sim_below(s, 3))
+			at += scale(s, TUX_USEC(10), TUX_MSEC(100));
+		sim_at(s, at, post, e, len, sim_below(s, 2));
+	}
+}
+
+static void mail_up(struct sim *s, struct sim_conn *k)
+{
+	unsigned i;
+
+	k->small = 65536u << sim_below(s, 3);
+	k->bulk = 65536u << sim_below(s, 4);
+	for (i = 0; i < 2; i++) {
+		k->end[i].plan.deaf = !sim_below(s, 16);
+		if (sim_below(s, 4))
+			mail(s, &k->end[i]);
+	}
+}
+
 /* ---- what goes wrong ---- */
 
 static void set_part(struct sim *s, void *arg, uint64_t n, uint64_t down)
@@ -257,6 +305,8 @@ static void build(struct sim *s)
 
 		tcp_up(s, k);
 		work(s, k);
+		if (sim_below(s, 2))
+			mail_up(s, k);
 	}
 	for (i = (unsigned)sim_below(s, 6); i > 0; i--)
 		fault(s);
@@ -267,6 +317,15 @@ static bool left_early(const struct sim_end *e)
 {
 	return e->host->dead || e->aborted ||
 	       (e->closed && !(e->shut && e->eof) && !e->rerr && !e->werr);
+}
+
+/* In a switched direction each message comes, or its sender is told. */
+static void check_mail(struct sim_end *e)
+{
+	const struct sim_end *peer = e->peer;
+
+	sim_check_mail(e, e->was_tx && !left_early(e) && !left_early(peer) &&
+		       !e->rawed && !peer->rawed);
 }
 
 static void check_end(struct sim *s, struct sim_end *e)
@@ -291,6 +350,8 @@ static void check_all(struct sim *s, struct total *t)
 		struct sim_end *e = &s->conn[i / 2]->end[i % 2];
 
 		check_end(s, e);
+		check_mail(e);
+		t->mail += e->msg_got;
 		t->ends++;
 		t->switched += e->was_tx;
 		t->backs += e->stats.backs;
@@ -368,6 +429,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < seeds; i++)
 		seed(from + i, &t);
+	printf("swarm: %llu messages came\n", (unsigned long long)t.mail);
 	printf("swarm: %llu of %llu ends switched to Tux, %llu times back\n",
 	       (unsigned long long)t.switched, (unsigned long long)t.ends,
 	       (unsigned long long)t.backs);

@@ -21,7 +21,7 @@ static void pieces(struct sim *s, uint32_t mss, bool cut)
 	sim_part(o, 0, 1, true);
 	sim_write(a, 2000);
 	sim_write(b, 2000);
-	sim_ms(o, 700);
+	sim_ms(o, 1200);
 	SIM_CHECK(o, a->got == 2037 && b->got == 2100);
 	sim_part(o, 0, 1, false);
 	sim_ms(o, 3000);

@@ -118,13 +118,13 @@ static void confirm(struct sim *s)
 		"[   8.000] a > send prepared 1\n"
 		"[   9.000] b > recv prepared 1\n"
 		"[   9.000] b > commit 1 at 0\n"
+		"[  10.000] a > send prepare 1 at 100\n"
 		"[  10.000] a > receive switched at 0\n"
-		"[  17.000] a > send prepare 1 at 100\n"
-		"[  18.000] b > armed 1 at 100\n"
-		"[  18.000] b > send prepared 1\n"
-		"[  19.000] a > recv prepared 1\n"
-		"[  19.000] a > commit 1 at 100\n"
-		"[  20.000] b > receive switched at 100\n");
+		"[  11.000] b > armed 1 at 100\n"
+		"[  11.000] b > send prepared 1\n"
+		"[  12.000] a > recv prepared 1\n"
+		"[  12.000] a > commit 1 at 100\n"
+		"[  13.000] b > receive switched at 100\n");
 	finish(s);
 }
 
@@ -150,17 +150,17 @@ static void prepare(struct sim *s)
 		"[   4.000] a > recv prepared 1\n"
 		"[   5.000] b > recv prepared 1\n"
 		"[   5.000] b > commit 1 at 0\n"
+		"[   6.000] a > send prepare 2 at 456\n"
 		"[   6.000] a > receive switched at 0\n"
-		"[  12.000] a > send prepare 2 at 456\n"
-		"[  13.000] b > armed 2 at 456\n"
-		"[  14.000] a > recv prepared 2\n"
-		"[  22.000] a > generation 2 void\n"
-		"[  24.000] a > recv prepared 3\n"
-		"[  24.000] a > send prepare 4 at 200\n"
-		"[  25.000] b > armed 4 at 200\n"
-		"[  26.000] a > recv prepared 4\n"
-		"[  26.000] a > commit 4 at 200\n"
-		"[  27.000] b > receive switched at 200\n");
+		"[   7.000] b > armed 2 at 456\n"
+		"[   8.000] a > recv prepared 2\n"
+		"[  16.000] a > generation 2 void\n"
+		"[  18.000] a > recv prepared 3\n"
+		"[  18.000] a > send prepare 4 at 200\n"
+		"[  19.000] b > armed 4 at 200\n"
+		"[  20.000] a > recv prepared 4\n"
+		"[  20.000] a > commit 4 at 200\n"
+		"[  21.000] b > receive switched at 200\n");
 	finish(s);
 }
 
@@ -237,10 +237,9 @@ static void first_data(struct sim *s)
 	SIM_TRACE(s,
 		"[  50.000] a > send 2 stream 0 +100\n"
 		"[  50.000] net lost data from a\n"
-		"[  56.000] a > timeout, 152 in flight\n"
-		"[  56.000] a > lost 0 stream 0 +100\n"
 		"[  56.000] a > send 3 stream 0 +100\n"
-		"[  57.000] b > recv 3 stream 0 +100\n");
+		"[  57.000] b > recv 3 stream 0 +100\n"
+		"[  58.000] a > lost 0 stream 0 +0\n");
 	finish(s);
 }
 

@@ -22,7 +22,7 @@ static void nap__fills_revents(void **state)
 {
 	int p[2], i;
 	struct pollfd fds[MANY];
-	struct tux_nap x = { .fds = fds, .n = MANY, .loop_fd = -1 };
+	struct tux_nap x = { .fds = fds, .n = MANY };
 
 	(void)state;
 	assert_int_equal(pipe(p), 0);
@@ -41,7 +41,7 @@ static void nap__fills_revents(void **state)
 
 static void not__ends_in_time(void **state)
 {
-	struct tux_nap x = { .loop_fd = -1 };
+	struct tux_nap x = { 0 };
 	tux_time began = tux_clock_read();
 
 	(void)state;
@@ -53,7 +53,7 @@ static void not__ends_in_time(void **state)
 static void not__sees_what_rang_before(void **state)
 {
 	struct tux_waiter w;
-	struct tux_nap x = { .w = &w, .loop_fd = -1 };
+	struct tux_nap x = { .w = &w };
 	uint32_t i;
 
 	(void)state;
@@ -75,7 +75,7 @@ static void not__ends_at_a_signal(void **state)
 {
 	struct itimerval t = { .it_value = { .tv_usec = 20000 } };
 	struct sigaction a = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
-	struct tux_nap x = { .loop_fd = -1 };
+	struct tux_nap x = { 0 };
 
 	(void)state;
 	sigaction(SIGALRM, &a, NULL);
@@ -85,7 +85,7 @@ static void not__ends_at_a_signal(void **state)
 
 static void not__uses_the_mask(void **state)
 {
-	struct tux_nap x = { .loop_fd = -1 };
+	struct tux_nap x = { 0 };
 	sigset_t block, none;
 
 	(void)state;
@@ -112,7 +112,7 @@ struct hall {
 static void *answer(void *arg)
 {
 	struct hall *h = arg;
-	struct tux_nap x = { .w = &h->w, .loop_fd = -1 };
+	struct tux_nap x = { .w = &h->w };
 	uint32_t i;
 
 	while (atomic_load(&h->left)) {

@@ -25,9 +25,7 @@ static bool wait_for(struct tux_spin *s, tux_time in)
 static void start(struct tux_spin *s)
 {
 	now = TUX_SEC(1);
-	tux_spin_init(s);
-	if (s->never)
-		skip();		/* one processor */
+	tux_spin_init(s, false);
 }
 
 static unsigned spins(struct tux_spin *s, unsigned n, tux_time in)
@@ -71,6 +69,29 @@ static void more__not_after_one_long_wait(void **state)
 	assert_false(wait_for(&s, TUX_USEC(10)));
 }
 
+/* Both ends sleep, and each wait holds two wake-ups: one that spins finds out
+ * how short the waits could be. */
+static void more__out_of_a_common_sleep(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 100, TUX_USEC(60));
+	assert_true(spins(&s, 10000, TUX_USEC(40)) > 5000);
+}
+
+/* One in a while is longer than the mean, but still shorter than a sleep. */
+static void more__for_as_long_as_a_sleep_costs(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 100, TUX_USEC(8));
+	assert_true(wait_for(&s, TUX_USEC(45)));
+}
+
 /* A peer that runs only when we sleep: each spin is in vain. */
 static void more__less_and_less_when_it_never_helps(void **state)
 {
@@ -98,6 +119,8 @@ int main(void)
 		cmocka_unit_test(more__not_before_waits_are_short),
 		cmocka_unit_test(more__when_waits_are_short),
 		cmocka_unit_test(more__not_after_one_long_wait),
+		cmocka_unit_test(more__out_of_a_common_sleep),
+		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
 		cmocka_unit_test(more__less_and_less_when_it_never_helps),
 	};
 

@@ -402,6 +402,101 @@ static void arm__pinned_only_disarms(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
 }
 
+/* ---- the loop reads TCP ---- */
+
+/* What it swallows while nothing is armed counts as well. */
+static void swallow__counts_plain(void **state)
+{
+	struct fixture *f = *state;
+
+	tux_duplex_swallow(f->d, (const uint8_t *)"hello", 5);
+	assert_false(tux_duplex_arm(f->d, 1, 4, &key, false));
+	arm(f, 2, 7);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 2);
+	tux_duplex_swallow(f->d, (const uint8_t *)"xx", 2);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN);
+	tux_duplex_swallow(f->d, f->d->rx.marker, 1);
+	tux_duplex_swallow(f->d, (const uint8_t *)"no marker", 9);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	assert_int_equal(f->d->rx.off, 17);
+}
+
+/* ---- plain TCP for good ---- */
+
+static void pin__untouched(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(tux_duplex_tx_is_raw(f->d));
+	assert_false(tux_duplex_rx_is_raw(f->d));
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+	assert_true(tux_duplex_tx_is_raw(f->d));
+	assert_true(tux_duplex_rx_is_raw(f->d));
+}
+
+/* The peer may be armed at N, and compares what comes there with the marker. */
+static void pin__waits_for_doubt(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
+	assert_int_equal(announce(f, 0), TUX_NOWHERE);
+	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
+/* Bytes that were read while looking for a marker are not in TCP any more. */
+static void pin__minds_the_spill(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 3);
+	assert_int_equal(get(f, buf, 1), -EAGAIN);
+	arm(f, 2, TUX_NOWHERE);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(get(f, buf, 4), 3);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
+static void pin__too_late(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 5);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(f->d->tx.pinned, 0);
+}
+
+static void raw__not_before_its_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.state = TUX_TX_RAW;
+	f->d->tx.hold = 1;
+	assert_false(tux_duplex_tx_is_raw(f->d));
+	f->d->tx.hold = 0;
+	assert_true(tux_duplex_tx_is_raw(f->d));
+}
+
+/* ---- looking ---- */
+
+/* The end is no secret to who has not yet read what is before it. */
+static void poll__end_behind_unread(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 5);
+	assert_int_equal(tux_duplex_poll(f->d), 0);
+	f->d->rx.eof = 1;
+	assert_int_equal(tux_duplex_poll(f->d), TUX_IS_EOF);
+	f->d->err = ECONNRESET;
+	assert_int_equal(tux_duplex_poll(f->d), TUX_IS_ERR);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -428,6 +523,13 @@ int main(void)
 		T(arm__too_late_is_void),
 		T(arm__nowhere_disarms),
 		T(arm__pinned_only_disarms),
+		T(swallow__counts_plain),
+		T(pin__untouched),
+		T(pin__waits_for_doubt),
+		T(pin__minds_the_spill),
+		T(pin__too_late),
+		T(raw__not_before_its_frame),
+		T(poll__end_behind_unread),
 	};
 #undef T
 

@@ -68,6 +68,24 @@ static void lift__moves(void **state)
 	assert_int_equal(tux_fd_lift(-EMFILE), -EMFILE);
 }
 
+static void ours__until_closed(void **state)
+{
+	int fd = tux_fd_copy(0), low = dup(0);
+
+	(void)state;
+	assert_true(tux_fd_ours(fd));
+	assert_false(tux_fd_ours(low));
+	assert_int_equal(tux_fd_next(0), fd);
+	assert_int_equal(tux_fd_next(fd), fd);
+	assert_int_equal(tux_fd_next(fd + 1), TUX_FD_MAX);
+	tux_fd_close(fd);
+	assert_false(tux_fd_ours(fd));
+	assert_int_equal(tux_fd_next(0), TUX_FD_MAX);
+	assert_false(tux_fd_ours(-1));
+	assert_false(tux_fd_ours(TUX_FD_MAX));
+	close(low);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +93,7 @@ int main(void)
 		cmocka_unit_test(copy__takes_a_low_one_if_the_high_are_gone),
 		cmocka_unit_test(copy__of_nothing_fails),
 		cmocka_unit_test(lift__moves),
+		cmocka_unit_test(ours__until_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

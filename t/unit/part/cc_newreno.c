@@ -10,6 +10,16 @@ static void start(struct tux_cc *cc)
 	tux_cc_init(cc, &tux_cc_newreno, MSS);
 }
 
+/* @bytes that left just before are acknowledged at @now. */
+static void ack(struct tux_cc *cc, uint64_t bytes, bool full, tux_time now)
+{
+	const struct tux_cc_ack a = {
+		.bytes = bytes, .sent_at = now - 1, .full = full, .rtt = 1,
+	};
+
+	tux_cc_acked(cc, &a, now);
+}
+
 static void init__initial_window(void **state)
 {
 	struct tux_cc cc;
@@ -18,12 +28,12 @@ static void init__initial_window(void **state)
 	start(&cc);
 	assert_ptr_equal(cc.ops, &tux_cc_newreno);
 	assert_string_equal(cc.ops->name, "newreno");
-	assert_int_equal(cc.cwnd, 15000);
-	assert_true(cc.ssthresh == UINT64_MAX);
+	assert_int_equal(cc.w.cwnd, 15000);
+	assert_true(cc.w.ssthresh == UINT64_MAX);
 	tux_cc_init(&cc, &tux_cc_newreno, 1200);
-	assert_int_equal(cc.cwnd, 14600);
+	assert_int_equal(cc.w.cwnd, 14600);
 	tux_cc_init(&cc, &tux_cc_newreno, 9000);
-	assert_int_equal(cc.cwnd, 90000);
+	assert_int_equal(cc.w.cwnd, 90000);
 }
 
 static void acked__slow_start_doubles_in_a_round(void **state)
@@ -34,8 +44,8 @@ static void acked__slow_start_doubles_in_a_round(void **state)
 	(void)state;
 	start(&cc);
 	for (i = 0; i < 10; i++)
-		cc.ops->acked(&cc, MSS, 1, 100);
-	assert_int_equal(cc.cwnd, 30000);
+		ack(&cc, MSS, 1, 100);
+	assert_int_equal(cc.w.cwnd, 30000);
 }
 
 static void acked__not_full_does_not_grow(void **state)
@@ -44,9 +54,9 @@ static void acked__not_full_does_not_grow(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.ops->acked(&cc, 100 * MSS, 0, 100);
-	assert_int_equal(cc.cwnd, 15000);
-	assert_int_equal(cc.acked, 0);
+	ack(&cc, 100 * MSS, 0, 100);
+	assert_int_equal(cc.w.cwnd, 15000);
+	assert_int_equal(cc.w.acked, 0);
 }
 
 static void acked__avoidance_adds_one_packet_in_a_round(void **state)
@@ -56,16 +66,16 @@ static void acked__avoidance_adds_one_packet_in_a_round(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.ssthresh = cc.cwnd;
+	cc.w.ssthresh = cc.w.cwnd;
 	for (i = 0; i < 9; i++)
-		cc.ops->acked(&cc, MSS, 1, 100);
-	assert_int_equal(cc.cwnd, 10 * MSS);
-	cc.ops->acked(&cc, MSS, 1, 100);
-	assert_int_equal(cc.cwnd, 11 * MSS);
+		ack(&cc, MSS, 1, 100);
+	assert_int_equal(cc.w.cwnd, 10 * MSS);
+	ack(&cc, MSS, 1, 100);
+	assert_int_equal(cc.w.cwnd, 11 * MSS);
 	/* Several windows at once: 11 and 12 packets, and one left over. */
-	cc.ops->acked(&cc, 24 * MSS, 1, 100);
-	assert_int_equal(cc.cwnd, 13 * MSS);
-	assert_int_equal(cc.acked, MSS);
+	ack(&cc, 24 * MSS, 1, 100);
+	assert_int_equal(cc.w.cwnd, 13 * MSS);
+	assert_int_equal(cc.w.acked, MSS);
 }
 
 static void acked__slow_start_ends_at_ssthresh(void **state)
@@ -74,10 +84,10 @@ static void acked__slow_start_ends_at_ssthresh(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.ssthresh = 11 * MSS;
-	cc.ops->acked(&cc, 4 * MSS, 1, 100);
-	assert_int_equal(cc.cwnd, 11 * MSS);
-	assert_int_equal(cc.acked, 3 * MSS);
+	cc.w.ssthresh = 11 * MSS;
+	ack(&cc, 4 * MSS, 1, 100);
+	assert_int_equal(cc.w.cwnd, 11 * MSS);
+	assert_int_equal(cc.w.acked, 3 * MSS);
 }
 
 static void lost__one_event_reduces_once(void **state)
@@ -86,18 +96,18 @@ static void lost__one_event_reduces_once(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.acked = 7;
-	cc.ops->lost(&cc, 10, 100);
-	assert_int_equal(cc.cwnd, 7500);
-	assert_int_equal(cc.ssthresh, 7500);
-	assert_int_equal(cc.acked, 0);
-	cc.ops->lost(&cc, 11, 105);
-	cc.ops->lost(&cc, 99, 110);
-	assert_int_equal(cc.cwnd, 7500);
+	cc.w.acked = 7;
+	tux_cc_lost(&cc, 10, 100);
+	assert_int_equal(cc.w.cwnd, 7500);
+	assert_int_equal(cc.w.ssthresh, 7500);
+	assert_int_equal(cc.w.acked, 0);
+	tux_cc_lost(&cc, 11, 105);
+	tux_cc_lost(&cc, 99, 110);
+	assert_int_equal(cc.w.cwnd, 7500);
 	assert_int_equal(cc.recover_at, 100);
 	/* One that left after the reduction is another. */
-	cc.ops->lost(&cc, 101, 200);
-	assert_int_equal(cc.cwnd, 3750);
+	tux_cc_lost(&cc, 101, 200);
+	assert_int_equal(cc.w.cwnd, 3750);
 	assert_int_equal(cc.recover_at, 200);
 }
 
@@ -107,8 +117,8 @@ static void lost__at_time_zero(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.ops->lost(&cc, 0, 0);
-	assert_int_equal(cc.cwnd, 7500);
+	tux_cc_lost(&cc, 0, 0);
+	assert_int_equal(cc.w.cwnd, 7500);
 }
 
 static void lost__never_below_two_packets(void **state)
@@ -119,9 +129,9 @@ static void lost__never_below_two_packets(void **state)
 	(void)state;
 	start(&cc);
 	for (t = 1; t < 20; t++)
-		cc.ops->lost(&cc, 10 * t, 10 * t);
-	assert_int_equal(cc.cwnd, 2 * MSS);
-	assert_int_equal(cc.ssthresh, 2 * MSS);
+		tux_cc_lost(&cc, 10 * t, 10 * t);
+	assert_int_equal(cc.w.cwnd, 2 * MSS);
+	assert_int_equal(cc.w.ssthresh, 2 * MSS);
 }
 
 static void timeout__begins_again_with_one_packet(void **state)
@@ -130,24 +140,24 @@ static void timeout__begins_again_with_one_packet(void **state)
 
 	(void)state;
 	start(&cc);
-	cc.ops->timeout(&cc, 100);
-	assert_int_equal(cc.cwnd, MSS);
-	assert_int_equal(cc.ssthresh, 7500);
+	tux_cc_timeout(&cc, 1, 100);
+	assert_int_equal(cc.w.cwnd, MSS);
+	assert_int_equal(cc.w.ssthresh, 7500);
 	/* Again, without progress between: ssthresh stays. */
-	cc.ops->timeout(&cc, 300);
-	cc.ops->timeout(&cc, 700);
-	assert_int_equal(cc.cwnd, MSS);
-	assert_int_equal(cc.ssthresh, 7500);
+	tux_cc_timeout(&cc, 1, 300);
+	tux_cc_timeout(&cc, 1, 700);
+	assert_int_equal(cc.w.cwnd, MSS);
+	assert_int_equal(cc.w.ssthresh, 7500);
 	/* What it lost is no event of its own. */
-	cc.ops->lost(&cc, 90, 700);
-	assert_int_equal(cc.cwnd, MSS);
-	cc.ops->acked(&cc, MSS, 1, 800);
-	assert_int_equal(cc.cwnd, 2 * MSS);
-	cc.ops->acked(&cc, 2 * MSS, 1, 900);
-	assert_int_equal(cc.cwnd, 4 * MSS);
-	cc.ops->timeout(&cc, 1000);
-	assert_int_equal(cc.ssthresh, 2 * MSS);
-	assert_int_equal(cc.cwnd, MSS);
+	tux_cc_lost(&cc, 90, 700);
+	assert_int_equal(cc.w.cwnd, MSS);
+	ack(&cc, MSS, 1, 800);
+	assert_int_equal(cc.w.cwnd, 2 * MSS);
+	ack(&cc, 2 * MSS, 1, 900);
+	assert_int_equal(cc.w.cwnd, 4 * MSS);
+	tux_cc_timeout(&cc, 1, 1000);
+	assert_int_equal(cc.w.ssthresh, 2 * MSS);
+	assert_int_equal(cc.w.cwnd, MSS);
 }
 
 int main(void)

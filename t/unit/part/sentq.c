@@ -88,6 +88,71 @@ static void full__until_the_oldest_is_settled(void **state)
 	assert_null(tux_sentq_find(&q, q.next - 1 + TUX_SENTQ_CAP));
 }
 
+static void lose__is_remembered_until_its_place_is_needed(void **state)
+{
+	uint64_t i;
+
+	(void)state;
+	tux_sentq_init(&q, 5);
+	send_one(1);
+	send_one(2);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
+	assert_int_equal(q.floor, 6);
+	assert_int_equal(q.in_flight, 2);
+	assert_int_equal(q.lost_n, 1);
+	assert_null(tux_sentq_find(&q, 5));
+	assert_int_equal(tux_sentq_lost(&q, 5)->size, 1);
+	assert_null(tux_sentq_lost(&q, 6));
+	tux_sentq_settle(&q, tux_sentq_find(&q, 6));
+	for (i = 0; i < TUX_SENTQ_CAP - 2; i++)
+		send_one(1);
+	assert_non_null(tux_sentq_lost(&q, 5));
+	send_one(1);
+	assert_null(tux_sentq_lost(&q, 5));
+	assert_int_equal(q.lost_n, 0);
+}
+
+static void lose__and_it_arrives(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 5);
+	send_one(1);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
+	tux_sentq_settle(&q, tux_sentq_lost(&q, 5));
+	assert_int_equal(q.in_flight, 0);
+	assert_int_equal(q.lost_n, 0);
+	assert_null(tux_sentq_lost(&q, 5));
+}
+
+/* A packet tells the floor of its moment; its arrival closes all below. */
+static void arrived__closes_what_the_packet_told(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 5);
+	send_one(1);
+	send_one(2);
+	tux_sentq_arrived(&q, 6, tux_sentq_find(&q, 6));
+	assert_int_equal(q.top, 7);
+	assert_int_equal(q.closed, 5);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
+	send_one(3);
+	tux_sentq_arrived(&q, 7, tux_sentq_find(&q, 7));
+	assert_int_equal(q.closed, 6);
+}
+
+static void newest__passes_over_what_is_settled(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 5);
+	assert_null(tux_sentq_newest(&q));
+	send_one(1);
+	send_one(2);
+	send_one(3);
+	tux_sentq_settle(&q, tux_sentq_find(&q, 7));
+	tux_sentq_lose(&q, tux_sentq_find(&q, 6));
+	assert_int_equal(tux_sentq_newest(&q)->size, 1);
+}
+
 enum { NUMBERS = 3000 };
 
 static void random__agrees_with_a_table(void **state)
@@ -131,6 +196,10 @@ int main(void)
 		cmocka_unit_test(push__counts),
 		cmocka_unit_test(settle__moves_the_floor_past_what_is_settled),
 		cmocka_unit_test(full__until_the_oldest_is_settled),
+		cmocka_unit_test(lose__is_remembered_until_its_place_is_needed),
+		cmocka_unit_test(lose__and_it_arrives),
+		cmocka_unit_test(arrived__closes_what_the_packet_told),
+		cmocka_unit_test(newest__passes_over_what_is_settled),
 		cmocka_unit_test(random__agrees_with_a_table),
 	};
 

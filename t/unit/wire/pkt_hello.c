@@ -37,12 +37,38 @@ static void hello__both_families(void **state)
 	tux_reader_init(&r, &h, p);
 	assert_int_equal(tux_reader_next(&r, &rec), 1);
 	assert_int_equal(tux_hello_decode(&hello, &rec), 0);
+	tux_hello_mask(&hello, &golden_key);
 	hello_same(&hello, &golden_hello4_is);
 	assert_int_equal(tux_pkt_decode(&h, p, test_hex(p, golden_hello6)), 0);
 	tux_reader_init(&r, &h, p);
 	assert_int_equal(tux_reader_next(&r, &rec), 1);
 	assert_int_equal(tux_hello_decode(&hello, &rec), 0);
+	tux_hello_mask(&hello, &golden_key);
 	hello_same(&hello, &golden_hello6_is);
+}
+
+static void mask__hides_three_fields(void **state)
+{
+	const struct tux_key other = { golden_key.k0, golden_key.k1 ^ 1 };
+	const struct tux_hello *is = &golden_hello4_is;
+	struct tux_hello h = *is, twin = *is;
+
+	(void)state;
+	tux_hello_mask(&h, &golden_key);
+	assert_true(h.id != is->id && h.seq != is->seq && h.token != is->token);
+	twin.id = h.id;
+	twin.seq = h.seq;
+	twin.token = h.token;
+	hello_same(&h, &twin);
+	/* Another key does not show them, nor does another nonce. */
+	tux_hello_mask(&twin, &other);
+	assert_true(twin.id != is->id && twin.token != is->token);
+	twin = h;
+	twin.nonce++;
+	tux_hello_mask(&twin, &golden_key);
+	assert_true(twin.id != is->id && twin.token != is->token);
+	tux_hello_mask(&h, &golden_key);
+	hello_same(&h, is);
 }
 
 static void hello__malformed(void **state)
@@ -166,6 +192,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hello__both_families),
+		cmocka_unit_test(mask__hides_three_fields),
 		cmocka_unit_test(hello__malformed),
 		cmocka_unit_test(mac__covers_all_but_the_sums),
 		cmocka_unit_test(mac__is_sip_with_both_sums_zero),

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * announce_bpf - what the sockops program and its loader share
+ */
+#ifndef TUX_ANNOUNCE_BPF_H
+#define TUX_ANNOUNCE_BPF_H
+
+#define TUX_OPT_KIND	254		/* RFC 6994's, for experiments */
+#define TUX_OPT_ID	0x5478		/* ... of which this is ours: "Tx" */
+#define TUX_OPT_LEN	16
+#define TUX_OPT_SYNS	2		/* so many SYNs carry it */
+#define TUX_BPF_LISTENERS 1024
+
+enum tux_bpf_saw {
+	TUX_BPF_SAW_NOTHING,		/* the handshake is not over */
+	TUX_BPF_SAW_OPTION,
+	TUX_BPF_SAW_NONE,		/* it brought no option */
+	TUX_BPF_SAW_COOKIE,		/* ... nor is there a SYN to look at */
+};
+
+/* What belongs to a marked socket; children of a listener begin with a copy. */
+struct tux_bpf_mark {
+	unsigned long long nonce;	/* ours; from user space, if active */
+	unsigned long long peer_nonce;
+	unsigned int isn, peer_isn;
+	unsigned int peer_hash;		/* of the addresses, as the peer has it */
+	unsigned char saw;		/* enum tux_bpf_saw */
+	unsigned char syns;		/* sent with the option */
+	unsigned char shared;		/* others also write options here */
+	unsigned char zero;
+};
+
+/* Where a listener of this process is: its namespace's cookie, its address in 16
+ * bytes, IPv4 as ::ffff:a.b.c.d, and its port. */
+struct tux_bpf_listener {
+	unsigned long long netns;
+	unsigned int addr[4];
+	unsigned int port;
+	unsigned int zero;
+};
+
+struct tux_bpf_secret {
+	unsigned long long k0, k1;
+};
+
+#endif

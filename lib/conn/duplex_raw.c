@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plain TCP for good: somebody else is to use the socket who knows nothing of
+ * a duplex.  Then no byte may be anywhere but in TCP, and no marker may be
+ * under way.  t/model/both.pml has these rules.
+ */
+#include "conn/duplex.h"
+
+#include <errno.h>
+
+#include "conn/duplex_in.h"
+
+bool tux_duplex_tx_is_raw(const struct tux_duplex *d)
+{
+	const struct tux_duplex_tx *t = &d->tx;
+
+	switch (load8(&t->state)) {
+	case TUX_TX_RAW:
+		return !load8(&t->hold);
+	case TUX_TX_PLAIN:
+		/* In doubt, what is written is compared with the marker. */
+		return load8(&t->shut) || (t->pinned && !t->doubt);
+	default:
+		return false;
+	}
+}
+
+bool tux_duplex_rx_is_raw(const struct tux_duplex *d)
+{
+	const struct tux_duplex_rx *r = &d->rx;
+
+	if (tux_duplex_readable(d))
+		return false;
+	return load8(&r->state) == TUX_RX_RAW ||
+	       (load8(&r->state) == TUX_RX_PLAIN && r->pinned);
+}
+
+int tux_duplex_pin(struct tux_duplex *d)
+{
+	uint8_t tx, rx = load8(&d->rx.state);
+
+	tux_duplex_withdraw(d);
+	tx = load8(&d->tx.state);
+	if (tx == TUX_TX_RING || tx == TUX_TX_RAW || rx != TUX_RX_PLAIN ||
+	    load8(&d->rx.spill_len))
+		return -EBUSY;
+	d->tx.pinned = d->rx.pinned = 1;
+	return tux_duplex_tx_is_raw(d) ? 0 : -EAGAIN;
+}

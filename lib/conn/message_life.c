@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The birth and the end of a connection's messages, and their doorbell.
+ */
+#include "conn/conn.h"
+
+#include <errno.h>
+
+struct tux_messages *tux_messages_new(const struct tux_mem *mem,
+				      struct tux_msgbox *box)
+{
+	struct tux_messages *g = tux_mem_alloc(mem, sizeof(*g));
+	unsigned i;
+
+	if (!g)
+		return NULL;
+	g->box = box;
+	for (i = 0; i < TUX_LANES; i++)
+		tux_list_init(&g->tx[i].work);
+	for (i = 0; i < TUX_MSG_N; i++)
+		tux_list_init(&g->out[i].work);
+	return g;
+}
+
+static bool waits(const struct tux_messages *g, unsigned lane)
+{
+	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
+}
+
+bool tux_messages_idle(const struct tux_conn *c)
+{
+	const struct tux_messages *g = c->msg;
+	unsigned i;
+
+	for (i = 0; g && i < TUX_LANES; i++) {
+		if (g->tx[i].first != g->tx[i].next ||
+		    (!g->ended && waits(g, i)))
+			return false;
+	}
+	return true;
+}
+
+/* Fails the notes of the lane that have not begun. */
+static void fail_waiting(struct tux_conn *c, unsigned lane, int err)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msg_lane_tx *l = &g->tx[lane];
+
+	while (waits(g, lane)) {
+		uint32_t slot = tux_lane_slot(lane, l->note++);
+		struct tux_note *n = &g->box->note[slot];
+
+		n->err = (uint32_t)err;
+		atomic_store(&n->state, TUX_NOTE_FAILED);
+	}
+	tux_conn_ready(c);
+}
+
+void tux_messages_end(struct tux_conn *c, int err)
+{
+	struct tux_messages *g = c->msg;
+	unsigned i;
+
+	if (!g || g->ended)
+		return;
+	g->ended = true;
+	atomic_store(&g->box->err, (uint32_t)err);
+	for (i = 0; i < TUX_LANES; i++)
+		fail_waiting(c, i, err);
+}
+
+void tux_messages_fail(struct tux_conn *c, int err)
+{
+	struct tux_messages *g = c->msg;
+	unsigned i;
+
+	if (!g)
+		return;
+	tux_messages_end(c, err);
+	for (i = 0; i < TUX_MSG_N; i++) {
+		if (g->out[i].live)
+			tux_message_settle(c, i >= TUX_MSG_SMALL_N, &g->out[i],
+					   TUX_NOTE_FAILED, err);
+	}
+}
+
+void tux_messages_silent(struct tux_conn *c)
+{
+	struct tux_messages *g = c->msg;
+	unsigned i;
+
+	if (!g || g->ended)
+		return;
+	atomic_store(&g->box->err, EPROTONOSUPPORT);
+	for (i = 0; i < TUX_LANES; i++)
+		fail_waiting(c, i, EPROTONOSUPPORT);
+}
+
+void tux_messages_proved(struct tux_conn *c)
+{
+	struct tux_messages *g = c->msg;
+
+	if (!g || g->ended)
+		return;
+	if (!c->peer_messages) {
+		tux_messages_end(c, EPROTONOSUPPORT);
+		return;
+	}
+	atomic_store(&g->box->err, 0);
+	tux_conn_do(c, TUX_DO_ROOM);
+	tux_conn_ready(c);
+}
+
+/* FIN waits for messages that wait for room, but the path is down and the peer
+ * has no frames to tell of room in. */
+static bool hopeless(const struct tux_conn *c)
+{
+	const struct tux_messages *g = c->msg;
+
+	return c->tx.path == TUX_PATH_TCP && !c->rx.on_ring &&
+	       atomic_load(&c->dx->tx.shut) &&
+	       g->tx[TUX_LANE_SMALL].first == g->tx[TUX_LANE_SMALL].next &&
+	       g->tx[TUX_LANE_BULK].first == g->tx[TUX_LANE_BULK].next;
+}
+
+void tux_messages_settled(struct tux_conn *c, tux_time now)
+{
+	if (c->msg && !tux_messages_idle(c) && hopeless(c))
+		tux_messages_end(c, ENOBUFS);
+	if (c->msg && tux_messages_idle(c))
+		tux_conn_drained(c, now);
+}
+
+/* The application has closed: what arrived has no reader. */
+static void sink(struct tux_messages *g)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_MSG_N; i++) {
+		const struct tux_msg_in *m = &g->in[i];
+		bool ordered = m->flags & TUX_MESSAGE_ORDER;
+
+		/* One that waits for its turn still has its place. */
+		if (m->state == TUX_MSG_WHOLE &&
+		    (!ordered || tux_seq_expand(g->order, m->order) < g->order))
+			atomic_store(&g->box->released[i], 1);
+	}
+}
+
+void tux_messages_rung(struct tux_conn *c)
+{
+	struct tux_messages *g = c->msg;
+
+	if (!g)
+		return;
+	if (g->ended) {			/* some may have come since */
+		unsigned i;
+
+		for (i = 0; i < TUX_LANES; i++)
+			fail_waiting(c, i, (int)atomic_load(&g->box->err));
+	}
+	if (c->closed)
+		sink(g);
+	tux_message_cancels(c);
+	tux_message_released(c);
+	tux_conn_kick(c);
+	if (c->tx.path == TUX_PATH_TCP)
+		tux_conn_tcp(c);
+}

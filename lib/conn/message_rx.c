@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages in: fragments to their places, deliveries, room.
+ *
+ * Known messages of a lane lie in the order of their ids and do not overlap, so
+ * that nothing a peer sends later touches what the application reads.
+ */
+#include "conn/conn.h"
+
+#include <errno.h>
+
+enum {
+	TELL = 8,			/* ROOM is due for an eighth of a lane */
+	GONE = UINT16_MAX,		/* in wait: it will not come */
+};
+
+static struct tux_msg_in *in_of(struct tux_messages *g, unsigned lane,
+				uint64_t id)
+{
+	return &g->in[tux_lane_slot(lane, id)];
+}
+
+static uint8_t *bytes_of(struct tux_messages *g, unsigned lane, uint64_t pos)
+{
+	const struct tux_msgbox_rx *r = &g->box->rx[lane];
+
+	return (uint8_t *)g->box + r->mem + (pos & (r->cap - 1));
+}
+
+static uint64_t end_of(const struct tux_msg_in *m)
+{
+	return m->pos + tux_lane_size(m->total);
+}
+
+/* ---- is it honest? ---- */
+
+/* Between its neighbours, as far as they are known? */
+static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
+		       uint64_t start, uint64_t end)
+{
+	const struct tux_msg_lane_rx *l = &g->rx[lane];
+	uint64_t i;
+
+	for (i = id; i > l->first; i--) {
+		const struct tux_msg_in *m = in_of(g, lane, i - 1);
+
+		if (m->state != TUX_MSG_NONE) {
+			if (start < end_of(m))
+				return false;
+			break;
+		}
+	}
+	for (i = id + 1; i < l->top; i++) {
+		const struct tux_msg_in *m = in_of(g, lane, i);
+
+		if (m->state != TUX_MSG_NONE)
+			return end <= m->pos;
+	}
+	return start >= l->tail;
+}
+
+static bool fits(struct tux_messages *g, unsigned lane, uint64_t id,
+		 uint64_t pos, uint32_t total)
+{
+	uint32_t cap = g->box->rx[lane].cap;
+	uint64_t end = pos + tux_lane_size(total);
+
+	if (total > cap / 2 || pos < g->rx[lane].tail ||
+	    end > g->rx[lane].tail + cap ||
+	    tux_lane_place(pos, total, cap) != pos)
+		return false;
+	return in_between(g, lane, id, pos, end);
+}
+
+static bool order_ok(struct tux_messages *g, const struct tux_message_hdr *h)
+{
+	uint64_t n = tux_seq_expand(g->order, h->order);
+
+	if (!(h->flags & TUX_MESSAGE_ORDER))
+		return true;
+	return n >= g->order && n < g->order + TUX_MSG_IN &&
+	       !g->wait[n % TUX_MSG_IN];
+}
+
+static bool same(const struct tux_msg_in *m, const struct tux_message_hdr *h,
+		 uint64_t pos)
+{
+	return m->pos == pos && m->total == h->total && m->order == h->order &&
+	       m->flags == (h->flags & TUX_MESSAGE_ORDER);
+}
+
+/* The message that the fragment belongs to, made known if it is new.  NULL:
+ * no honest peer sends that. */
+static struct tux_msg_in *find(struct tux_messages *g,
+			       const struct tux_message_hdr *h, unsigned lane,
+			       uint64_t id)
+{
+	struct tux_msg_in *m = in_of(g, lane, id);
+	uint64_t pos = tux_seq_expand(g->rx[lane].tail, h->pos);
+
+	if (m->state != TUX_MSG_NONE)
+		return m->state == TUX_MSG_GONE || same(m, h, pos) ? m : NULL;
+	if (!fits(g, lane, id, pos, h->total) || !order_ok(g, h))
+		return NULL;
+	m->state = TUX_MSG_PART;
+	m->flags = h->flags & TUX_MESSAGE_ORDER;
+	m->pos = pos;
+	m->total = h->total;
+	m->order = h->order;
+	tux_frag_init(&m->got);
+	if (id >= g->rx[lane].top)
+		g->rx[lane].top = id + 1;
+	return m;
+}
+
+/* ---- delivery ---- */
+
+static void deliver(struct tux_conn *c, unsigned slot)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msgbox *b = g->box;
+	const struct tux_msg_in *m = &g->in[slot];
+	unsigned lane = slot >= TUX_MSG_SMALL_N;
+	const struct tux_msg_lane_rx *l = &g->rx[lane];
+	uint64_t id = l->first + (slot - tux_lane_slot(lane, l->first)) %
+		      tux_lane_n(lane);
+	uint32_t head = atomic_load(&b->in_head);
+
+	tux_conn_trace(c, TUX_TRACE_MSG_DELIVER, lane, id, m->total);
+	c->stats.msg_rx += m->total;
+	c->stats.msgs_rx++;
+	if (c->closed) {		/* nobody reads it */
+		atomic_store(&b->released[slot], 1);
+		return;
+	}
+	b->in[head % TUX_MSG_IN] = (struct tux_arrival){
+		.id = (uint32_t)id, .len = m->total, .lane = (uint8_t)lane,
+		.at = (uint32_t)(m->pos & (b->rx[lane].cap - 1)),
+		.flags = m->flags & TUX_MESSAGE_ORDER ? TUX_MSG_ORDERED : 0,
+	};
+	atomic_store(&b->in_head, head + 1);
+	tux_conn_ready(c);
+}
+
+/* Ordered messages whose turn has come; cancelled ones are passed over. */
+static void deliver_ordered(struct tux_conn *c)
+{
+	struct tux_messages *g = c->msg;
+	uint16_t *w;
+
+	while (*(w = &g->wait[g->order % TUX_MSG_IN])) {
+		unsigned slot = *w - 1u;
+
+		g->order++;
+		if (*w != GONE)
+			deliver(c, slot);
+		*w = 0;
+	}
+}
+
+/* The message is as complete as it will be. */
+static void finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
+{
+	struct tux_messages *g = c->msg;
+	unsigned slot = (unsigned)(m - g->in);
+	uint64_t n = tux_seq_expand(g->order, m->order);
+
+	m->state = state;
+	if (state == TUX_MSG_GONE)
+		atomic_store(&g->box->released[slot], 1);
+	if (m->flags & TUX_MESSAGE_ORDER) {
+		g->wait[n % TUX_MSG_IN] = state == TUX_MSG_GONE ? GONE :
+					  (uint16_t)(slot + 1);
+		deliver_ordered(c);
+	} else if (state == TUX_MSG_WHOLE) {
+		deliver(c, slot);
+	}
+	if (c->closed || state == TUX_MSG_GONE)
+		tux_message_released(c);
+	if (g->fin) {			/* TCP was slower than Tux */
+		tux_conn_look_eof(c);
+		tux_conn_ready(c);
+	}
+}
+
+static int put(struct tux_conn *c, struct tux_msg_in *m,
+	       const struct tux_message_hdr *h, const uint8_t *p, uint32_t max)
+{
+	unsigned lane = tux_message_lane(h);
+	int new;
+
+	if (m->state != TUX_MSG_PART)
+		return 0;		/* it is complete, or cancelled */
+	if (h->flags & TUX_MESSAGE_CANCEL) {
+		finish(c, m, TUX_MSG_GONE);
+		return 0;
+	}
+	new = tux_frag_add(&m->got, h->off, h->off + h->len, max);
+	if (new < 0)
+		return -ENOBUFS;
+	if (new)
+		memcpy(bytes_of(c->msg, lane, m->pos + h->off), p, h->len);
+	if (tux_frag_whole(&m->got, m->total))
+		finish(c, m, TUX_MSG_WHOLE);
+	return 0;
+}
+
+int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
+		    const uint8_t *p, bool frame)
+{
+	struct tux_messages *g = c->msg;
+	unsigned lane = tux_message_lane(h);
+	struct tux_msg_lane_rx *l;
+	struct tux_msg_in *m;
+	uint64_t id;
+
+	if (!g)
+		return -EBADMSG;
+	l = &g->rx[lane];
+	id = tux_seq_expand(l->first, h->id);
+	tux_conn_trace(c, TUX_TRACE_MSG_RECV, lane, id, h->off);
+	if (id < l->first)
+		return 0;		/* settled long ago */
+	if (id >= l->first + tux_lane_n(lane))
+		return -EBADMSG;
+	m = find(g, h, lane, id);
+	/* A range is kept for TCP, where nothing can be as if lost; there each
+	 * piece but the first of a message follows on what we have. */
+	return m ? put(c, m, h, p, TUX_FRAG_MAX - !frame) : -EBADMSG;
+}
+
+int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len)
+{
+	struct tux_messages *g = c->msg;
+	unsigned i;
+
+	if (!g || len != TUX_END_LEN)
+		return -EBADMSG;
+	g->fin = true;
+	for (i = 0; i < TUX_LANES; i++)
+		g->rx[i].end = tux_seq_expand(g->rx[i].top,
+					      tux_get32(p + 4 * i));
+	return 0;
+}
+
+bool tux_messages_all_here(const struct tux_messages *g)
+{
+	unsigned lane;
+	uint64_t id;
+
+	for (lane = 0; g->fin && lane < TUX_LANES; lane++) {
+		const struct tux_msg_lane_rx *l = &g->rx[lane];
+
+		if (l->end > l->top)
+			return false;
+		for (id = l->first; id < l->end; id++) {
+			if (g->in[tux_lane_slot(lane, id)].state <
+			    TUX_MSG_WHOLE)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* ---- room ---- */
+
+static void free_lane(struct tux_messages *g, unsigned lane)
+{
+	struct tux_msg_lane_rx *l = &g->rx[lane];
+
+	while (l->first < l->top) {
+		unsigned slot = tux_lane_slot(lane, l->first);
+		struct tux_msg_in *m = &g->in[slot];
+
+		if (m->state < TUX_MSG_WHOLE ||
+		    !atomic_load(&g->box->released[slot]))
+			return;
+		l->tail = end_of(m);
+		m->state = TUX_MSG_NONE;
+		atomic_store(&g->box->released[slot], 0);
+		l->first++;
+	}
+}
+
+/* A part of the lane, or, of the lane of long messages, all of it: what is left
+ * at its end may be too short for the next. */
+static bool worth_telling(const struct tux_messages *g, unsigned lane)
+{
+	const struct tux_msg_lane_rx *l = &g->rx[lane];
+
+	return l->tail - l->told_tail >= g->box->rx[lane].cap / TELL ||
+	       l->first - l->told_ids >= tux_lane_n(lane) / TELL ||
+	       (lane == TUX_LANE_BULK && l->first == l->top &&
+		l->tail != l->told_tail);
+}
+
+void tux_message_released(struct tux_conn *c)
+{
+	unsigned lane;
+
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		free_lane(c->msg, lane);
+		if (worth_telling(c->msg, lane)) {
+			tux_conn_do(c, TUX_DO_ROOM);
+			tux_conn_tcp(c);
+		}
+	}
+}
+
+void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
+{
+	struct tux_room room[TUX_LANES];
+	unsigned i;
+
+	for (i = 0; i < TUX_LANES; i++) {
+		struct tux_msgbox_rx *b = &c->msg->box->rx[i];
+		struct tux_msg_lane_rx *l = &c->msg->rx[i];
+
+		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
+			     atomic_load(&b->freed) + b->cap / TELL);
+		free_lane(c->msg, i);
+		l->told_ids = l->first;
+		l->told_tail = l->tail;
+		room[i].cap = b->cap;
+		room[i].ids = (uint32_t)l->first + tux_lane_n(i);
+		room[i].limit = (uint32_t)l->tail + b->cap;
+	}
+	tux_room_encode(room, p);
+	tux_conn_trace(c, TUX_TRACE_ROOM, c->msg->rx[0].first,
+		       c->msg->rx[1].first, 0);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages and their room in the frames of a switched direction of TCP.
+ */
+#include "conn/conn.h"
+
+#include <errno.h>
+
+enum { PIECE = 16384 };	/* of a message in one frame: others wait for it */
+
+bool tux_message_may_frame(const struct tux_conn *c)
+{
+	return c->msg && c->tx.path == TUX_PATH_TCP && !c->tx.done &&
+	       !c->out.raw && tux_conn_tx_state(c) == TUX_TX_RING;
+}
+
+bool tux_message_room_frame(struct tux_conn *c)
+{
+	struct tux_conn_out *o = &c->out;
+
+	if (!(c->todo & TUX_DO_ROOM) || !tux_message_may_frame(c))
+		return false;
+	c->todo &= ~(uint32_t)TUX_DO_ROOM;
+	tux_conn_frame(c, TUX_FRAME_ROOM, 0, TUX_ROOM_LEN);
+	tux_message_tell_room(c, o->hdr + TUX_FRAME_HDR);
+	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_ROOM_LEN;
+	o->left = 0;
+	return true;
+}
+
+void tux_message_fin_frame(struct tux_conn *c)
+{
+	struct tux_conn_out *o = &c->out;
+	bool end = c->msg && c->peer_messages;
+
+	tux_conn_frame(c, TUX_FRAME_FIN, c->tx.buf.end, end ? TUX_END_LEN : 0);
+	o->left = 0;
+	if (!end)
+		return;
+	tux_message_tell_end(c, o->hdr + TUX_FRAME_HDR);
+	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_END_LEN;
+}
+
+bool tux_message_frame(struct tux_conn *c)
+{
+	struct tux_conn_out *o = &c->out;
+
+	if (!tux_message_may_frame(c) || o->sw ||
+	    !tux_message_pick(c, TUX_MESSAGE_HDR + PIECE, &o->pick))
+		return false;
+	tux_message_take(c, &o->pick, NULL);
+	tux_conn_frame(c, TUX_FRAME_MESSAGE, o->pick.h.flags,
+		       TUX_MESSAGE_HDR + o->pick.h.len);
+	tux_message_encode(&o->pick.h, o->hdr + TUX_FRAME_HDR);
+	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_MESSAGE_HDR;
+	o->left = o->pick.h.len;
+	return true;
+}
+
+/* ---- in ---- */
+
+/* So many bytes of header has a frame of this type. */
+uint8_t tux_message_frame_need(const struct tux_frame *f)
+{
+	switch (f->type) {
+	case TUX_FRAME_MESSAGE:
+		return TUX_FRAME_HDR + TUX_MESSAGE_HDR;
+	case TUX_FRAME_ROOM:
+		return TUX_FRAME_HDR + TUX_ROOM_LEN;
+	case TUX_FRAME_FIN:
+		return (uint8_t)(TUX_FRAME_HDR + f->len);
+	default:
+		return TUX_FRAME_HDR;
+	}
+}
+
+int tux_message_frame_in(struct tux_conn *c)
+{
+	struct tux_conn_in *i = &c->in;
+	const uint8_t *body = i->hdr + TUX_FRAME_HDR;
+	int err;
+
+	if (!c->msg)
+		return -EBADMSG;
+	if (i->frame.type == TUX_FRAME_ROOM)
+		return tux_message_room(c, body, TUX_ROOM_LEN);
+	err = tux_message_decode(&i->part, i->frame.off, body, i->frame.len);
+	if (err)
+		return err;
+	i->left = i->part.len;
+	i->message = i->left != 0;
+	return i->message ? 0 : tux_message_put(c, &i->part, body, true);
+}
+
+int tux_message_frame_body(struct tux_conn *c, const uint8_t *p, uint32_t len)
+{
+	struct tux_conn_in *i = &c->in;
+	int err;
+
+	i->part.len = len;
+	err = tux_message_put(c, &i->part, p, true);
+	i->part.off += len;
+	i->left -= len;
+	i->message = i->left != 0;
+	return err;
+}

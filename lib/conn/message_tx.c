@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages out: which fragment goes next.
+ *
+ * Of a lane the first message in its list of work sends a fragment and goes to
+ * the end of the list.
+ */
+#include "conn/conn.h"
+
+#include <errno.h>
+
+enum {
+	OPEN_MAX = 4,			/* of a lane under way, first time */
+	WORTH = 128,			/* a message is not cut for less */
+	LEAD = 65536,			/* small messages overtake by so much */
+};
+
+/* ---- helpers ---- */
+
+static bool has_work(const struct tux_msg_out *m)
+{
+	if (m->cancelled)
+		return m->cancel_due;
+	return m->fresh || m->lost.n || m->next < m->total;
+}
+
+void tux_message_requeue(struct tux_messages *g, unsigned lane,
+			 struct tux_msg_out *m, bool first)
+{
+	struct tux_list *l = &g->tx[lane].work;
+
+	tux_list_remove(&m->work);
+	if (m->live && has_work(m))
+		tux_list_push(first ? l->next : l, &m->work);
+}
+
+/* ---- begin ---- */
+
+/* The note's words are the application's: they are read once, and checked. */
+static bool read_note(struct tux_messages *g, unsigned lane,
+		      struct tux_note *n, struct tux_msg_out *m)
+{
+	const struct tux_msgbox_tx *t = &g->box->tx[lane];
+
+	*m = (struct tux_msg_out){
+		.live = true,
+		.fresh = true,
+		.total = n->len,
+		.order = n->flags & TUX_MSG_ORDERED ? n->order : 0,
+		.at = n->at & (t->cap - 1),
+		.flags = (uint8_t)((n->flags & TUX_MSG_ORDERED ?
+				    TUX_MESSAGE_ORDER : 0) |
+				   (lane ? TUX_MESSAGE_BULK : 0)),
+	};
+	tux_list_init(&m->work);
+	return m->at + m->total <= t->cap;
+}
+
+static void fail_note(struct tux_conn *c, struct tux_note *n, int err)
+{
+	n->err = (uint32_t)err;
+	atomic_store(&n->state, TUX_NOTE_FAILED);
+	tux_conn_ready(c);
+}
+
+/* Has the peer room for @m?  Then it has its place. */
+static bool place(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
+{
+	m->pos = tux_lane_place(l->pos, m->total, l->cap);
+	return l->next < l->ids &&
+	       m->pos + tux_lane_size(m->total) <= l->limit;
+}
+
+static void begin(struct tux_messages *g, unsigned lane,
+		  const struct tux_msg_out *m)
+{
+	struct tux_msg_lane_tx *l = &g->tx[lane];
+	struct tux_msg_out *o = tux_message_out(g, lane, l->next);
+
+	*o = *m;
+	tux_list_init(&o->work);
+	o->note = l->note++;
+	l->next++;
+	l->pos = o->pos + tux_lane_size(o->total);
+	l->open_n++;
+	tux_message_requeue(g, lane, o, false);
+}
+
+/* Begins the next message of the lane.  False: there is none, or no room. */
+static bool begin_next(struct tux_conn *c, unsigned lane)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msg_lane_tx *l = &g->tx[lane];
+	struct tux_note *n = tux_message_note(g, lane, l->note);
+	uint32_t state = atomic_load(&n->state);
+	struct tux_msg_out m;
+
+	if (!l->cap || l->next - l->first == tux_lane_n(lane) ||
+	    l->note == atomic_load(&g->box->tx[lane].next) ||
+	    (state != TUX_NOTE_READY && state != TUX_NOTE_CANCEL))
+		return false;
+	if (!read_note(g, lane, n, &m) || m.total > l->cap / 2) {
+		m.cancelled = true;
+		n->err = EMSGSIZE;
+	} else if (state == TUX_NOTE_CANCEL) {
+		m.cancelled = true;
+		n->err = ECANCELED;
+	}
+	/* The peer waits for the number of an ordered one. */
+	if (m.cancelled && !(m.flags & TUX_MESSAGE_ORDER)) {
+		l->note++;
+		fail_note(c, n, (int)n->err);
+		return true;
+	}
+	if (m.cancelled) {
+		m.cancel_due = true;
+		m.total = 0;
+	}
+	if (!place(l, &m))
+		return false;
+	begin(g, lane, &m);
+	return true;
+}
+
+/* ---- pick and take ---- */
+
+static bool lane_ready(struct tux_conn *c, unsigned lane)
+{
+	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
+
+	while (l->open_n < OPEN_MAX && begin_next(c, lane))
+		;
+	return !tux_list_empty(&l->work);
+}
+
+/* The extent of @m that goes next, at most @max bytes. */
+static void extent(const struct tux_msg_out *m, size_t max,
+		   struct tux_message_hdr *h)
+{
+	uint32_t end = m->total;
+
+	h->off = m->next;
+	if (m->lost.n) {
+		h->off = m->lost.r[0].start;
+		end = m->lost.r[0].end;
+	}
+	h->len = end - h->off;
+	if (h->len > max)
+		h->len = (uint32_t)max;
+}
+
+static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
+		    struct tux_msg_pick *k)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msg_out *m;
+	size_t max;
+
+	if (room < TUX_MESSAGE_HDR || !lane_ready(c, lane))
+		return false;
+	m = TUX_CONTAINER(g->tx[lane].work.next, struct tux_msg_out, work);
+	k->m = m;
+	k->lane = lane;
+	k->id = g->tx[lane].first + ((uint64_t)(m - g->out) -
+		tux_lane_slot(lane, g->tx[lane].first)) % tux_lane_n(lane);
+	k->h = (struct tux_message_hdr){
+		.flags = m->flags, .id = (uint32_t)k->id,
+		.pos = (uint32_t)m->pos, .order = m->order, .total = m->total,
+	};
+	if (m->cancelled) {
+		k->h.flags |= TUX_MESSAGE_CANCEL;
+		return true;
+	}
+	max = room - TUX_MESSAGE_HDR;
+	extent(m, max, &k->h);
+	if (k->h.len == max && max < WORTH && m->total > max)
+		return false;
+	k->h.flags |= tux_message_ends(&k->h);
+	return true;
+}
+
+bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k)
+{
+	unsigned lane = c->msg->lead > LEAD ? TUX_LANE_BULK : TUX_LANE_SMALL;
+
+	return pick_in(c, lane, room, k) || pick_in(c, !lane, room, k);
+}
+
+/* Small messages go first, until they have had so much more than bulk that
+ * waits. */
+static void count_lead(struct tux_messages *g, unsigned lane, uint32_t len)
+{
+	if (lane == TUX_LANE_BULK)
+		g->lead = g->lead > (int32_t)len ? g->lead - (int32_t)len : 0;
+	else if (tux_list_empty(&g->tx[TUX_LANE_BULK].work))
+		g->lead = 0;
+	else if (g->lead <= LEAD)
+		g->lead += (int32_t)len;
+}
+
+static void note_sent(struct tux_messages *g, const struct tux_msg_pick *k)
+{
+	g->sent[g->sent_next++ % TUX_MSG_SENT] = (struct tux_msg_sent){
+		.off = k->h.off, .len = k->h.len, .id = k->h.id,
+		.lane = (uint8_t)k->lane, .cancel = k->m->cancelled,
+	};
+}
+
+void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
+		      uint16_t *frag_n)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msg_out *m = k->m;
+	uint32_t end = k->h.off + k->h.len;
+	bool open = m->fresh || m->next < m->total;
+
+	if (m->cancelled) {
+		m->cancel_due = false;
+	} else if (m->lost.n) {
+		tux_frag_sub(&m->lost, k->h.off, end);
+	} else {
+		m->next = end;
+	}
+	m->fresh = false;
+	if (open && (m->cancelled || m->next == m->total))
+		g->tx[k->lane].open_n--;
+	tux_message_requeue(g, k->lane, m, false);
+	count_lead(g, k->lane, k->h.len);
+	c->stats.msg_tx += k->h.len;
+	tux_conn_trace(c, m->cancelled ? TUX_TRACE_MSG_CANCEL :
+		       TUX_TRACE_MSG_SEND, k->lane, k->id, k->h.off);
+	if (frag_n) {
+		note_sent(g, k);
+		++*frag_n;
+	}
+}
+
+void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
+		      uint32_t off, void *dst, size_t len)
+{
+	const struct tux_msgbox *b = c->msg->box;
+
+	if (len)
+		memcpy(dst, (const uint8_t *)b + b->tx[k->lane].mem +
+		       k->m->at + off, len);
+}
+
+bool tux_message_waits(const struct tux_conn *c)
+{
+	return !tux_list_empty(&c->msg->tx[TUX_LANE_SMALL].work) ||
+	       !tux_list_empty(&c->msg->tx[TUX_LANE_BULK].work);
+}
+
+void tux_message_tell_end(const struct tux_conn *c, uint8_t *p)
+{
+	tux_put32(p, (uint32_t)c->msg->tx[TUX_LANE_SMALL].next);
+	tux_put32(p + 4, (uint32_t)c->msg->tx[TUX_LANE_BULK].next);
+}
+
+/* Places in the ring of fragments that packets in flight do not need. */
+static bool ring_full(struct tux_conn *c)
+{
+	struct tux_sent *s = tux_sentq_oldest(&c->sentq);
+
+	return s && c->msg->sent_next - s->frag_at >= TUX_MSG_SENT;
+}
+
+uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
+			 uint16_t *frag_n)
+{
+	struct tux_msg_pick k;
+	uint32_t n = 0;
+	uint8_t *p;
+
+	while (!ring_full(c) && *frag_n < UINT16_MAX &&
+	       tux_message_pick(c, tux_writer_room(w), &k)) {
+		p = tux_writer_add(w, TUX_REC_MESSAGE, k.h.flags,
+				   TUX_MESSAGE_HDR + k.h.len);
+		tux_message_encode(&k.h, p);
+		tux_message_copy(c, &k, k.h.off, p + TUX_MESSAGE_HDR, k.h.len);
+		tux_message_take(c, &k, frag_n);
+		n += TUX_MESSAGE_HDR + k.h.len;
+	}
+	return n;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn/pair.h"
+
+#include <stddef.h>
+
+#include "base/bytes.h"
+
+/* ---- all of them ---- */
+
+void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
+		    const struct tux_mem *mem)
+{
+	ps->mem = mem;
+	ps->key = *key;
+	ps->n = 0;
+	tux_map_init(&ps->map, key->k0, mem);
+	tux_heap_init(&ps->paces, mem);
+}
+
+void tux_pairs_fini(struct tux_pairs *ps)
+{
+	tux_map_fini(&ps->map);
+	tux_heap_fini(&ps->paces);
+}
+
+tux_time tux_pairs_deadline(const struct tux_pairs *ps)
+{
+	const struct tux_heap_node *n = tux_heap_min(&ps->paces);
+
+	return n ? n->at : TUX_NEVER;
+}
+
+/* ---- coming and going ---- */
+
+/* Never 0, which is no key. */
+static uint64_t key_of(const struct tux_pairs *ps, const uint8_t ip[16],
+		       uint64_t token)
+{
+	uint8_t b[24];
+
+	memcpy(b, ip, 16);
+	tux_put64(b + 16, token);
+	return tux_sip(&ps->key, b, sizeof(b)) | 1;
+}
+
+static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
+				 uint32_t mss)
+{
+	struct tux_pair *p;
+
+	if (tux_heap_reserve(&ps->paces, ps->n + 1))
+		return NULL;
+	p = tux_mem_alloc(ps->mem, sizeof(*p));
+	if (!p)
+		return NULL;
+	if (key && tux_map_put(&ps->map, key, p)) {
+		tux_mem_free(ps->mem, p);
+		return NULL;
+	}
+	ps->n++;
+	p->key = key;
+	tux_list_init(&p->waitq);
+	tux_rtt_init(&p->rtt, 0);
+	tux_cc_init(&p->cc, &tux_cc_cubic, mss);
+	return p;
+}
+
+struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
+			      uint64_t token, uint32_t mss)
+{
+	uint64_t key = token ? key_of(ps, ip, token) : 0;
+	struct tux_pair *p = key ? tux_map_get(&ps->map, key) : NULL;
+
+	if (!p)
+		p = new_pair(ps, key, mss);
+	if (!p)
+		return NULL;
+	p->conn_n++;
+	if (p->cc.mss < mss)
+		p->cc.mss = mss;
+	return p;
+}
+
+void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p)
+{
+	if (--p->conn_n)
+		return;
+	tux_heap_set(&ps->paces, &p->timer, TUX_NEVER);
+	if (p->key)
+		tux_map_del(&ps->map, p->key);
+	ps->n--;
+	tux_mem_free(ps->mem, p);
+}
+
+/* ---- turns ---- */
+
+static bool has_room(const struct tux_pair *p, tux_time now)
+{
+	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
+}
+
+bool tux_pair_open(struct tux_pair *p, tux_time now)
+{
+	p->full = !has_room(p, now);
+	return !p->full;
+}
+
+void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
+		   struct tux_list *place)
+{
+	if (tux_list_empty(place))
+		tux_list_push(&p->waitq, place);
+	if (p->in_flight < p->cc.w.cwnd)
+		tux_heap_set(&ps->paces, &p->timer,
+			     tux_pace_wake_at(&p->pace));
+}
+
+struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now)
+{
+	struct tux_list *first = p->waitq.next;
+
+	if (tux_list_empty(&p->waitq) || !has_room(p, now))
+		return NULL;
+	tux_list_remove(first);
+	return first;
+}
+
+struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now)
+{
+	struct tux_heap_node *n;
+	struct tux_list *first;
+
+	while ((n = tux_heap_min(&ps->paces)) != NULL && n->at <= now) {
+		struct tux_pair *p = TUX_CONTAINER(n, struct tux_pair, timer);
+
+		tux_heap_set(&ps->paces, n, TUX_NEVER);
+		first = tux_pair_next(p, now);
+		if (first)
+			return first;
+		/* Somebody else was quicker: later, then. */
+		if (!tux_list_empty(&p->waitq) && p->in_flight < p->cc.w.cwnd)
+			tux_heap_set(&ps->paces, n,
+				     tux_pace_wake_at(&p->pace));
+	}
+	return NULL;
+}
+
+/* ---- what the network tells ---- */
+
+static void set_pace(struct tux_pair *p)
+{
+	tux_pace_set(&p->pace, p->cc.w.cwnd, p->rtt.srtt,
+		     p->cc.w.cwnd < p->cc.w.ssthresh, p->cc.mss);
+}
+
+void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
+		    const struct tux_rtt *rtt, tux_time now)
+{
+	p->ack_at = now;
+	p->rtt = *rtt;
+	tux_cc_acked(&p->cc, a, now);
+	set_pace(p);
+}
+
+void tux_pair_timeout(struct tux_pair *p, unsigned n, tux_time since,
+		      tux_time rto, tux_time now)
+{
+	if (p->ack_at > since && tux_time_since(p->ack_at, now) < rto)
+		tux_cc_lost(&p->cc, since, now);
+	else
+		tux_cc_timeout(&p->cc, n, now);
+	set_pace(p);
+}

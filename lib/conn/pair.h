@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pair - what the connections between two loops share (RFC 9040)
+ *
+ * They take the same way, so the congestion window belongs to all of them, and
+ * so do the pace and a first guess at the round trip.  Each sends in its turn
+ * while there is room in the window; who finds none waits in line.  The pair is
+ * made when the first of them hears from the peer, and goes with the last.
+ */
+#ifndef TUX_CONN_PAIR_H
+#define TUX_CONN_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/sip.h"
+#include "part/cc.h"
+#include "part/pace.h"
+#include "part/rtt.h"
+
+struct tux_pairs {			/* all of a core */
+	const struct tux_mem *mem;
+	struct tux_key key;
+	struct tux_map map;
+	struct tux_heap paces;		/* those whose pace holds somebody back */
+	uint32_t n;
+};
+
+struct tux_pair {
+	uint64_t key;			/* in the map; 0: not there */
+	uint32_t conn_n;
+	struct tux_cc cc;
+	struct tux_pace pace;
+	struct tux_rtt rtt;		/* as the last of them measured it */
+	uint64_t in_flight;		/* bytes, of all */
+	tux_time ack_at;		/* any of them was acknowledged something */
+	bool full;			/* who last asked was held back */
+	struct tux_list waitq;		/* who is, in line */
+	struct tux_heap_node timer;	/* when the pace lets the next one go */
+};
+
+void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
+		    const struct tux_mem *mem);
+void tux_pairs_fini(struct tux_pairs *ps);
+
+/* The earliest instant at which tux_pairs_due() has one; TUX_NEVER. */
+tux_time tux_pairs_deadline(const struct tux_pairs *ps);
+
+/* Takes out of its line the first whom the pace of its pair lets go at @now; NULL
+ * if there is none (left). */
+struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now);
+
+/* The pair with the loop that @token names at address @ip, for one connection
+ * more, whose packets are up to @mss bytes; 0 names none, so that the pair is
+ * that connection's own.  NULL: no memory. */
+struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
+			      uint64_t token, uint32_t mss);
+
+/* A connection, out of line and with nothing in flight, leaves @p. */
+void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
+
+/* May one of them send now? */
+bool tux_pair_open(struct tux_pair *p, tux_time now);
+
+/* It may not: @place, if in no line yet, is last in line. */
+void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
+		   struct tux_list *place);
+
+/* There may be room: takes the first out of the line, whose turn it is, and who
+ * lets the next one go when it has sent.  NULL: no room, or no line. */
+struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now);
+
+/* Something was acknowledged, and @rtt is what its connection knows now. */
+void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
+		    const struct tux_rtt *rtt, tux_time now);
+
+/* The timer of one passed, which has waited since @since, and @n packets are
+ * lost.  If others have had answers meanwhile, and within @rto, the path is not
+ * to blame: it is a loss. */
+void tux_pair_timeout(struct tux_pair *p, unsigned n, tux_time since,
+		      tux_time rto, tux_time now);
+
+#endif

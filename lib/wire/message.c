@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * message - MESSAGE and ROOM, as records and as frames
+ */
+#include "wire/message.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+
+enum { ENDS = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST };
+
+uint8_t tux_message_ends(const struct tux_message_hdr *h)
+{
+	uint8_t ends = 0;
+
+	if (!h->off)
+		ends |= TUX_MESSAGE_FIRST;
+	if (h->off + h->len == h->total)
+		ends |= TUX_MESSAGE_LAST;
+	return ends;
+}
+
+/* Is it a piece of its message, and not an empty one of a longer? */
+static bool place_ok(const struct tux_message_hdr *h)
+{
+	if (h->total > TUX_MESSAGE_MAX)
+		return false;
+	if (h->flags & TUX_MESSAGE_CANCEL)
+		return !h->off && !h->len && !(h->flags & ENDS);
+	if (h->off > h->total || h->len > h->total - h->off)
+		return false;
+	return (h->len || !h->total) &&
+	       (h->flags & ENDS) == tux_message_ends(h);
+}
+
+int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
+		       const uint8_t *p, size_t len)
+{
+	if (len < TUX_MESSAGE_HDR || flags & ~(uint64_t)TUX_MESSAGE_FLAGS)
+		return -EBADMSG;
+	h->flags = (uint8_t)flags;
+	h->id = tux_get32(p);
+	h->pos = tux_get32(p + 4);
+	h->order = tux_get32(p + 8);
+	h->total = tux_get32(p + 12);
+	h->off = tux_get32(p + 16);
+	h->len = (uint32_t)(len - TUX_MESSAGE_HDR);
+	if (h->pos % TUX_MESSAGE_ALIGN || !place_ok(h) ||
+	    (h->order && !(flags & TUX_MESSAGE_ORDER)))
+		return -EBADMSG;
+	return 0;
+}
+
+void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p)
+{
+	tux_put32(p, h->id);
+	tux_put32(p + 4, h->pos);
+	tux_put32(p + 8, h->order);
+	tux_put32(p + 12, h->total);
+	tux_put32(p + 16, h->off);
+}
+
+static bool cap_ok(uint32_t cap)
+{
+	return cap >= TUX_LANE_MIN && cap <= TUX_LANE_MAX &&
+	       !(cap & (cap - 1));
+}
+
+int tux_room_decode(struct tux_room r[TUX_LANES], const uint8_t *p, size_t len)
+{
+	unsigned i;
+
+	if (len != TUX_ROOM_LEN)
+		return -EBADMSG;
+	for (i = 0; i < TUX_LANES; i++, p += TUX_ROOM_EACH) {
+		r[i].cap = tux_get32(p);
+		r[i].ids = tux_get32(p + 4);
+		r[i].limit = tux_get32(p + 8);
+		if (!cap_ok(r[i].cap) || r[i].limit % TUX_MESSAGE_ALIGN)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+void tux_room_encode(const struct tux_room r[TUX_LANES], uint8_t *p)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_LANES; i++, p += TUX_ROOM_EACH) {
+		tux_put32(p, r[i].cap);
+		tux_put32(p + 4, r[i].ids);
+		tux_put32(p + 8, r[i].limit);
+	}
+}

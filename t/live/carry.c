@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * carry - carries bytes over AF_XDP between two processes, each with a stack of
+ * its own, without the preload
+ *
+ * "carry serve IP CONNS THREADS" prints "port N", echoes CONNS connections to
+ * their end, and ends.  "carry move IP PORT CONNS THREADS" sends random bytes
+ * on each, at first few at a time, until both directions are on Tux, then
+ * many, and compares what comes back.  Both print a line of what was counted,
+ * and fail if frames are missing; 77 says that AF_XDP cannot be had, and why.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "io/clock.h"
+#include "side.h"
+
+enum {
+	CONNS_MAX = 16,
+	CHUNK = 30000,
+	BULK = 4 << 20,		/* each way, per connection */
+	UPGRADE_S = 10,
+	LIMIT_S = 100,
+	EXIT_CANNOT = 77,
+};
+
+struct carrier {
+	struct side side;
+	pthread_t thread;
+	uint64_t seed;
+	const char *wrong;	/* NULL: nothing */
+};
+
+static struct carrier carrier[CONNS_MAX];
+static struct tux_stack *stack;
+static bool whole = true;
+
+/* ---- the counting ---- */
+
+static void on_said(const struct tux_link_note *n)
+{
+	const struct tux_tally *t = n->tally;
+
+	if (n->what == TUX_LINK_TAKEN)
+		return;
+	printf("frames %" PRIu32 " sent %" PRIu32 " missing %" PRId64
+	       " rx %" PRIu64 " tx %" PRIu64 " kicks %" PRIu64 "\n",
+	       t->frames, t->sent, tux_tally_missing(t), t->rx, t->tx,
+	       t->kicks);
+	whole &= !tux_tally_missing(t) && !t->sent;
+}
+
+static void begin(unsigned threads)
+{
+	struct tux_stack_opts o = {
+		.ifname = "veth0", .io = TUX_IO_XDP, .threads = threads,
+		.said = on_said,
+	};
+
+	stack = side_stack_as(&o);
+}
+
+/* All have ended, well or not. */
+static int end(unsigned conns)
+{
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < conns; i++) {
+		pthread_join(carrier[i].thread, NULL);
+		if (carrier[i].wrong) {
+			printf("connection %u: %s\n", i, carrier[i].wrong);
+			rc = 1;
+		}
+	}
+	for (i = 0; i < conns; i++) {
+		side_close(&carrier[i].side, false);
+		side_free(&carrier[i].side);
+	}
+	tux_stack_count(stack);
+	tux_stack_free(stack);
+	return whole ? rc : 1;
+}
+
+/* ---- serving ---- */
+
+static void *echo(void *arg)
+{
+	struct carrier *c = arg;
+	char *buf = malloc(CHUNK);
+	ssize_t k;
+
+	while ((k = side_read(&c->side, buf, CHUNK)) > 0)
+		if (side_write(&c->side, buf, (size_t)k) != k)
+			break;
+	if (k == 0)
+		side_shut(&c->side);
+	else
+		c->wrong = "ended early";
+	free(buf);
+	return NULL;
+}
+
+static int serve(const char *ip, unsigned conns, unsigned threads)
+{
+	uint16_t port;
+	unsigned i;
+	int fd;
+
+	begin(threads);
+	fd = side_listen_at(stack, ip, &port);
+	printf("port %u\n", port);
+	for (i = 0; i < conns; i++) {
+		side_open(&carrier[i].side, stack, accept(fd, NULL, NULL),
+			  false, NULL, 0);
+		pthread_create(&carrier[i].thread, NULL, echo, &carrier[i]);
+	}
+	i = (unsigned)end(conns);
+	close(fd);
+	return (int)i;
+}
+
+/* ---- moving ---- */
+
+static void fill(char *p, size_t len, uint64_t *seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		*seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+		p[i] = (char)(*seed >> 56);
+	}
+}
+
+/* Sends @len bytes and has the same back. */
+static bool exchange(struct carrier *c, char *out, char *in, size_t len)
+{
+	size_t at = 0;
+	ssize_t k;
+
+	fill(out, len, &c->seed);
+	if (side_write(&c->side, out, len) != (ssize_t)len)
+		return false;
+	while (at < len) {
+		k = side_read(&c->side, in + at, len - at);
+		if (k <= 0)
+			return false;
+		at += (size_t)k;
+	}
+	return !memcmp(in, out, len);
+}
+
+static const char *converse(struct carrier *c, char *out, char *in)
+{
+	tux_time limit = tux_clock_read() + TUX_SEC(UPGRADE_S);
+	size_t n;
+
+	while (!side_on_rings(&c->side)) {
+		if (!exchange(c, out, in, 1 + c->seed % 100))
+			return "a few bytes came back wrong";
+		if (tux_clock_read() > limit)
+			return "never moved";
+	}
+	for (n = 0; n < BULK; n += CHUNK)
+		if (!exchange(c, out, in, CHUNK))
+			return "many bytes came back wrong";
+	if (!side_on_rings(&c->side))
+		return "went back to TCP";
+	side_shut(&c->side);
+	return side_read(&c->side, in, 1) == 0 ? NULL : "no end";
+}
+
+static void *talk(void *arg)
+{
+	struct carrier *c = arg;
+	char *buf = malloc(2 * CHUNK);
+
+	c->wrong = converse(c, buf, buf + CHUNK);
+	if (c->wrong)
+		side_shut(&c->side);
+	free(buf);
+	return NULL;
+}
+
+/* Was it for want of what a machine may not have? */
+static int cannot(unsigned conns, int rc)
+{
+	unsigned i;
+
+	for (i = 0; i < conns; i++) {
+		uint32_t why = atomic_load(&carrier[i].side.why);
+
+		if (why != TUX_REASON_NO_PRIVILEGE &&
+		    why != TUX_REASON_NO_XDP && why != TUX_REASON_NO_ANNOUNCE)
+			continue;
+		printf("cannot: %s\n", tux_reason_sentence(why));
+		return EXIT_CANNOT;
+	}
+	return rc;
+}
+
+static int move(const char *ip, uint16_t port, unsigned conns, unsigned threads)
+{
+	unsigned i;
+
+	begin(threads);
+	for (i = 0; i < conns; i++) {
+		carrier[i].seed = i;
+		side_open(&carrier[i].side, stack, side_connect_to(stack, ip, port),
+			  true, NULL, 0);
+		pthread_create(&carrier[i].thread, NULL, talk, &carrier[i]);
+	}
+	return cannot(conns, end(conns));
+}
+
+static unsigned number(const char *s, unsigned max)
+{
+	unsigned long n = strtoul(s, NULL, 10);
+
+	if (n > max) {
+		fprintf(stderr, "carry: %s is too many\n", s);
+		exit(2);
+	}
+	return (unsigned)n;
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	alarm(LIMIT_S);
+	if (argc == 5 && !strcmp(argv[1], "serve"))
+		return serve(argv[2], number(argv[3], CONNS_MAX),
+			     number(argv[4], 16));
+	if (argc == 6 && !strcmp(argv[1], "move"))
+		return move(argv[2], (uint16_t)number(argv[3], UINT16_MAX),
+			    number(argv[4], CONNS_MAX), number(argv[5], 16));
+	fputs("usage: carry serve IP CONNS THREADS\n"
+	      "       carry move IP PORT CONNS THREADS\n", stderr);
+	return 2;
+}

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp_kill_loss - xdp_kill.sh where packets get lost, 1 in 100 and 1 in 10,
+# TCP's too: whoever lives may know later, but knows
+
+set -o pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+for loss in 0.01 0.1; do
+	echo "# --- loss $loss"
+	# Two programs' cases are counted one by one, not by the last word.
+	TUX_TEST_IO=xdp TUX_TEST_NET="wire --seed 1 --loss $loss" \
+		"$here/xdp_kill.sh" "$@" | grep -v ' skipped$' || exit
+done

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp_stack - the library alone over AF_XDP, between two hosts, also in builds
+# with a sanitizer: bytes are right, and all frames are there in the end
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+
+carry=$build/t/live/carry
+tux=(env)
+need "$carry" ip nsenter
+privilege "$@"
+setup
+two_hosts
+
+# carried CONNS THREADS: by a server and a client
+carried()
+{
+	local server client
+
+	rm -f "$dir/server.out"		# the last one's port
+	start server "${b[@]}" "$carry" serve $b_addr "$1" "$2"
+	server=$pid
+	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
+	port=$(sed -n 's/^port //p' "$dir/server.out")
+	start client "${a[@]}" "$carry" move $b_addr "$port" "$1" "$2"
+	wait "$pid"
+	client=$?
+	[ $client = 0 ] || kill "$server"
+	wait "$server"
+	server=$?
+	cat "$dir"/server.{out,err} "$dir"/client.{out,err}
+	[ $client != 77 ] || return 77
+	[ $client = 0 ] && [ $server = 0 ]
+}
+
+said=$(carried 1 0)
+rc=$?
+[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+check "one connection, inline" eval '[ $rc = 0 ] || { echo "$said"; false; }'
+check "several, inline" carried 4 0
+check "several, with a thread" carried 4 1
+check "nothing is left" wait_for 2 none_attached
+finish

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bundle - what is ready together shares packets and datagrams
+ */
+#include "sim.h"
+
+/* Datagrams from host 0 to host 1 so far. */
+static uint64_t sent(struct sim *s)
+{
+	return s->link[0][1].sent_n;
+}
+
+/* Small messages, stream bytes and an acknowledgment: one packet. */
+static void one_packet(struct sim *s)
+{
+	struct sim_end *a, *b;
+	uint64_t before;
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_ms(s, 50);
+	sim_write(b, 100);
+	sim_run(s, s->now + TUX_USEC(1100));	/* not yet acknowledged */
+	before = sent(s);
+	for (i = 0; i < 10; i++)
+		sim_send(a, 50, i % 2);
+	sim_write(a, 200);
+	sim_ms(s, 2);
+	SIM_CHECK(s, sent(s) - before == 1);
+	SIM_CHECK(s, b->msg_got == 10 && b->got == 200);
+	SIM_CHECK(s, tux_conn_stats(a->c)->pkts_tx > 0);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+	sim_check_messages(s, true);
+}
+
+/* All ring before the loop takes its turn. */
+static void send_all(struct sim *s)
+{
+	char text[50] = "";
+	struct iovec v = { text, sizeof(text) };
+	uint64_t ref;
+	unsigned i;
+
+	for (i = 0; i < SIM_CONNS; i++) {
+		struct sim_end *e = &s->conn[i]->end[0];
+
+		s->conn[i]->foul = true;	/* what it sends, nobody noted */
+		SIM_CHECK(s, !tux_msgbox_send(e->box, &v, 1, 0, false, &ref));
+		tux_conn_rung(e->c, TUX_RING_MESSAGE, s->now);
+	}
+	sim_host_turn(&s->host[0]);
+}
+
+/* Sixteen connections between the same two loops, a message on each: two
+ * datagrams instead of sixteen. */
+static void one_datagram(struct sim *s)
+{
+	struct sim_host *x = sim_add_host(s), *y = sim_add_host(s);
+	uint64_t before;
+	unsigned i;
+
+	for (i = 0; i < SIM_CONNS; i++) {
+		sim_connect(x, y);
+		s->conn[i]->small = 65536;
+		s->conn[i]->bulk = 65536;
+	}
+	sim_ms(s, 100);
+	before = sent(s);
+	send_all(s);
+	sim_ms(s, 2);
+	for (i = 0; i < SIM_CONNS; i++)
+		SIM_CHECK(s, s->conn[i]->end[1].msg_got == 1);
+	SIM_CHECK(s, sent(s) - before == 2);
+	for (i = 0; i < 2 * SIM_CONNS; i++)
+		sim_finish(&s->conn[i / 2]->end[i % 2]);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "one_packet", one_packet },
+	{ "one_datagram", one_datagram },
+	{ NULL, NULL },
+};

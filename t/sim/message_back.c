@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * message_back - messages when the path dies, and when it comes back
+ */
+#include <errno.h>
+
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+static void begin(struct sim *s)
+{
+	sim_messages(s, &a, &b);
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	sim_trace_clear(s);
+}
+
+static void finish(struct sim *s)
+{
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(100));
+	sim_check_all(s);
+	sim_check_messages(s, true);
+}
+
+/* In the middle of a message: TCP carries what is not acknowledged, and Tux the
+ * next one. */
+static void mid_message(struct sim *s)
+{
+	s->only = SIM_BACK | SIM_T(FRAME_OUT) | SIM_T(MSG_DELIVER) |
+		  SIM_T(MSG_SENT);
+	begin(s);
+	sim_link(a->host, b->host)->rate = 10000000;
+	sim_link(a->host, b->host)->queue = TUX_MSEC(20);
+	sim_send(a, 100000, 0);
+	sim_ms(s, 6);
+	sim_part(s, 0, 1, true);
+	sim_ms(s, 2000);
+	SIM_CHECK(s, b->msg_got == 1);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
+	sim_send(a, 100, 0);
+	sim_ms(s, 5);
+	SIM_CHECK(s, b->msg_got == 2);
+	SIM_TRACE(s,
+		"[  62.860] a > probe\n"
+		"[1056.855] a > back to tcp at 0\n"
+		"[1056.855] a > tcp out frame 2 at 8 +16404\n"
+		"[1056.855] a > tcp out frame 2 at 8 +16404\n"
+		"[1056.855] a > tcp out frame 2 at 8 +16404\n"
+		"[1056.855] a > tcp out frame 2 at 8 +1556\n"
+		"[1056.855] a > tcp out frame 2 at 12 +12724\n"
+		"[1056.855] a > message 1.0 arrived\n"
+		"[1057.855] b > deliver message 1.0 +100000\n"
+		"[1064.855] b > probe\n"
+		"[2056.855] a > probe\n"
+		"[2057.855] b > back to tcp at 0\n"
+		"[2057.855] b > tcp out frame 7 at 0 +24\n"
+		"[2058.860] a > tcp out frame 5 at 0 +0\n"
+		"[2058.860] a > tux again at 0\n"
+		"[3057.855] b > probe\n"
+		"[3059.860] b > tcp out frame 5 at 0 +0\n"
+		"[3059.860] b > tux again at 0\n"
+		"[5057.018] b > deliver message 0.0 +100\n"
+		"[5058.268] a > message 0.0 arrived\n");
+	finish(s);
+}
+
+static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
+{
+	struct sim_end *e = arg;
+
+	if (left % 16 == 0)
+		sim_send(e, 60000, left / 16 % 2);
+	else
+		sim_send(e, (uint32_t)n, left % 2);
+	if (left % 5 == 0)
+		sim_cancel(e, e->msg_n - 1);
+	sim_write(e, n);
+	if (left)
+		sim_at(s, s->now + TUX_MSEC(7), trickle, arg, n, left - 1);
+}
+
+/* Five times, messages of all kinds and stream in both directions. */
+static void often(struct sim *s)
+{
+	unsigned i;
+
+	begin(s);
+	trickle(s, a, 3000, 5000);
+	trickle(s, b, 1000, 5000);
+	for (i = 0; i < 5; i++) {
+		sim_part(s, 0, 1, true);
+		sim_ms(s, 2500);
+		sim_part(s, 0, 1, false);
+		sim_ms(s, 6000);
+	}
+	finish(s);
+	SIM_CHECK(s, a->stats.backs >= 3 && b->stats.backs >= 3);
+	SIM_CHECK(s, a->stats.msgs_tx > 3000 && b->stats.msgs_tx > 3000);
+}
+
+/* Down for good: room is told in frames, too. */
+static void for_good(struct sim *s)
+{
+	unsigned i;
+
+	begin(s);
+	sim_part(s, 0, 1, true);
+	for (i = 0; i < 1000; i++)
+		sim_send(a, 2000, i % 2);
+	for (i = 0; i < 10; i++)
+		sim_send(b, 100000, 0);
+	finish(s);
+	SIM_CHECK(s, b->msg_got == 1000 && a->msg_got == 10);
+	SIM_CHECK(s, a->stats.backs == 1 && b->stats.backs == 1);
+}
+
+/* Tux overtakes what TCP still carries: the end waits for it. */
+static void end_waits(struct sim *s)
+{
+	sim_messages(s, &a, &b);
+	a->conn->tcp.delay = TUX_MSEC(300);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, a->was_tx);
+	sim_send(a, 1000, 0);
+	tux_conn_stall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 1);
+	tux_conn_unstall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 100);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && !b->msg_got);
+	sim_finish(a);
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->shut && !b->eof);
+	finish(s);
+	SIM_CHECK(s, b->msg_got == 1);
+}
+
+/* Before the switch there are no frames: messages wait for the path. */
+static void before_the_switch(struct sim *s)
+{
+	sim_messages(s, &a, &b);
+	sim_run(s, TUX_USEC(500));
+	SIM_CHECK(s, sim_pin(a) && sim_pin(b));
+	sim_ms(s, 20);
+	sim_send(a, 1000, 0);
+	sim_ms(s, 20);
+	SIM_CHECK(s, !a->was_tx && b->msg_got == 1);
+	sim_part(s, 0, 1, true);
+	sim_send(a, 1000, 0);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, !a->was_tx && b->msg_got == 1 && !a->msg[1].settled);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 10000);
+	SIM_CHECK(s, b->msg_got == 2);
+	finish(s);
+}
+
+/* Only one direction has switched when the path dies, so nobody can tell of
+ * room: what waits for it fails, and the end of the stream does not wait. */
+static void no_room(struct sim *s)
+{
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_run(s, TUX_USEC(500));
+	b->dx->tx.pinned = 1;
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->was_tx && !b->was_tx);
+	sim_part(s, 0, 1, true);
+	for (i = 0; i < 200; i++)
+		sim_send(a, 1000, 0);
+	sim_write(a, 1000);
+	sim_finish(a);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, a->shut && b->eof && b->got == 1000);
+	SIM_CHECK(s, b->msg_got == 128 && a->msg[199].err == ENOBUFS);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+	sim_check_messages(s, true);
+}
+
+/* Plain TCP for good: what has begun arrives, what has not is told. */
+static void raw(struct sim *s)
+{
+	unsigned i;
+
+	begin(s);
+	for (i = 0; i < 20; i++)
+		sim_send(a, 100000, 0);
+	sim_ms(s, 1);
+	sim_raw(a);
+	sim_ms(s, 1000);
+	for (i = 0; i < a->msg_next; i++)
+		SIM_CHECK(s, a->msg[i].got ||
+			  (a->msg[i].settled && a->msg[i].err == ESHUTDOWN));
+	SIM_CHECK(s, b->msg_got && b->msg_got < 20);
+	SIM_CHECK(s, a->msg_err == ESHUTDOWN);
+	SIM_CHECK(s, atomic_load(&a->dx->tx.state) == TUX_TX_RAW);
+	sim_write(a, 1000);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "mid_message", mid_message },
+	{ "often", often },
+	{ "for_good", for_good },
+	{ "end_waits", end_waits },
+	{ "before_the_switch", before_the_switch },
+	{ "no_room", no_room },
+	{ "raw", raw },
+	{ NULL, NULL },
+};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * own_ports - packets travel on TCP's own ports, so that either end may speak
+ * first; and a way that is known to be there again is tried at once
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+static void open_way(struct sim *s, bool tell)
+{
+	sim_part(s, 0, 1, false);
+	if (!tell)
+		return;
+	tux_conn_unstall(a->c, s->now);
+	tux_conn_unstall(b->c, s->now);
+	sim_host_turn(a->host);
+	sim_host_turn(b->host);
+}
+
+static void finish(struct sim *s)
+{
+	sim_write(a, 5000);
+	sim_write(b, 5000);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(100));
+	sim_check_all(s);
+}
+
+/* The opener's HELLO is lost: the other end's own is enough. */
+static void passive_first(struct sim *s)
+{
+	s->only = SIM_OPENING;
+	s->tcp_ports = true;
+	sim_pair(s, &a, &b);
+	sim_link(a->host, b->host)->down = true;
+	sim_run(s, TUX_USEC(500));
+	sim_link(a->host, b->host)->down = false;
+	sim_ms(s, 2);
+	SIM_TRACE(s,
+		"[   0.000] a > send hello 3\n"
+		"[   0.000] b > send hello 1\n"
+		"[   1.000] a > recv hello 1\n"
+		"[   1.000] a > send hello 3\n"
+		"[   2.000] b > recv hello 3\n"
+		"[   2.000] b > path proved\n"
+		"[   2.000] b > send hello 0\n");
+	finish(s);
+}
+
+/* Switched, and gone back: no probe waits for its time. */
+static void again(struct sim *s, bool tell)
+{
+	s->only = SIM_BACK;
+	s->tcp_ports = true;
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	tux_conn_stall(a->c, s->now);
+	tux_conn_stall(b->c, s->now);
+	sim_write(a, 5000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->got == 5000);
+	open_way(s, tell);
+	sim_ms(s, 40);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) == tell);
+	SIM_CHECK(s, tux_conn_tx_on_tux(b->c) == tell);
+}
+
+static void again_told(struct sim *s)
+{
+	again(s, true);
+	SIM_TRACE(s,
+		"[  50.000] a > back to tcp at 0\n"
+		"[  50.000] b > back to tcp at 0\n"
+		"[ 170.000] a > probe\n"
+		"[ 170.000] b > probe\n"
+		"[ 172.250] a > tux again at 5000\n"
+		"[ 172.250] b > tux again at 0\n");
+	finish(s);
+}
+
+static void again_untold(struct sim *s)
+{
+	again(s, false);
+	sim_ms(s, 2000);
+	SIM_TRACE(s,
+		"[  50.000] a > back to tcp at 0\n"
+		"[  50.000] b > back to tcp at 0\n"
+		"[1050.000] a > probe\n"
+		"[1050.000] b > probe\n"
+		"[1052.250] a > tux again at 5000\n"
+		"[1052.250] b > tux again at 0\n");
+	finish(s);
+}
+
+/* There was no way from the start, and all HELLOs are spent. */
+static void late(struct sim *s, bool tell)
+{
+	s->only = SIM_OPENING | SIM_DONE;
+	s->tcp_ports = true;
+	sim_pair(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_PEER_SILENT);
+	SIM_CHECK(s, tux_conn_reason(b->c) == TUX_REASON_PEER_SILENT);
+	sim_trace_clear(s);
+	open_way(s, tell);
+	sim_ms(s, 40);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) == tell);
+	SIM_CHECK(s, tux_conn_tx_on_tux(b->c) == tell);
+}
+
+static void late_told(struct sim *s)
+{
+	late(s, true);
+	SIM_TRACE(s,
+		"[5000.000] a > send hello 3\n"
+		"[5000.000] b > send hello 1\n"
+		"[5001.000] b > recv hello 3\n"
+		"[5001.000] b > send hello 1\n"
+		"[5001.000] a > recv hello 1\n"
+		"[5001.000] a > send hello 3\n"
+		"[5002.000] a > recv hello 1\n"
+		"[5002.000] a > path proved\n"
+		"[5002.000] a > send hello 2\n"
+		"[5002.000] b > recv hello 3\n"
+		"[5002.000] b > path proved\n"
+		"[5002.000] b > send hello 0\n"
+		"[5003.000] b > recv hello 2\n"
+		"[5003.000] a > recv hello 0\n"
+		"[5004.000] a > commit 1 at 0\n"
+		"[5004.000] b > commit 1 at 0\n"
+		"[5005.000] b > receive switched at 0\n"
+		"[5005.000] a > receive switched at 0\n");
+	finish(s);
+}
+
+static void late_untold(struct sim *s)
+{
+	late(s, false);
+	SIM_TRACE(s, "");
+	finish(s);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "passive_first", passive_first },
+	{ "again_told", again_told },
+	{ "again_untold", again_untold },
+	{ "late_told", late_told },
+	{ "late_untold", late_untold },
+	{ NULL, NULL },
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sharing - connections between the same two hosts share one window; what that
+ * brings over a slow link, a short one and one that loses
+ */
+#include "sim.h"
+
+enum { FLOWS = 8 };
+
+static struct sim_conn *k[FLOWS];
+
+/* Two hosts, and @n flows between them, all with much to say. */
+static void flows(struct sim *s, unsigned n)
+{
+	struct sim_host *from = sim_add_host(s), *to = sim_add_host(s);
+	unsigned i;
+
+	s->mute = true;
+	for (i = 0; i < n; i++)
+		k[i] = sim_connect(from, to);
+	sim_ms(s, 50);
+	for (i = 0; i < n; i++)
+		sim_write(&k[i]->end[0], 1 << 30);
+}
+
+/* Jain's index of what each has brought over since @before, in thousandths. */
+static uint64_t jain(unsigned n, const uint64_t *before)
+{
+	uint64_t sum = 0, squares = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		uint64_t x = (k[i]->end[1].got - before[i]) / 1000;
+
+		sum += x;
+		squares += x * x;
+	}
+	return squares ? 1000 * sum * sum / (n * squares) : 0;
+}
+
+static uint64_t got(unsigned n, uint64_t *each)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += each[i] = k[i]->end[1].got;
+	return sum;
+}
+
+static void slow_link(struct sim *s)
+{
+	struct sim_link *l = sim_link(&s->host[0], &s->host[1]);
+
+	l->delay = TUX_MSEC(5);
+	l->rate = 10000000;
+	l->queue = TUX_MSEC(20);
+}
+
+/* Eight connections between two hosts, one after the other: equal shares, and
+ * the bottleneck is used, and hardly anything is lost. */
+static void one_pair(struct sim *s)
+{
+	uint64_t before[FLOWS], after[FLOWS], sum;
+
+	flows(s, FLOWS);
+	slow_link(s);
+	sim_ms(s, 2000);
+	sum = got(FLOWS, before);
+	sim_ms(s, 5000);
+	sum = got(FLOWS, after) - sum;
+	SIM_CHECK(s, sum > 5 * 10000000 / 100 * 85);
+	SIM_CHECK(s, jain(FLOWS, before) > 950);
+	SIM_CHECK(s, sim_link(&s->host[0], &s->host[1])->lost_n * 50 <
+		     sim_link(&s->host[0], &s->host[1])->sent_n);
+}
+
+/* One sends all the time, one only now and then: that one has its turn. */
+static void nobody_starves(struct sim *s)
+{
+	tux_time began;
+
+	flows(s, 1);
+	slow_link(s);
+	k[1] = sim_connect(&s->host[0], &s->host[1]);
+	sim_ms(s, 2000);
+	began = s->now;
+	sim_write(&k[1]->end[0], 10000);
+	while (k[1]->end[1].got < 10000 && s->now < began + TUX_SEC(5))
+		sim_ms(s, 1);
+	SIM_CHECK(s, s->now - began < TUX_MSEC(150));
+}
+
+/* A round trip of 40 us and no loss: the window never is what bounds it. */
+static void short_path(struct sim *s)
+{
+	tux_time began;
+
+	flows(s, 0);
+	sim_link(&s->host[0], &s->host[1])->delay = TUX_USEC(20);
+	sim_link(&s->host[1], &s->host[0])->delay = TUX_USEC(20);
+	k[0] = sim_connect(&s->host[0], &s->host[1]);
+	k[0]->ring = 262144;
+	sim_ms(s, 50);
+	began = s->now;
+	sim_write(&k[0]->end[0], 10000000);
+	while (k[0]->end[1].got < 10000000 && s->now < began + TUX_SEC(5))
+		sim_run(s, s->now + TUX_USEC(10));
+	SIM_CHECK(s, s->now - began < TUX_USEC(40 * (10000000 / 262144 + 10)));
+}
+
+/* Goodput where a thousandth, a hundredth and a tenth of all is lost. */
+static uint64_t bytes_at(struct sim *s, uint32_t loss)
+{
+	flows(s, 1);
+	sim_link(&s->host[0], &s->host[1])->loss = loss;
+	sim_ms(s, 10000);
+	SIM_CHECK(s, !tux_conn_stats(k[0]->end[0].c)->backs);
+	return k[0]->end[1].got;
+}
+
+static void loss_01(struct sim *s)
+{
+	SIM_CHECK(s, bytes_at(s, 1000) > 100000000);
+}
+
+static void loss_1(struct sim *s)
+{
+	SIM_CHECK(s, bytes_at(s, 10000) > 50000000);
+}
+
+static void loss_10(struct sim *s)
+{
+	SIM_CHECK(s, bytes_at(s, 100000) > 8000000);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "one_pair", one_pair },
+	{ "nobody_starves", nobody_starves },
+	{ "short_path", short_path },
+	{ "loss_01", loss_01 },
+	{ "loss_1", loss_1 },
+	{ "loss_10", loss_10 },
+	{ NULL, NULL },
+};

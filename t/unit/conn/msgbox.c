@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn/msgbox.h"
+
+#include <errno.h>
+
+#include "../test.h"
+
+enum { SMALL = 65536, BULK = 131072 };
+
+static struct tux_msgbox *box(void)
+{
+	struct tux_msgbox *b = calloc(1, tux_msgbox_size(SMALL, BULK));
+
+	tux_msgbox_init(b, SMALL, BULK);
+	return b;
+}
+
+static int reserve(struct tux_msgbox *b, uint32_t len, void **p, uint64_t *ref)
+{
+	return tux_msgbox_reserve(b, len, 0, false, p, ref);
+}
+
+/* The loop settles the note of @ref. */
+static void settle(struct tux_msgbox *b, uint64_t ref, uint32_t state,
+		   uint32_t err)
+{
+	struct tux_note *m = &b->note[tux_lane_slot(ref % TUX_LANES,
+						    ref / TUX_LANES)];
+
+	m->err = err;
+	atomic_store(&m->state, state);
+}
+
+static void reserve__aligned_and_apart(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t r1, r2, r3;
+	void *p, *q, *z;
+
+	(void)state;
+	assert_int_equal(reserve(b, 100, &p, &r1), 0);
+	assert_int_equal(reserve(b, 10, &q, &r2), 0);
+	assert_int_equal(reserve(b, TUX_MSG_SMALL + 1, &z, &r3), 0);
+	assert_int_equal((uint8_t *)q - (uint8_t *)p, 128);
+	assert_true((uint8_t *)z - (uint8_t *)p >= SMALL);
+	assert_true(r1 != r2 && r2 != r3);
+	memset(z, 1, TUX_MSG_SMALL + 1);
+	free(b);
+}
+
+static void reserve__refuses(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t ref;
+	void *p;
+
+	(void)state;
+	assert_int_equal(tux_msgbox_longest(b), BULK / 2);
+	assert_int_equal(reserve(b, BULK / 2 + 1, &p, &ref), -EMSGSIZE);
+	assert_int_equal(tux_msgbox_reserve(b, 1, 0, true, &p, &ref), -EPIPE);
+	atomic_store(&b->err, ECONNRESET);
+	assert_int_equal(reserve(b, 1, &p, &ref), -ECONNRESET);
+	free(b);
+}
+
+/* Bytes run out, or notes; what is settled from the front gives both back. */
+static void reserve__room(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t ref, first = 0, second = 0;
+	unsigned n = 0;
+	void *p;
+
+	(void)state;
+	while (reserve(b, 16384, &p, &ref) == 0) {
+		first = n == 0 ? ref : first;
+		second = n == 1 ? ref : second;
+		n++;
+	}
+	assert_int_equal(n, 4);
+	settle(b, second, TUX_NOTE_SENT, 0);
+	assert_int_equal(reserve(b, 16384, &p, &ref), -EAGAIN);
+	settle(b, first, TUX_NOTE_SENT, 0);
+	assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+	assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+	assert_int_equal(reserve(b, 1, &p, &ref), -EAGAIN);
+	free(b);
+	b = box();
+	for (n = 0; reserve(b, 1, &p, &ref) == 0; n++)
+		;
+	assert_int_equal(n, TUX_MSG_SMALL_N);
+	free(b);
+}
+
+/* For ever: no message straddles the end of its lane. */
+static void send__laps(void **state)
+{
+	struct tux_msgbox *b = box();
+	static uint8_t bytes[BULK / 2];
+	uint64_t seed = 3, ref, told;
+	unsigned i;
+	int err;
+
+	(void)state;
+	for (i = 0; i < 2000; i++) {
+		struct iovec v[2] = {
+			{ bytes, test_below(&seed, BULK / 4) },
+			{ bytes, test_below(&seed, BULK / 4) },
+		};
+		struct tux_note *m;
+		unsigned lane;
+
+		assert_int_equal(tux_msgbox_send(b, v, 2, 0, false, &ref), 0);
+		lane = ref % TUX_LANES;
+		m = &b->note[tux_lane_slot(lane, ref / TUX_LANES)];
+		assert_int_equal(m->state, TUX_NOTE_READY);
+		assert_int_equal(m->len, v[0].iov_len + v[1].iov_len);
+		assert_true(m->at % b->tx[lane].cap + m->len <=
+			    b->tx[lane].cap);
+		settle(b, ref, TUX_NOTE_SENT, 0);
+		assert_true(tux_msgbox_settled(b, &told, &err));
+		assert_true(told == ref && err == 0);
+	}
+	free(b);
+}
+
+static void order__counts_across_lanes(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t ref;
+	unsigned i;
+	void *p;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		uint32_t len = i % 2 ? 10 : 20000;
+
+		assert_int_equal(tux_msgbox_reserve(b, len, TUX_MSG_ORDERED,
+						    false, &p, &ref), 0);
+		assert_int_equal(b->note[tux_lane_slot(ref % 2, ref / 2)].order,
+				 i);
+	}
+	free(b);
+}
+
+static void cancel__until_settled(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t open, ready, sent, ref;
+	void *p;
+	int err;
+
+	(void)state;
+	assert_int_equal(reserve(b, 10, &p, &open), 0);
+	assert_int_equal(reserve(b, 10, &p, &ready), 0);
+	assert_int_equal(reserve(b, 10, &p, &sent), 0);
+	tux_msgbox_commit(b, ready);
+	settle(b, sent, TUX_NOTE_SENT, 0);
+	assert_true(tux_msgbox_cancel(b, open));
+	assert_true(tux_msgbox_cancel(b, ready));
+	assert_true(tux_msgbox_cancel(b, ready));
+	assert_false(tux_msgbox_cancel(b, sent));
+	assert_false(tux_msgbox_cancel(b, sent + TUX_LANES));
+	tux_msgbox_commit(b, open);	/* too late */
+	assert_int_equal(b->note[0].state, TUX_NOTE_CANCEL);
+	assert_false(tux_msgbox_settled(b, &ref, &err));
+	settle(b, open, TUX_NOTE_FAILED, ECANCELED);
+	assert_true(tux_msgbox_settled(b, &ref, &err));
+	assert_true(ref == open && err == ECANCELED);
+	assert_false(tux_msgbox_cancel(b, open));
+	free(b);
+}
+
+/* What failed is told before its room is used again. */
+static void settled__failures_wait(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t ref, first;
+	unsigned i;
+	void *p;
+	int err;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+		first = i ? first : ref;
+		settle(b, ref, i ? TUX_NOTE_SENT : TUX_NOTE_FAILED,
+		       i ? 0 : ECONNRESET);
+	}
+	assert_int_equal(reserve(b, 16384, &p, &ref), -EAGAIN);
+	assert_true(tux_msgbox_settled(b, &ref, &err));
+	assert_true(ref == first && err == ECONNRESET);
+	assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+	free(b);
+}
+
+/* As the loop delivers. */
+static void arrive(struct tux_msgbox *b, uint32_t id, uint32_t at, uint32_t len)
+{
+	uint32_t head = atomic_load(&b->in_head);
+
+	b->in[head % TUX_MSG_IN] = (struct tux_arrival){
+		.id = id, .len = len, .at = at,
+	};
+	atomic_store(&b->in_head, head + 1);
+}
+
+static void take__in_groups(void **state)
+{
+	struct tux_msgbox *b = box();
+	struct tux_msg m[8];
+	unsigned i;
+
+	(void)state;
+	assert_false(tux_msgbox_any(b));
+	for (i = 0; i < 5; i++)
+		arrive(b, i, 64 * i, 10);
+	assert_true(tux_msgbox_any(b));
+	assert_int_equal(tux_msgbox_take(b, m, 3), 3);
+	assert_int_equal(tux_msgbox_take(b, m + 3, 8), 2);
+	assert_int_equal(tux_msgbox_take(b, m, 8), 0);
+	assert_int_equal((const uint8_t *)m[4].p - (const uint8_t *)m[0].p,
+			 256);
+	assert_int_equal(m[4].len, 10);
+	free(b);
+}
+
+/* It rings when enough is free: bytes, or places. */
+static void release__rings(void **state)
+{
+	struct tux_msgbox *b = box();
+	struct tux_msg m;
+	unsigned i;
+	bool ring = false;
+
+	(void)state;
+	atomic_store(&b->rx[0].wake_at, SMALL / 8);
+	for (i = 0; !ring; i++) {
+		arrive(b, i, 64 * i, 1);
+		tux_msgbox_take(b, &m, 1);
+		ring = tux_msgbox_release(b, &m);
+		assert_int_equal(b->released[i], 1);
+	}
+	assert_int_equal(i, TUX_MSG_SMALL_N / 8);
+	free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reserve__aligned_and_apart),
+		cmocka_unit_test(reserve__refuses),
+		cmocka_unit_test(reserve__room),
+		cmocka_unit_test(send__laps),
+		cmocka_unit_test(order__counts_across_lanes),
+		cmocka_unit_test(cancel__until_settled),
+		cmocka_unit_test(settled__failures_wait),
+		cmocka_unit_test(take__in_groups),
+		cmocka_unit_test(release__rings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

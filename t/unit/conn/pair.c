@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn/pair.h"
+
+#include "../test.h"
+
+enum { MSS = 1000 };
+
+static const uint8_t ip[16] = { 1 }, other[16] = { 2 };
+static struct tux_pairs ps;
+
+static void *take(void *arg, size_t len)
+{
+	(void)arg;
+	return calloc(1, len);
+}
+
+static void give(void *arg, void *p)
+{
+	(void)arg;
+	free(p);
+}
+
+static const struct tux_mem mem = { take, give, NULL };
+
+static void start(void)
+{
+	tux_pairs_init(&ps, &(struct tux_key){ 1, 2 }, &mem);
+}
+
+static void get__one_for_the_same_loop(void **state)
+{
+	struct tux_pair *p, *q, *r;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	assert_ptr_equal(tux_pair_get(&ps, ip, 7, 2 * MSS), p);
+	assert_int_equal(p->cc.mss, 2 * MSS);
+	q = tux_pair_get(&ps, ip, 8, MSS);
+	r = tux_pair_get(&ps, other, 7, MSS);
+	assert_true(p != q && q != r && r != p);
+	assert_int_equal(ps.n, 3);
+	tux_pair_put(&ps, p);
+	assert_int_equal(ps.n, 3);
+	tux_pair_put(&ps, p);
+	tux_pair_put(&ps, q);
+	tux_pair_put(&ps, r);
+	assert_int_equal(ps.n, 0);
+	tux_pairs_fini(&ps);
+}
+
+static void get__no_token_no_company(void **state)
+{
+	struct tux_pair *p, *q;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, ip, 0, MSS);
+	q = tux_pair_get(&ps, ip, 0, MSS);
+	assert_true(p != q);
+	tux_pair_put(&ps, p);
+	tux_pair_put(&ps, q);
+	tux_pairs_fini(&ps);
+}
+
+static void next__in_the_order_of_the_line(void **state)
+{
+	struct tux_pair *p;
+	struct tux_list a, b;
+
+	(void)state;
+	start();
+	tux_list_init(&a);
+	tux_list_init(&b);
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	p->in_flight = p->cc.w.cwnd;
+	assert_false(tux_pair_open(p, 5));
+	assert_true(p->full);
+	tux_pair_wait(&ps, p, &a);
+	tux_pair_wait(&ps, p, &b);
+	tux_pair_wait(&ps, p, &a);
+	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
+	assert_null(tux_pair_next(p, 5));
+	p->in_flight--;
+	assert_ptr_equal(tux_pair_next(p, 5), &a);
+	assert_ptr_equal(tux_pair_next(p, 5), &b);
+	assert_null(tux_pair_next(p, 5));
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+static void due__when_the_pace_lets_go(void **state)
+{
+	struct tux_pair *p;
+	struct tux_list a;
+	tux_time at;
+
+	(void)state;
+	start();
+	tux_list_init(&a);
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	p->pace.next = 1000;
+	assert_false(tux_pair_open(p, 5));
+	tux_pair_wait(&ps, p, &a);
+	at = tux_pairs_deadline(&ps);
+	assert_int_equal(at, 1000);
+	/* Another one has left meanwhile. */
+	p->pace.next = 2000;
+	assert_null(tux_pairs_due(&ps, at));
+	assert_int_equal(tux_pairs_deadline(&ps), 2000);
+	assert_ptr_equal(tux_pairs_due(&ps, 2000), &a);
+	assert_null(tux_pairs_due(&ps, 2000));
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+static void timeout__of_one_while_others_are_answered(void **state)
+{
+	struct tux_pair *p;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	p->cc.w.cwnd = 100 * MSS;
+	p->ack_at = 900;
+	tux_pair_timeout(p, 1, 500, 600, 1000);
+	assert_int_equal(p->cc.w.cwnd, 70 * MSS);
+	/* Nobody is: the path is at fault. */
+	tux_pair_timeout(p, 1, 1000, 600, 2000);
+	assert_int_equal(p->cc.w.cwnd, MSS);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(get__one_for_the_same_loop),
+		cmocka_unit_test(get__no_token_no_company),
+		cmocka_unit_test(next__in_the_order_of_the_line),
+		cmocka_unit_test(due__when_the_pace_lets_go),
+		cmocka_unit_test(timeout__of_one_while_others_are_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/cc.h"
+
+#include "../test.h"
+
+enum { MSS = 1500 };
+
+static struct tux_cc cc;
+
+static void start(uint64_t cwnd)
+{
+	tux_cc_init(&cc, &tux_cc_newreno, MSS);
+	cc.w.cwnd = cwnd;
+}
+
+static void ack(uint64_t bytes, tux_time sent_at, tux_time now)
+{
+	const struct tux_cc_ack a = {
+		.bytes = bytes, .sent_at = sent_at, .full = true,
+	};
+
+	tux_cc_acked(&cc, &a, now);
+}
+
+static void acked__what_left_before_the_reduction_grows_nothing(void **state)
+{
+	(void)state;
+	start(30000);
+	tux_cc_lost(&cc, 10, 100);
+	ack(15000, 99, 110);
+	assert_int_equal(cc.w.cwnd, 15000);
+	ack(15000, 100, 200);
+	assert_int_equal(cc.w.cwnd, 15000 + MSS);
+}
+
+static void spurious__all_of_an_event_takes_it_back(void **state)
+{
+	(void)state;
+	start(30000);
+	tux_cc_lost(&cc, 10, 100);
+	tux_cc_lost(&cc, 11, 100);
+	tux_cc_lost(&cc, 99, 110);
+	assert_false(tux_cc_spurious(&cc, 11));
+	assert_false(tux_cc_spurious(&cc, 10));
+	assert_int_equal(cc.w.cwnd, 15000);
+	assert_true(tux_cc_spurious(&cc, 99));
+	assert_int_equal(cc.w.cwnd, 30000);
+	assert_true(cc.w.ssthresh == UINT64_MAX);
+	/* Nothing is left to take back. */
+	assert_false(tux_cc_spurious(&cc, 9));
+}
+
+static void spurious__one_real_loss_is_enough(void **state)
+{
+	(void)state;
+	start(30000);
+	tux_cc_lost(&cc, 10, 100);
+	tux_cc_lost(&cc, 11, 100);
+	assert_false(tux_cc_spurious(&cc, 10));
+	assert_int_equal(cc.w.cwnd, 15000);
+	/* The next event has its own doubts. */
+	tux_cc_lost(&cc, 101, 200);
+	assert_true(tux_cc_spurious(&cc, 101));
+	assert_int_equal(cc.w.cwnd, 15000);
+}
+
+static void spurious__timeouts_in_a_row(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start(30000);
+	tux_cc_timeout(&cc, 3, 100);
+	tux_cc_timeout(&cc, 1, 200);
+	assert_int_equal(cc.w.cwnd, MSS);
+	for (i = 0; i < 3; i++)
+		assert_false(tux_cc_spurious(&cc, 10 + i));
+	assert_true(tux_cc_spurious(&cc, 100));
+	assert_int_equal(cc.w.cwnd, 30000);
+}
+
+static void spurious__never_makes_it_smaller(void **state)
+{
+	(void)state;
+	start(30000);
+	tux_cc_lost(&cc, 10, 100);
+	cc.w.cwnd = 60000;
+	assert_true(tux_cc_spurious(&cc, 10));
+	assert_int_equal(cc.w.cwnd, 60000);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			acked__what_left_before_the_reduction_grows_nothing),
+		cmocka_unit_test(spurious__all_of_an_event_takes_it_back),
+		cmocka_unit_test(spurious__one_real_loss_is_enough),
+		cmocka_unit_test(spurious__timeouts_in_a_row),
+		cmocka_unit_test(spurious__never_makes_it_smaller),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/cc.h"
+
+#include "../test.h"
+
+enum { MSS = 1000 };
+
+static struct tux_cc cc;
+static tux_time now;
+
+static void start(uint64_t packets)
+{
+	tux_cc_init(&cc, &tux_cc_cubic, MSS);
+	cc.w.cwnd = packets * MSS;
+	now = TUX_SEC(1000);
+}
+
+/* A full window is acknowledged, a round trip of @ms after it left. */
+static void round_of(unsigned ms)
+{
+	struct tux_cc_ack a = {
+		.bytes = cc.w.cwnd / 8, .sent_at = now, .full = true,
+		.rtt = TUX_MSEC(ms),
+	};
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		tux_cc_acked(&cc, &a, now + TUX_MSEC(ms));
+	now += TUX_MSEC(ms);
+}
+
+static void lose(void)
+{
+	tux_cc_lost(&cc, now, now);
+}
+
+static void init__is_cubic(void **state)
+{
+	(void)state;
+	start(10);
+	assert_string_equal(cc.ops->name, "cubic");
+}
+
+static void acked__slow_start_doubles_in_a_round(void **state)
+{
+	(void)state;
+	start(10);
+	round_of(100);
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+}
+
+static void reduce__to_seven_tenths(void **state)
+{
+	(void)state;
+	start(100);
+	lose();
+	assert_int_equal(cc.w.cwnd, 70 * MSS);
+	assert_int_equal(cc.w.ssthresh, 70 * MSS);
+	assert_int_equal(cc.w.cubic.w_max, 100 * MSS);
+	/* Lower than last time: what is left to others is a little more. */
+	now += 1;
+	lose();
+	assert_int_equal(cc.w.cwnd, 49 * MSS);
+	assert_int_equal(cc.w.cubic.w_max, 59500);
+}
+
+/* 1000 segments, 300 to go: K is the cube root of 750, 9.086 s. */
+static void acked__is_back_after_k(void **state)
+{
+	uint64_t half;
+
+	(void)state;
+	start(1000);
+	lose();
+	round_of(100);
+	assert_in_range(cc.w.cubic.k, 9080, 9090);
+	while (now < TUX_SEC(1000) + TUX_MSEC(4600))
+		round_of(100);
+	half = cc.w.cwnd;		/* 7/8 of the way at half the time */
+	assert_in_range(half, 955 * MSS, 970 * MSS);
+	while (now < TUX_SEC(1000) + TUX_MSEC(9200))
+		round_of(100);
+	assert_in_range(cc.w.cwnd, 998 * MSS, 1002 * MSS);
+	while (now < TUX_SEC(1000) + TUX_MSEC(14000))
+		round_of(100);
+	assert_in_range(cc.w.cwnd, 1030 * MSS, 1060 * MSS);
+}
+
+/* A short round trip: NewReno is faster, so follow it: 9/17 of a packet in each
+ * round, and one beyond where the loss was. */
+static void acked__no_slower_than_newreno(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start(20);
+	lose();
+	for (i = 0; i < 12; i++)
+		round_of(1);
+	assert_in_range(cc.w.cwnd, 19 * MSS, 21 * MSS);
+	for (i = 0; i < 10; i++)
+		round_of(1);
+	assert_in_range(cc.w.cwnd, 28 * MSS, 31 * MSS);
+}
+
+static void idle__does_not_count_as_time(void **state)
+{
+	(void)state;
+	start(1000);
+	lose();
+	round_of(100);
+	now += TUX_SEC(100);
+	tux_cc_idle(&cc, TUX_SEC(100));
+	round_of(100);
+	assert_in_range(cc.w.cwnd, 700 * MSS, 730 * MSS);
+}
+
+static void timeout__one_packet_and_slow_start(void **state)
+{
+	(void)state;
+	start(100);
+	tux_cc_timeout(&cc, 5, now);
+	assert_int_equal(cc.w.cwnd, MSS);
+	assert_int_equal(cc.w.ssthresh, 70 * MSS);
+	tux_cc_timeout(&cc, 1, now + 10);
+	assert_int_equal(cc.w.ssthresh, 70 * MSS);
+	now += 20;
+	round_of(100);
+	assert_int_equal(cc.w.cwnd, 2 * MSS);
+}
+
+static void spurious__the_cubic_is_as_before(void **state)
+{
+	struct tux_cubic was;
+
+	(void)state;
+	start(1000);
+	lose();
+	round_of(100);
+	was = cc.w.cubic;
+	lose();
+	assert_true(tux_cc_spurious(&cc, now - 1));
+	assert_true(cc.w.cubic.epoch_at == was.epoch_at);
+	assert_int_equal(cc.w.cubic.w_max, was.w_max);
+}
+
+static void acked__the_largest_numbers(void **state)
+{
+	(void)state;
+	start(10);
+	cc.mss = 16384;
+	cc.w.cwnd = UINT64_C(1) << 32;
+	lose();
+	round_of(1);
+	now += TUX_SEC(4000);
+	round_of(1);
+	assert_true(cc.w.cwnd >= UINT64_C(2) << 30);
+	assert_true(cc.w.cwnd < UINT64_C(1) << 34);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(init__is_cubic),
+		cmocka_unit_test(acked__slow_start_doubles_in_a_round),
+		cmocka_unit_test(reduce__to_seven_tenths),
+		cmocka_unit_test(acked__is_back_after_k),
+		cmocka_unit_test(acked__no_slower_than_newreno),
+		cmocka_unit_test(idle__does_not_count_as_time),
+		cmocka_unit_test(timeout__one_packet_and_slow_start),
+		cmocka_unit_test(spurious__the_cubic_is_as_before),
+		cmocka_unit_test(acked__the_largest_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wire/message.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "wire/pkt.h"
+
+#include "../test.h"
+
+/* Fragments of messages, whole, first and neither, an empty message and one
+ * that is cancelled; and ROOM. */
+static const char golden_messages[] =
+	"5478010100c5000001020304321435e000000009000000030000000000000064"
+	"00001000000000000206001900000007000001c0000000000000000500000000"
+	"68656c6c6f020900170000000200800000fffffffe0001117000000578616263"
+	"020b001500000003000000400000000100011170000000007802060014000000"
+	"0800000200000000000000000000000000021100140000000900000240000000"
+	"020000000c000000000a00001800100000000001000010000001000000000000"
+	"20ffffffc0";
+
+/* What golden_messages says, but for its last record, ROOM. */
+static const struct tux_message_hdr is[] = {
+	{ 0x06, 7, 0x1c0, 0, 5, 0, 5 },
+	{ 0x09, 2, 0x800000, 0xfffffffe, 70000, 1400, 3 },
+	{ 0x0b, 3, 0x40, 1, 70000, 0, 1 },
+	{ 0x06, 8, 0x200, 0, 0, 0, 0 },
+	{ 0x11, 9, 0x240, 2, 12, 0, 0 },
+};
+static const char *const bytes[] = { "hello", "abc", "x", "", "" };
+static const struct tux_room room_is[TUX_LANES] = {
+	{ 1 << 20, 256, 1 << 20 }, { 1 << 24, 32, 0xffffffc0 },
+};
+
+static bool same(const struct tux_message_hdr *a,
+		 const struct tux_message_hdr *b)
+{
+	return a->flags == b->flags && a->id == b->id && a->pos == b->pos &&
+	       a->order == b->order && a->total == b->total &&
+	       a->off == b->off && a->len == b->len;
+}
+
+static void golden__read(void **state)
+{
+	struct tux_room room[TUX_LANES];
+	struct tux_message_hdr h;
+	struct tux_record rec;
+	struct tux_reader r;
+	struct tux_pkt pkt;
+	uint8_t p[300];
+	unsigned i;
+	size_t len = test_hex(p, golden_messages);
+
+	(void)state;
+	assert_int_equal(tux_pkt_decode(&pkt, p, len), 0);
+	tux_reader_init(&r, &pkt, p);
+	for (i = 0; i < N_OF(is); i++) {
+		assert_int_equal(tux_reader_next(&r, &rec), 1);
+		assert_int_equal(rec.type, TUX_REC_MESSAGE);
+		assert_int_equal(tux_message_decode(&h, rec.flags, rec.body,
+						    rec.len), 0);
+		assert_true(same(&h, &is[i]));
+		assert_memory_equal(rec.body + TUX_MESSAGE_HDR, bytes[i],
+				    h.len);
+	}
+	assert_int_equal(tux_reader_next(&r, &rec), 1);
+	assert_int_equal(rec.type, TUX_REC_ROOM);
+	assert_int_equal(tux_room_decode(room, rec.body, rec.len), 0);
+	assert_memory_equal(room, room_is, sizeof(room));
+	assert_int_equal(tux_reader_next(&r, &rec), 0);
+}
+
+static void golden__write(void **state)
+{
+	struct tux_pkt h = { .flags = TUX_PKT_ELICIT, .id = 0x01020304,
+			     .seq = 9, .ack = 3, .got = 100, .window = 4096 };
+	uint8_t want[300], buf[300], *p;
+	struct tux_writer w;
+	unsigned i;
+	size_t len = test_hex(want, golden_messages);
+
+	(void)state;
+	tux_writer_init(&w, buf, sizeof(buf));
+	for (i = 0; i < N_OF(is); i++) {
+		p = tux_writer_add(&w, TUX_REC_MESSAGE, is[i].flags,
+				   TUX_MESSAGE_HDR + is[i].len);
+		tux_message_encode(&is[i], p);
+		memcpy(p + TUX_MESSAGE_HDR, bytes[i], is[i].len);
+	}
+	tux_room_encode(room_is, tux_writer_add(&w, TUX_REC_ROOM, 0,
+						TUX_ROOM_LEN));
+	assert_int_equal(tux_writer_end(&w, &h, NULL), len);
+	assert_memory_equal(buf, want, len);
+}
+
+static int decode(const struct tux_message_hdr *h)
+{
+	uint8_t p[TUX_MESSAGE_HDR];
+	struct tux_message_hdr back;
+
+	tux_message_encode(h, p);
+	return tux_message_decode(&back, h->flags, p, sizeof(p) + h->len);
+}
+
+static void decode__malformed(void **state)
+{
+	static const struct tux_message_hdr bad[] = {
+		{ 0x26, 0, 0, 0, 5, 0, 5 },	/* a flag not known */
+		{ 0x06, 0, 1, 0, 5, 0, 5 },	/* not aligned */
+		{ 0x06, 0, 0, 1, 5, 0, 5 },	/* a number, but no order */
+		{ 0x06, 0, 0, 0, 5, 0, 4 },	/* ends that do not fit */
+		{ 0x02, 0, 0, 0, 5, 0, 5 },
+		{ 0x04, 0, 0, 0, 5, 0, 5 },
+		{ 0x02, 0, 0, 0, 9, 1, 5 },
+		{ 0x04, 0, 0, 0, 5, 1, 5 },	/* beyond the end */
+		{ 0x04, 0, 0, 0, 5, 6, 0 },
+		{ 0x00, 0, 0, 0, 5, 0xffffffff, 5 },
+		{ 0x02, 0, 0, 0, 5, 0, 0 },	/* nothing */
+		{ 0x00, 0, 0, 0, 5, 3, 0 },
+		{ 0x04, 0, 0, 0, 5, 5, 0 },
+		{ 0x02, 0, 0, 0, TUX_MESSAGE_MAX + 1, 0, 5 },
+		{ 0x10, 0, 0, 0, 5, 0, 5 },	/* cancelled, with bytes */
+		{ 0x10, 0, 0, 0, 5, 1, 0 },
+		{ 0x12, 0, 0, 0, 5, 0, 0 },
+	};
+	struct tux_message_hdr h;
+	uint8_t p[TUX_MESSAGE_HDR] = { 0 };
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < N_OF(bad); i++)
+		assert_int_equal(decode(&bad[i]), -EBADMSG);
+	for (i = 0; i < sizeof(p); i++)
+		assert_int_equal(tux_message_decode(&h, 6, p, i), -EBADMSG);
+	/* Flags of a frame have 64 bits. */
+	assert_int_equal(tux_message_decode(&h, 6 | UINT64_C(1) << 40, p,
+					    sizeof(p)), -EBADMSG);
+	assert_int_equal(tux_message_decode(&h, 6, p, sizeof(p)), 0);
+}
+
+static void room__malformed(void **state)
+{
+	static const struct tux_room bad[] = {
+		{ 0, 0, 0 },
+		{ TUX_LANE_MIN / 2, 0, 0 },
+		{ TUX_LANE_MIN + 64, 0, 0 },	/* no power of two */
+		{ 2u * TUX_LANE_MAX, 0, 0 },
+		{ TUX_LANE_MIN, 0, 1 },
+	};
+	struct tux_room r[TUX_LANES], back[TUX_LANES];
+	uint8_t p[TUX_ROOM_LEN];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 2 * N_OF(bad); i++) {
+		memcpy(r, room_is, sizeof(r));
+		r[i % 2] = bad[i / 2];
+		tux_room_encode(r, p);
+		assert_int_equal(tux_room_decode(back, p, sizeof(p)),
+				 -EBADMSG);
+	}
+	tux_room_encode(room_is, p);
+	assert_int_equal(tux_room_decode(back, p, sizeof(p) - 1), -EBADMSG);
+	assert_int_equal(tux_room_decode(back, p, sizeof(p)), 0);
+}
+
+static void lane__one_piece(void **state)
+{
+	(void)state;
+	assert_int_equal(tux_lane_size(0), 64);
+	assert_int_equal(tux_lane_size(1), 64);
+	assert_int_equal(tux_lane_size(64), 64);
+	assert_int_equal(tux_lane_size(65), 128);
+	assert_true(tux_lane_place(0, 65536, 65536) == 0);
+	assert_true(tux_lane_place(64, 65536 - 64, 65536) == 64);
+	assert_true(tux_lane_place(64, 65536 - 63, 65536) == 65536);
+	assert_true(tux_lane_place(65536 + 128, 65536, 65536) == 131072);
+	assert_true(tux_lane_place(UINT64_C(1) << 33, 1, 65536) ==
+		    UINT64_C(1) << 33);
+}
+
+/* Whatever the lane has carried before, once it is empty any message that
+ * it takes finds room. */
+static void lane__takes_for_ever(void **state)
+{
+	uint32_t cap = TUX_LANE_MIN, len;
+	uint64_t pos, at;
+
+	(void)state;
+	assert_true(tux_lane_takes(cap, cap / 2));
+	assert_false(tux_lane_takes(cap, cap / 2 + 1));
+	assert_false(tux_lane_takes(cap, UINT64_C(1) << 32));
+	for (pos = 0; pos < 2 * (uint64_t)cap; pos += TUX_MESSAGE_ALIGN) {
+		for (len = 1; len <= cap / 2; len += 1023) {
+			at = tux_lane_place(pos, len, cap);
+			assert_true(at >= pos);
+			assert_true(at + tux_lane_size(len) <= pos + cap);
+			assert_true(at / cap ==
+				    (at + tux_lane_size(len) - 1) / cap);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(golden__read),
+		cmocka_unit_test(golden__write),
+		cmocka_unit_test(decode__malformed),
+		cmocka_unit_test(room__malformed),
+		cmocka_unit_test(lane__one_piece),
+		cmocka_unit_test(lane__takes_for_ever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
