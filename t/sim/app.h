@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/time.h"
 #include "conn/core.h"
 #include "tcp.h"
@@ -62,6 +63,7 @@ struct sim_patch {		/* other bytes than the usual at `off` */
 struct sim_end {
 	struct sim_conn *conn;
 	struct sim_host *host;
+	struct tux_list node;	/* in host->ends */
 	struct sim_end *peer;
 	unsigned side;		/* 0: the active opener */
 	struct sim_sock sock;

@@ -4,6 +4,8 @@
  */
 #include "sim.h"
 
+enum { CONNS = 16 };
+
 /* Datagrams from host 0 to host 1 so far. */
 static uint64_t sent(struct sim *s)
 {
@@ -44,7 +46,7 @@ static void send_all(struct sim *s)
 	uint64_t ref;
 	unsigned i;
 
-	for (i = 0; i < SIM_CONNS; i++) {
+	for (i = 0; i < CONNS; i++) {
 		struct sim_end *e = &s->conn[i]->end[0];
 
 		s->conn[i]->foul = true;	/* what it sends, nobody noted */
@@ -62,7 +64,7 @@ static void one_datagram(struct sim *s)
 	uint64_t before;
 	unsigned i;
 
-	for (i = 0; i < SIM_CONNS; i++) {
+	for (i = 0; i < CONNS; i++) {
 		sim_connect(x, y);
 		s->conn[i]->small = 65536;
 		s->conn[i]->bulk = 65536;
@@ -71,10 +73,10 @@ static void one_datagram(struct sim *s)
 	before = sent(s);
 	send_all(s);
 	sim_ms(s, 2);
-	for (i = 0; i < SIM_CONNS; i++)
+	for (i = 0; i < CONNS; i++)
 		SIM_CHECK(s, s->conn[i]->end[1].msg_got == 1);
 	SIM_CHECK(s, sent(s) - before == 2);
-	for (i = 0; i < 2 * SIM_CONNS; i++)
+	for (i = 0; i < 2 * CONNS; i++)
 		sim_finish(&s->conn[i / 2]->end[i % 2]);
 	sim_run_out(s, s->now + TUX_SEC(10));
 	sim_check_all(s);

@@ -110,12 +110,12 @@ static void note_path(struct sim_end *e)
 
 static void serve(struct sim_host *h)
 {
-	unsigned i;
+	struct tux_list *n;
 
-	for (i = 0; i < 2 * h->s->conn_n; i++) {
-		struct sim_end *e = &h->s->conn[i / 2]->end[i % 2];
+	TUX_LIST_EACH(n, &h->ends) {
+		struct sim_end *e = TUX_CONTAINER(n, struct sim_end, node);
 
-		if (e->host != h || !e->c)
+		if (!e->c)
 			continue;
 		note_path(e);
 		if (e->tcp_work)

@@ -104,12 +104,12 @@ void sim_host_forget(struct sim_end *e)
 
 static void forget_all(struct sim_host *h)
 {
-	unsigned i;
+	struct tux_list *n;
 
-	for (i = 0; i < 2 * h->s->conn_n; i++) {
-		struct sim_end *e = &h->s->conn[i / 2]->end[i % 2];
+	TUX_LIST_EACH(n, &h->ends) {
+		struct sim_end *e = TUX_CONTAINER(n, struct sim_end, node);
 
-		if (e->host == h && e->c)
+		if (e->c)
 			sim_host_forget(e);
 	}
 }
@@ -124,18 +124,16 @@ void sim_host_fini(struct sim_host *h)
 /* kill -9: the kernel closes what the process had open. */
 void sim_kill(struct sim_host *h)
 {
-	unsigned i;
+	struct tux_list *n;
 
 	if (h->dead)
 		return;
 	h->dead = true;
 	sim_note(h->s, "%c killed", h->name);
 	sim_host_fini(h);
-	for (i = 0; i < 2 * h->s->conn_n; i++) {
-		struct sim_end *e = &h->s->conn[i / 2]->end[i % 2];
+	TUX_LIST_EACH(n, &h->ends) {
+		struct sim_end *e = TUX_CONTAINER(n, struct sim_end, node);
 
-		if (e->host != h)
-			continue;
 		while (e->sock.refs)
 			sim_tcp_put(e, false);
 	}

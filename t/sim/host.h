@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/time.h"
 #include "conn/core.h"
 
@@ -21,6 +22,7 @@ struct sim_host {
 	struct sim *s;
 	unsigned i;
 	char name;		/* a, b, ... */
+	struct tux_list ends;	/* of connections */
 	bool dead;
 	tux_time stopped;	/* SIGSTOP, until then */
 	struct tux_core *core;

@@ -120,8 +120,8 @@ static void interleaved(struct sim *s)
 
 	sim_messages(s, &a, &b);
 	a->conn->bulk = 16 << 20;
-	sim_link(a->host, b->host)->rate = 100000000;
-	sim_link(a->host, b->host)->queue = TUX_MSEC(5);
+	sim_link(a->host, b->host)->neck =
+		sim_add_neck(s, 100000000, TUX_MSEC(5));
 	sim_ms(s, 50);
 	sim_send(a, 8 << 20, 0);
 	sim_ms(s, 40);
@@ -142,8 +142,8 @@ static void flood(struct sim *s)
 	unsigned i;
 
 	sim_messages(s, &a, &b);
-	sim_link(a->host, b->host)->rate = 10000000;
-	sim_link(a->host, b->host)->queue = TUX_MSEC(10);
+	sim_link(a->host, b->host)->neck =
+		sim_add_neck(s, 10000000, TUX_MSEC(10));
 	sim_ms(s, 50);
 	sim_send(a, 128 << 10, 0);
 	sim_send(a, 128 << 10, 0);
@@ -161,8 +161,8 @@ static void cancelled(struct sim *s)
 {
 	s->only = SIM_T(MSG_DELIVER) | SIM_T(MSG_CANCEL) | SIM_T(MSG_FAILED);
 	begin(s);
-	sim_link(a->host, b->host)->rate = 10000000;
-	sim_link(a->host, b->host)->queue = TUX_MSEC(20);
+	sim_link(a->host, b->host)->neck =
+		sim_add_neck(s, 10000000, TUX_MSEC(20));
 	sim_send(a, 100000, TUX_MSG_ORDERED);
 	sim_send(a, 100000, 0);
 	sim_send(a, 100, TUX_MSG_ORDERED);

@@ -32,8 +32,8 @@ static void mid_message(struct sim *s)
 	s->only = SIM_BACK | SIM_T(FRAME_OUT) | SIM_T(MSG_DELIVER) |
 		  SIM_T(MSG_SENT);
 	begin(s);
-	sim_link(a->host, b->host)->rate = 10000000;
-	sim_link(a->host, b->host)->queue = TUX_MSEC(20);
+	sim_link(a->host, b->host)->neck =
+		sim_add_neck(s, 10000000, TUX_MSEC(20));
 	sim_send(a, 100000, 0);
 	sim_ms(s, 6);
 	sim_part(s, 0, 1, true);

@@ -145,21 +145,69 @@ static bool vanishes(struct sim *s, struct sim_link *l, unsigned kinds,
 	return dropped_on_purpose(l, kinds) || sim_chance(s, l->loss);
 }
 
-/* How long the bottleneck holds @len bytes; TUX_NEVER: its queue is full. */
-static tux_time bottleneck(struct sim *s, struct sim_link *l, size_t len)
-{
-	tux_time wait;
+/* ---- bottlenecks ---- */
 
-	if (!l->rate)
-		return 0;
-	if (l->free_at < s->now)
-		l->free_at = s->now;
-	wait = l->free_at - s->now;
-	if (wait > l->queue)
-		return TUX_NEVER;
-	l->free_at += len * TUX_SEC(1) / l->rate;
-	return l->free_at - s->now;
+struct sim_neck *sim_add_neck(struct sim *s, uint64_t rate, tux_time queue)
+{
+	struct sim_neck *k = calloc(1, sizeof(*k));
+
+	k->rate = rate;
+	k->queue = queue;
+	k->next = s->necks;
+	s->necks = k;
+	return k;
 }
+
+static bool is_full(const struct sim *s, const struct sim_neck *k)
+{
+	if (k->free_at > s->now + k->queue)
+		return true;
+	return k->places && k->sent_n >= k->places &&
+	       k->leave[(k->sent_n - k->places) % SIM_PLACES] > s->now;
+}
+
+/* How long @k holds @len bytes; TUX_NEVER: it is full. */
+static tux_time squeeze(struct sim *s, struct sim_neck *k, size_t len)
+{
+	if (is_full(s, k)) {
+		k->lost_n++;
+		return TUX_NEVER;
+	}
+	if (k->free_at < s->now)
+		k->free_at = s->now;
+	k->free_at += len * TUX_SEC(1) / k->rate;
+	k->leave[k->sent_n++ % SIM_PLACES] = k->free_at;
+	return k->free_at - s->now;
+}
+
+/* How long @len bytes wait to cross @l; TUX_NEVER: they do not. */
+static tux_time admit(struct sim *s, struct sim_link *l, unsigned kinds,
+		      size_t len)
+{
+	tux_time wait = 0;
+
+	l->sent_n++;
+	if (vanishes(s, l, kinds, len))
+		wait = TUX_NEVER;
+	else if (l->neck)
+		wait = squeeze(s, l->neck, len);
+	l->lost_n += wait == TUX_NEVER;
+	return wait;
+}
+
+static tux_time travel(struct sim *s, const struct sim_link *l)
+{
+	return l->delay + sim_below(s, l->jitter + 1);
+}
+
+tux_time sim_net_cross(struct sim *s, struct sim_link *l, size_t len)
+{
+	tux_time wait = admit(s, l, 0, len);
+
+	return wait == TUX_NEVER ? wait : s->now + wait + travel(s, l);
+}
+
+/* ---- datagrams ---- */
 
 static void damage(struct sim *s, struct sim_link *l, struct dgram *d)
 {
@@ -198,8 +246,7 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	if (sim_chance(s, l->flip))
 		damage(s, l, d);
 	tux_list_push(&s->wire, &d->node);
-	sim_at(s, s->now + wait + l->delay + sim_below(s, l->jitter + 1),
-	       arrive, d, 0, 0);
+	sim_at(s, s->now + wait + travel(s, l), arrive, d, 0, 0);
 }
 
 static void digest(struct sim *s, const uint8_t *p, size_t len)
@@ -245,11 +292,9 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	if (!dst)
 		return;			/* no such port: ICMP tells nobody */
 	l = sim_link(h, dst);
-	l->sent_n++;
 	kinds = sim_kinds(l, p, len);
-	if (vanishes(s, l, kinds, len) ||
-	    (wait = bottleneck(s, l, len)) == TUX_NEVER) {
-		l->lost_n++;
+	wait = admit(s, l, kinds, len);
+	if (wait == TUX_NEVER) {
 		sim_note(s, "lost %s from %c",
 			 kinds_text(kinds, text, sizeof(text)), h->name);
 		return;
@@ -269,7 +314,12 @@ void sim_part(struct sim *s, unsigned a, unsigned b, bool down)
 void sim_net_fini(struct sim *s)
 {
 	struct tux_list *n, *m;
+	struct sim_neck *k;
 
+	while ((k = s->necks) != NULL) {
+		s->necks = k->next;
+		free(k);
+	}
 	TUX_LIST_EACH_SAFE(n, m, &s->wire)
 		free(TUX_CONTAINER(n, struct dgram, node));
 }

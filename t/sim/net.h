@@ -15,7 +15,7 @@
 struct sim;
 struct sim_host;
 
-enum { SIM_DROPS = 8 };
+enum { SIM_DROPS = 8, SIM_PLACES = 128 };
 
 /* What a datagram carries, as bits. */
 enum sim_kind {
@@ -42,19 +42,29 @@ struct sim_drop {		/* drop `n` that carry one of `kinds` */
 /* Sees, and may change, each datagram that is about to cross a link. */
 typedef void sim_tap_fn(struct sim *s, uint8_t *p, size_t len);
 
+struct sim_neck {		/* a port of a switch, drop-tail */
+	uint64_t rate;		/* bytes a second */
+	tux_time queue;		/* the longest wait */
+	unsigned places;	/* packets at once, up to SIM_PLACES; 0: any
+				 * number */
+	/* its own */
+	struct sim_neck *next;	/* in sim->necks */
+	tux_time free_at;	/* when it is idle */
+	tux_time leave[SIM_PLACES];	/* when the last ones do */
+	uint64_t sent_n, lost_n;
+};
+
 struct sim_link {
 	tux_time delay;
 	tux_time jitter;	/* up to so much more, each on its own */
 	uint32_t loss, twice, flip;	/* of a million datagrams */
 	tux_time late;		/* the second one comes up to so much later */
-	uint64_t rate;		/* bytes a second; 0: no bottleneck */
-	tux_time queue;		/* the longest wait at the bottleneck */
+	struct sim_neck *neck;	/* NULL: it is as fast as its senders */
 	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
 	bool down;
 	struct sim_drop drop[SIM_DROPS];
 	sim_tap_fn *tap;
 	/* the link's own */
-	tux_time free_at;	/* when the bottleneck is idle */
 	uint64_t got, limit;	/* of the last packet that told them */
 	uint64_t sent_n, lost_n, flip_n;
 };
@@ -62,6 +72,9 @@ struct sim_link {
 void sim_net_fini(struct sim *s);
 void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 		  const struct tux_addr *from, const uint8_t *p, size_t len);
+
+/* When @len bytes that are nobody's datagram come out of @l; TUX_NEVER. */
+tux_time sim_net_cross(struct sim *s, struct sim_link *l, size_t len);
 
 /* What the @len bytes at @p carry.  Updates what @l knows of windows. */
 unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len);

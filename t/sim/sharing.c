@@ -53,8 +53,7 @@ static void slow_link(struct sim *s)
 	struct sim_link *l = sim_link(&s->host[0], &s->host[1]);
 
 	l->delay = TUX_MSEC(5);
-	l->rate = 10000000;
-	l->queue = TUX_MSEC(20);
+	l->neck = sim_add_neck(s, 10000000, TUX_MSEC(20));
 }
 
 /* Eight connections between two hosts, one after the other: equal shares, and

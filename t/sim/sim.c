@@ -154,6 +154,8 @@ bool sim_free(struct sim *s, uint64_t *digest)
 			 (unsigned long long)s->blocks);
 	for (i = 0; i < s->conn_n; i++)
 		free_conn(s->conn[i]);
+	for (i = 0; i < s->host_n; i++)
+		free(s->link[i]);
 	sim_net_fini(s);
 	held = !s->failed;
 	if (digest)
@@ -190,9 +192,11 @@ struct sim_host *sim_add_host(struct sim *s)
 
 	h->s = s;
 	h->i = s->host_n++;
-	h->name = (char)('a' + h->i);
+	h->name = (char)('a' + h->i % 26);
+	tux_list_init(&h->ends);
 	sim_host_init(h);
-	for (i = 0; i < SIM_HOSTS; i++)
+	s->link[h->i] = calloc(SIM_HOSTS, sizeof(*s->link[0]));
+	for (i = 0; i < s->host_n; i++)
 		s->link[i][h->i].delay = s->link[h->i][i].delay = TUX_MSEC(1);
 	return h;
 }
@@ -211,6 +215,7 @@ static void init_end(struct sim_conn *k, unsigned i, struct sim_host *h)
 	e->side = i;
 	e->peer = &k->end[1 - i];
 	e->plan.wmax = e->plan.rmax = 16384;
+	tux_list_push(&h->ends, &e->node);
 }
 
 static void claim(struct sim *s, void *arg, uint64_t n, uint64_t m)

@@ -28,8 +28,8 @@
 #include "tcp.h"
 
 enum {
-	SIM_HOSTS = 4,
-	SIM_CONNS = 16,
+	SIM_HOSTS = 80,
+	SIM_CONNS = 256,
 	SIM_PORT = 6379,	/* where passive ends listen */
 	SIM_DGRAM = 16384,	/* the longest datagram a host builds */
 };
@@ -74,13 +74,14 @@ struct sim {
 	bool tcp_ports;		/* hosts to come use TCP's own, as AF_XDP's do */
 	struct sim_host host[SIM_HOSTS];
 	unsigned host_n;
-	struct sim_link link[SIM_HOSTS][SIM_HOSTS];
+	struct sim_link *link[SIM_HOSTS];	/* [from][to] */
 	struct sim_conn *conn[SIM_CONNS];
 	unsigned conn_n;
 	struct tux_mem mem;
 	uint64_t blocks;	/* that cores hold now */
 	uint64_t alloc_n, alloc_fail_at;	/* fail the n-th; 0: none */
 	struct tux_list wire;	/* datagrams under way */
+	struct sim_neck *necks;
 	/* traces */
 	uint64_t only;		/* SIM_T() bits of what goes to `golden` */
 	bool net_lines;		/* ... and what the network loses */
@@ -106,9 +107,13 @@ bool sim_free(struct sim *s, uint64_t *digest);
 struct sim *sim_inner(struct sim *s, uint64_t n);
 void sim_inner_free(struct sim *s, struct sim *inner, uint64_t n);
 
-/* The next host, a, b, ...; links to and from it take 1 ms. */
+/* The next host, a to z, and again; links to and from it take 1 ms. */
 struct sim_host *sim_add_host(struct sim *s);
 struct sim_link *sim_link(struct sim_host *from, struct sim_host *to);
+
+/* A bottleneck, for any number of links, that lets @rate bytes pass in a second
+ * and has a queue for what passes in @queue. */
+struct sim_neck *sim_add_neck(struct sim *s, uint64_t rate, tux_time queue);
 
 /* A connection from @a to @b, established now.  Adjust plan, ring, mtu and tcp
  * before running. */

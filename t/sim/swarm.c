@@ -53,8 +53,10 @@ static void link_up(struct sim *s, struct sim_link *l)
 		l->late = sim_below(s, TUX_SEC(3));
 	l->flip = part(s, 250000, 100000);
 	if (!sim_below(s, 4)) {
-		l->rate = scale(s, 200000, 1000000000);
-		l->queue = scale(s, TUX_MSEC(1), TUX_MSEC(200));
+		uint64_t rate = scale(s, 200000, 1000000000);
+
+		l->neck = sim_add_neck(s, rate, scale(s, TUX_MSEC(1),
+						      TUX_MSEC(200)));
 	}
 }
 
