@@ -65,7 +65,8 @@ static void on_trace(void *arg, void *user, const struct tux_trace *t)
 
 void sim_host_init(struct sim_host *h)
 {
-	static const uint8_t ip[16] = { [10] = 0xff, 0xff, 10, 0, 0, 0 };
+	static const uint8_t net4[16] = { [10] = 0xff, 0xff, 10 };
+	static const uint8_t net6[16] = { 0x20, 0x01, 0x0d, 0xb8 };
 	struct tux_core_opts o = {
 		.mem = &h->s->mem,
 		.events = &h->events,
@@ -75,7 +76,7 @@ void sim_host_init(struct sim_host *h)
 		.ack_delay = TUX_MSEC(1),
 	};
 
-	memcpy(h->addr.ip, ip, sizeof(ip));
+	memcpy(h->addr.ip, h->s->v6 ? net6 : net4, sizeof(h->addr.ip));
 	h->addr.ip[15] = (uint8_t)(1 + h->i);
 	h->addr.port = o.port;
 	h->timer_at = TUX_NEVER;

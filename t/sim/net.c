@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sim.h"
 #include "wire/pkt.h"
 
@@ -249,11 +250,30 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	sim_at(s, s->now + wait + travel(s, l), arrive, d, 0, 0);
 }
 
+/* What a HELLO, and only that, says of addresses, and the sums over it. */
+static void blank_addresses(uint8_t *p)
+{
+	uint8_t *hello = p + TUX_PKT_HDR + TUX_REC_HDR;
+
+	memset(p + 12, 0, 4);		/* the CRC */
+	hello[TUX_HELLO_FAMILY] = 0;
+	memset(hello + TUX_HELLO_AADDR, 0, TUX_HELLO_LEN - TUX_HELLO_AADDR);
+}
+
+/* The same for either family. */
 static void digest(struct sim *s, const uint8_t *p, size_t len)
 {
 	static const struct tux_key key = { 1, 2 };
-	uint64_t in[3] = { s->digest, s->now, tux_sip(&key, p, len) };
+	uint64_t in[3] = { s->digest, s->now };
+	uint8_t copy[SIM_DGRAM];
+	size_t at;
 
+	memcpy(copy, p, len);
+	for (at = 0; at < len; at += tux_get16(p + at + 4)) {
+		if (p[at + 3] & TUX_PKT_OPEN)
+			blank_addresses(copy + at);
+	}
+	in[2] = tux_sip(&key, copy, len);
 	s->digest = tux_sip(&key, in, sizeof(in));
 }
 

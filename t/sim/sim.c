@@ -119,11 +119,12 @@ static void mem_free(void *arg, void *p)
 
 /* ---- birth and end ---- */
 
-struct sim *sim_new(uint64_t seed)
+struct sim *sim_new(uint64_t seed, bool v6)
 {
 	struct sim *s = calloc(1, sizeof(*s));
 
 	s->rng = seed;
+	s->v6 = v6;
 	tux_list_init(&s->wire);
 	s->mem = (struct tux_mem){ mem_alloc, mem_free, s };
 	return s;
@@ -169,7 +170,7 @@ bool sim_free(struct sim *s, uint64_t *digest)
 
 struct sim *sim_inner(struct sim *s, uint64_t n)
 {
-	struct sim *o = sim_new(s->rng + n);
+	struct sim *o = sim_new(s->rng + n, s->v6);
 
 	o->loud = s->loud;
 	return o;

@@ -9,7 +9,8 @@
  * cross links that delay, lose, reorder, double and damage them.
  *
  * Each byte of a stream is a function of connection, direction and offset, and
- * is checked when it is read.  The same seed gives the same datagrams.
+ * is checked when it is read.  The same seed gives the same datagrams, whatever
+ * the family of the addresses.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -67,7 +68,9 @@ struct sim_text {
 struct sim {
 	tux_time now;
 	uint64_t rng;
-	uint64_t digest;	/* of all datagrams, with their times */
+	bool v6;		/* addresses are IPv6's */
+	uint64_t digest;	/* of all datagrams, with their times, but for
+				 * the addresses in them */
 	struct sim_event *heap;
 	size_t heap_len, heap_cap;
 	uint64_t order;
@@ -95,7 +98,7 @@ struct sim {
 
 /* ---- a simulation ---------------------------------------------------- */
 
-struct sim *sim_new(uint64_t seed);
+struct sim *sim_new(uint64_t seed, bool v6);
 
 /* Frees all; fails @s first if a core has kept memory.  Returns whether the
  * simulation held. */
@@ -217,7 +220,8 @@ struct sim_story {
 };
 
 /* A story's program defines this and nothing else; a NULL name ends it.  Each
- * is run twice, and must send the same datagrams at the same times. */
+ * is run over IPv4 and over IPv6, and must send the same datagrams at the same
+ * times. */
 extern const struct sim_story sim_stories[];
 
 #endif
