@@ -8,9 +8,16 @@
 
 enum {
 	PAGE = 4096,
-	CHUNK = 16,		/* blocks that are mapped at once */
-	WARM = 64,		/* free blocks that keep their pages */
+	CHUNK = 16 << 20,	/* bytes that are mapped at once, */
+	CHUNK_N = 16,		/* or so many blocks, or one */
+	WARM = 32 << 20,	/* bytes of free blocks that keep their pages, */
+	WARM_N = 64,		/* or so many blocks */
 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
 
 struct tux_arena_chunk {	/* its own page, before the blocks */
 	struct tux_arena_chunk *next;
@@ -21,11 +28,15 @@ void tux_arena_init(struct tux_arena *a, size_t size, size_t head)
 	memset(a, 0, sizeof(*a));
 	a->size = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
 	a->head = head;
+	a->chunk_n = least(CHUNK / a->size, CHUNK_N);
+	if (!a->chunk_n)
+		a->chunk_n = 1;
+	a->warm_n = least(WARM / a->size, WARM_N);
 }
 
 static size_t chunk_len(const struct tux_arena *a)
 {
-	return PAGE + CHUNK * a->size;
+	return PAGE + a->chunk_n * a->size;
 }
 
 void tux_arena_fini(struct tux_arena *a)
@@ -60,13 +71,13 @@ static void *pop(struct tux_arena *a)
 static void grow(struct tux_arena *a)
 {
 	struct tux_arena_chunk *c;
-	unsigned i;
+	size_t i;
 
 	if (tux_area_map((void **)&c, chunk_len(a), TUX_AREA_SHARED))
 		return;
 	c->next = a->chunks;
 	a->chunks = c;
-	for (i = CHUNK; i-- > 0;)
+	for (i = a->chunk_n; i-- > 0;)
 		push(a, (char *)c + PAGE + i * a->size);
 }
 
@@ -89,7 +100,7 @@ void tux_arena_put(struct tux_arena *a, void *p)
 	bool warm;
 
 	tux_latch_take(&a->latch);
-	warm = a->free_n < WARM;
+	warm = a->free_n < a->warm_n;
 	tux_latch_drop(&a->latch);
 	/* A block that carried much keeps much; a few such are enough. */
 	if (!warm)

@@ -20,6 +20,8 @@ struct tux_arena {
 	struct tux_latch latch;
 	size_t size;		/* of a block, in whole pages */
 	size_t head;		/* bytes at a block's front that come zeroed */
+	size_t chunk_n;		/* blocks that are mapped at once */
+	size_t warm_n;		/* free blocks that keep their pages */
 	void *free;		/* a free block; its first word is the next */
 	uint32_t free_n;
 	struct tux_arena_chunk *chunks;

@@ -74,6 +74,26 @@ static void put__gives_pages_of_many_back(void **state)
 	tux_arena_fini(&a);
 }
 
+/* Large ones come one by one, and leave nothing behind. */
+static void get__of_large_blocks(void **state)
+{
+	enum { LARGE = 40 << 20 };
+	struct tux_arena a;
+	uint8_t *p;
+
+	(void)state;
+	tux_arena_init(&a, LARGE, 0);
+	p = tux_arena_get(&a);
+	assert_non_null(p);
+	assert_int_equal(a.free_n, 0);
+	p[LARGE - 1] = p[LARGE / 2] = 1;
+	tux_arena_put(&a, p);
+	assert_ptr_equal(tux_arena_get(&a), p);
+	assert_int_equal(p[LARGE - 1], 0);
+	assert_int_equal(p[LARGE / 2], 0);
+	tux_arena_fini(&a);
+}
+
 static void *take_and_give(void *arg)
 {
 	struct tux_arena *a = arg;
@@ -118,6 +138,7 @@ int main(void)
 		cmocka_unit_test(get__gives_distinct_blocks),
 		cmocka_unit_test(put__is_recycled_with_a_clean_head),
 		cmocka_unit_test(put__gives_pages_of_many_back),
+		cmocka_unit_test(get__of_large_blocks),
 		cmocka_unit_test(get__by_many_threads),
 	};
 
