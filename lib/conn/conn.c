@@ -72,7 +72,7 @@ int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 	err = o->box && !c->msg ? -ENOMEM :
 	      tux_table_add(&core->table, c->id, &c->tuple, c->active, c);
 	if (err) {
-		tux_mem_free(core->mem, c->msg);
+		tux_messages_free(core->mem, c->msg);
 		tux_mem_free(core->mem, c);
 		return err;
 	}
@@ -94,7 +94,7 @@ void tux_conn_close(struct tux_conn *c)
 	tux_heap_set(&core->timers, &c->timer, TUX_NEVER);
 	tux_table_del(&core->table, c->id, &c->tuple, c->active);
 	core->conn_n--;
-	tux_mem_free(core->mem, c->msg);
+	tux_messages_free(core->mem, c->msg);
 	tux_mem_free(core->mem, c);
 }
 

@@ -109,6 +109,7 @@ struct tux_messages {
 /* NULL: no memory. */
 struct tux_messages *tux_messages_new(const struct tux_mem *mem,
 				      struct tux_msgbox *box);
+void tux_messages_free(const struct tux_mem *mem, struct tux_messages *g);
 
 /* The application has rung: notes, cancellations, releases. */
 void tux_messages_rung(struct tux_conn *c);

@@ -15,11 +15,23 @@ struct tux_messages *tux_messages_new(const struct tux_mem *mem,
 	if (!g)
 		return NULL;
 	g->box = box;
-	for (i = 0; i < TUX_LANES; i++)
+	atomic_store(&box->err, 0);
+	for (i = 0; i < TUX_LANES; i++) {
 		tux_list_init(&g->tx[i].work);
+		g->tx[i].note = box->tx[i].taken;
+	}
 	for (i = 0; i < TUX_MSG_N; i++)
 		tux_list_init(&g->out[i].work);
 	return g;
+}
+
+void tux_messages_free(const struct tux_mem *mem, struct tux_messages *g)
+{
+	unsigned i;
+
+	for (i = 0; g && i < TUX_LANES; i++)
+		g->box->tx[i].taken = g->tx[i].note;
+	tux_mem_free(mem, g);
 }
 
 static bool waits(const struct tux_messages *g, unsigned lane)
@@ -40,33 +52,26 @@ bool tux_messages_idle(const struct tux_conn *c)
 	return true;
 }
 
-/* Fails the notes of the lane that have not begun. */
-static void fail_waiting(struct tux_conn *c, unsigned lane, int err)
+/* The notes that have not begun fail, and so does what comes. */
+static void refuse(struct tux_conn *c, int err)
 {
 	struct tux_messages *g = c->msg;
-	struct tux_msg_lane_tx *l = &g->tx[lane];
+	unsigned i;
 
-	while (waits(g, lane)) {
-		uint32_t slot = tux_lane_slot(lane, l->note++);
-		struct tux_note *n = &g->box->note[slot];
-
-		n->err = (uint32_t)err;
-		atomic_store(&n->state, TUX_NOTE_FAILED);
-	}
+	for (i = 0; i < TUX_LANES; i++)
+		g->box->tx[i].taken = g->tx[i].note;
+	tux_msgbox_refuse(g->box, err);
+	for (i = 0; i < TUX_LANES; i++)
+		g->tx[i].note = g->box->tx[i].taken;
 	tux_conn_ready(c);
 }
 
 void tux_messages_end(struct tux_conn *c, int err)
 {
-	struct tux_messages *g = c->msg;
-	unsigned i;
-
-	if (!g || g->ended)
+	if (!c->msg || c->msg->ended)
 		return;
-	g->ended = true;
-	atomic_store(&g->box->err, (uint32_t)err);
-	for (i = 0; i < TUX_LANES; i++)
-		fail_waiting(c, i, err);
+	c->msg->ended = true;
+	refuse(c, err);
 }
 
 void tux_messages_fail(struct tux_conn *c, int err)
@@ -86,14 +91,8 @@ void tux_messages_fail(struct tux_conn *c, int err)
 
 void tux_messages_silent(struct tux_conn *c)
 {
-	struct tux_messages *g = c->msg;
-	unsigned i;
-
-	if (!g || g->ended)
-		return;
-	atomic_store(&g->box->err, EPROTONOSUPPORT);
-	for (i = 0; i < TUX_LANES; i++)
-		fail_waiting(c, i, EPROTONOSUPPORT);
+	if (c->msg && !c->msg->ended)
+		refuse(c, EPROTONOSUPPORT);
 }
 
 void tux_messages_proved(struct tux_conn *c)
@@ -153,12 +152,8 @@ void tux_messages_rung(struct tux_conn *c)
 
 	if (!g)
 		return;
-	if (g->ended) {			/* some may have come since */
-		unsigned i;
-
-		for (i = 0; i < TUX_LANES; i++)
-			fail_waiting(c, i, (int)atomic_load(&g->box->err));
-	}
+	if (g->ended)			/* some may have come since */
+		refuse(c, (int)atomic_load(&g->box->err));
 	if (c->closed)
 		sink(g);
 	tux_message_cancels(c);

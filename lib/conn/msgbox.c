@@ -52,6 +52,28 @@ void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk)
 	}
 }
 
+static void refuse_lane(struct tux_msgbox *b, unsigned lane, int err)
+{
+	struct tux_msgbox_tx *t = &b->tx[lane];
+
+	while (t->taken != atomic_load(&t->next)) {
+		struct tux_note *m = note_at(b, lane, t->taken++);
+
+		m->err = (uint32_t)err;
+		atomic_store(&m->state, TUX_NOTE_FAILED);
+	}
+}
+
+void tux_msgbox_refuse(struct tux_msgbox *b, int err)
+{
+	unsigned i;
+
+	/* First, so that no more than what is being reserved now follows. */
+	atomic_store(&b->err, (uint32_t)err);
+	for (i = 0; i < TUX_LANES; i++)
+		refuse_lane(b, i, err);
+}
+
 uint32_t tux_msgbox_longest(const struct tux_msgbox *b)
 {
 	return atomic_load(&b->tx[TUX_LANE_BULK].max);

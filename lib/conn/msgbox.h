@@ -60,6 +60,8 @@ struct tux_msgbox_tx {			/* one lane, out */
 	uint32_t cap, mem;		/* its bytes are at mem in the box */
 	_Atomic uint32_t max;		/* longest that the peer takes */
 	_Atomic uint64_t next;		/* notes written */
+	uint64_t taken;			/* ... begun or refused; the loop's, while
+					 * it has no connection */
 	uint64_t first;			/* oldest note in use: who sends owns it */
 	uint64_t head, tail;		/* places in use: the application's */
 };
@@ -106,6 +108,10 @@ size_t tux_msgbox_size(uint32_t small, uint32_t bulk);
 
 /* Sets up @b in zeroed memory of that size. */
 void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk);
+
+/* The loop's side, while it has no connection: whatever waits to be sent fails
+ * with @err (an errno), and so does what is tried, until there is one. */
+void tux_msgbox_refuse(struct tux_msgbox *b, int err);
 
 /* The longest message that may be sent, as far as is known. */
 uint32_t tux_msgbox_longest(const struct tux_msgbox *b);

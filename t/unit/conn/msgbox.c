@@ -225,6 +225,32 @@ static void take__in_groups(void **state)
 	free(b);
 }
 
+/* Before there is a connection, and more than a lane's notes in all. */
+static void refuse__what_waits_and_comes(void **state)
+{
+	struct tux_msgbox *b = box();
+	unsigned i, round;
+	uint64_t ref, told;
+	void *p;
+	int err;
+
+	(void)state;
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < TUX_MSG_SMALL_N / 2; i++)
+			assert_int_equal(reserve(b, 1, &p, &ref), 0);
+		assert_int_equal(reserve(b, TUX_MSG_SMALL + 1, &p, &ref), 0);
+		tux_msgbox_refuse(b, EPROTONOSUPPORT);
+		assert_int_equal(reserve(b, 1, &p, &ref), -EPROTONOSUPPORT);
+		for (i = 0; tux_msgbox_settled(b, &told, &err); i++)
+			assert_int_equal(err, EPROTONOSUPPORT);
+		assert_int_equal(i, TUX_MSG_SMALL_N / 2 + 1);
+		assert_int_equal(told, ref);
+		tux_msgbox_commit(b, told);	/* it is no more */
+		atomic_store(&b->err, 0);
+	}
+	free(b);
+}
+
 /* It rings when enough is free: bytes, or places. */
 static void release__rings(void **state)
 {
@@ -255,6 +281,7 @@ int main(void)
 		cmocka_unit_test(order__counts_across_lanes),
 		cmocka_unit_test(cancel__until_settled),
 		cmocka_unit_test(settled__failures_wait),
+		cmocka_unit_test(refuse__what_waits_and_comes),
 		cmocka_unit_test(take__in_groups),
 		cmocka_unit_test(release__rings),
 	};
