@@ -80,20 +80,33 @@ static uint32_t datagram_max(const struct tux_stack *s,
 	return mtu < UDP_MAX ? (uint32_t)mtu : UDP_MAX;
 }
 
-static struct tux_end *new_end(struct tux_stack *s)
+/* Back to where they came from; NULL is fine. */
+static void put_memory(struct tux_stack *s, struct tux_duplex *dx,
+		       struct tux_msgbox *box)
+{
+	if (dx)
+		tux_arena_put(&s->arena, dx);
+	if (box)
+		tux_arena_put(&s->boxes, box);
+}
+
+static struct tux_end *new_end(struct tux_stack *s, bool messages)
 {
 	struct tux_duplex *dx = tux_arena_get(&s->arena);
-	struct tux_end *e;
+	struct tux_msgbox *box = messages ? tux_arena_get(&s->boxes) : NULL;
+	struct tux_end *e = NULL;
 
-	if (!dx)
-		return NULL;
-	e = tux_ends_get(&s->ends);
+	if (dx && (box || !messages))
+		e = tux_ends_get(&s->ends);
 	if (!e) {
-		tux_arena_put(&s->arena, dx);
+		put_memory(s, dx, box);
 		return NULL;
 	}
 	tux_duplex_init(dx, TUX_RING_LEN);
+	if (box)
+		tux_msgbox_init(box, TUX_SMALL_LEN, s->bulk_len);
 	e->dx = dx;
+	e->box = box;
 	return e;
 }
 
@@ -116,7 +129,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	d = tux_stack_choose(s);
 	if (!d)
 		return -TUX_REASON_NOT_STARTED;
-	e = new_end(s);
+	e = new_end(s, o->messages && s->bulk_len);
 	if (!e)
 		return -TUX_REASON_NO_MEMORY;
 	e->user = o->user;
@@ -204,9 +217,10 @@ void tux_end_free(struct tux_end *e)
 {
 	struct tux_stack *s = driver_of(e)->stack;
 	struct tux_duplex *dx = e->dx;
+	struct tux_msgbox *box = e->box;
 
 	tux_ends_put(&s->ends, e);
-	tux_arena_put(&s->arena, dx);
+	put_memory(s, dx, box);
 }
 
 /* ---- going raw -------------------------------------------------------- */

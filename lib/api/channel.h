@@ -40,6 +40,8 @@ struct tux_stack_opts {
 	unsigned threads;	/* dedicated loops; 0: one loop, inline */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
 	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
+	uint32_t message_max;	/* the longest message that ends may send or
+				 * take; 0: they take none */
 
 	/* Told on a loop's thread; @user is the end's.  Short, and calls
 	 * nothing here but tux_waiter_*(). */
@@ -87,6 +89,7 @@ struct tux_end_opts {
 	int fd;			/* the connected TCP socket */
 	struct tux_tuple tuple;
 	bool active;		/* this process called connect() */
+	bool messages;		/* beside the stream: see post.h */
 	void *user;
 };
 

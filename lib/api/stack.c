@@ -70,6 +70,16 @@ static unsigned loops(const struct tux_stack *s)
 	return s->o.threads && s->o.io == TUX_IO_UDP ? s->o.threads : 1;
 }
 
+/* A message takes up to half of its lane. */
+static uint32_t bulk_len(uint32_t message_max)
+{
+	uint32_t len = TUX_LANE_MIN;
+
+	while (len / 2 < message_max)
+		len *= 2;
+	return len;
+}
+
 static int open_all(struct tux_stack *s)
 {
 	unsigned i, n = loops(s);
@@ -77,6 +87,11 @@ static int open_all(struct tux_stack *s)
 
 	tux_arena_init(&s->arena, tux_duplex_size(TUX_RING_LEN),
 		       sizeof(struct tux_duplex));
+	if (s->o.message_max) {
+		s->bulk_len = bulk_len(s->o.message_max);
+		tux_arena_init(&s->boxes,
+			       tux_msgbox_size(TUX_SMALL_LEN, s->bulk_len), 0);
+	}
 	err = tux_ends_init(&s->ends);
 	for (i = 0; i < n && !err; i++) {
 		err = open_loop(s, &s->driver[i]);
@@ -92,7 +107,7 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	struct tux_stack *s;
 	int err;
 
-	if (o->threads > TUX_LOOPS_MAX)
+	if (o->threads > TUX_LOOPS_MAX || o->message_max > TUX_LANE_MAX / 2)
 		return -EINVAL;
 	err = tux_area_map((void **)&s, sizeof(*s), TUX_AREA_PRIVATE);
 	if (err)
@@ -134,6 +149,7 @@ void tux_stack_free(struct tux_stack *s)
 	for (i = 0; i < s->loop_n; i++)
 		tux_loop_free(s->driver[i].loop);
 	tux_arena_fini(&s->arena);
+	tux_arena_fini(&s->boxes);
 	tux_ends_fini(&s->ends);
 	tux_area_unmap(s, sizeof(*s));
 }

@@ -15,6 +15,7 @@ enum {
 	TUX_LOOPS_MAX = 16,
 	TUX_LISTENERS_MAX = 256,
 	TUX_RING_LEN = 256 * 1024,	/* bytes under way, each direction */
+	TUX_SMALL_LEN = 256 * 1024,	/* ... of small messages */
 };
 
 struct tux_place {			/* where we are reachable */
@@ -34,6 +35,9 @@ struct tux_stack {
 	struct tux_driver driver[TUX_LOOPS_MAX];
 	struct tux_ends ends;
 	struct tux_arena arena;		/* of duplexes */
+	struct tux_arena boxes;		/* of messages */
+	uint32_t bulk_len;		/* of them, for long ones; 0: there are
+					 * none */
 	struct tux_announce announce;	/* if the link wants it */
 	struct tux_latch place_latch;
 	struct tux_place place[TUX_LISTENERS_MAX];

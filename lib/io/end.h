@@ -15,6 +15,7 @@
 #include "base/latch.h"
 #include "base/list.h"
 #include "conn/duplex.h"
+#include "conn/msgbox.h"
 #include "io/lifeline.h"
 #include "io/link.h"
 #include "wire/addr.h"
@@ -36,6 +37,7 @@ struct tux_end {
 
 	/* set before the loop hears of it, then constant */
 	struct tux_duplex *dx;
+	struct tux_msgbox *box;	/* NULL: it takes no messages */
 	void *user;
 	struct tux_tuple tuple;
 	struct tux_key key;	/* all zero: there is no secret */

@@ -109,6 +109,18 @@ static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
 
 /* ---- doing it ---- */
 
+/* Without a connection, nobody takes messages. */
+static void refuse(struct tux_loop *l, struct tux_end *e)
+{
+	uint32_t err;
+
+	if (!e->box)
+		return;
+	err = atomic_load(&e->box->err);
+	tux_msgbox_refuse(e->box, err ? (int)err : EPROTONOSUPPORT);
+	l->o.ready(e->user);
+}
+
 /* Tells where the connection goes, if that is known and news. */
 static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
 		 enum tux_reason why)
@@ -141,6 +153,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 		leave(l, e);
 	}
 	e->conn = NULL;
+	refuse(l, e);
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
 	e->stage = TUX_END_OVER;
@@ -159,6 +172,7 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 		.active = e->active,
 		.key = e->key,
 		.dx = e->dx,
+		.box = e->box,
 		.user = e,
 		.mtu = mtu(l, e),
 	};
@@ -174,8 +188,10 @@ static void open_end(struct tux_loop *l, struct tux_end *e)
 {
 	int err = admit(l, e);
 
-	if (err < 0)
+	if (err < 0) {
 		tell(l, e, false, (enum tux_reason)-err);
+		refuse(l, e);
+	}
 	if (err)
 		return;
 	err = open_conn(l, e);
@@ -207,6 +223,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 		tux_conn_rung(e->conn, bits, l->now);
 	} else if (e->closed) {
 		finish(l, e, false);
+	} else if (e->stage == TUX_END_OVER) {
+		refuse(l, e);
 	}
 }
 

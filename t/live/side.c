@@ -158,7 +158,9 @@ int side_connect(uint16_t port)
 void side_open(struct side *x, struct tux_stack *s, int fd, bool active,
 	       struct tux_waiter *w, uint32_t index)
 {
-	struct tux_end_opts o = { .fd = fd, .active = active, .user = x };
+	struct tux_end_opts o = {
+		.fd = fd, .active = active, .user = x, .messages = true,
+	};
 	struct tux_addr local = name_of(fd, get_local);
 	struct tux_addr peer = name_of(fd, get_peer);
 	int one = 1, r;

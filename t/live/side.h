@@ -40,7 +40,7 @@ int side_connect(uint16_t port);
 /* To @ip, from a socket that @s marks, if it is not NULL. */
 int side_connect_to(struct tux_stack *s, const char *ip, uint16_t port);
 
-/* Claims @fd.  @w is the waiter to ring at @index; NULL: one of its own. */
+/* Claims @fd, with messages if the stack has them.  @w is the waiter to ring at @index; NULL: one of its own. */
 void side_open(struct side *x, struct tux_stack *s, int fd, bool active,
 	       struct tux_waiter *w, uint32_t index);
 

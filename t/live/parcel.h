@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * parcel - messages of all lengths that both ends of a connection know, sent
+ * and taken in any number, with the stream beside them
+ *
+ * What message i of a sender is follows from a seed and i.  One of four bytes
+ * or more begins with i; shorter ones are always ordered, so that the reader
+ * knows which it is.
+ */
+#ifndef TUX_LIVE_PARCEL_H
+#define TUX_LIVE_PARCEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/post.h"
+#include "base/time.h"
+#include "side.h"
+
+enum { PARCEL_RING = 4096 };	/* more than can be under way */
+
+struct parcels {		/* of one direction */
+	uint64_t seed;
+	uint32_t max;		/* the longest: every 97th */
+	uint32_t n;		/* of them; UINT32_MAX: not yet known */
+	uint32_t next;		/* the sender's: the next to send */
+	uint32_t low;		/* the reader's: the lowest not yet here, */
+	uint32_t got_n;		/* how many are, */
+	uint32_t ordered;	/* no ordered one below is missing */
+	uint64_t bytes;
+	bool got[PARCEL_RING];
+};
+
+void parcels_init(struct parcels *p, uint64_t seed, uint32_t n, uint32_t max);
+
+uint32_t parcel_len(const struct parcels *p, uint32_t i);
+unsigned parcel_flags(const struct parcels *p, uint32_t i);
+
+/* Hands the next one in.  0, or what tux_post_reserve() says. */
+int parcels_send(struct parcels *p, struct side *x);
+
+/* Message @m has come.  NULL, or what is wrong with it. */
+const char *parcels_check(struct parcels *p, const struct tux_msg *m);
+
+/* Sends @out, until all are sent or @until has come, and then, in the stream, how
+ * many; takes @in until that many are here.  NULL, or what went wrong. */
+const char *parcels_exchange(struct side *x, struct parcels *out,
+			     struct parcels *in, tux_time until);
+
+#endif
