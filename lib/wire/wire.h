@@ -5,7 +5,7 @@
  * tux-wire(7) says the same for people; keep the two together.  Numbers are
  * big-endian.  A new record type needs: a number here, its size or form below,
  * a decoder in pkt.c, an encoder where it is sent, a case in conn_recv.c, a
- * section in tux-wire(7), and a golden packet in the codec's test.
+ * section in tux-wire(7), and an example there (t/unit/wire/page.c).
  *
  * DATAGRAM  one or more packets, back to back.
  *
