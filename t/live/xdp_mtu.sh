@@ -112,7 +112,7 @@ check "9000: the program is on it" both_attached
 check "9000: packets of more than 1500 bytes" longer
 check "9000: but not longer than a frame" eval '! long'
 stops 9000
-client 9000b --conns 1 --every 100
+client 9000b --conns 1 --every 100 --pings 100	# and then it is silent
 client_pid=$pid
 check "9000: one on Tux meanwhile" wait_for 10 moved 9000b 1
 start reader "${a[@]}" "$load" --host $b_addr --port "$plain_port" --conns 1 \
