@@ -166,13 +166,16 @@ scene()
 # ---- programs ---------------------------------------------------------------
 
 # start NAME COMMAND...: in the background, in $dir; its output goes to
-# NAME.out and NAME.err there.  Sets $pid.
+# NAME.out and NAME.err there, anew: who waits for a word in them does not find
+# that of the last one of the name.  Sets $pid.
 start()
 {
 	local name=$1
 
 	shift
 	cd "$dir" || exit 1
+	: >"$name.out"
+	: >"$name.err"
 	"$@" >"$name.out" 2>"$name.err" </dev/null &
 	pid=$!
 	cd "$OLDPWD" || exit 1
