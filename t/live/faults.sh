@@ -155,8 +155,7 @@ blackhole()
 		--conns 10 --size 1000 --every 100
 	load_pid=$pid
 	check "a client runs" wait_for 10 ready
-	sleep 1
-	check "over Tux" back_on_tux
+	check "over Tux" wait_for 10 back_on_tux
 	kill -USR1 "$wire_pid"
 	sleep 1
 	watch_for 1

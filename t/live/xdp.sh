@@ -127,13 +127,14 @@ answers()
 	awk '/^(so-far|port) / { n = $4 } END { print n + 0 }' "$dir/$1.out"
 }
 
+answered()
+{
+	[ "$(answers "$1")" -gt "$2" ]
+}
+
 goes_on()
 {
-	local before
-
-	before=$(answers "$1")
-	sleep 0.5
-	[ "$(answers "$1")" -gt "$before" ]
+	wait_for 5 answered "$1" "$(answers "$1")"
 }
 
 # stops NAME: ends the client whose pid is $client_pid; no connection had ended,

@@ -30,7 +30,7 @@ begin()
 # returns NAME WHY: it had said why, and is on Tux again, and never stood still
 returns()
 {
-	check "$1: said why" said "$2" "$1"
+	check "$1: said why" wait_for 5 said "$2" "$1"
 	check "$1: back on Tux" wait_for 40 all_back "$1"
 	check "$1: goes on" goes_on "$1"
 	stops "$1"

@@ -64,7 +64,7 @@ own_datagrams()
 	from=$(sed -n "s/^tux: $a_addr:\([0-9]*\) > .*: tux\$/\1/p" \
 		"$dir/client.err" | head -n 1)
 	start hears "${b[@]}" "$probe" listen $b_addr "$port" 2
-	sleep 0.2
+	wait_for 5 grep -qs ^ready "$dir/hears.out"
 	run 10 "${a[@]}" "$probe" send $b_addr "$port" 1000 100 "$from"
 	wait "$pid"
 	cat "$dir/hears.out"

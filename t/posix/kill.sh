@@ -41,15 +41,15 @@ answers()
 		END { print n + 0 }' "$dir/$1.out"
 }
 
+answered()
+{
+	[ "$(answers "$1" "$2")" -gt "$3" ]
+}
+
 # goes_on NAME PORT: answers still come
 goes_on()
 {
-	local before
-
-	before=$(answers "$1" "$2")
-	sleep 1
-	echo "$before, and $(answers "$1" "$2") a second later"
-	[ "$(answers "$1" "$2")" -gt "$before" ]
+	wait_for 5 answered "$1" "$2" "$(answers "$1" "$2")"
 }
 
 # Without bash's own word on it.
