@@ -230,7 +230,7 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 	if (load8(&t->state) != TUX_TX_PLAIN || load8(&t->shut) ||
 	    (t->pinned && !t->doubt))
 		return false;
-	t->gen++;
+	t->gen += 1 + (t->gen == UINT32_MAX);	/* 0 is none */
 	t->from = t->off;
 	t->disarming = t->doubt;
 	*at = TUX_NOWHERE;

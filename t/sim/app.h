@@ -16,6 +16,7 @@
 #include "tcp.h"
 
 struct sim_conn;
+struct sim_end;
 struct sim_host;
 
 enum { SIM_PATCHES = 4, SIM_KEEP = 8 };
@@ -42,6 +43,8 @@ struct sim_plan {
 	bool deaf;		/* takes no messages */
 	unsigned keep;		/* messages that it reads later, at most */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */
+	void (*preset)(struct sim_end *e);	/* the core's connection is
+				 * there, and has sent nothing; NULL: as it is */
 };
 
 struct sim_msg {		/* a message of an end */

@@ -178,5 +178,7 @@ void sim_host_claim(struct sim_end *e)
 		e->box = NULL;
 		return;
 	}
+	if (e->plan.preset)
+		e->plan.preset(e);
 	sim_host_turn(e->host);
 }
