@@ -93,6 +93,8 @@ struct sim_end {
 	unsigned kept_n;
 	tux_time kept_at;	/* the last one came */
 	/* the loop's */
+	bool waits;		/* until the one before it, on the same
+				 * addresses, has ended: a bell tries again */
 	bool owned;		/* the loop has a handle of its own */
 	bool tcp_work;		/* the core may want TCP */
 	bool tcp_ended;		/* the core knows of its end */

@@ -197,15 +197,17 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	uint32_t bits;
 
 	(void)n, (void)m;
-	if (e->host->dead || !e->c)
+	if (e->host->dead || (!e->c && !e->waits))
 		return;
 	if (e->host->stopped > s->now) {
 		sim_at(s, e->host->stopped, bell, e, 0, 0);
 		return;
 	}
+	if (e->waits && !e->closed)
+		sim_host_open(e);
 	bits = atomic_exchange(&e->dx->rung, 0) & ~TUX_RING_QUEUED;
 	e->host->idle = 0;
-	if (bits)
+	if (bits && e->c)
 		tux_conn_rung(e->c, bits, s->now);
 	sim_host_turn(e->host);
 }

@@ -137,7 +137,15 @@ void sim_kill(struct sim_host *h)
 
 		while (e->sock.refs)
 			sim_tcp_put(e, false);
+		e->closed = e->aborted = true;
 	}
+}
+
+void sim_restart(struct sim_host *h)
+{
+	h->dead = false;
+	sim_note(h->s, "%c restarted", h->name);
+	sim_host_init(h);
 }
 
 static void go_on(struct sim *s, void *arg, uint64_t n, uint64_t m)
@@ -153,24 +161,34 @@ void sim_stop(struct sim_host *h, tux_time in)
 	sim_at(h->s, h->stopped, go_on, h, 0, 0);
 }
 
-void sim_host_claim(struct sim_end *e)
+int sim_host_open(struct sim_end *e)
 {
 	struct sim_conn *k = e->conn;
 	struct tux_conn_opts o = {
 		.tuple = k->tuple, .active = e->side == 0, .key = k->key,
-		.user = e, .mtu = k->mtu,
+		.user = e, .mtu = k->mtu, .dx = e->dx, .box = e->box,
 	};
+	int err = tux_core_open(e->host->core, &o, &e->c, k->s->now);
+
+	e->waits = err == -EEXIST;
+	if (err)
+		e->c = NULL;
+	else if (e->plan.preset)
+		e->plan.preset(e);
+	return e->waits ? 0 : err;
+}
+
+void sim_host_claim(struct sim_end *e)
+{
+	struct sim_conn *k = e->conn;
 
 	e->dx = calloc(1, tux_duplex_size(k->ring));
 	tux_duplex_init(e->dx, k->ring);
-	o.dx = e->dx;
 	if (k->small && !e->plan.deaf) {
 		e->box = calloc(1, tux_msgbox_size(k->small, k->bulk));
 		tux_msgbox_init(e->box, k->small, k->bulk);
 	}
-	o.box = e->box;
-	if (tux_core_open(e->host->core, &o, &e->c, k->s->now)) {
-		e->c = NULL;
+	if (sim_host_open(e)) {
 		e->reason = TUX_REASON_NO_MEMORY;
 		free(e->dx);
 		e->dx = NULL;
@@ -178,7 +196,5 @@ void sim_host_claim(struct sim_end *e)
 		e->box = NULL;
 		return;
 	}
-	if (e->plan.preset)
-		e->plan.preset(e);
 	sim_host_turn(e->host);
 }

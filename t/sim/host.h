@@ -36,13 +36,15 @@ struct sim_host {
 };
 
 void sim_kill(struct sim_host *h);	/* kill -9 */
+void sim_restart(struct sim_host *h);	/* a new process in its place */
 void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
 
 /* ---- for the simulation itself ---- */
 
 void sim_host_init(struct sim_host *h);
 void sim_host_fini(struct sim_host *h);
-void sim_host_claim(struct sim_end *e);		/* opens the connection */
+void sim_host_claim(struct sim_end *e);		/* makes its rings, and opens */
+int sim_host_open(struct sim_end *e);		/* 0, or it stays on TCP */
 void sim_host_bell(struct sim_end *e);		/* rings for dx->rung */
 void sim_host_tcp(struct sim_end *e);		/* TCP has news */
 void sim_host_turn(struct sim_host *h);

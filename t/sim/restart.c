@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * restart - a process dies and another takes its place, on the same address
+ * and ports, while packets of the old connection are still under way
+ *
+ * The connection's index is in every byte of it, so nothing can mix unseen.
+ */
+#include "sim.h"
+
+static struct sim_end *a, *b;
+
+/* A new connection on the ports of the old one. */
+static struct sim_conn *again(void)
+{
+	struct sim_conn *k = sim_connect(a->host, b->host);
+
+	k->tuple = a->conn->tuple;
+	return k;
+}
+
+/* Two hosts, 20 ms apart, but for TCP. */
+static void begin(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	s->link[0][1].delay = s->link[1][0].delay = TUX_MSEC(20);
+}
+
+static void check_new(struct sim *s, struct sim_conn *k)
+{
+	struct sim_end *x = &k->end[0], *y = &k->end[1];
+
+	sim_ms(s, 500);
+	sim_write(x, 200000);
+	sim_write(y, 200000);
+	sim_finish(x);
+	sim_finish(y);
+	sim_run_out(s, s->now + TUX_SEC(20));
+	SIM_CHECK(s, x->got == y->sent && x->eof && !x->rerr && !x->werr);
+	SIM_CHECK(s, y->got == x->sent && y->eof && !y->rerr && !y->werr);
+	SIM_CHECK(s, x->was_tx && x->was_rx && y->was_tx && y->was_rx);
+	SIM_CHECK(s, x->stats.tux_tx > 100000 && y->stats.tux_tx > 100000);
+}
+
+/* The old connection was on Tux, with a window of bytes under way from either
+ * end when @side dies. */
+static void after_switch(struct sim *s, unsigned side)
+{
+	struct sim_end *x;
+	struct sim_conn *k;
+
+	begin(s);
+	sim_ms(s, 500);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+	sim_write(a, 300000);
+	sim_write(b, 300000);
+	sim_ms(s, 45);
+	x = side ? b : a;
+	sim_kill(x->host);
+	sim_restart(x->host);
+	k = again();
+	sim_write(&k->end[0], 10000);
+	sim_write(&k->end[1], 10000);
+	sim_ms(s, 10);
+	SIM_CHECK(s, x->peer->rerr || x->peer->werr);
+	sim_ms(s, 20);
+	SIM_CHECK(s, tux_core_stats(x->host->core)->strangers > 0);
+	check_new(s, k);
+}
+
+static void client(struct sim *s)
+{
+	after_switch(s, 0);
+}
+
+static void server(struct sim *s)
+{
+	after_switch(s, 1);
+}
+
+/* The same where packets are known by TCP's own ports. */
+static void client_own_ports(struct sim *s)
+{
+	s->tcp_ports = true;
+	after_switch(s, 0);
+}
+
+static void server_own_ports(struct sim *s)
+{
+	s->tcp_ports = true;
+	after_switch(s, 1);
+}
+
+/* The old one was only opening: its HELLOs name the new one's addresses, but
+ * were not made with its key. */
+static void hellos(struct sim *s, unsigned side)
+{
+	struct sim_end *x;
+	struct sim_conn *k;
+
+	s->tcp_ports = true;
+	begin(s);
+	sim_ms(s, 10);
+	x = side ? b : a;
+	sim_kill(x->host);
+	sim_restart(x->host);
+	sim_finish(x->peer);
+	k = again();
+	sim_write(&k->end[0], 10000);
+	sim_write(&k->end[1], 10000);
+	sim_ms(s, 15);
+	SIM_CHECK(s, tux_core_stats(x->host->core)->bad_mac > 0);
+	check_new(s, k);
+}
+
+static void client_hellos(struct sim *s)
+{
+	hellos(s, 0);
+}
+
+static void server_hellos(struct sim *s)
+{
+	hellos(s, 1);
+}
+
+const struct sim_story sim_stories[] = {
+	{ "client", client },
+	{ "server", server },
+	{ "client_own_ports", client_own_ports },
+	{ "server_own_ports", server_own_ports },
+	{ "client_hellos", client_hellos },
+	{ "server_hellos", server_hellos },
+	{ NULL, NULL },
+};
