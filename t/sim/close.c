@@ -16,6 +16,12 @@ static void at(struct sim *s, enum where w, unsigned side)
 	y = end[1 - side];
 }
 
+static void join(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	(void)arg, (void)n, (void)m;
+	sim_part(s, 0, 1, false);
+}
+
 /* Each case is told in each place, from either side: a new world for each. */
 typedef void tale(struct sim *s);
 
@@ -142,6 +148,51 @@ static void both(struct sim *s)
 	everywhere(s, leave_both);
 }
 
+/* Both finish at the same instant, and their last bytes and FINs cross. */
+static void leave_at_once(struct sim *s)
+{
+	sim_write(x, 20000);
+	sim_write(y, 20000);
+	sim_finish(x);
+	sim_finish(y);
+	sim_run_out(s, s->now + TUX_SEC(5));
+	sim_check_all(s);
+}
+
+static void at_once(struct sim *s)
+{
+	everywhere(s, leave_at_once);
+}
+
+/* The same at any moment of a way back and a return: before the path is given
+ * up, with frames under way on a slow TCP, while probes and SWITCH frames cross,
+ * and after. */
+static void at_once_meanwhile(struct sim *s)
+{
+	unsigned n;
+
+	for (n = 0; n < 60 && !s->failed; n++) {
+		struct sim *o = sim_inner(s, n);
+
+		at(o, SWITCHED, 0);
+		x->conn->tcp.delay = TUX_MSEC(40);
+		sim_write(x, 20000);
+		sim_write(y, 20000);
+		sim_run(o, o->now + TUX_USEC(500));
+		sim_part(o, 0, 1, true);
+		sim_at(o, o->now + TUX_MSEC(1500), join, NULL, 0, 0);
+		sim_ms(o, n * 50);
+		sim_write(x, 100);
+		sim_write(y, 100);
+		sim_finish(x);
+		sim_finish(y);
+		sim_run_out(o, o->now + TUX_SEC(20));
+		sim_check_all(o);
+		SIM_CHECK(o, n < 25 || (x->stats.backs && y->stats.backs));
+		sim_inner_free(s, o, n);
+	}
+}
+
 /* Nobody leaves early, only TCP stands still for a while when all is said: what
  * is still under way on it must find the other end. */
 static void leave_slowly(struct sim *s)
@@ -212,6 +263,8 @@ const struct sim_story sim_stories[] = {
 	{ "unread", unread },
 	{ "early", early },
 	{ "both", both },
+	{ "at_once", at_once },
+	{ "at_once_meanwhile", at_once_meanwhile },
 	{ "slow_tcp", slow_tcp },
 	{ "late_frames", late_frames },
 	{ "vanished", vanished },

@@ -69,6 +69,41 @@ static void mid_message(struct sim *s)
 	finish(s);
 }
 
+/* Both changes in the middle of one message: its first bytes over Tux, then
+ * some in frames, for TCP is slow, and the rest over Tux again. */
+static void mid_message_twice(struct sim *s)
+{
+	s->only = SIM_BACK | SIM_T(FRAME_OUT) | SIM_T(MSG_DELIVER) |
+		  SIM_T(MSG_SENT);
+	sim_messages(s, &a, &b);
+	a->conn->tcp.sndbuf = a->conn->tcp.rcvbuf = 8192;
+	a->conn->tcp.delay = TUX_MSEC(50);
+	sim_ms(s, 500);
+	sim_trace_clear(s);
+	sim_link(a->host, b->host)->neck =
+		sim_add_neck(s, 10000000, TUX_MSEC(20));
+	sim_send(a, 120000, 0);
+	sim_ms(s, 6);
+	tux_conn_stall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 300);
+	SIM_CHECK(s, !b->msg_got);
+	tux_conn_unstall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, b->msg_got == 1 && tux_conn_tx_on_tux(a->c));
+	SIM_TRACE(s,
+		"[ 506.000] a > back to tcp at 0\n"
+		"[ 506.000] a > tcp out frame 2 at 8 +16404\n"
+		"[ 706.000] a > tcp out frame 2 at 8 +16404\n"
+		"[ 826.000] a > probe\n"
+		"[ 906.000] a > tcp out frame 5 at 0 +0\n"
+		"[ 906.000] a > tux again at 0\n"
+		"[ 913.178] b > deliver message 1.0 +120000\n"
+		"[ 914.178] a > message 1.0 arrived\n");
+	finish(s);
+}
+
 static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
 {
 	struct sim_end *e = arg;
@@ -212,6 +247,7 @@ static void raw(struct sim *s)
 
 const struct sim_story sim_stories[] = {
 	{ "mid_message", mid_message },
+	{ "mid_message_twice", mid_message_twice },
 	{ "often", often },
 	{ "for_good", for_good },
 	{ "end_waits", end_waits },

@@ -136,16 +136,66 @@ static void late_one(struct sim *s)
 	finish(s);
 }
 
-/* A fifth of the acknowledgments are lost.  Where the timer passes for that, it
- * shows in the end that no packet was. */
-static void acks(struct sim *s)
+/* The path itself is slow for a while, in both directions: what left before and
+ * what the timer sent again arrives in the end, and nothing was lost. */
+static void slow_path(struct sim *s)
 {
 	sim_switched(s, &a, &b);
-	s->link[1][0].loss = 200000;
+	sim_write(a, 100000);
+	sim_ms(s, 100);
+	s->link[0][1].delay = s->link[1][0].delay = TUX_MSEC(40);
+	sim_write(a, 20000);
+	sim_ms(s, 30);
+	SIM_CHECK(s, tux_conn_stats(a->c)->timeouts > 0);
+	s->link[0][1].delay = s->link[1][0].delay = TUX_MSEC(1);
+	sim_ms(s, 200);
+	SIM_CHECK(s, b->got == 120000);
+	SIM_CHECK(s, tux_conn_stats(a->c)->undone == 1);
+	finish(s);
+	SIM_CHECK(s, a->stats.spurious == a->stats.lost);
+}
+
+/* So many of a million acknowledgments are lost.  Where the timer passes for
+ * that, it shows in the end that no packet was. */
+static void acks(struct sim *s, uint32_t loss)
+{
+	sim_switched(s, &a, &b);
+	s->link[1][0].loss = loss;
 	sim_write(a, 3000000);
 	sim_ms(s, 1000);
 	SIM_CHECK(s, b->got == 3000000);
 	s->link[1][0].loss = 0;
+	finish(s);
+	SIM_CHECK(s, a->stats.spurious == a->stats.lost);
+}
+
+static void acks_fifth(struct sim *s)
+{
+	acks(s, 200000);
+}
+
+static void acks_third(struct sim *s)
+{
+	acks(s, 333333);
+}
+
+/* All of them for half a second, too short to go back: the first that comes
+ * tells of everything. */
+static void acks_gone(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_write(a, 50000);
+	sim_ms(s, 100);
+	s->link[1][0].down = true;
+	sim_write(a, 50000);
+	sim_ms(s, 500);
+	SIM_CHECK(s, tux_conn_stats(a->c)->timeouts > 2);
+	s->link[1][0].down = false;
+	sim_ms(s, 500);
+	SIM_CHECK(s, b->got == 100000);
+	sim_write(a, 1000000);
+	sim_ms(s, 500);
+	SIM_CHECK(s, b->got == 1100000);
 	finish(s);
 	SIM_CHECK(s, a->stats.spurious == a->stats.lost);
 }
@@ -155,6 +205,9 @@ const struct sim_story sim_stories[] = {
 	{ "tail", tail },
 	{ "spike", spike },
 	{ "late_one", late_one },
-	{ "acks", acks },
+	{ "slow_path", slow_path },
+	{ "acks_fifth", acks_fifth },
+	{ "acks_third", acks_third },
+	{ "acks_gone", acks_gone },
 	{ NULL, NULL },
 };

@@ -28,6 +28,26 @@ static void storm(struct sim *s)
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 
+/* By up to fifty times the delay, messages and stream: nearly everything is out
+ * of order, and what comes late was often sent again. */
+static void wild(struct sim *s)
+{
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_ms(s, 50);
+	s->link[0][1].jitter = s->link[1][0].jitter = TUX_MSEC(50);
+	for (i = 0; i < 50; i++) {
+		sim_send(a, i * 100, i % 2);
+		sim_send(b, i % 10 ? 50 : 30000, i % 3 == 0);
+	}
+	sim_write(a, 200000);
+	sim_write(b, 200000);
+	finish(s);
+	sim_check_messages(s, true);
+	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
+}
+
 /* The same, with packets so short that a report of gaps nearly fills one. */
 static void small(struct sim *s)
 {
@@ -99,6 +119,7 @@ static void old_prepare(struct sim *s)
 
 const struct sim_story sim_stories[] = {
 	{ "storm", storm },
+	{ "wild", wild },
 	{ "small", small },
 	{ "neighbours", neighbours },
 	{ "old_prepare", old_prepare },
