@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * twin - two cores back to back in memory, and connections between them
+ *
+ * No kernel, no clock, no network: what the stack itself costs.  Side 0 is the
+ * active end of all connections.  Datagrams go over in batches, as a link's do,
+ * none is lost, and time is what the caller says.
+ */
+#ifndef BENCH_TWIN_H
+#define BENCH_TWIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/mem.h"
+#include "conn/core.h"
+
+enum {
+	TWIN_CONNS = 64,
+	TWIN_BATCH = 32,	/* datagrams that go over at once */
+	TWIN_MTU = 1472,	/* longest of them */
+};
+
+struct twin_end {
+	struct twin_end *peer;
+	struct tux_conn *c;
+	struct tux_duplex *dx;
+	uint8_t tcp[256];	/* what TCP has brought */
+	size_t tcp_len;
+	bool tcp_work;		/* the core may want TCP */
+};
+
+struct twin_dgram {
+	struct tux_addr from;
+	size_t len;
+	uint8_t p[TWIN_MTU];
+};
+
+struct twin {
+	struct tux_mem mem;
+	struct tux_core *core[2];
+	struct twin_end end[2][TWIN_CONNS];
+	unsigned n;
+	tux_time now;
+	struct twin_dgram wire[2][TWIN_BATCH];	/* [i]: from side i */
+	unsigned wire_n[2];
+};
+
+/* @n connections whose rings hold @cap bytes, both directions on Tux.  -ENOMEM,
+ * or -ETIMEDOUT: they did not get there. */
+int twin_init(struct twin *t, unsigned n, uint32_t cap);
+void twin_fini(struct twin *t);
+
+/* The application's side: bytes taken or read, or -EAGAIN.  Writing rings. */
+ssize_t twin_write(struct twin *t, struct twin_end *e, const void *p,
+		   size_t len);
+ssize_t twin_read(struct twin *t, struct twin_end *e, void *p, size_t len);
+
+/* Side @i builds datagrams, at most a batch; how many. */
+unsigned twin_output(struct twin *t, unsigned i);
+
+/* Side @i takes in what the other one built. */
+void twin_input(struct twin *t, unsigned i);
+
+/* Time goes on, and what is due happens. */
+void twin_pass(struct twin *t, tux_time by);
+
+#endif

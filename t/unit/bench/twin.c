@@ -1,0 +1,81 @@
+#include "../../../bench/twin.h"
+
+#include "../test.h"
+
+enum { CAP = 16384, LEN = 100 };
+
+static struct twin t;
+
+static void init__both_directions_on_tux(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(twin_init(&t, 3, CAP), 0);
+	for (i = 0; i < 2 * 3; i++) {
+		const struct twin_end *e = &t.end[i % 2][i / 2];
+
+		assert_true(tux_conn_tx_on_tux(e->c));
+		assert_true(tux_conn_rx_on_tux(e->c));
+		assert_int_equal(e->tcp_len, 0);
+	}
+	twin_fini(&t);
+}
+
+static void init__may_come_again(void **state)
+{
+	(void)state;
+	assert_int_equal(twin_init(&t, TWIN_CONNS, CAP), 0);
+	twin_fini(&t);
+	assert_int_equal(twin_init(&t, 1, CAP), 0);
+	twin_fini(&t);
+}
+
+static void input__bytes_arrive(void **state)
+{
+	uint8_t in[LEN], out[LEN];
+	unsigned i;
+
+	(void)state;
+	assert_int_equal(twin_init(&t, 2, CAP), 0);
+	for (i = 0; i < LEN; i++)
+		in[i] = (uint8_t)i;
+	assert_int_equal(twin_write(&t, &t.end[0][1], in, LEN), LEN);
+	assert_int_equal(twin_output(&t, 0), 1);
+	twin_input(&t, 1);
+	assert_int_equal(twin_read(&t, &t.end[1][1], out, LEN), LEN);
+	assert_memory_equal(in, out, LEN);
+	assert_true(twin_read(&t, &t.end[1][0], out, LEN) < 0);
+	twin_fini(&t);
+}
+
+static void pass__acknowledgments_leave(void **state)
+{
+	(void)state;
+	assert_int_equal(twin_init(&t, 1, CAP), 0);
+	twin_pass(&t, TUX_MSEC(10));
+	while (twin_output(&t, 0) || twin_output(&t, 1)) {
+		twin_input(&t, 1);
+		twin_input(&t, 0);
+		twin_pass(&t, TUX_MSEC(10));
+	}
+	twin_write(&t, &t.end[0][0], "x", 1);
+	assert_int_equal(twin_output(&t, 0), 1);
+	twin_input(&t, 1);
+	assert_int_equal(twin_output(&t, 1), 0);
+	twin_pass(&t, TUX_MSEC(1));
+	assert_int_equal(twin_output(&t, 1), 1);
+	twin_fini(&t);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(init__both_directions_on_tux),
+		cmocka_unit_test(init__may_come_again),
+		cmocka_unit_test(input__bytes_arrive),
+		cmocka_unit_test(pass__acknowledgments_leave),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
