@@ -7,16 +7,17 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/sip.h"
+#include "base/mix.h"
 
 enum { MAP_FIRST_CAP = 16 };
+
+#define ODD UINT64_C(0x9e3779b97f4a7c15)	/* as good as random */
 
 /* The slot where a search for @key begins. */
 static uint32_t home(const struct tux_map *m, uint64_t key)
 {
-	const struct tux_key k = { m->secret, ~m->secret };
-
-	return (uint32_t)tux_sip(&k, &key, sizeof(key)) & (m->cap - 1);
+	return (uint32_t)tux_mix(key ^ m->secret, m->secret ^ ODD) &
+	       (m->cap - 1);
 }
 
 /* The slot that has @key, or the free one where it would go. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/mix.h"
 #include "io/area.h"
 #include "io/clock.h"
 
@@ -27,28 +28,19 @@ void tux_flows_fini(struct tux_flows *t)
 	t->at = NULL;
 }
 
-/* A multiplication that keeps both halves of its product, as in wyhash: quick,
- * and who does not know the secret cannot aim. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 p = (unsigned __int128)a * b;
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
 static uint64_t hash(const struct tux_key *k, const struct tux_addr *a)
 {
 	uint64_t w[2];
 
 	memcpy(w, a->ip, sizeof(w));
-	return mix(w[0] ^ k->k0, w[1] ^ k->k1) + a->port;
+	return tux_mix(w[0] ^ k->k0, w[1] ^ k->k1) + a->port;
 }
 
 static uint64_t key_of(const struct tux_flows *t, const struct tux_addr *local,
 		       const struct tux_addr *peer)
 {
-	return mix(hash(&t->secret, local) ^ t->secret.k1,
-		   hash(&t->secret, peer) ^ t->secret.k0);
+	return tux_mix(hash(&t->secret, local) ^ t->secret.k1,
+		       hash(&t->secret, peer) ^ t->secret.k0);
 }
 
 static bool is(const struct tux_flow *f, const struct tux_addr *local,
