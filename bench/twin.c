@@ -301,6 +301,5 @@ void twin_pass(struct twin *t, tux_time by)
 
 	t->now += by;
 	for (i = 0; i < 2; i++)
-		if (tux_core_deadline(t->core[i]) <= t->now)
-			tux_core_expire(t->core[i], t->now);
+		tux_core_expire(t->core[i], t->now);
 }

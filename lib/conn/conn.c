@@ -27,6 +27,8 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 
 	tux_list_init(&c->sendq);
 	tux_list_init(&c->waitq);
+	tux_list_init(&c->untimed);
+	c->timer.at = TUX_NEVER;
 	c->dx = o->dx;
 	c->user = o->user;
 	c->tuple = o->tuple;
@@ -88,6 +90,7 @@ void tux_conn_close(struct tux_conn *c)
 	struct tux_core *core = c->core;
 
 	tux_list_remove(&c->sendq);
+	tux_list_remove(&c->untimed);
 	tux_conn_drop_flight(c);
 	if (c->pair)
 		tux_pair_put(&core->pairs, c->pair);

@@ -132,7 +132,8 @@ struct tux_conn {
 	struct tux_duplex *dx;
 	void *user;
 	struct tux_list sendq;		/* in core->sendq if it has output */
-	struct tux_heap_node timer;
+	struct tux_heap_node timer;	/* never later than the deadline */
+	struct tux_list untimed;	/* in core->untimed if it may be */
 
 	struct tux_tuple tuple;
 	bool active;
@@ -184,6 +185,7 @@ struct tux_core {
 	struct tux_table table;
 	struct tux_heap timers;
 	struct tux_list sendq;		/* connections with something to send */
+	struct tux_list untimed;	/* whose deadline may have changed */
 	struct tux_pairs pairs;
 	uint64_t token;
 	uint16_t port;
@@ -209,6 +211,13 @@ static inline void tux_conn_kick(struct tux_conn *c)
 {
 	if (tux_list_empty(&c->sendq))
 		tux_list_push(&c->core->sendq, &c->sendq);
+}
+
+/* The deadline may have changed: that is looked at once, when somebody asks. */
+static inline void tux_conn_arm_timer(struct tux_conn *c)
+{
+	if (tux_list_empty(&c->untimed))
+		tux_list_push(&c->core->untimed, &c->untimed);
 }
 
 /* The first in line of @c's pair has its turn, if there is room. */
@@ -373,8 +382,8 @@ void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off,
 
 tux_time tux_conn_deadline(struct tux_conn *c);
 void tux_conn_expire(struct tux_conn *c, tux_time now);
-/* The deadline may have changed: puts it into the heap. */
-void tux_conn_arm_timer(struct tux_conn *c);
+/* Its timer goes off in time for the deadline as it is now. */
+void tux_conn_set_timer(struct tux_conn *c);
 
 /* ---- back.c ---- */
 

@@ -273,7 +273,6 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_sentq_push(&c->sentq);
 	tux_pace_sent(&c->pair->pace, s->size, now);
 	c->tx.tail = false;
-	tux_conn_arm_timer(c);
 	return len;
 }
 

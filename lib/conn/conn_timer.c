@@ -47,9 +47,15 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 	return tux_time_min(at, tux_upgrade_deadline(c));
 }
 
-void tux_conn_arm_timer(struct tux_conn *c)
+/* Most deadlines move on with each packet, and few ever pass.  So the heap is
+ * only told of earlier ones; who comes up too early goes back. */
+void tux_conn_set_timer(struct tux_conn *c)
 {
-	tux_heap_set(&c->core->timers, &c->timer, tux_conn_deadline(c));
+	tux_time at = tux_conn_deadline(c);
+
+	tux_list_remove(&c->untimed);
+	if (at < c->timer.at)
+		tux_heap_set(&c->core->timers, &c->timer, at);
 }
 
 static tux_time later(tux_time a, tux_time b)
@@ -172,6 +178,7 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 	}
 	tux_conn_next(c, now);
 	/* What is due again at once waits its turn behind the others. */
+	tux_list_remove(&c->untimed);
 	tux_heap_set(&c->core->timers, &c->timer,
 		     later(tux_conn_deadline(c), now + 1));
 }

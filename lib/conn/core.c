@@ -29,6 +29,7 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 	tux_heap_init(&core->timers, core->mem);
 	tux_pairs_init(&core->pairs, &key, core->mem);
 	tux_list_init(&core->sendq);
+	tux_list_init(&core->untimed);
 	*cp = core;
 	return 0;
 }
@@ -199,24 +200,53 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 
 /* ---- time ---- */
 
-tux_time tux_core_deadline(const struct tux_core *core)
+static struct tux_conn *untimed(struct tux_core *core)
 {
-	const struct tux_heap_node *n = tux_heap_min(&core->timers);
+	if (tux_list_empty(&core->untimed))
+		return NULL;
+	return TUX_CONTAINER(core->untimed.next, struct tux_conn, untimed);
+}
 
-	return tux_time_min(n ? n->at : TUX_NEVER,
+/* Whose timer goes off first, by @now?  All later timers are right then. */
+static struct tux_conn *due(struct tux_core *core, tux_time now)
+{
+	struct tux_heap_node *n;
+	struct tux_conn *c;
+
+	while ((c = untimed(core)) != NULL)
+		tux_conn_set_timer(c);
+	while ((n = tux_heap_min(&core->timers)) != NULL && n->at <= now) {
+		tux_time at;
+
+		c = TUX_CONTAINER(n, struct tux_conn, timer);
+		at = tux_conn_deadline(c);
+		if (at <= n->at)
+			return c;
+		tux_heap_set(&core->timers, n, at);
+	}
+	return NULL;
+}
+
+tux_time tux_core_deadline(struct tux_core *core)
+{
+	struct tux_conn *c = due(core, TUX_NEVER);
+
+	return tux_time_min(c ? c->timer.at : TUX_NEVER,
 			    tux_pairs_deadline(&core->pairs));
 }
 
-void tux_core_expire(struct tux_core *core, tux_time now)
+bool tux_core_expire(struct tux_core *core, tux_time now)
 {
 	struct tux_list *l;
-	struct tux_heap_node *n;
+	struct tux_conn *c;
+	bool any = false;
 
 	/* Each leaves the heap, or comes back with a later instant. */
-	while ((n = tux_heap_min(&core->timers)) != NULL && n->at <= now)
-		tux_conn_expire(TUX_CONTAINER(n, struct tux_conn, timer), now);
-	while ((l = tux_pairs_due(&core->pairs, now)) != NULL)
+	for (; (c = due(core, now)) != NULL; any = true)
+		tux_conn_expire(c, now);
+	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)
 		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
+	return any;
 }
 
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core)

@@ -118,8 +118,9 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       tux_time now);
 
 /* When tux_core_expire() has something to do; TUX_NEVER: nothing waits. */
-tux_time tux_core_deadline(const struct tux_core *core);
-void tux_core_expire(struct tux_core *core, tux_time now);
+tux_time tux_core_deadline(struct tux_core *core);
+/* Does what is due at @now.  False: nothing was; finding that out costs little. */
+bool tux_core_expire(struct tux_core *core, tux_time now);
 
 /* The connection's doorbell rang with @bits (TUX_RING_*): the caller took them
  * out of dx->rung. */

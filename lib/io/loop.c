@@ -261,10 +261,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	n += rx;
 	if (must_look(l, rx > 0))
 		n += take_events(l);
-	if (l->now >= tux_core_deadline(l->core)) {
-		tux_core_expire(l->core, l->now);
-		n++;
-	}
+	n += tux_core_expire(l->core, l->now);
 	n += tend_link(l);
 	n += tux_loop_settle(l);
 	send_datagrams(l);
