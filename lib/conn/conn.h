@@ -145,7 +145,7 @@ struct tux_conn {
 	enum tux_phase phase;
 	enum tux_reason reason;
 
-	struct tux_key key, session;
+	struct tux_key key, session, seal;
 	uint32_t id, peer_id;
 	uint64_t nonce, peer_nonce;
 	uint64_t peer_token;		/* names the peer's loop; 0: not known */

@@ -233,7 +233,7 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 	tux_ackq_sent(&c->ackq);
 	c->todo &= ~(uint32_t)TUX_DO_ACK;
 	c->stats.pkts_tx++;
-	return tux_writer_end(w, &h, NULL);
+	return tux_writer_end(w, &h, &c->seal);
 }
 
 /* A packet with a number: control records and stream bytes. */

@@ -83,7 +83,8 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 	tux_conn_arm_timer(c);
 }
 
-static void packet_input(struct tux_core *core, const struct tux_addr *from,
+/* False: it is damaged, and so may be what follows. */
+static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 			 const struct tux_pkt *h, const uint8_t *p,
 			 tux_time now)
 {
@@ -92,16 +93,21 @@ static void packet_input(struct tux_core *core, const struct tux_addr *from,
 	core->stats.packets_rx++;
 	if (h->flags & TUX_PKT_OPEN) {
 		open_input(core, from, h, p, now);
-		return;
+		return true;
 	}
 	c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
 	if (!c || c->gone) {
 		core->stats.strangers++;
-		return;
+		return true;
+	}
+	if (!tux_pkt_sealed(h, p, &c->seal)) {
+		core->stats.damaged++;
+		return false;
 	}
 	tux_conn_recv(c, from, h, p, now);
 	tux_conn_next(c, now);
 	tux_conn_arm_timer(c);
+	return true;
 }
 
 /* Another version: the connection stays on TCP, and can say why. */
@@ -129,7 +135,8 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 			core->stats.damaged += err == -EBADMSG;
 			return;
 		}
-		packet_input(core, from, &h, p, now);
+		if (!packet_input(core, from, &h, p, now))
+			return;
 		p += h.len;
 		len -= h.len;
 	}

@@ -15,6 +15,9 @@ enum {
 	SILENT_MS = 3000,		/* a passive end has heard nothing */
 };
 
+/* Labels of keys; wire.h and key.c have others. */
+enum { SESSION = 0, SEAL = 6 };
+
 static tux_time wait_after(unsigned tries)
 {
 	tux_time in = TUX_USEC(FIRST_WAIT_US);
@@ -69,16 +72,19 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 	tux_conn_do(c, TUX_DO_HELLO);
 }
 
-static void derive_session(struct tux_conn *c)
+/* The key for the purpose that is labelled @label, of both nonces. */
+static struct tux_key derive(const struct tux_conn *c, uint8_t label)
 {
+	struct tux_key k;
 	uint8_t in[17];
 
 	tux_put64(in + 1, c->active ? c->nonce : c->peer_nonce);
 	tux_put64(in + 9, c->active ? c->peer_nonce : c->nonce);
-	in[0] = 0;
-	c->session.k0 = tux_sip(&c->key, in, sizeof(in));
-	in[0] = 1;
-	c->session.k1 = tux_sip(&c->key, in, sizeof(in));
+	in[0] = label;
+	k.k0 = tux_sip(&c->key, in, sizeof(in));
+	in[0]++;
+	k.k1 = tux_sip(&c->key, in, sizeof(in));
+	return k;
 }
 
 void tux_hello_proved(struct tux_conn *c, tux_time now)
@@ -88,7 +94,6 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 	c->phase = TUX_PHASE_PROVED;
 	c->open.at = TUX_NEVER;
 	c->progress_at = now;
-	derive_session(c);
 	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
 	if (c->core->ev->own(c->core->arg, c) < 0) {
 		c->tx.announce_at = TUX_NEVER;
@@ -149,6 +154,8 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 		return false;
 	}
 	c->peer_nonce = h->nonce;
+	c->session = derive(c, SESSION);
+	c->seal = derive(c, SEAL);
 	return true;
 }
 

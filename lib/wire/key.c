@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 
-/* The numbers before these label other hashes: see hello.c and wire.h. */
+/* Other numbers label other hashes: see hello.c and wire.h. */
 enum { LABEL = 4 };
 
 void tux_key_make(struct tux_key *k, const struct tux_said *active,

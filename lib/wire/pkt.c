@@ -21,7 +21,8 @@ static int decode_fixed(struct tux_pkt *h, const uint8_t *p, size_t len)
 	h->id = tux_get32(p + 8);
 	if (h->len < TUX_PKT_FIXED || h->len > TUX_PKT_MAX || h->len > len)
 		return -EBADMSG;
-	return tux_pkt_crc(p, h->len) == tux_get32(p + 12) ? 0 : -EBADMSG;
+	h->seal = tux_pkt_crc(p, h->len) ^ tux_get32(p + TUX_PKT_CRC);
+	return 0;
 }
 
 int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
@@ -32,6 +33,10 @@ int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
 	err = decode_fixed(h, p, len);
 	if (err)
 		return err;
+	/* Whose key seals a numbered packet, only its receiver knows. */
+	if (h->seal && (h->flags & TUX_PKT_OPEN ||
+			h->version != TUX_WIRE_VERSION))
+		return -EBADMSG;
 	if (h->version != TUX_WIRE_VERSION)
 		return -EPROTONOSUPPORT;
 	if (h->len < TUX_PKT_HDR || tux_get16(p + 38))
@@ -43,6 +48,12 @@ int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
 	h->window = tux_get32(p + 32);
 	h->delay = tux_get16(p + 36);
 	return 0;
+}
+
+bool tux_pkt_sealed(const struct tux_pkt *h, const uint8_t *p,
+		    const struct tux_key *k)
+{
+	return h->seal == tux_pkt_seal(p, k);
 }
 
 void tux_reader_init(struct tux_reader *r, const struct tux_pkt *h,

@@ -21,6 +21,7 @@ struct tux_pkt {			/* a header */
 	uint16_t len, span, delay;	/* delay in 16 us units */
 	uint32_t id, seq, ack, window;
 	uint64_t got;
+	uint32_t seal;			/* what its CRC is XORed with */
 };
 
 struct tux_hello {
@@ -49,9 +50,15 @@ struct tux_reader {			/* a walk over the records of a packet */
 
 /* Looks at the next packet in the @len bytes at @p.  0 with *@h filled, and the
  * packet is h->len bytes long; -EBADMSG: no Tux packet, or damaged (magic,
- * length, CRC, bytes that must be zero); -EPROTONOSUPPORT: a version that we do
- * not speak (then h->version, h->flags, h->len and h->id are valid). */
+ * length, bytes that must be zero; the CRC, but see tux_pkt_sealed());
+ * -EPROTONOSUPPORT: a version that we do not speak (then h->version, h->flags,
+ * h->len and h->id are valid). */
 int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len);
+
+/* Is the packet at @p, decoded into @h and without OPEN, undamaged, and made by
+ * somebody who knows @k? */
+bool tux_pkt_sealed(const struct tux_pkt *h, const uint8_t *p,
+		    const struct tux_key *k);
 
 /* Starts a walk over the records of the packet at @p, decoded into @h. */
 void tux_reader_init(struct tux_reader *r, const struct tux_pkt *h,
@@ -101,8 +108,9 @@ uint8_t *tux_writer_add(struct tux_writer *w, uint8_t type, uint8_t flags,
  * False: no room. */
 bool tux_writer_hello(struct tux_writer *w, const struct tux_hello *h);
 
-/* Finishes the packet: header from @h (len and version are set here) and, if @k
- * is given, the MAC of its HELLO; then the CRC.  Returns the packet's length. */
+/* Finishes the packet: header from @h (len and version are set here), then the
+ * CRC.  With @k, the packet has the MAC of its HELLO if it has OPEN, else the
+ * seal.  Returns the packet's length. */
 size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,
 		      const struct tux_key *k);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt_sum - the CRC and the MAC of a packet
+ * pkt_sum - the CRC, the seal and the MAC of a packet
  */
 #include "wire/pkt_sum.h"
 
@@ -15,6 +15,15 @@ uint32_t tux_pkt_crc(const uint8_t *p, size_t len)
 
 	crc = tux_crc32c(crc, zero, sizeof(zero));
 	return tux_crc32c(crc, p + TUX_PKT_FIXED, len - TUX_PKT_FIXED);
+}
+
+uint32_t tux_pkt_seal(const uint8_t *p, const struct tux_key *k)
+{
+	uint8_t head[TUX_PKT_HDR];
+
+	memcpy(head, p, sizeof(head));
+	memset(head + TUX_PKT_CRC, 0, 4);
+	return (uint32_t)tux_sip13(k, head, sizeof(head));
 }
 
 uint64_t tux_pkt_mac(const uint8_t *p, size_t len, const struct tux_key *k)

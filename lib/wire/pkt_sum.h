@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt_sum - what pkt.c and pkt_write.c must agree on: the CRC, the MAC, and
- * the family of a HELLO.  Nobody else includes it.
+ * pkt_sum - what pkt.c and pkt_write.c must agree on: the CRC, the seal, the
+ * MAC, and the family of a HELLO.  Nobody else includes it.
  */
 #ifndef TUX_WIRE_PKT_SUM_H
 #define TUX_WIRE_PKT_SUM_H
@@ -22,6 +22,9 @@ enum {
 
 /* The CRC of the @len bytes at @p, as if its field were zero. */
 uint32_t tux_pkt_crc(const uint8_t *p, size_t len);
+
+/* What the CRC of the numbered packet at @p is XORed with. */
+uint32_t tux_pkt_seal(const uint8_t *p, const struct tux_key *k);
 
 /* The MAC of the @len bytes at @p, which begin with HELLO, as if it and the CRC
  * were zero. */

@@ -91,15 +91,20 @@ static void encode_header(uint8_t *p, const struct tux_pkt *h)
 size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,
 		      const struct tux_key *k)
 {
+	uint32_t crc;
+
 	h->version = TUX_WIRE_VERSION;
 	h->len = (uint16_t)w->len;
 	encode_header(w->p, h);
-	if (k) {
+	if (k && h->flags & TUX_PKT_OPEN) {
 		assert(w->len >= TUX_PKT_MAC + 8 &&
 		       w->p[TUX_PKT_HDR] == TUX_REC_HELLO &&
 		       "only a packet that begins with HELLO has a MAC");
 		tux_put64(w->p + TUX_PKT_MAC, tux_pkt_mac(w->p, w->len, k));
 	}
-	tux_put32(w->p + TUX_PKT_CRC, tux_pkt_crc(w->p, w->len));
+	crc = tux_pkt_crc(w->p, w->len);
+	if (k && !(h->flags & TUX_PKT_OPEN))
+		crc ^= tux_pkt_seal(w->p, k);
+	tux_put32(w->p + TUX_PKT_CRC, crc);
 	return w->len;
 }

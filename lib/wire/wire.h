@@ -15,7 +15,8 @@
  *           4  u16  length of the packet, this header included
  *           6  u16  span: seq less the lowest number still waited for
  *           8  u32  connection id, the receiver's; 0 before it is known
- *          12  u32  CRC32C of the packet with this field zero
+ *          12  u32  CRC32C of the packet with this field zero; without OPEN,
+ *                   XOR its seal
  *          16  u32  seq: number of this transmission
  *          20  u32  ack: all numbers before it are settled
  *          24  u64  got: stream bytes received without a gap (FIN counts one)
@@ -60,6 +61,9 @@
  *
  * MAC       of HELLO: SipHash-2-4 of the whole packet, with this field and the
  *           CRC zero, under the connection's key
+ *
+ * SEAL      of a packet without OPEN: the lower half of SipHash-1-3 of its
+ *           header, CRC zero, under a key that both ends derive
  *
  * MARKER    SipHash-2-4 of (u32 generation, u32 direction, u32 0), and again
  *           with u32 1 at the end, under the connection's key; then 0xfe over

@@ -2,9 +2,10 @@
 /*
  * hostile - strangers, other versions, and a peer that breaks the rules
  */
+#include <errno.h>
+
 #include "base/bytes.h"
-#include "base/crc32c.h"
-#include "sim.h"
+#include "forge.h"
 #include "wire/frame.h"
 #include "wire/pkt.h"
 
@@ -82,9 +83,9 @@ static void stranger(struct sim *s)
 static void newer(struct sim *s, uint8_t *p, size_t len)
 {
 	(void)s;
+	(void)len;
 	p[2] = TUX_WIRE_VERSION + 1;
-	tux_put32(p + 12, 0);
-	tux_put32(p + 12, tux_crc32c(0, p, len));
+	sim_seal(NULL, p);
 }
 
 static void version(struct sim *s)
@@ -172,7 +173,7 @@ static void forge(uint8_t *p)
 	tux_put64(hello + TUX_HELLO_MAC, 0);
 	tux_put32(p + 12, 0);
 	tux_put64(hello + TUX_HELLO_MAC, tux_sip(&zero, p, HELLO));
-	tux_put32(p + 12, tux_crc32c(0, p, HELLO));
+	sim_seal(NULL, p);
 }
 
 static void forged(struct sim *s)
@@ -201,13 +202,10 @@ static void forged(struct sim *s)
 	finish(s);
 }
 
-/* RESET and stream bytes under the right id, with the right number or one near
- * it, and an acknowledgment or a SACK that no peer would send. */
-static void blind(struct sim *s)
+/* A connection, and a RESET for b in `numbered`, made of what a sent. */
+static uint8_t *reset(struct sim *s)
 {
-	static const int32_t ack[] = { 1 << 20, 70000, -70000, -(1 << 20) };
 	uint8_t *p = numbered.p, *rec = p + TUX_PKT_HDR;
-	unsigned i;
 
 	sim_pair(s, &a, &b);
 	sim_link(a->host, b->host)->tap = keep;
@@ -222,18 +220,52 @@ static void blind(struct sim *s)
 	tux_put16(p + 4, (uint16_t)numbered.len);
 	tux_put16(p + 6, 0);
 	tux_put32(p + 16, tux_get32(p + 16) + 5);
-	for (i = 0; i < 4; i++) {
-		uint32_t good = tux_get32(p + 20);
+	return p;
+}
 
+/* Under the right id, with a number near the right one, and an acknowledgment
+ * that no peer would send. */
+static void blind(struct sim *s)
+{
+	static const int32_t ack[] = { 1 << 20, 70000, -70000, -(1 << 20) };
+	uint8_t *p = reset(s);
+	uint32_t good = tux_get32(p + 20);
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
 		tux_put32(p + 20, good + (uint32_t)ack[i]);
-		tux_put32(p + 12, 0);
-		tux_put32(p + 12, tux_crc32c(0, p, numbered.len));
+		sim_seal(b, p);
 		sim_host_input(b->host, &a->host->addr, p, numbered.len);
-		tux_put32(p + 20, good);
 	}
 	SIM_CHECK(s, tux_conn_stats(b->c)->dropped == 4);
 	SIM_CHECK(s, !b->closed && !b->rerr);
 	finish(s);
+}
+
+/* All of it is right, for somebody has seen the connection's packets; but the key
+ * they have not seen. */
+static void unsealed(struct sim *s)
+{
+	uint8_t *p = reset(s);
+	uint64_t damaged = tux_core_stats(b->host->core)->damaged;
+
+	sim_seal(NULL, p);
+	sim_host_input(b->host, &a->host->addr, p, numbered.len);
+	SIM_CHECK(s, tux_core_stats(b->host->core)->damaged == damaged + 1);
+	SIM_CHECK(s, !b->closed && !b->rerr);
+	finish(s);
+}
+
+/* With the key, it breaks the connection: the story above tells of the key. */
+static void sealed(struct sim *s)
+{
+	uint8_t *p = reset(s);
+
+	a->conn->foul = true;
+	sim_seal(b, p);
+	sim_host_input(b->host, &a->host->addr, p, numbered.len);
+	sim_run_out(s, s->now + TUX_SEC(100));
+	SIM_CHECK(s, b->rerr == ECONNRESET);
 }
 
 /* ---- frames ---- */
@@ -296,6 +328,8 @@ const struct sim_story sim_stories[] = {
 	{ "secret", secret },
 	{ "forged", forged },
 	{ "blind", blind },
+	{ "unsealed", unsealed },
+	{ "sealed", sealed },
 	{ "unknown_frame", unknown_frame },
 	{ "gap", gap },
 	{ "raw_elsewhere", raw_elsewhere },

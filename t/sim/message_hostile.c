@@ -6,8 +6,7 @@
  * peer might who means harm.  It may harm its own messages, and nothing else.
  */
 #include "base/bytes.h"
-#include "base/crc32c.h"
-#include "sim.h"
+#include "forge.h"
 
 static struct sim_end *a, *b;
 
@@ -52,8 +51,7 @@ static void tap(struct sim *s, uint8_t *p, size_t len)
 			harm(s, p + at);
 		at += n;
 	}
-	tux_put32(p + 12, 0);
-	tux_put32(p + 12, tux_crc32c(0, p, end));
+	sim_seal(b, p);
 }
 
 static void numbers(struct sim *s)
@@ -96,8 +94,7 @@ static void room(struct sim *s, uint8_t *p, size_t len)
 				  4 * sim_below(s, 6), (uint32_t)sim_rand(s));
 		at += TUX_REC_HDR + tux_get16(p + at + 2);
 	}
-	tux_put32(p + 12, 0);
-	tux_put32(p + 12, tux_crc32c(0, p, end));
+	sim_seal(a, p);
 }
 
 static void rooms(struct sim *s)

@@ -108,6 +108,23 @@ static void sip__long_inputs_count_modulo_256(void **state)
 	assert_true(tux_sip(&ref_key, in, 255) != tux_sip(&ref_key, in, 511));
 }
 
+/* The hash of the bytes 0, 1, ... 8 * i - 1; the lower halves are those of the
+ * Linux kernel's test of hsiphash. */
+static void sip13__known_vectors(void **state)
+{
+	static const uint64_t want[] = {
+		0xabac0158050fc4dc, 0x369095118d299a8e, 0xcc4fdd1a7d908b66,
+		0xf464aeb267349c8c, 0x81157b6c16a7b60d,
+	};
+	uint8_t in[VECTORS];
+	unsigned i;
+
+	(void)state;
+	count_up(in, VECTORS);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+		assert_true(tux_sip13(&ref_key, in, (size_t)8 * i) == want[i]);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -115,6 +132,7 @@ int main(void)
 		cmocka_unit_test(sip__needs_no_alignment),
 		cmocka_unit_test(sip__depends_on_both_halves_of_the_key),
 		cmocka_unit_test(pieces__are_the_whole),
+		cmocka_unit_test(sip13__known_vectors),
 		cmocka_unit_test(sip__long_inputs_count_modulo_256),
 	};
 

@@ -11,7 +11,7 @@
 #include "../test.h"
 #include "wire/pkt.h"
 
-/* The key of masks and MACs: bytes that count from 0. */
+/* The key of masks, MACs and seals: bytes that count from 0. */
 static const struct tux_key golden_key = { 0x0706050403020100,
 					   0x0f0e0d0c0b0a0908 };
 
@@ -26,6 +26,9 @@ static const char golden_all[] =
 	"7fffffffffff00000109000d112233445566778868656c6c6f0500000c000000"
 	"0300000000000000990600000400000004070000040000000d08000000c80700"
 	"0378797a";
+
+/* The CRC of the packet before, sealed. */
+enum { GOLDEN_SEALED = 0x31eb2e68 };
 
 static const char golden_hello4[] =
 	"54780103008c0000000000006224248300000000000000000000000000000000"

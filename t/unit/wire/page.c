@@ -45,6 +45,8 @@ static const struct tux_hello answer = {
 	.pkt_max = 1472, .delay = 20, .tuple = tuple,
 };
 
+enum { SESSION = 0, SEAL = 6 };		/* labels of keys */
+
 static struct tux_key key_of_connection(void)
 {
 	struct tux_key k;
@@ -53,7 +55,8 @@ static struct tux_key key_of_connection(void)
 	return k;
 }
 
-static struct tux_key key_of_session(void)
+/* The key for the purpose with that label. */
+static struct tux_key key_for(uint8_t label)
 {
 	const struct tux_key key = key_of_connection();
 	struct tux_key k;
@@ -61,11 +64,19 @@ static struct tux_key key_of_session(void)
 
 	tux_put64(in + 1, first.nonce);
 	tux_put64(in + 9, answer.nonce);
-	in[0] = 0;
+	in[0] = label;
 	k.k0 = tux_sip(&key, in, sizeof(in));
-	in[0] = 1;
+	in[0]++;
 	k.k1 = tux_sip(&key, in, sizeof(in));
 	return k;
+}
+
+/* Finishes a numbered packet. */
+static size_t end(struct tux_writer *w, struct tux_pkt *h)
+{
+	const struct tux_key seal = key_for(SEAL);
+
+	return tux_writer_end(w, h, &seal);
 }
 
 /* ---- bytes, as the page shows them ---- */
@@ -211,18 +222,22 @@ static void say_record(struct page_text *t, const struct tux_record *rec)
 
 static void say_packet(struct page_text *t, const uint8_t *p, size_t n)
 {
+	const struct tux_key seal = key_for(SEAL);
 	struct tux_record rec;
 	struct tux_reader r;
 	struct tux_pkt h;
+	bool open;
 
 	assert_int_equal(tux_pkt_decode(&h, p, n), 0);
 	assert_int_equal(h.len, n);
+	open = h.flags & TUX_PKT_OPEN;
+	assert_true(open || tux_pkt_sealed(&h, p, &seal));
 	page_hex(t, "2 1 1");
 	page_put(t, "magic, version %u, flags 0x%02x\n", h.version, h.flags);
 	page_hex(t, "2 2");
 	page_put(t, "length %u, span %u\n", h.len, h.span);
 	page_hex(t, "4 4");
-	page_put(t, "id 0x%08x, CRC\n", h.id);
+	page_put(t, "id 0x%08x, CRC%s\n", h.id, open ? "" : ", sealed");
 	page_hex(t, "4 4");
 	page_put(t, "seq %u, ack %u\n", h.seq, h.ack);
 	page_hex(t, "8 4");
@@ -293,20 +308,23 @@ static void say_sums(struct page_text *t, const uint8_t *p, size_t n)
 	page_put(t, "CRC32C of the nine characters\n");
 	page_hex(t, "8");
 	page_put(t, "SipHash-2-4 of the bytes 0 to 14\n");
+	page_hex(t, "8");
+	page_put(t, "SipHash-1-3 of the bytes 0 to 39\n");
 }
 
 static void sums__are_those_of_everybody(void **state)
 {
 	static const struct tux_key k = { 0x0706050403020100,
 					  0x0f0e0d0c0b0a0908 };
-	uint8_t in[15], p[12];
+	uint8_t in[40], p[20];
 	uint8_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof(in); i++)
 		in[i] = i;
 	tux_put32(p, tux_crc32c(0, "123456789", 9));
-	tux_put64(p + 4, tux_sip(&k, in, sizeof(in)));
+	tux_put64(p + 4, tux_sip(&k, in, 15));
+	tux_put64(p + 12, tux_sip13(&k, in, sizeof(in)));
 	shown("Sums", p, sizeof(p), say_sums);
 }
 
@@ -355,13 +373,15 @@ static void key(const char *title, const struct tux_key *k)
 	shown(title, p, sizeof(p), say_key);
 }
 
-static void key__of_connection_and_session(void **state)
+static void key__of_each_purpose(void **state)
 {
-	const struct tux_key k = key_of_connection(), s = key_of_session();
+	const struct tux_key k = key_of_connection();
+	const struct tux_key session = key_for(SESSION), seal = key_for(SEAL);
 
 	(void)state;
 	key("The key of the connection", &k);
-	key("The session key", &s);
+	key("The session key", &session);
+	key("The seal key", &seal);
 }
 
 static void say_marker(struct page_text *t, const uint8_t *p, size_t n)
@@ -375,7 +395,7 @@ static void say_marker(struct page_text *t, const uint8_t *p, size_t n)
 
 static void marker__of_each_direction(void **state)
 {
-	const struct tux_key s = key_of_session();
+	const struct tux_key s = key_for(SESSION);
 	uint8_t p[2 * TUX_MARKER_LEN];
 
 	(void)state;
@@ -434,7 +454,7 @@ static void prepare__asks_for_an_answer(void **state)
 	tux_put32(body, 1);
 	tux_put64(body + 4, 100);
 	add(&w, TUX_REC_PING, 0, "");
-	shown("PREPARE and PING", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("PREPARE and PING", p, end(&w, &h), say_packet);
 }
 
 static void several__in_one_packet(void **state)
@@ -453,7 +473,7 @@ static void several__in_one_packet(void **state)
 	tux_room_encode(room, body);
 	body = tux_writer_add(&w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
 	tux_put32(body, 1);
-	shown("ROOM and PREPARED", p, tux_writer_end(&w, &h, NULL),
+	shown("ROOM and PREPARED", p, end(&w, &h),
 	      say_packet);
 }
 
@@ -470,7 +490,7 @@ static void stream__bytes(void **state)
 			      TUX_STREAM_HDR + 5);
 	tux_put64(body, 100);
 	memcpy(body + TUX_STREAM_HDR, "hello", 5);
-	shown("STREAM", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("STREAM", p, end(&w, &h), say_packet);
 }
 
 static void add_message(struct tux_writer *w, struct tux_message_hdr *h,
@@ -510,7 +530,7 @@ static void message__of_each_lane_and_cancel(void **state)
 	add_message(&w, &small, "ping");
 	add_message(&w, &bulk, "the tail");
 	add_message(&w, &cancel, "");
-	shown("MESSAGE", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("MESSAGE", p, end(&w, &h), say_packet);
 }
 
 static void ack__with_gaps(void **state)
@@ -524,7 +544,7 @@ static void ack__with_gaps(void **state)
 	(void)state;
 	tux_writer_init(&w, p, sizeof(p));
 	add(&w, TUX_REC_SACK, 0, "00001b5e 00001b60 00001b5b 00001b5c");
-	shown("SACK", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("SACK", p, end(&w, &h), say_packet);
 }
 
 static void fin__behind_end(void **state)
@@ -540,7 +560,7 @@ static void fin__behind_end(void **state)
 	add(&w, TUX_REC_END, 0, "00000005 00000002");
 	add(&w, TUX_REC_STREAM, TUX_STREAM_ORDER | TUX_STREAM_FIN,
 	    "0000000000000069 627965");
-	shown("END and FIN", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("END and FIN", p, end(&w, &h), say_packet);
 }
 
 static void reset__and_raw(void **state)
@@ -554,12 +574,12 @@ static void reset__and_raw(void **state)
 	(void)state;
 	tux_writer_init(&w, p, sizeof(p));
 	add(&w, TUX_REC_RAW, 0, "");
-	shown("RAW", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("RAW", p, end(&w, &h), say_packet);
 	h.seq++;
 	tux_writer_init(&w, p, sizeof(p));
 	body = tux_writer_add(&w, TUX_REC_RESET, 0, TUX_RESET_LEN);
 	tux_put32(body, 15);
-	shown("RESET", p, tux_writer_end(&w, &h, NULL), say_packet);
+	shown("RESET", p, end(&w, &h), say_packet);
 }
 
 /* ---- frames ---- */
@@ -603,7 +623,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums__are_those_of_everybody),
 		cmocka_unit_test(option__of_each_end),
-		cmocka_unit_test(key__of_connection_and_session),
+		cmocka_unit_test(key__of_each_purpose),
 		cmocka_unit_test(hello__of_each_end),
 		cmocka_unit_test(prepare__asks_for_an_answer),
 		cmocka_unit_test(several__in_one_packet),

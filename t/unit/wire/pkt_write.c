@@ -66,6 +66,8 @@ static void end__writes_all_records(void **state)
 	assert_int_equal(tux_writer_room(&w), 0);
 	assert_null(tux_writer_add(&w, TUX_REC_PING, 0, 0));
 	expect(p, tux_writer_end(&w, &h, NULL), golden_all);
+	assert_int_equal(tux_writer_end(&w, &h, &golden_key), 100);
+	assert_int_equal(tux_get32(p + 12), GOLDEN_SEALED);
 }
 
 static void hello__both_families(void **state)
