@@ -142,12 +142,6 @@ static void end(struct stream *s)
 	s->fd = -1;
 }
 
-/* While a link is down there is no route; later there is. */
-static bool no_way(int err)
-{
-	return err == ENETUNREACH || err == EHOSTUNREACH || err == ENETDOWN;
-}
-
 static void dial(struct stream *s)
 {
 	struct sockaddr_in a = {
@@ -159,7 +153,7 @@ static void dial(struct stream *s)
 	if (fd < 0)
 		client_fail("socket: %s", strerror(errno));
 	if (connect(fd, (void *)&a, sizeof(a)) && errno != EINPROGRESS) {
-		if (!no_way(errno))
+		if (!client_no_way(errno))
 			client_fail("connect: %s", strerror(errno));
 		close(fd);
 		return;
@@ -172,7 +166,7 @@ static void dial(struct stream *s)
 /* The connection has ended, by @err or at end of file (0). */
 static void ended(struct stream *s, int err)
 {
-	if (!serves && no_way(err) && !s->head_at) {
+	if (!serves && client_no_way(err) && !s->head_at) {
 		end(s);
 		return;
 	}

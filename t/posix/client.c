@@ -7,12 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+
+enum { NO_WAY_MS = 10000 };	/* links of the tests are down for less */
 
 uint64_t client_now(void)
 {
@@ -35,21 +39,43 @@ void client_fail(const char *fmt, ...)
 	exit(1);
 }
 
+bool client_no_way(int err)
+{
+	return err == ENETUNREACH || err == EHOSTUNREACH || err == ENETDOWN;
+}
+
+/* A descriptor, or -errno. */
+static int dial(const struct sockaddr_in *a, int kind)
+{
+	int fd = socket(AF_INET, kind, 0), one = 1, err;
+
+	if (fd < 0)
+		client_fail("socket: %s", strerror(errno));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (!connect(fd, (const void *)a, sizeof(*a)) || errno == EINPROGRESS)
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
 int client_dial(const char *host, uint16_t port, bool nonblock)
 {
 	struct sockaddr_in a = {
 		.sin_family = AF_INET, .sin_port = htons(port),
 	};
-	int kind = SOCK_STREAM | SOCK_CLOEXEC, one = 1;
-	int fd = socket(AF_INET, nonblock ? kind | SOCK_NONBLOCK : kind, 0);
+	int kind = SOCK_STREAM | SOCK_CLOEXEC | (nonblock ? SOCK_NONBLOCK : 0);
+	uint64_t until = client_now() + NO_WAY_MS;
+	int fd;
 
-	if (fd < 0)
-		client_fail("socket: %s", strerror(errno));
 	if (inet_pton(AF_INET, host, &a.sin_addr) != 1)
 		client_fail("%s: not an IPv4 address", host);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(fd, (void *)&a, sizeof(a)) && errno != EINPROGRESS)
-		client_fail("connect to port %u: %s", port, strerror(errno));
+	while ((fd = dial(&a, kind)) < 0) {
+		if (!client_no_way(-fd) || client_now() > until)
+			client_fail("connect to port %u: %s", port,
+				    strerror(-fd));
+		poll(NULL, 0, 100);
+	}
 	return fd;
 }
 

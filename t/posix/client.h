@@ -20,8 +20,11 @@ void client_fail(const char *fmt, ...)
 
 /* A TCP connection to the IPv4 address @host and @port.  With @nonblock it may
  * still be under way: when it is writable, client_connected() has the verdict.
- * Fails when the kernel says no. */
+ * Fails when the kernel says no; where there is no way it asks for some time. */
 int client_dial(const char *host, uint16_t port, bool nonblock);
+
+/* Is that what connecting fails with while a link is down, and not later? */
+bool client_no_way(int err);
 void client_connected(int fd);
 
 /* Blocking calls on @fd give up after @seconds. */
