@@ -14,13 +14,13 @@ export TUX_SRC=$src TUX_BUILD=$build	# built already
 demo=$src/contrib/demo
 line='^demo: (ok|failed) ratio=[0-9.]+ tux_share=[0-9.]+ fallback=(ok|failed)$'
 
-# demo NAME SECONDS WORDS... : runs it; sets $rc, $last
+# play NAME WORDS...: runs it; sets $rc, $last
 play()
 {
 	local name=$1
 
-	shift 2
-	run 120 "$@" >"$dir/$name.out" 2>&1
+	shift
+	run 300 "$@" >"$dir/$name.out" 2>&1
 	rc=$?
 	last=$(tail -n 1 "$dir/$name.out")
 }
@@ -79,28 +79,33 @@ reached()
 	grep -qs "$2" "$dir/$1.out"
 }
 
-# stopped SIGNAL WHERE IO: while it does that
+# stopped SIGNAL WHERE IO: while it does that.  What bash starts in the background
+# ignores SIGINT, unless it is told otherwise.
 stopped()
 {
-	local name="SIG$1, $3, at $2"
+	local name="SIG$1, $3, at $2" began took
 
-	start "$name" setsid "$demo" --io "$3" -n 5000000
+	start "$name" env --default-signal=INT setsid "$demo" --io "$3" \
+		-n 5000000
 	wait_for 60 reached "$name" "$2" ||
 		not_ok "it plays" "$(cat "$dir/$name.out")"
 	sleep 0.5
+	began=$(now)
 	kill -"$1" "$pid"
 	wait "$pid" 2>/dev/null
+	took=$(($(now) - began))
+	check "$name: it ends, in $took ms" [ $took -lt 20000 ]
 	last=$(tail -n 1 "$dir/$name.out")
 	check "$name: nothing is left" wait_for 5 all_gone
 	[ "$1" = KILL ] || check "$name: it says failed" one_line "$name"
 }
 
-# good IO
+# good IO REQUESTS: one round
 good()
 {
 	local name="--io $1"
 
-	play "$name" 120 "$demo" --io "$1" -n 400000 -r 1
+	play "$name" "$demo" --io "$1" -n "$2" -r 1
 	check "$name ends with one line: $last" one_line "$name"
 	same "$name is ok" "0 demo: ok" "$rc ${last%% ratio*}"
 	same "$name serves the plain client" ok "${last##*fallback=}"
@@ -109,16 +114,16 @@ good()
 }
 
 pid=
-good udp
+good udp 200000
 stopped TERM "redis-benchmark, " udp
 stopped KILL "redis-benchmark, " udp
 
-play try 120 "$demo" --io xdp -n 50 -r 1
+play try "$demo" --io xdp -n 50 -r 1
 if grep -q '^== --io xdp: ' "$dir/try.out"; then
 	skip "the demo over AF_XDP" "needs AF_XDP: $(grep -- '--io xdp: ' \
 		"$dir/try.out")"
 else
-	good xdp
+	good xdp 400000
 	stopped INT "redis-server twice" xdp
 	stopped TERM "redis-benchmark, " xdp
 	stopped KILL "redis-benchmark, " xdp
@@ -130,7 +135,7 @@ blocked='ip link set lo up &&
 	ip rule add pref 2 lookup local &&
 	ip rule del pref 0 && exec "$@"'
 if unshare -rn sh -c "$blocked" sh true 2>/dev/null; then
-	play blocked 120 unshare -rn sh -c "$blocked" sh "$demo" -n 20000
+	play blocked unshare -rn sh -c "$blocked" sh "$demo" -n 20000 -r 1
 	check "without privilege it says so" grep -q \
 		'== no AF_XDP (.*): this is --io udp' "$dir/blocked.out"
 	check "UDP is blocked: it ends with one line: $last" one_line blocked
