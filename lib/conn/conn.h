@@ -78,6 +78,8 @@ struct tux_conn_tx {			/* the direction that we send */
 	tux_time hold;			/* how long to stay on TCP next time */
 	tux_time away_at;		/* not switched, stalled: no messages
 					 * until then; TUX_NEVER: it is not */
+	uint32_t kept;			/* TUX_DO_*: lost, and said again when
+					 * the path is tried again */
 	tux_time probe_at;		/* PING: a way back to Tux, or news */
 	tux_time probe_in;		/* how long to wait for news next time */
 	tux_time back_at;

@@ -73,7 +73,8 @@ static bool stalled(const struct tux_conn *c, tux_time now)
 static void stay_away(struct tux_conn *c, tux_time now)
 {
 	tux_loss_all(&c->loss, &c->sentq, tux_conn_lost, c);
-	c->todo &= ~(uint32_t)(TUX_DO_PING | TUX_DO_PREPARE);
+	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW);
+	c->todo &= ~(uint32_t)TUX_DO_NUMBERED;
 	c->progress_at = now;
 	if (c->tx.path == TUX_PATH_TCP) {
 		c->tx.probe_at = tux_time_add(now, c->tx.hold);
@@ -88,8 +89,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.away_at = c->tx.announce_at;
 		tux_conn_decide(c, TUX_REASON_STALLED);
 	}
-	if (c->tx.hold < TUX_SEC(HOLD_MAX_S))
-		c->tx.hold *= 2;
+	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(HOLD_MAX_S));
 }
 
 /* Nothing later can tell whether the last packets have arrived.  What the very
@@ -143,10 +143,18 @@ static void on_rto(struct tux_conn *c, tux_time now)
 		on_timeout(c, now);
 }
 
+/* A quiet path is tried again, with @what and with what it has kept. */
+static void try_again(struct tux_conn *c, uint32_t what)
+{
+	what |= c->tx.kept;
+	c->tx.kept = 0;
+	tux_conn_do(c, what);
+}
+
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
-	tux_conn_do(c, TUX_DO_PING);
+	try_again(c, TUX_DO_PING);
 }
 
 void tux_conn_expire(struct tux_conn *c, tux_time now)
@@ -172,7 +180,7 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 		if (now >= c->tx.away_at) {
 			c->tx.away_at = TUX_NEVER;
 			c->progress_at = now;	/* a chance to answer */
-			tux_conn_kick(c);
+			try_again(c, 0);
 		}
 		tux_upgrade_expire(c, now);
 	}

@@ -114,6 +114,17 @@ static void path_dead(struct sim *s)
 	finish(s);
 }
 
+/* ... and stays dead: nobody goes on asking. */
+static void path_dead_for_long(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_raw(b);
+	sim_ms(s, 1800000);
+	SIM_CHECK(s, s->link[0][1].sent_n + s->link[1][0].sent_n < 100);
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_asks", one_asks },
 	{ "both_ask", both_ask },
@@ -123,5 +134,6 @@ const struct sim_story sim_stories[] = {
 	{ "armed", armed },
 	{ "back", back },
 	{ "path_dead", path_dead },
+	{ "path_dead_for_long", path_dead_for_long },
 	{ NULL, NULL },
 };

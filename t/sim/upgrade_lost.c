@@ -307,6 +307,40 @@ static void got_lost(struct sim *s)
 	finish(s);
 }
 
+static tux_time last_at, longest;
+static unsigned tried;
+
+/* Nothing gets through; when was it tried? */
+static void spoil(struct sim *s, uint8_t *p, size_t len)
+{
+	(void)len;
+	p[0] ^= 1;
+	tried++;
+	if (s->now - last_at > longest)
+		longest = s->now - last_at;
+	last_at = s->now;
+}
+
+/* The path was there for the HELLOs, and goes for half an hour.  It is tried
+ * less and less often, but each minute. */
+static void half_an_hour(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	sim_run(s, TUX_USEC(2500));
+	s->link[0][1].tap = s->link[1][0].tap = spoil;
+	tried = 0;
+	longest = 0;
+	last_at = s->now;
+	sim_ms(s, 1800000);
+	SIM_CHECK(s, !a->was_tx && !b->was_tx);
+	/* A try takes a second, and then it is a minute. */
+	SIM_CHECK(s, longest > TUX_SEC(50) && longest <= TUX_SEC(61));
+	SIM_CHECK(s, tried < 200);
+	s->link[0][1].tap = s->link[1][0].tap = NULL;
+	sim_ms(s, 61000);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "hello", hello },
 	{ "answer", answer },
@@ -318,5 +352,6 @@ const struct sim_story sim_stories[] = {
 	{ "marker_late", marker_late },
 	{ "tcp_late", tcp_late },
 	{ "got_lost", got_lost },
+	{ "half_an_hour", half_an_hour },
 	{ NULL, NULL },
 };
