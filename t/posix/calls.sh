@@ -50,4 +50,12 @@ for p in "${programs[@]}"; do
 	try "$p" "inline" "${tux[@]}" -m inline
 	try "$p" "thread" "${tux[@]}" -m threads=1
 done
+
+# What addresses have to do with, over IPv6, and over IPv4 with a listener of
+# IPv6.
+for family in 6 46; do
+	export PAIR_FAMILY=$family
+	try bytes "inline, family $family" "${tux[@]}" -m inline
+	try closing "inline, family $family" "${tux[@]}" -m inline
+done
 finish

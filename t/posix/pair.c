@@ -37,32 +37,81 @@ bool pair_preloaded(void)
 	return s && strstr(s, "tux");
 }
 
-/* Is the UDP port of that number free, too?  A server on Tux needs it. */
-static bool udp_free(const struct sockaddr_in *a)
+/* An address of either family. */
+struct place {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	};
+	socklen_t len;
+};
+
+/* "6" in PAIR_FAMILY: ::1.  "46": a listener on all addresses of IPv6, which is
+ * called by IPv4. */
+static bool wants(const char *family)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	bool yes = !bind(fd, (const void *)a, sizeof(*a));
+	const char *s = getenv("PAIR_FAMILY");
+
+	return s && strcmp(s, family) == 0;
+}
+
+static struct place place4(uint16_t port)
+{
+	struct place a = { .len = sizeof(a.v4) };
+
+	a.v4.sin_family = AF_INET;
+	a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	a.v4.sin_port = htons(port);
+	return a;
+}
+
+static struct place place6(bool any, uint16_t port)
+{
+	struct place a = { .len = sizeof(a.v6) };
+
+	a.v6.sin6_family = AF_INET6;
+	a.v6.sin6_addr = any ? in6addr_any : in6addr_loopback;
+	a.v6.sin6_port = htons(port);
+	return a;
+}
+
+/* Where to listen, where to connect to. */
+static struct place here(void)
+{
+	return wants("6") || wants("46") ? place6(wants("46"), 0) : place4(0);
+}
+
+static struct place there(uint16_t port)
+{
+	return wants("6") ? place6(false, port) : place4(port);
+}
+
+/* Is the UDP port of that number free, too?  A server on Tux needs it. */
+static bool udp_free(const struct place *a)
+{
+	int fd = socket(a->any.sa_family, SOCK_DGRAM, 0);
+	bool yes = !bind(fd, &a->any, a->len);
 
 	close(fd);
 	return yes;
 }
 
-static int bound(struct sockaddr_in *a)
+static int bound(struct place *a)
 {
-	socklen_t len = sizeof(*a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int fd;
 
-	*a = (struct sockaddr_in){ .sin_family = AF_INET };
-	a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd < 0 || bind(fd, (void *)a, len) ||
-	    getsockname(fd, (void *)a, &len))
+	*a = here();
+	fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, &a->any, a->len) ||
+	    getsockname(fd, &a->any, &a->len))
 		client_fail("bind: %s", strerror(errno));
 	return fd;
 }
 
 int pair_listen(uint16_t *port)
 {
-	struct sockaddr_in a;
+	struct place a;
 	int fd = bound(&a);
 
 	while (!udp_free(&a)) {
@@ -71,13 +120,14 @@ int pair_listen(uint16_t *port)
 	}
 	if (listen(fd, 64))
 		client_fail("listen: %s", strerror(errno));
-	*port = ntohs(a.sin_port);
+	*port = ntohs(a.v4.sin_port);	/* both have it in the same bytes */
 	return fd;
 }
 
 int pair_socket(void)
 {
-	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int family = wants("6") ? AF_INET6 : AF_INET;
+	int one = 1, fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 ||
 	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
@@ -87,11 +137,9 @@ int pair_socket(void)
 
 void pair_connect(int fd, uint16_t port)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons(port) };
+	const struct place a = there(port);
 
-	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (connect(fd, (void *)&a, sizeof(a)) && errno != EINPROGRESS)
+	if (connect(fd, &a.any, a.len) && errno != EINPROGRESS)
 		client_fail("connect: %s", strerror(errno));
 }
 

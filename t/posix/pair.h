@@ -22,8 +22,9 @@ struct pair {
 /* Is this program under tuxrun? */
 bool pair_preloaded(void);
 
-/* A connection over 127.0.0.1, both ends non-blocking.  With @moved, it has
- * carried enough to be on Tux, if the preload is there. */
+/* A connection over loopback, both ends non-blocking.  With @moved, it has
+ * carried enough to be on Tux, if the preload is there.  All are of IPv4, if
+ * PAIR_FAMILY in the environment does not say other. */
 void pair_open(struct pair *p, bool moved);
 
 /* As above, but neither end was ever read or written by us. */
@@ -31,7 +32,7 @@ void pair_fresh(struct pair *p);
 void pair_move(struct pair *p);
 void pair_close(struct pair *p);
 
-/* A listening socket on 127.0.0.1 and its port. */
+/* A listening socket on loopback and its port. */
 int pair_listen(uint16_t *port);
 
 /* A non-blocking connect() to it, which goes on. */
