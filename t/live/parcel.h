@@ -25,7 +25,7 @@ struct parcels {		/* of one direction */
 	uint32_t n;		/* of them; UINT32_MAX: not yet known */
 	uint32_t next;		/* the sender's: the next to send */
 	uint32_t low;		/* the reader's: the lowest not yet here, */
-	uint32_t got_n;		/* how many are, */
+	_Atomic uint32_t got_n;	/* how many are, */
 	uint32_t ordered;	/* no ordered one below is missing */
 	uint64_t bytes;
 	bool got[PARCEL_RING];
