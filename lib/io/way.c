@@ -11,7 +11,6 @@ enum {
 	TICK_MS = 1000,
 	REROUTE_MS = 100,		/* routes change in swarms */
 	IDLE_MS = 5000,			/* without flows, until it is given back */
-	LIMBO_MS = 1000,		/* of a flow without connection */
 	RETRY_MIN_MS = 1000, RETRY_MAX_MS = 60000,
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
 };
@@ -21,7 +20,7 @@ static bool wanted(const struct tux_way *w)
 	return w->flows.live_n || w->waiting || w->always;
 }
 
-static void plan(struct tux_way *w, tux_time now)
+void tux_way_plan(struct tux_way *w, tux_time now)
 {
 	/* While the interface is ours, or on the way to or from us, somebody has
 	 * to look after it. */
@@ -30,39 +29,6 @@ static void plan(struct tux_way *w, tux_time now)
 		w->due_at = now + TUX_MSEC(TICK_MS);
 	if (w->reroute)
 		w->due_at = now + TUX_MSEC(REROUTE_MS);
-}
-
-/* ---- routes ---- */
-
-static void unroute(struct tux_way *w, struct tux_flow *f)
-{
-	if (f->hop >= 0)
-		tux_neigh_put(&w->neigh, (unsigned)f->hop);
-	f->hop = -1;
-}
-
-static enum tux_reason route(struct tux_way *w, struct tux_flow *f)
-{
-	struct tux_route r;
-	int hop = -1;
-
-	if (!tux_neigh_route(&w->neigh, &f->local, &f->peer, &r) &&
-	    r.index == w->iface.index)
-		hop = tux_neigh_get(&w->neigh, &r);
-	unroute(w, f);
-	f->hop = (int16_t)(hop < 0 ? -1 : hop);
-	return hop < 0 ? TUX_REASON_NO_INTERFACE : TUX_REASON_NONE;
-}
-
-static void route_all(struct tux_way *w)
-{
-	uint32_t i;
-
-	for (i = 0; i < w->flows.top; i++)
-		if (w->flows.at[i].used)
-			route(w, &w->flows.at[i]);
-	w->reroute = false;
-	w->news = true;
 }
 
 /* ---- the interface ---- */
@@ -77,7 +43,7 @@ static void say(const struct tux_way *w, enum tux_link_what what)
 		w->said(&n);
 }
 
-static void look_at_iface(struct tux_way *w)
+void tux_way_look(struct tux_way *w)
 {
 	struct tux_iface i = { 0 };
 	int err;
@@ -90,7 +56,7 @@ static void look_at_iface(struct tux_way *w)
 	w->iface = i;
 }
 
-static enum tux_reason iface_reason(const struct tux_iface *i)
+enum tux_reason tux_way_lacks(const struct tux_iface *i)
 {
 	if (!i->index)
 		return TUX_REASON_NO_INTERFACE;
@@ -108,12 +74,12 @@ static void fail(struct tux_way *w, enum tux_reason why, tux_time now)
 	w->news = true;
 }
 
-static void take(struct tux_way *w, tux_time now)
+void tux_way_take(struct tux_way *w, tux_time now)
 {
 	enum tux_reason why;
 
-	look_at_iface(w);
-	why = iface_reason(&w->iface);
+	tux_way_look(w);
+	why = tux_way_lacks(&w->iface);
 	if (why)
 		fail(w, why, now);
 	else
@@ -155,7 +121,7 @@ static void on_taken(struct tux_way *w)
 		if (f->used)
 			tux_prog_add(&w->nic.prog, &f->local, &f->peer);
 	}
-	route_all(w);
+	tux_way_reroute(w);
 }
 
 static void on_nic(struct tux_way *w, tux_time now)
@@ -186,13 +152,13 @@ static void on_links(struct tux_way *w, tux_time now)
 
 	if (!before.index && !*w->ifname)
 		return;
-	look_at_iface(w);
+	tux_way_look(w);
 	w->news |= memcmp(&before, &w->iface, sizeof(before)) != 0;
 	if (w->iface.up && !before.up)
-		route_all(w);		/* they went with it */
+		tux_way_reroute(w);		/* they went with it */
 	if (!tux_way_on(w)) {
 		/* What kept us from it may be over. */
-		if (w->why && w->why == iface_reason(&before))
+		if (w->why && w->why == tux_way_lacks(&before))
 			w->retry_at = now;
 	} else if (w->iface.index != w->nic.iface.index) {
 		lose(w, TUX_REASON_NO_INTERFACE, now);
@@ -212,29 +178,10 @@ void tux_way_event(struct tux_way *w, unsigned what, tux_time now)
 		w->news |= (changed & TUX_NEIGH_HOPS) != 0;
 		w->reroute |= (changed & TUX_NEIGH_ROUTES) != 0;
 	}
-	plan(w, now);
+	tux_way_plan(w, now);
 }
 
 /* ---- time ---- */
-
-static void forget_gone(struct tux_way *w, tux_time now)
-{
-	uint32_t i;
-
-	if (w->flows.n == w->flows.live_n)
-		return;
-	for (i = 0; i < w->flows.top; i++) {
-		struct tux_flow *f = &w->flows.at[i];
-
-		if (!f->used || f->refs ||
-		    tux_time_since(f->gone_at, now) < TUX_MSEC(LIMBO_MS))
-			continue;
-		if (tux_way_on(w))
-			tux_prog_del(&w->nic.prog, &f->local, &f->peer);
-		unroute(w, f);
-		tux_flows_del(&w->flows, f);
-	}
-}
 
 /* The kernel's own traffic to a neighbour stops when ours begins: without being
  * asked, it would not notice that one has gone. */
@@ -265,7 +212,7 @@ static bool tried_in_vain(struct tux_way *w, tux_time now)
 
 void tux_way_tick(struct tux_way *w, tux_time now)
 {
-	forget_gone(w, now);
+	tux_way_forget(w, now);
 	if (tux_way_on(w)) {
 		if (!tux_prog_attached(&w->nic.prog))
 			lose(w, TUX_REASON_DETACHED, now);
@@ -281,116 +228,11 @@ void tux_way_tick(struct tux_way *w, tux_time now)
 	    tux_time_since(w->idle_at, now) >= TUX_MSEC(IDLE_MS))
 		tux_nic_drop(&w->nic);
 	if (w->nic.state == TUX_NIC_OFF && wanted(w) && now >= w->retry_at)
-		take(w, now);
+		tux_way_take(w, now);
 	if (w->reroute)
-		route_all(w);
+		tux_way_reroute(w);
 	probe(w);
-	plan(w, now);
-}
-
-/* ---- connections ---- */
-
-/* Is the interface that @r names the one to use?  The first one asked for is,
- * until it is given back. */
-static enum tux_reason choose(struct tux_way *w, const struct tux_route *r)
-{
-	if (*w->ifname && !w->iface.index)
-		look_at_iface(w);
-	if (!*w->ifname && w->nic.state == TUX_NIC_OFF && !w->flows.n) {
-		w->iface.index = r->index;
-		look_at_iface(w);
-	}
-	if (*w->ifname && !w->iface.index)
-		return TUX_REASON_NO_INTERFACE;
-	if (w->iface.index != r->index)
-		return TUX_REASON_OTHER_INTERFACE;
-	return iface_reason(&w->iface);
-}
-
-static int add(struct tux_way *w, const struct tux_addr *local,
-	       const struct tux_addr *peer, struct tux_flow **fp, tux_time now)
-{
-	struct tux_flow *f = tux_flows_add(&w->flows, local, peer);
-	enum tux_reason why;
-
-	if (!f)
-		return -TUX_REASON_NO_MEMORY;
-	why = route(w, f);
-	if (!why && tux_prog_add(&w->nic.prog, local, peer))
-		why = TUX_REASON_NO_MEMORY;
-	if (why) {
-		unroute(w, f);
-		tux_flows_release(&w->flows, f, now);
-		tux_flows_del(&w->flows, f);
-		return -(int)why;
-	}
-	*fp = f;
-	return 0;
-}
-
-int tux_way_admit(struct tux_way *w, const struct tux_addr *local,
-		  const struct tux_addr *peer, struct tux_flow **fp,
-		  tux_time now)
-{
-	enum tux_reason why;
-	struct tux_route r;
-	int res = 1;
-
-	*fp = tux_flows_find(&w->flows, local, peer);
-	if (*fp) {
-		tux_flows_hold(&w->flows, *fp);
-		return 0;
-	}
-	if (tux_neigh_route(&w->neigh, local, peer, &r))
-		return -TUX_REASON_NO_INTERFACE;
-	why = choose(w, &r);
-	if (!why && w->nic.state == TUX_NIC_OFF) {
-		if (now >= w->retry_at)
-			take(w, now);
-		if (w->nic.state == TUX_NIC_OFF)
-			why = w->why;
-	}
-	if (why)
-		res = -(int)why;
-	else if (tux_way_on(w))
-		res = add(w, local, peer, fp, now);
-	if (!tux_way_on(w) && why != TUX_REASON_OTHER_INTERFACE)
-		w->waiting = true;
-	plan(w, now);
-	return res;
-}
-
-void tux_way_leave(struct tux_way *w, struct tux_flow *f, tux_time now)
-{
-	tux_flows_release(&w->flows, f, now);
-	w->idle_at = now;
-	if (w->due_at == TUX_NEVER)
-		plan(w, now);
-}
-
-enum tux_reason tux_way_closed(const struct tux_way *w,
-			       const struct tux_flow *f)
-{
-	if (!tux_way_on(w))
-		return w->why ? w->why : TUX_REASON_NOT_STARTED;
-	if (iface_reason(&w->iface))
-		return iface_reason(&w->iface);
-	if (f->hop < 0)
-		return TUX_REASON_NO_INTERFACE;
-	return w->neigh.hop[f->hop].known ? TUX_REASON_NONE :
-	       TUX_REASON_NO_NEIGHBOUR;
-}
-
-uint32_t tux_way_mtu(const struct tux_way *w, const struct tux_flow *f)
-{
-	uint32_t mtu = w->iface.mtu;
-
-	if (mtu < TUX_NIC_MTU_MIN)
-		mtu = TUX_NIC_MTU_MIN;	/* the way is closed */
-	if (mtu > TUX_NIC_MTU)
-		mtu = TUX_NIC_MTU;
-	return mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :
-		      TUX_ETH_V6_HDRS);
+	tux_way_plan(w, now);
 }
 
 /* ---- birth and death ---- */
@@ -433,8 +275,8 @@ int tux_way_init(struct tux_way *w, int epfd, uint64_t tag,
 	w->said = o->said;
 	w->nic.zerocopy = o->zerocopy;
 	if (w->always)
-		take(w, now);
-	plan(w, now);
+		tux_way_take(w, now);
+	tux_way_plan(w, now);
 	return 0;
 }
 

@@ -78,6 +78,26 @@ void tux_way_tick(struct tux_way *w, tux_time now);
 /* Says how the interface stands, if it is ours, when nobody drives any more. */
 void tux_way_count(struct tux_way *w);
 
+/* ---- between way.c and way_flow.c ---- */
+
+/* Reads anew what the interface is. */
+void tux_way_look(struct tux_way *w);
+
+/* Tries to make it ours; if that fails, @w->why says why. */
+void tux_way_take(struct tux_way *w, tux_time now);
+
+/* What @i lacks, or NONE. */
+enum tux_reason tux_way_lacks(const struct tux_iface *i);
+
+/* Decides when to look again. */
+void tux_way_plan(struct tux_way *w, tux_time now);
+
+/* Finds the routes of all flows anew. */
+void tux_way_reroute(struct tux_way *w);
+
+/* Drops flows that have been without a connection for long enough. */
+void tux_way_forget(struct tux_way *w, tux_time now);
+
 /* Is the interface ours? */
 static inline bool tux_way_on(const struct tux_way *w)
 {
