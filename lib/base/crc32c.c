@@ -69,6 +69,14 @@ static uint64_t word(const uint8_t *p)
 	return v;
 }
 
+static uint32_t half(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
 __attribute__((target("sse4.2")))
 static uint32_t in_one_lane(uint32_t crc, const uint8_t *at, size_t len)
 {
@@ -77,7 +85,11 @@ static uint32_t in_one_lane(uint32_t crc, const uint8_t *at, size_t len)
 	for (; len >= 8; len -= 8, at += 8)
 		c = __builtin_ia32_crc32di(c, word(at));
 	crc = (uint32_t)c;
-	for (; len; len--, at++)
+	if (len & 4) {
+		crc = __builtin_ia32_crc32si(crc, half(at));
+		at += 4;
+	}
+	for (len &= 3; len; len--, at++)
 		crc = __builtin_ia32_crc32qi(crc, *at);
 	return crc;
 }

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "wire/pkt_sum.h"
 
 void tux_writer_init(struct tux_writer *w, uint8_t *p, size_t cap)
@@ -102,7 +103,7 @@ size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,
 		       "only a packet that begins with HELLO has a MAC");
 		tux_put64(w->p + TUX_PKT_MAC, tux_pkt_mac(w->p, w->len, k));
 	}
-	crc = tux_pkt_crc(w->p, w->len);
+	crc = tux_crc32c(0, w->p, w->len);	/* its field is still zero */
 	if (k && !(h->flags & TUX_PKT_OPEN))
 		crc ^= tux_pkt_seal(w->p, k);
 	tux_put32(w->p + TUX_PKT_CRC, crc);
