@@ -370,7 +370,8 @@ void tux_conn_lost(void *arg, const struct tux_sent *s);
 /* ---- conn_send.c ---- */
 
 /* Builds the next packet into @cap bytes at @buf; its length, or 0: nothing to
- * send now, or not worth sending in so little room (then *@more is set). */
+ * send now, or not worth sending in so little room (then *@more is set).  Behind
+ * a packet, *@more says whether to ask again. */
 size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 		     tux_time now);
 

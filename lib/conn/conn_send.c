@@ -6,9 +6,6 @@
 #include "conn/conn.h"
 
 enum {
-	/* A packet is not cut below this many stream bytes just to fit into
-	 * what is left of a datagram that others began. */
-	WORTH = 512,
 	AHEAD_MOST = 16384,	/* what stream and messages owe each other */
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
@@ -24,6 +21,11 @@ static bool open(struct tux_conn *c, tux_time now)
 {
 	return !tux_sentq_full(&c->sentq) &&
 	       (tux_pair_open(c->pair, now) || c->tx.tail);
+}
+
+static bool any_stream(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_TUX && tux_sendbuf_any(&c->tx.buf);
 }
 
 static bool next_extent(struct tux_conn *c, uint32_t max, struct tux_extent *e)
@@ -142,7 +144,7 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 	uint8_t *p;
 
 	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX &&
-	    next_extent(c, 1, e))
+	    any_stream(c))
 		add_end(c, w);
 	room = tux_writer_room(w);
 
@@ -168,10 +170,9 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 /* Stream and messages both wait: whoever has had more lately comes second. */
 static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
 {
-	struct tux_extent e;
 	int32_t *ahead = &c->msg->ahead;
 
-	if (!next_extent(c, 1, &e) || !tux_message_waits(c)) {
+	if (!any_stream(c) || !tux_message_waits(c)) {
 		*ahead = 0;
 		return;
 	}
@@ -319,42 +320,32 @@ static size_t wanted_for_messages(struct tux_conn *c)
 	return len;
 }
 
-/* The room that the next packet deserves. */
-static size_t wanted(struct tux_conn *c)
+/* Would the next packet lose nothing in @cap bytes?  The stream bytes that are
+ * ready go together, for they are most often one question or answer. */
+static bool fits(struct tux_conn *c, size_t cap)
 {
 	struct tux_extent e;
-	size_t len = TUX_PKT_HDR;
+	size_t len = TUX_PKT_HDR + CONTROL_MAX;
 
+	if (cap < len)
+		return false;
 	if (c->todo & TUX_DO_HELLO)
-		return len + TUX_REC_HDR + TUX_HELLO_LEN;
+		return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
 	if (c->ackq.seen.n)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
-	len += CONTROL_MAX;
-	if (next_extent(c, WORTH, &e))
+	if (next_extent(c, limit(c), &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
 	if (messages_here(c))
 		len += wanted_for_messages(c);
-	return len;
-}
-
-static bool whole_fits(struct tux_conn *c, size_t cap)
-{
-	struct tux_extent e;
-
-	if (!next_extent(c, limit(c), &e))
-		return true;
-	return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_STREAM_HDR + CONTROL_MAX +
-		      TUX_SACK_EACH * c->ackq.seen.n + TUX_REC_HDR + e.len;
+	return cap >= len;
 }
 
 /* The pair holds it back: is that of any consequence? */
 static void wait(struct tux_conn *c)
 {
-	struct tux_extent e;
-
 	if (c->pair->full && !tux_sentq_full(&c->sentq) &&
 	    (c->todo & TUX_DO_NUMBERED || messages_here(c) ||
-	     next_extent(c, 1, &e)))
+	     any_stream(c)))
 		tux_pair_wait(&c->core->pairs, c->pair, &c->waitq);
 }
 
@@ -379,35 +370,55 @@ static void watch_news(struct tux_conn *c, tux_time now)
 	}
 }
 
-size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
-		     tux_time now)
+/* Nothing is left that could be sent now. */
+static void rest(struct tux_conn *c, tux_time now)
+{
+	if (c->msg)
+		tux_messages_settled(c, now);
+	watch_news(c, now);
+}
+
+/* A packet of a connection that is proved, or why there is none. */
+static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t cap,
+			  bool *more, tux_time now)
 {
 	size_t len;
 
-	*more = false;
-	if (cap > limit(c))
-		cap = limit(c);
-	if (!c->peer.port)
-		return 0;
-	if (cap < limit(c) && (cap < wanted(c) || !whole_fits(c, cap))) {
-		*more = true;
-		return 0;
-	}
-	if (c->todo & TUX_DO_HELLO)
-		return tux_hello_build(c, buf, cap, now);
-	if (c->todo & TUX_DO_RESET)
-		return send_reset(c, buf, cap, now);
-	if (c->phase != TUX_PHASE_PROVED)
-		return 0;
 	if (open(c, now)) {
 		len = send_numbered(c, buf, cap, now);
 	} else {
 		wait(c);
 		len = send_ack(c, buf, cap, now);
 	}
-	if (!len && c->msg)
-		tux_messages_settled(c, now);
-	if (!len)
-		watch_news(c, now);
+	*more = len && (c->todo || c->msg || any_stream(c));
+	if (*more)
+		return len;
+	if (len)
+		open(c, now);		/* was that all of the window? */
+	rest(c, now);
+	return len;
+}
+
+size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
+		     tux_time now)
+{
+	size_t len = 0;
+
+	*more = false;
+	if (cap > limit(c))
+		cap = limit(c);
+	if (!c->peer.port)
+		return 0;
+	if (cap < limit(c) && !fits(c, cap)) {
+		*more = true;
+		return 0;
+	}
+	if (c->todo & TUX_DO_HELLO)
+		len = tux_hello_build(c, buf, cap, now);
+	else if (c->todo & TUX_DO_RESET)
+		len = send_reset(c, buf, cap, now);
+	else if (c->phase == TUX_PHASE_PROVED)
+		return send_proved(c, buf, cap, more, now);
+	*more = len > 0;
 	return len;
 }

@@ -156,13 +156,15 @@ static struct tux_conn *first(struct tux_core *core)
 static size_t one(struct tux_conn *c, uint8_t *buf, size_t cap, bool *stop,
 		  tux_time now)
 {
-	size_t len = tux_conn_send(c, buf, cap, stop, now);
+	bool more;
+	size_t len = tux_conn_send(c, buf, cap, &more, now);
 
+	*stop = more && !len;
 	if (*stop)
 		return 0;
 	tux_list_remove(&c->sendq);
 	tux_conn_next(c, now);
-	if (len)
+	if (more)
 		tux_conn_kick(c);
 	tux_conn_arm_timer(c);
 	return len;

@@ -54,6 +54,15 @@ void tux_sendbuf_found(struct tux_sendbuf *b, uint64_t off, uint32_t len);
 bool tux_sendbuf_peek(const struct tux_sendbuf *b, uint32_t max,
 		      struct tux_extent *e);
 
+/* Would it find anything? */
+static inline bool tux_sendbuf_any(const struct tux_sendbuf *b)
+{
+	uint64_t head = tux_pipe_head(b->pipe);
+
+	return b->lost.n || b->next < (head < b->limit ? head : b->limit) ||
+	       b->next == b->end;
+}
+
 /* *@e, from tux_sendbuf_peek(), is being sent. */
 void tux_sendbuf_take(struct tux_sendbuf *b, const struct tux_extent *e);
 

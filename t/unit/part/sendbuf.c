@@ -276,6 +276,7 @@ static void send_and_check(uint64_t *rnd, uint64_t next)
 
 	if (flight_n == FLIGHT)
 		return;
+	assert_int_equal(tux_sendbuf_any(&b), tux_sendbuf_peek(&b, 1, &e));
 	if (!tux_sendbuf_peek(&b, test_below(rnd, 60), &e))
 		return;
 	assert_true(e.len || e.fin);
