@@ -196,16 +196,22 @@ static tux_time admit(struct sim *s, struct sim_link *l, unsigned kinds,
 	return wait;
 }
 
-static tux_time travel(struct sim *s, const struct sim_link *l)
+/* When what has waited for @wait arrives. */
+static tux_time travel(struct sim *s, struct sim_link *l, tux_time wait)
 {
-	return l->delay + sim_below(s, l->jitter + 1);
+	tux_time at = s->now + wait + l->delay + sim_below(s, l->jitter + 1);
+
+	if (l->fifo && at < l->last_at)
+		at = l->last_at;
+	l->last_at = at;
+	return at;
 }
 
 tux_time sim_net_cross(struct sim *s, struct sim_link *l, size_t len)
 {
 	tux_time wait = admit(s, l, 0, len);
 
-	return wait == TUX_NEVER ? wait : s->now + wait + travel(s, l);
+	return wait == TUX_NEVER ? wait : travel(s, l, wait);
 }
 
 /* ---- datagrams ---- */
@@ -247,7 +253,7 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	if (sim_chance(s, l->flip))
 		damage(s, l, d);
 	tux_list_push(&s->wire, &d->node);
-	sim_at(s, s->now + wait + travel(s, l), arrive, d, 0, 0);
+	sim_at(s, travel(s, l, wait), arrive, d, 0, 0);
 }
 
 /* What a HELLO, and only that, says of addresses, and the sums over it. */

@@ -57,6 +57,7 @@ struct sim_neck {		/* a port of a switch, drop-tail */
 struct sim_link {
 	tux_time delay;
 	tux_time jitter;	/* up to so much more, each on its own */
+	bool fifo;		/* ... but none overtakes another */
 	uint32_t loss, twice, flip;	/* of a million datagrams */
 	tux_time late;		/* the second one comes up to so much later */
 	struct sim_neck *neck;	/* NULL: it is as fast as its senders */
@@ -65,6 +66,7 @@ struct sim_link {
 	struct sim_drop drop[SIM_DROPS];
 	sim_tap_fn *tap;
 	/* the link's own */
+	tux_time last_at;	/* when the last one arrives */
 	uint64_t got, limit;	/* of the last packet that told them */
 	uint64_t sent_n, lost_n, flip_n;
 };
