@@ -108,6 +108,28 @@ static void short_path(struct sim *s)
 	SIM_CHECK(s, s->now - began < TUX_USEC(40 * (10000000 / 262144 + 10)));
 }
 
+/* A round trip of 10 us at 40 Gb/s, and whatever comes is queued: the link is
+ * what bounds it, not the window. */
+static void shortest_path(struct sim *s)
+{
+	struct sim_link *l;
+	tux_time began;
+
+	flows(s, 0);
+	l = sim_link(&s->host[0], &s->host[1]);
+	l->neck = sim_add_neck(s, 5000000000, TUX_SEC(10));
+	l->delay = sim_link(&s->host[1], &s->host[0])->delay = TUX_USEC(5);
+	k[0] = sim_connect(&s->host[0], &s->host[1]);
+	k[0]->ring = 1 << 20;
+	sim_ms(s, 50);
+	began = s->now;
+	sim_write(&k[0]->end[0], 10000000);
+	while (k[0]->end[1].got < 10000000 && s->now < began + TUX_SEC(5))
+		sim_run(s, s->now + TUX_USEC(10));
+	SIM_CHECK(s, s->now - began < TUX_USEC(10000000 / 5000 * 100 / 85));
+	SIM_CHECK(s, !l->lost_n);
+}
+
 /* Goodput where a thousandth, a hundredth and a tenth of all is lost. */
 static uint64_t bytes_at(struct sim *s, uint32_t loss)
 {
@@ -137,6 +159,7 @@ const struct sim_story sim_stories[] = {
 	{ "one_pair", one_pair },
 	{ "nobody_starves", nobody_starves },
 	{ "short_path", short_path },
+	{ "shortest_path", shortest_path },
 	{ "loss_01", loss_01 },
 	{ "loss_1", loss_1 },
 	{ "loss_10", loss_10 },
