@@ -201,8 +201,14 @@ static bool tx_done(struct tux_conn *c)
 
 void tux_conn_check_end(struct tux_conn *c, tux_time now)
 {
-	bool tx = tx_done(c), rx = rx_done(c);
+	bool tx, rx;
 
+	/* So it is for each packet but the last ones. */
+	if (!c->closed && c->tx.path == TUX_PATH_TUX &&
+	    c->tx.buf.end == UINT64_MAX)
+		return;
+	tx = tx_done(c);
+	rx = rx_done(c);
 	if (!c->closed || c->gone)
 		return;
 	if (c->phase == TUX_PHASE_DEAD) {

@@ -362,11 +362,7 @@ static bool find_sack(const struct tux_pkt *h, const uint8_t *p,
 	struct tux_reader r;
 
 	tux_reader_init(&r, h, p);
-	while (tux_reader_next(&r, rec) > 0) {
-		if (rec->type == TUX_REC_SACK)
-			return true;
-	}
-	return false;
+	return tux_reader_find(&r, TUX_REC_SACK, rec);
 }
 
 static bool drop(struct tux_conn *c, uint64_t seq)

@@ -151,6 +151,19 @@ int tux_reader_next(struct tux_reader *r, struct tux_record *rec)
 	return err ? err : 1;
 }
 
+bool tux_reader_find(struct tux_reader *r, uint8_t type,
+		     struct tux_record *rec)
+{
+	while (r->end - r->at >= TUX_REC_HDR && r->at[0] != type) {
+		size_t len = TUX_REC_HDR + (size_t)tux_get16(r->at + 2);
+
+		if (len > (size_t)(r->end - r->at))
+			return false;
+		r->at += len;
+	}
+	return tux_reader_next(r, rec) > 0;
+}
+
 void tux_sack_get(const struct tux_record *rec, unsigned i, uint32_t *start,
 		  uint32_t *end)
 {

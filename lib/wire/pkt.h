@@ -68,6 +68,11 @@ void tux_reader_init(struct tux_reader *r, const struct tux_pkt *h,
  * Unknown types are returned with their body, for the caller to pass over. */
 int tux_reader_next(struct tux_reader *r, struct tux_record *rec);
 
+/* Passes over all but the first record of @type, as long as their lengths make
+ * sense.  False: there is none, or it is malformed. */
+bool tux_reader_find(struct tux_reader *r, uint8_t type,
+		     struct tux_record *rec);
+
 /* Range @i of a SACK record with rec->len / TUX_SACK_EACH ranges. */
 void tux_sack_get(const struct tux_record *rec, unsigned i, uint32_t *start,
 		  uint32_t *end);

@@ -9,25 +9,31 @@
 
 #include "base/crc32c.h"
 
-uint32_t tux_pkt_crc(const uint8_t *p, size_t len)
+/* The first @len bytes at @p, a multiple of 8, with a CRC of zero.  In whole
+ * words, for what is stored in parts is slow to load at once. */
+static inline void copy_head(uint64_t *head, const uint8_t *p, size_t len)
 {
-	/* Two whole words: what is stored in parts is slow to load at once. */
-	uint64_t head[2];
 	uint32_t id;
 
-	memcpy(&head[0], p, 8);
+	memcpy(head, p, len);
 	memcpy(&id, p + 8, 4);
 	head[1] = htole64((uint64_t)le32toh(id));
+}
+
+uint32_t tux_pkt_crc(const uint8_t *p, size_t len)
+{
+	uint64_t head[TUX_PKT_FIXED / 8];
+
+	copy_head(head, p, sizeof(head));
 	return tux_crc32c(tux_crc32c(0, head, sizeof(head)), p + TUX_PKT_FIXED,
 			  len - TUX_PKT_FIXED);
 }
 
 uint32_t tux_pkt_seal(const uint8_t *p, const struct tux_key *k)
 {
-	uint8_t head[TUX_PKT_HDR];
+	uint64_t head[TUX_PKT_HDR / 8];
 
-	memcpy(head, p, sizeof(head));
-	memset(head + TUX_PKT_CRC, 0, 4);
+	copy_head(head, p, sizeof(head));
 	return (uint32_t)tux_sip13(k, head, sizeof(head));
 }
 

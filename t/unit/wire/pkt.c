@@ -215,6 +215,54 @@ static void next__sack(void **state)
 	assert_int_equal(tux_reader_next(&r, &rec), 0);
 }
 
+static void find__passes_over_others(void **state)
+{
+	uint8_t p[256];
+	struct tux_pkt h = { 0 };
+	struct tux_record rec;
+	struct tux_reader r;
+	struct tux_writer w;
+
+	(void)state;
+	tux_writer_init(&w, p, sizeof(p));
+	tux_writer_add(&w, TUX_REC_PING, 0, 0);
+	memset(tux_writer_add(&w, TUX_REC_STREAM, TUX_STREAM_ORDER,
+			      TUX_STREAM_HDR + 5), TUX_REC_SACK,
+	       TUX_STREAM_HDR + 5);
+	memset(tux_writer_add(&w, TUX_REC_SACK, 0, TUX_SACK_EACH), 1,
+	       TUX_SACK_EACH);
+	tux_writer_end(&w, &h, NULL);
+	tux_reader_init(&r, &h, p);
+	assert_true(tux_reader_find(&r, TUX_REC_SACK, &rec));
+	assert_int_equal(rec.len, TUX_SACK_EACH);
+	assert_int_equal(rec.body[0], 1);
+	assert_false(tux_reader_find(&r, TUX_REC_SACK, &rec));
+	tux_reader_init(&r, &h, p);
+	assert_false(tux_reader_find(&r, TUX_REC_RESET, &rec));
+}
+
+static void find__ends_where_lengths_do(void **state)
+{
+	uint8_t p[256];
+	struct tux_pkt h = { 0 };
+	struct tux_record rec;
+	struct tux_reader r;
+	struct tux_writer w;
+	uint16_t len;
+
+	(void)state;
+	tux_writer_init(&w, p, sizeof(p));
+	tux_writer_add(&w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
+	tux_writer_add(&w, TUX_REC_SACK, 0, TUX_SACK_EACH);
+	len = (uint16_t)tux_writer_end(&w, &h, NULL);
+	for (h.len = TUX_PKT_HDR; h.len < len; h.len++) {
+		tux_reader_init(&r, &h, p);
+		assert_false(tux_reader_find(&r, TUX_REC_SACK, &rec));
+	}
+	tux_reader_init(&r, &h, p);
+	assert_true(tux_reader_find(&r, TUX_REC_SACK, &rec));
+}
+
 static void next__every_type(void **state)
 {
 	struct tux_record rec;
@@ -362,6 +410,8 @@ int main(void)
 		cmocka_unit_test(decode__zeros_must_be_zero),
 		cmocka_unit_test(decode__longest_packet),
 		cmocka_unit_test(next__sack),
+		cmocka_unit_test(find__passes_over_others),
+		cmocka_unit_test(find__ends_where_lengths_do),
 		cmocka_unit_test(next__every_type),
 		cmocka_unit_test(next__malformed),
 		cmocka_unit_test(next__extremes),
