@@ -73,6 +73,15 @@ static void set_buffers(int fd)
 	set(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUF);
 }
 
+/* No fragments, whatever length; what the kernel believes of the path, which ICMP
+ * may have told it, is no reason to refuse any.  One of IPv6 sends both kinds. */
+static void never_fragment(int fd, int family)
+{
+	set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	if (family == AF_INET6)
+		set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+}
+
 static int bound_socket(int family, const struct tux_addr *at, bool v6only)
 {
 	union tux_name name;
@@ -85,6 +94,7 @@ static int bound_socket(int family, const struct tux_addr *at, bool v6only)
 		return fd;
 	if (family == AF_INET6)
 		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
+	never_fragment(fd, family);
 	err = tux_sys_bind(fd, &name, len);
 	if (err < 0) {
 		tux_sys_close(fd);

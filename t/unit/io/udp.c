@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "io/udp.h"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../test.h"
@@ -115,6 +117,32 @@ static void send__reaches_ipv6(void **state)
 	down(&b);
 	if (!n)
 		skip();		/* no IPv6 here */
+}
+
+static int option(int fd, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int v = -1;
+
+	getsockopt(fd, level, name, &v, &len);
+	return v;
+}
+
+static void send__never_in_fragments(void **state)
+{
+	int family;
+	struct host a;
+
+	(void)state;
+	up(&a);
+	family = option(a.l->fd[0], SOL_SOCKET, SO_DOMAIN);
+	assert_int_equal(option(a.l->fd[0], IPPROTO_IP, IP_MTU_DISCOVER),
+			 IP_PMTUDISC_PROBE);
+	if (family == AF_INET6)
+		assert_int_equal(option(a.l->fd[0], IPPROTO_IPV6,
+					IPV6_MTU_DISCOVER),
+				 IPV6_PMTUDISC_PROBE);
+	down(&a);
 }
 
 static void send__of_a_full_batch(void **state)
@@ -269,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send__carries_bytes_and_addresses),
 		cmocka_unit_test(send__reaches_ipv6),
+		cmocka_unit_test(send__never_in_fragments),
 		cmocka_unit_test(send__of_a_full_batch),
 		cmocka_unit_test(flush__drops_what_is_refused),
 		cmocka_unit_test(rx__ignores_icmp),
