@@ -40,6 +40,8 @@
 	X(TAIL, "probe the tail, % in flight") \
 	X(SPURIOUS, "% was not lost") \
 	X(UNDO, "window back to %") \
+	X(MTU_PROBE, "try % bytes") \
+	X(MTU, "up to % bytes") \
 	X(PROBE, "probe") \
 	X(BACK, "back to tcp at %") \
 	X(AGAIN, "tux again at %") \

@@ -328,8 +328,10 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 	tux_conn_arm_timer(c);
 }
 
-void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu)
+void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now)
 {
+	if (mtu != c->mtu && c->pair)
+		tux_pmtu_again(&c->pair->pmtu, now);
 	c->mtu = mtu;
 }
 

@@ -54,6 +54,8 @@ enum {
 	TUX_DO_ACK = 0x40,		/* now, whatever else there is */
 	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
 	TUX_DO_ROOM = 0x100,		/* for messages; over the path in use */
+	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to see
+					 * whether so much passes */
 	TUX_DO_NUMBERED = TUX_DO_PREPARE | TUX_DO_PREPARED | TUX_DO_PING |
 			  TUX_DO_RAW,
 };
@@ -206,6 +208,13 @@ static inline void tux_conn_trace(struct tux_conn *c, enum tux_trace_what what,
 
 	if (c->core->ev->trace)
 		c->core->ev->trace(c->core->arg, c->user, &t);
+}
+
+/* How long a datagram may be that begins with a packet of @c. */
+static inline uint32_t tux_conn_room(const struct tux_conn *c)
+{
+	return c->pair && c->pair->pmtu.len < c->mtu ? c->pair->pmtu.len :
+						       c->mtu;
 }
 
 /* It has, or may have, something to send. */
@@ -362,18 +371,21 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
 /* What is late by now is lost. */
 void tux_conn_detect(struct tux_conn *c, tux_time now);
+/* All that is in flight is lost, for the timer passed.  Returns how many
+ * packets. */
+unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now);
 /* What @s carried must be sent again. */
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
-/* ... for it is lost; @arg is the connection. */
-void tux_conn_lost(void *arg, const struct tux_sent *s);
 
 /* ---- conn_send.c ---- */
 
-/* Builds the next packet into @cap bytes at @buf; its length, or 0: nothing to
- * send now, or not worth sending in so little room (then *@more is set).  Behind
- * a packet, *@more says whether to ask again. */
-size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
-		     tux_time now);
+/* Builds the next packet into @cap bytes at @buf, behind @before bytes of the
+ * same datagram; its length, or 0: nothing to send now, or it wants a datagram
+ * with more room (then *@more is set).  Behind a packet, *@more says whether to
+ * ask again.  Only the first of a datagram may be longer than
+ * tux_conn_room(). */
+size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
+		     size_t cap, bool *more, tux_time now);
 
 /* ---- conn_tcp.c ---- */
 

@@ -32,18 +32,10 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 	tux_conn_do(c, again);
 }
 
-void tux_conn_lost(void *arg, const struct tux_sent *s)
-{
-	struct tux_conn *c = arg;
-
-	c->stats.lost++;
-	tux_conn_trace(c, TUX_TRACE_LOST, s->what, s->off, s->len);
-	tux_conn_again(c, s);
-}
-
 struct settled {
 	uint64_t bytes;
 	uint64_t n;			/* packets, those not lost included */
+	uint32_t reach;			/* the longest datagram */
 	uint64_t top;			/* q->top before */
 	tux_time sent_at;		/* when the newest left */
 };
@@ -54,6 +46,8 @@ static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
 	out->n++;
 	if (s->at > out->sent_at)
 		out->sent_at = s->at;
+	if (s->reach > out->reach)
+		out->reach = s->reach;
 	if (seq < out->top)
 		c->loss.reordered = true;
 	tux_sentq_arrived(&c->sentq, seq, s);
@@ -92,7 +86,8 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 	if (!s->timed)
 		tux_loss_spurious(&c->loss, &c->sentq, seq);
 	arrived(c, seq, s, out);
-	if (tux_cc_spurious(&c->pair->cc, s->at)) {
+	if (!(s->what & TUX_SENT_PROBE) &&
+	    tux_cc_spurious(&c->pair->cc, s->at)) {
 		c->stats.undone++;
 		tux_conn_trace(c, TUX_TRACE_UNDO, c->pair->cc.w.cwnd, 0, 0);
 	}
@@ -156,6 +151,8 @@ static void on_settled(struct tux_conn *c, const struct settled *got,
 		ack.rtt = c->rtt.last;
 	}
 	tux_pair_acked(c->pair, &ack, &c->rtt, now);
+	if (tux_pmtu_acked(&c->pair->pmtu, got->reach, now))
+		tux_conn_trace(c, TUX_TRACE_MTU, got->reach, 0, 0);
 	if (got->bytes && c->tx.path == TUX_PATH_TCP)
 		tux_back_alive(c, now);
 	tux_conn_kick(c);
@@ -166,12 +163,42 @@ struct loss {
 	tux_time now;
 };
 
+/* Was it too long?  A probe often is, and does no harm. */
+static void blame_length(struct tux_conn *c, const struct tux_sent *s,
+			 tux_time now)
+{
+	struct tux_pmtu *p = &c->pair->pmtu;
+
+	if (s->what & TUX_SENT_PROBE)
+		tux_pmtu_probe_lost(p, s->reach, now);
+	else if (tux_pmtu_lost(p, s->reach, s->at, now))
+		tux_conn_trace(c, TUX_TRACE_MTU, p->len, 0, 0);
+}
+
+static void on_late(void *arg, const struct tux_sent *s)
+{
+	struct loss *l = arg;
+
+	l->c->stats.lost++;
+	tux_conn_trace(l->c, TUX_TRACE_LOST, s->what, s->off, s->len);
+	blame_length(l->c, s, l->now);
+	tux_conn_again(l->c, s);
+}
+
 static void on_loss(void *arg, const struct tux_sent *s)
 {
 	struct loss *l = arg;
 
-	tux_cc_lost(&l->c->pair->cc, s->at, l->now);
-	tux_conn_lost(l->c, s);
+	if (!(s->what & TUX_SENT_PROBE))
+		tux_cc_lost(&l->c->pair->cc, s->at, l->now);
+	on_late(arg, s);
+}
+
+unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now)
+{
+	struct loss loss = { c, now };
+
+	return tux_loss_all(&c->loss, &c->sentq, on_late, &loss);
 }
 
 void tux_conn_detect(struct tux_conn *c, tux_time now)

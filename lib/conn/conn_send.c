@@ -13,7 +13,9 @@ enum {
 
 static uint32_t limit(const struct tux_conn *c)
 {
-	return c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
+	uint32_t room = tux_conn_room(c);
+
+	return c->pkt_max < room ? c->pkt_max : room;
 }
 
 /* May another numbered packet leave? */
@@ -237,9 +239,66 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 	return tux_writer_end(w, &h, &c->seal);
 }
 
-/* A packet with a number: control records and stream bytes. */
-static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t cap,
-			    tux_time now)
+/* Whoever waits for nothing begins to wait now. */
+static void begin_wait(struct tux_conn *c, tux_time now)
+{
+	if (!tux_sentq_empty(&c->sentq) || c->rtt.backoff)
+		return;
+	if (!c->pair->in_flight)
+		tux_cc_idle(&c->pair->cc, tux_time_since(c->pair->ack_at, now));
+	c->progress_at = now;
+}
+
+/* @s, which says what the packet carries, is in flight: @len bytes that end at
+ * @reach in their datagram. */
+static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
+		   size_t reach, tux_time now)
+{
+	s->at = now;
+	s->size = (uint32_t)len;
+	s->reach = (uint16_t)reach;
+	tux_sentq_push(&c->sentq);
+	tux_pace_sent(&c->pair->pace, s->size, now);
+	tux_conn_arm_timer(c);
+}
+
+/* Is it time for a longer packet than the path is known to carry?  It goes
+ * behind others, while they are answered: an idle path is left alone. */
+static bool probe_due(const struct tux_conn *c, tux_time now)
+{
+	return now >= c->pair->pmtu.at && !c->rtt.backoff &&
+	       !tux_sentq_empty(&c->sentq) && !tux_sentq_full(&c->sentq);
+}
+
+/* It has nothing to lose, and leaves whatever the window says. */
+static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
+			 tux_time now)
+{
+	uint32_t max = c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
+	struct tux_writer w;
+	struct tux_sent *s;
+	size_t len;
+
+	len = tux_pmtu_probe(&c->pair->pmtu, max < cap ? max : (uint32_t)cap,
+			     now);
+	if (!len)
+		return 0;
+	tux_writer_init(&w, buf, len);
+	add_sack(c, &w);
+	len = tux_writer_room(&w);
+	memset(tux_writer_add(&w, TUX_REC_PAD, 0, len), 0, len);
+	len = finish(c, &w, true, now);
+	tux_conn_trace(c, TUX_TRACE_MTU_PROBE, len, 0, 0);
+	s = tux_sentq_slot(&c->sentq);
+	*s = (struct tux_sent){ .what = TUX_SENT_PROBE };
+	launch(c, s, len, len, now);
+	return len;
+}
+
+/* A packet with a number: control records and stream bytes.  It stands behind
+ * @before bytes of its datagram. */
+static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
+			    size_t cap, tux_time now)
 {
 	struct tux_extent e = { 0 };
 	uint16_t frag_n = 0;
@@ -256,23 +315,14 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t cap,
 	if (!what && !e.len && !frag_n)
 		return ack_due(c, now) ? finish(c, &w, false, now) : 0;
 	len = finish(c, &w, true, now);
-	/* Whoever waits for nothing begins to wait now. */
-	if (tux_sentq_empty(&c->sentq) && !c->rtt.backoff) {
-		if (!c->pair->in_flight)
-			tux_cc_idle(&c->pair->cc,
-				    tux_time_since(c->pair->ack_at, now));
-		c->progress_at = now;
-	}
+	begin_wait(c, now);
 	s = tux_sentq_slot(&c->sentq);
 	s->frag_at = c->msg ? c->msg->sent_next - frag_n : 0;
 	s->frag_n = frag_n;
-	s->at = now;
 	s->off = e.off;
 	s->len = e.len;
-	s->size = (uint32_t)len;
 	s->what = (uint16_t)what;
-	tux_sentq_push(&c->sentq);
-	tux_pace_sent(&c->pair->pace, s->size, now);
+	launch(c, s, len, before + len, now);
 	c->tx.tail = false;
 	return len;
 }
@@ -379,18 +429,26 @@ static void rest(struct tux_conn *c, tux_time now)
 }
 
 /* A packet of a connection that is proved, or why there is none. */
-static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t cap,
-			  bool *more, tux_time now)
+static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
+			  size_t cap, bool *more, tux_time now)
 {
+	size_t most = cap < limit(c) ? cap : limit(c);
 	size_t len;
 
 	if (open(c, now)) {
-		len = send_numbered(c, buf, cap, now);
+		len = send_numbered(c, buf, before, most, now);
 	} else {
 		wait(c);
-		len = send_ack(c, buf, cap, now);
+		len = send_ack(c, buf, most, now);
 	}
-	*more = len && (c->todo || c->msg || any_stream(c));
+	if (!len && probe_due(c, now)) {
+		*more = before;		/* it has a datagram of its own */
+		if (*more)
+			return 0;
+		len = send_probe(c, buf, cap, now);
+	}
+	*more = len && (c->todo || c->msg || any_stream(c) ||
+			probe_due(c, now));
 	if (*more)
 		return len;
 	if (len)
@@ -399,14 +457,12 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return len;
 }
 
-size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
-		     tux_time now)
+size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
+		     size_t cap, bool *more, tux_time now)
 {
 	size_t len = 0;
 
 	*more = false;
-	if (cap > limit(c))
-		cap = limit(c);
 	if (!c->peer.port)
 		return 0;
 	if (cap < limit(c) && !fits(c, cap)) {
@@ -418,7 +474,7 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t cap, bool *more,
 	else if (c->todo & TUX_DO_RESET)
 		len = send_reset(c, buf, cap, now);
 	else if (c->phase == TUX_PHASE_PROVED)
-		return send_proved(c, buf, cap, more, now);
+		return send_proved(c, buf, before, cap, more, now);
 	*more = len > 0;
 	return len;
 }

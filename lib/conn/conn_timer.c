@@ -72,7 +72,7 @@ static bool stalled(const struct tux_conn *c, tux_time now)
 /* On TCP, or not yet on Tux: the path stays quiet. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
-	tux_loss_all(&c->loss, &c->sentq, tux_conn_lost, c);
+	tux_conn_lose_all(c, now);
 	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW);
 	c->todo &= ~(uint32_t)TUX_DO_NUMBERED;
 	c->progress_at = now;
@@ -109,7 +109,7 @@ static void probe_tail(struct tux_conn *c, tux_time now)
 		tux_conn_do(c, TUX_DO_PING);
 	/* It travels with the probe now. */
 	s->len = 0;
-	s->what = 0;
+	s->what &= TUX_SENT_PROBE;
 	tux_conn_kick(c);
 }
 
@@ -130,7 +130,7 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 		stay_away(c, now);
 		return;
 	}
-	n = tux_loss_all(&c->loss, &c->sentq, tux_conn_lost, c);
+	n = tux_conn_lose_all(c, now);
 	tux_pair_timeout(c->pair, n, c->progress_at, tux_rtt_rto(&c->rtt), now);
 	tux_conn_kick(c);
 }

@@ -153,11 +153,11 @@ static struct tux_conn *first(struct tux_core *core)
 
 /* The next packet of @c.  What has more to send queues up again behind the
  * others; what has not, leaves the queue. */
-static size_t one(struct tux_conn *c, uint8_t *buf, size_t cap, bool *stop,
-		  tux_time now)
+static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
+		  bool *stop, tux_time now)
 {
 	bool more;
-	size_t len = tux_conn_send(c, buf, cap, &more, now);
+	size_t len = tux_conn_send(c, buf, before, cap, &more, now);
 
 	*stop = more && !len;
 	if (*stop)
@@ -189,19 +189,20 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 	size_t len = 0, n;
 	bool stop = false;
 
-	while (!stop && (c = first(core)) != NULL) {
+	while (!stop && len < cap && (c = first(core)) != NULL) {
 		if (!len) {
 			lead = c;
 			*to = c->peer;
 			*from = c->active ? c->tuple.active : c->tuple.passive;
-			if (cap > c->mtu)
-				cap = c->mtu;
 		} else if (!same_way(c, lead)) {
 			break;
 		}
-		n = one(c, buf + len, cap - len, &stop, now);
+		n = one(c, buf + len, len, cap - len, &stop, now);
 		core->stats.packets_tx += !!n;
 		len += n;
+		/* Only a probe may be longer, and nobody else travels in it. */
+		if (len && cap > tux_conn_room(lead))
+			cap = tux_conn_room(lead);
 	}
 	core->stats.datagrams_tx += !!len;
 	return len;

@@ -155,7 +155,7 @@ void tux_conn_unstall(struct tux_conn *c, tux_time now);
 
 /* Datagrams on this path may have @mtu bytes from now on.  What was sent longer
  * and is lost, is sent again in such. */
-void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu);
+void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now);
 
 /* ---- looking ---- */
 

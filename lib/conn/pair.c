@@ -61,6 +61,7 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	p->key = key;
 	tux_list_init(&p->waitq);
 	tux_rtt_init(&p->rtt, 0);
+	tux_pmtu_init(&p->pmtu);
 	tux_cc_init(&p->cc, &tux_cc_cubic, mss);
 	return p;
 }

@@ -294,7 +294,7 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 {
 	bool was = e->shut_out;
 
-	tux_conn_set_mtu(e->conn, mtu(l, e));
+	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
 	e->shut_out = closed(l, e) != TUX_REASON_NONE;
 	if (e->shut_out)
 		tux_conn_stall(e->conn, l->now);

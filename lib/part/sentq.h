@@ -28,6 +28,7 @@ struct tux_sent {
 	uint16_t span;		/* its number less the floor that it told */
 	uint8_t state;		/* enum tux_sent_state */
 	bool timed;		/* lost because the timer passed */
+	uint16_t reach;		/* where it ended in its datagram */
 };
 
 enum tux_sent_state { TUX_SENT_SETTLED, TUX_SENT_FLIGHT, TUX_SENT_LOST };

@@ -58,6 +58,7 @@
  *
  * END       u32 ids of the small lane, u32 ids of the bulk lane: there is no
  *           message beyond; in each packet with FIN, before it
+ * PAD       any bytes, which mean nothing
  *
  * MAC       of HELLO: SipHash-2-4 of the whole packet, with this field and the
  *           CRC zero, under the connection's key
@@ -131,6 +132,7 @@ enum tux_record_type {
 	TUX_REC_RAW = 9,
 	TUX_REC_ROOM = 10,
 	TUX_REC_END = 11,
+	TUX_REC_PAD = 12,
 };
 
 /* flags of a STREAM record */

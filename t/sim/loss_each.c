@@ -228,10 +228,22 @@ static void ping(struct sim *s)
 		"[  56.000] net lost data from a\n"
 		"[  62.000] net lost data from a\n"
 		"[  74.000] net lost data from a\n"
+		"[  74.000] net lost data from a\n"
+		"[  74.000] net lost data from a\n"
+		"[  98.000] net lost data from a\n"
+		"[  98.000] net lost data from a\n"
 		"[  98.000] net lost data from a\n"
 		"[ 146.000] net lost data from a\n"
+		"[ 146.000] net lost data from a\n"
+		"[ 146.000] net lost data from a\n"
+		"[ 242.000] net lost data from a\n"
+		"[ 242.000] net lost data from a\n"
 		"[ 242.000] net lost data from a\n"
 		"[ 434.000] net lost data from a\n"
+		"[ 434.000] net lost data from a\n"
+		"[ 434.000] net lost data from a\n"
+		"[ 818.000] net lost data from a\n"
+		"[ 818.000] net lost data from a\n"
 		"[ 818.000] net lost data from a\n"
 		"[1050.000] a > back to tcp at 0\n"
 		"[1250.000] net path up\n"
@@ -257,12 +269,15 @@ static void after_again(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 2000);
 	SIM_TRACE(s,
-		"[6250.000] a > send 12 stream 1000 +1000\n"
+		"[6250.000] a > send 24 stream 1000 +460\n"
 		"[6250.000] net lost data from a\n"
-		"[6255.250] a > probe the tail, 1052 in flight\n"
-		"[6255.250] a > send 13 stream 1000 +1000\n"
-		"[6256.250] b > recv 13 stream 1000 +1000\n"
-		"[6257.250] a > lost 0 stream 1000 +0\n");
+		"[6250.000] a > send 25 stream 1460 +460\n"
+		"[6250.000] a > send 26 stream 1920 +80\n"
+		"[6251.000] b > recv 25 stream 1460 +460\n"
+		"[6251.000] b > recv 26 stream 1920 +80\n"
+		"[6252.000] a > lost 0 stream 1000 +460\n"
+		"[6252.000] a > send 28 stream 1000 +460\n"
+		"[6253.000] b > recv 28 stream 1000 +460\n");
 	finish(s);
 }
 

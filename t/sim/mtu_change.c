@@ -10,8 +10,8 @@ static struct sim_end *a, *b;
 static void set(struct sim *s, uint32_t mtu)
 {
 	s->link[0][1].mtu = s->link[1][0].mtu = mtu;
-	tux_conn_set_mtu(a->c, mtu);
-	tux_conn_set_mtu(b->c, mtu);
+	tux_conn_set_mtu(a->c, mtu, s->now);
+	tux_conn_set_mtu(b->c, mtu, s->now);
 }
 
 static void finish(struct sim *s)

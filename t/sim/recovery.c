@@ -100,13 +100,15 @@ static void spike(struct sim *s)
 		"[ 160.004] a > send 77 stream 100000 +1420\n"
 		"[ 172.004] a > timeout, 1472 in flight\n"
 		"[ 172.004] a > lost 0 stream 100000 +1420\n"
-		"[ 172.004] a > send 78 stream 100000 +1420\n"
-		"[ 191.250] a > 77 was not lost\n"
-		"[ 191.250] a > 76 was not lost\n"
-		"[ 191.250] a > 75 was not lost\n"
-		"[ 191.250] a > 74 was not lost\n"
-		"[ 191.250] a > 73 was not lost\n"
-		"[ 191.250] a > window back to 70656\n");
+		"[ 172.004] a > send 78 stream 100000 +460\n"
+		"[ 172.004] a > send 79 stream 100460 +460\n"
+		"[ 172.004] a > send 80 stream 100920 +460\n"
+		"[ 191.000] a > 77 was not lost\n"
+		"[ 191.000] a > 76 was not lost\n"
+		"[ 191.000] a > 75 was not lost\n"
+		"[ 191.000] a > 74 was not lost\n"
+		"[ 191.000] a > 73 was not lost\n"
+		"[ 191.000] a > window back to 70656\n");
 	finish(s);
 	SIM_CHECK(s, a->stats.spurious == a->stats.lost);
 }
