@@ -135,24 +135,24 @@ static uint64_t bytes_at(struct sim *s, uint32_t loss)
 {
 	flows(s, 1);
 	sim_link(&s->host[0], &s->host[1])->loss = loss;
-	sim_ms(s, 10000);
+	sim_ms(s, 3000);
 	SIM_CHECK(s, !tux_conn_stats(k[0]->end[0].c)->backs);
 	return k[0]->end[1].got;
 }
 
 static void loss_01(struct sim *s)
 {
-	SIM_CHECK(s, bytes_at(s, 1000) > 100000000);
+	SIM_CHECK(s, bytes_at(s, 1000) > 30000000);
 }
 
 static void loss_1(struct sim *s)
 {
-	SIM_CHECK(s, bytes_at(s, 10000) > 50000000);
+	SIM_CHECK(s, bytes_at(s, 10000) > 15000000);
 }
 
 static void loss_10(struct sim *s)
 {
-	SIM_CHECK(s, bytes_at(s, 100000) > 8000000);
+	SIM_CHECK(s, bytes_at(s, 100000) > 2400000);
 }
 
 const struct sim_story sim_stories[] = {
