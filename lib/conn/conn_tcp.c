@@ -258,6 +258,8 @@ static void rx_raw(struct tux_conn *c, tux_time now)
 {
 	tux_conn_trace(c, TUX_TRACE_RAW_IN, c->in.frame.off, 0, 0);
 	c->rx.tux = false;
+	if (c->msg)
+		tux_message_no_more(c);
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
 	tux_conn_decide(c, TUX_REASON_PINNED);
 	tux_conn_ready(c);

@@ -212,6 +212,9 @@ int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		    const uint8_t *p, bool frame);
 /* What the application has released is free again. */
 void tux_message_released(struct tux_conn *c);
+/* All that was begun is here: the ordered messages that others wait for were
+ * never sent, and are passed over. */
+void tux_message_no_more(struct tux_conn *c);
 /* END has come. */
 int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len);
 /* With END: is every message here? */

@@ -158,6 +158,26 @@ static void deliver_ordered(struct tux_conn *c)
 	}
 }
 
+void tux_message_no_more(struct tux_conn *c)
+{
+	uint64_t end = c->msg->order + TUX_MSG_IN;
+
+	while (c->msg->order < end) {
+		deliver_ordered(c);
+		c->msg->order++;
+	}
+}
+
+/* With END: that may be all. */
+static void look_end(struct tux_conn *c)
+{
+	if (!tux_messages_all_here(c->msg))
+		return;
+	tux_message_no_more(c);
+	tux_conn_look_eof(c);
+	tux_conn_ready(c);
+}
+
 /* The message is as complete as it will be. */
 static void finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 {
@@ -177,10 +197,8 @@ static void finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 	}
 	if (c->closed || state == TUX_MSG_GONE)
 		tux_message_released(c);
-	if (g->fin) {			/* TCP was slower than Tux */
-		tux_conn_look_eof(c);
-		tux_conn_ready(c);
-	}
+	if (g->fin)			/* TCP was slower than Tux */
+		look_end(c);
 }
 
 static int put(struct tux_conn *c, struct tux_msg_in *m,
@@ -240,6 +258,7 @@ int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len)
 	for (i = 0; i < TUX_LANES; i++)
 		g->rx[i].end = tux_seq_expand(g->rx[i].top,
 					      tux_get32(p + 4 * i));
+	look_end(c);
 	return 0;
 }
 

@@ -135,7 +135,7 @@ static unsigned which(const struct sim_end *e, const struct tux_msg *m)
 	return UINT32_MAX;
 }
 
-/* Are the ordered ones before it here, or gone? */
+/* Are the ordered ones before it here, or gone, or did they fail? */
 static bool in_turn(const struct sim_end *peer, unsigned n)
 {
 	unsigned i;
@@ -145,7 +145,7 @@ static bool in_turn(const struct sim_end *peer, unsigned n)
 
 		if (!(m->flags & TUX_MSG_ORDERED) || i == n)
 			continue;
-		if (i < n && !m->got && !m->cancel)
+		if (i < n && !m->got && !m->cancel && !m->err)
 			return false;
 		if (i > n && m->got)
 			return false;
@@ -179,7 +179,10 @@ static void check(struct sim_end *e, const struct tux_msg *m)
 	if (i < m->len && m->len >= 4)
 		sim_fail(s, "%c: message %u, wrong byte at %u", e->host->name,
 			 n, i);
-	if (is->flags & TUX_MSG_ORDERED && !in_turn(e->peer, n))
+	if (!(is->flags & TUX_MSG_ORDERED) || in_turn(e->peer, n))
+		return;
+	take_word(e->peer);		/* it may have closed, and not asked */
+	if (!in_turn(e->peer, n))
 		sim_fail(s, "%c: message %u out of turn", e->host->name, n);
 }
 

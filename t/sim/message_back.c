@@ -221,6 +221,32 @@ static void no_room(struct sim *s)
 	sim_check_messages(s, true);
 }
 
+/* The same, but one that fails for want of room is ordered, and later ones of
+ * the other lane have arrived before it: they are not lost with it. */
+static void no_room_ordered(struct sim *s)
+{
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_run(s, TUX_USEC(500));
+	b->dx->tx.pinned = 1;
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->was_tx && !b->was_tx);
+	sim_part(s, 0, 1, true);
+	for (i = 0; i < 4; i++)
+		sim_send(a, 100000, 1);
+	for (i = 0; i < 10; i++)
+		sim_send(a, 100, 1);
+	sim_ms(s, 50);
+	sim_finish(a);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, a->msg[3].err == ENOBUFS && b->msg_got == 12);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+	sim_check_messages(s, true);
+}
+
 /* Plain TCP for good: what has begun arrives, what has not is told. */
 static void raw(struct sim *s)
 {
@@ -245,6 +271,29 @@ static void raw(struct sim *s)
 	sim_check_all(s);
 }
 
+/* ... even behind an ordered one that is refused. */
+static void raw_ordered(struct sim *s)
+{
+	unsigned i;
+
+	begin(s);
+	sim_pause(b, true);
+	for (i = 0; i < 4; i++)
+		sim_send(a, 100000, 1);
+	for (i = 0; i < 10; i++)
+		sim_send(a, 100, 1);
+	sim_ms(s, 100);
+	sim_raw(a);
+	sim_ms(s, 100);
+	sim_pause(b, false);
+	sim_ms(s, 100);
+	SIM_CHECK(s, a->msg[3].err == ESHUTDOWN && b->msg_got == 12);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "mid_message", mid_message },
 	{ "mid_message_twice", mid_message_twice },
@@ -253,6 +302,8 @@ const struct sim_story sim_stories[] = {
 	{ "end_waits", end_waits },
 	{ "before_the_switch", before_the_switch },
 	{ "no_room", no_room },
+	{ "no_room_ordered", no_room_ordered },
 	{ "raw", raw },
+	{ "raw_ordered", raw_ordered },
 	{ NULL, NULL },
 };
