@@ -9,13 +9,12 @@
  * about to wrap).
  */
 #include "conn/conn.h"
+#include "preset.h"
 #include "sim.h"
 
 static struct sim_end *a, *b;
 
 static const uint64_t WRAP = UINT64_C(1) << 32;
-
-typedef void preset_fn(struct sim_end *e);
 
 static void rough(struct sim_link *l)
 {
@@ -26,7 +25,7 @@ static void rough(struct sim_link *l)
 }
 
 /* Two hosts; @fn sets up both ends. */
-static void begin(struct sim *s, preset_fn *fn)
+static void begin(struct sim *s, sim_preset_fn *fn)
 {
 	sim_messages(s, &a, &b);
 	a->plan.preset = b->plan.preset = fn;
@@ -45,15 +44,9 @@ static void finish(struct sim *s)
 
 /* ---- numbers of packets ---- */
 
-static void near_seq(struct sim_end *e)
-{
-	e->c->first = 2 * WRAP - 40 - e->side;
-	tux_sentq_init(&e->c->sentq, e->c->first);
-}
-
 static void seq(struct sim *s)
 {
-	begin(s, near_seq);
+	begin(s, sim_near_seq);
 	sim_ms(s, 100);
 	sim_write(a, 500000);
 	sim_write(b, 500000);
@@ -66,47 +59,7 @@ static void seq(struct sim *s)
 
 /* ---- messages ---- */
 
-static void near_ids(struct sim_end *e)
-{
-	struct tux_messages *g = e->c->msg;
-	unsigned i;
-
-	for (i = 0; i < TUX_LANES; i++) {
-		struct tux_msg_lane_tx *t = &g->tx[i];
-		struct tux_msg_lane_rx *r = &g->rx[i];
-
-		t->first = t->next = t->ids = WRAP - 30;
-		r->first = r->top = r->told_ids = WRAP - 30;
-	}
-}
-
-static void near_pos(struct sim_end *e)
-{
-	struct tux_messages *g = e->c->msg;
-	unsigned i;
-
-	for (i = 0; i < TUX_LANES; i++) {
-		uint64_t pos = WRAP - e->box->rx[i].cap;
-
-		g->tx[i].pos = g->tx[i].limit = pos;
-		g->rx[i].tail = g->rx[i].told_tail = pos;
-	}
-}
-
-static void near_order(struct sim_end *e)
-{
-	e->c->msg->order = WRAP - 30;
-	e->box->order = (uint32_t)(WRAP - 30);
-}
-
-static void near_all_of_messages(struct sim_end *e)
-{
-	near_ids(e);
-	near_pos(e);
-	near_order(e);
-}
-
-static void mail(struct sim *s, preset_fn *fn)
+static void mail(struct sim *s, sim_preset_fn *fn)
 {
 	unsigned i;
 
@@ -125,7 +78,7 @@ static void mail(struct sim *s, preset_fn *fn)
 
 static void ids(struct sim *s)
 {
-	mail(s, near_ids);
+	mail(s, sim_near_ids);
 	SIM_CHECK(s, a->c->msg->tx[TUX_LANE_SMALL].first > WRAP + 100);
 	SIM_CHECK(s, a->c->msg->tx[TUX_LANE_BULK].first == WRAP + 10);
 	finish(s);
@@ -133,7 +86,7 @@ static void ids(struct sim *s)
 
 static void positions(struct sim *s)
 {
-	mail(s, near_pos);
+	mail(s, sim_near_pos);
 	SIM_CHECK(s, a->c->msg->tx[TUX_LANE_SMALL].pos > WRAP);
 	SIM_CHECK(s, a->c->msg->tx[TUX_LANE_BULK].pos > WRAP);
 	finish(s);
@@ -141,7 +94,7 @@ static void positions(struct sim *s)
 
 static void orders(struct sim *s)
 {
-	mail(s, near_order);
+	mail(s, sim_near_order);
 	SIM_CHECK(s, a->c->msg->order > WRAP + 50);
 	SIM_CHECK(s, b->c->msg->order > WRAP + 50);
 	finish(s);
@@ -152,7 +105,7 @@ static void message_frames(struct sim *s)
 {
 	unsigned i;
 
-	begin(s, near_all_of_messages);
+	begin(s, sim_near_messages);
 	sim_ms(s, 200);
 	SIM_CHECK(s, a->was_tx && b->was_tx);
 	for (i = 0; i < 100; i++)
@@ -188,7 +141,7 @@ static void near_63_bits(struct sim_end *e)
 	put_at(e, (UINT64_C(1) << 63) - 30000);
 }
 
-static void stream(struct sim *s, preset_fn *fn)
+static void stream(struct sim *s, sim_preset_fn *fn)
 {
 	begin(s, fn);
 	sim_write(a, 1000);
@@ -220,18 +173,13 @@ static void offset_63(struct sim *s)
 
 /* ---- generations ---- */
 
-static void near_gen(struct sim_end *e)
-{
-	e->dx->tx.gen = e->dx->rx.gen = UINT32_MAX - 2;
-}
-
 /* A writer who does not stop makes one after the other void.  None of them is
  * number 0. */
 static void generation(struct sim *s)
 {
 	unsigned i;
 
-	begin(s, near_gen);
+	begin(s, sim_near_gen);
 	a->plan.wmax = 100;
 	for (i = 0; i < 100; i++) {
 		sim_write(a, 300);
