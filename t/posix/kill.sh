@@ -97,7 +97,7 @@ client_dies()
 		within 1000 at_most "$port" 10
 	check "it serves the others" goes_on steady "$port"
 	check "none of those ended" none_ended steady "$port"
-	check "it takes new ones" run 20 "${tux[@]}" redis-benchmark \
+	check "it takes new ones" run 60 "${tux[@]}" redis-benchmark \
 		-p "$port" -c 50 -n 20000 -t get -q
 	kill "$steady"
 	wait "$steady"
@@ -164,7 +164,7 @@ server_stops()
 	check "on the same connections" none_ended patient "$port"
 	kill -STOP "$pid"
 	sleep 2
-	check "a client is stopped: others are served" run 20 "${tux[@]}" \
+	check "a client is stopped: others are served" run 60 "${tux[@]}" \
 		redis-benchmark -p "$port" -c 10 -n 20000 -t get -q
 	kill -CONT "$pid"
 	check "it goes on, too" goes_on patient "$port"

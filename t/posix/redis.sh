@@ -17,13 +17,13 @@ how=			# its name, and the server's
 # cli ARGS...: its answer
 cli()
 {
-	run 20 "${with[@]}" redis-cli -p "$port" "$@" 2>>"$dir/cli.err"
+	run 60 "${with[@]}" redis-cli -p "$port" "$@" 2>>"$dir/cli.err"
 }
 
 # Over TCP, for looking at the server.
 plain()
 {
-	run 20 redis-cli -p "$port" "$@"
+	run 60 redis-cli -p "$port" "$@"
 }
 
 asks()
@@ -87,7 +87,7 @@ pipeline()
 		for i in {1..20000}; do printf 'SET p:%d value-%d\r\n' $i $i
 		done | cli --pipe | tail -n 1)"
 	asks "what it stored" value-20000 get p:20000
-	check "$how: benchmark with pipelines" run 30 "${with[@]}" \
+	check "$how: benchmark with pipelines" run 120 "${with[@]}" \
 		redis-benchmark -p "$port" -c 20 -P 16 -n 40000 -d 100 -r 1000 \
 		-t set,get,incr,lpush,lrange_100,mset -q
 }
@@ -244,7 +244,7 @@ demon()
 		--pidfile demon.pid >/dev/null 2>&1
 	check "demon: listens" wait_for 10 listening "$port"
 	asks "ping" PONG ping
-	check "demon: serves" run 20 "${tux[@]}" redis-benchmark -p "$port" \
+	check "demon: serves" run 60 "${tux[@]}" redis-benchmark -p "$port" \
 		-t get -n 20000 -q
 	asks "SHUTDOWN" "" shutdown nosave
 	check "demon: ends" wait_for 5 gone_file "$dir/demon.pid"
