@@ -120,7 +120,7 @@ static unsigned eth_build(struct watch *w, unsigned n)
 	(void)w;
 	for (i = 0; i < n; i++)
 		sink = tux_eth_build(copy + TUX_ETH_ROOM, PARTS_FULL, &m, &here,
-				     &there);
+				     &there, TUX_ECN_ECT0);
 	return n;
 }
 
@@ -128,7 +128,7 @@ static unsigned eth_parse(struct watch *w, unsigned n)
 {
 	const struct tux_eth_macs m = { { 0 }, { 0 } };
 	size_t head = tux_eth_build(copy + TUX_ETH_ROOM, PARTS_FULL, &m, &here,
-				    &there);
+				    &there, TUX_ECN_ECT0);
 	struct tux_eth_view v;
 	unsigned i;
 

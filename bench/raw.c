@@ -181,7 +181,8 @@ static void ask(struct client *c, tux_time now)
 		option_fail(1, "no frame to send");
 	memcpy(p, &q, sizeof(q));
 	memcpy(p + sizeof(q), c->filler, r->size - sizeof(q));
-	hdrs = tux_eth_build(p, r->size, &macs, &r->local, &r->peer);
+	hdrs = tux_eth_build(p, r->size, &macs, &r->local, &r->peer,
+			     TUX_ECN_NONE);
 	tux_xsk_send(&r->xsk, f, TUX_ETH_ROOM - hdrs, hdrs + r->size);
 	c->asked[c->next++ % DEPTH_MAX] = now;
 }

@@ -26,6 +26,7 @@
 #include "io/feature.h"
 #include "io/tally.h"
 #include "wire/addr.h"
+#include "wire/wire.h"
 
 enum {
 	TUX_LINK_BATCH = 64,	/* datagrams in one rx(), or before a flush() */
@@ -36,6 +37,7 @@ struct tux_dgram {
 	struct tux_addr from;
 	const uint8_t *p;
 	size_t len;
+	uint8_t ecn;		/* TUX_ECN_* */
 };
 
 /* What a link says about the interface that it uses. */
@@ -109,9 +111,9 @@ struct tux_link_ops {
 	uint8_t *(*tx)(struct tux_link *l, size_t *cap);
 
 	/* The buffer that tx() gave holds @len bytes from our address @from to
-	 * @to. */
+	 * @to, to leave with @ecn (TUX_ECN_*). */
 	void (*send)(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from);
+		     const struct tux_addr *from, uint8_t ecn);
 
 	/* Hands what was sent to the kernel.  What that has no room for stays;
 	 * what it refuses is dropped, as networks do. */

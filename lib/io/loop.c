@@ -241,7 +241,8 @@ static void send_datagrams(struct tux_loop *l)
 			len = tux_core_output(l->core, p, cap, &to, &from,
 					      l->now);
 		if (len) {
-			ops->send(l->link, len, &to, &from);
+			ops->send(l->link, len, &to, &from,
+				  TUX_ECN_NONE);
 			continue;
 		}
 		ops->flush(l->link);

@@ -27,16 +27,17 @@ struct listener {
 	int fd;			/* -1: free */
 };
 
-union control {			/* the source address of what we send */
+union control {			/* our own address, for what leaves; ECN */
 	struct cmsghdr align;
-	char v4[CMSG_SPACE(sizeof(struct in_pktinfo))];
-	char v6[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	char space[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+		   CMSG_SPACE(sizeof(int))];
 };
 
 struct queue {			/* one batch */
 	struct mmsghdr msg[TUX_LINK_BATCH];
 	struct iovec iov[TUX_LINK_BATCH];
 	union tux_name name[TUX_LINK_BATCH];
+	union control control[TUX_LINK_BATCH];
 	uint8_t *mem;
 };
 
@@ -47,7 +48,6 @@ struct udp {
 	uint64_t tag;
 	struct queue in, out;
 	struct tux_dgram dgram[TUX_LINK_BATCH];
-	union control control[TUX_LINK_BATCH];
 	unsigned first, n;	/* of out: not yet with the kernel */
 	struct listener listener[LISTENERS];
 };
@@ -132,6 +132,9 @@ static int open_queue(struct udp *u)
 	if (u->fd < 0)
 		return u->fd;
 	set_buffers(u->fd);
+	set(u->fd, IPPROTO_IP, IP_RECVTOS, 1);
+	if (u->family == AF_INET6)
+		set(u->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 	err = tux_sys_getsockname(u->fd, &name, &len);
 	if (!err)
 		err = tux_name_get(&at, &name);
@@ -159,6 +162,8 @@ static int init_queue(struct queue *q)
 		h->msg_iovlen = 1;
 		h->msg_name = &q->name[i];
 		h->msg_namelen = sizeof(q->name[i]);
+		h->msg_control = &q->control[i];
+		h->msg_controllen = sizeof(q->control[i]);
 	}
 	return 0;
 }
@@ -217,6 +222,21 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 
 /* ---- receiving ---- */
 
+/* What the kernel says of the datagram beside its bytes; IPv4's is one byte. */
+static uint8_t ecn_of(struct msghdr *h)
+{
+	const struct cmsghdr *m = CMSG_FIRSTHDR(h);
+	int class = 0;
+
+	if (!m)
+		return TUX_ECN_NONE;
+	if (m->cmsg_level == IPPROTO_IP && m->cmsg_type == IP_TOS)
+		class = *CMSG_DATA(m);
+	else if (m->cmsg_level == IPPROTO_IPV6 && m->cmsg_type == IPV6_TCLASS)
+		memcpy(&class, CMSG_DATA(m), sizeof(class));
+	return class & TUX_ECN_MASK;
+}
+
 static unsigned receive(struct udp *u, int fd)
 {
 	struct queue *q = &u->in;
@@ -226,11 +246,14 @@ static unsigned receive(struct udp *u, int fd)
 	if (n < 0)
 		return 0;
 	for (i = 0; i < n; i++) {
+		struct msghdr *h = &q->msg[i].msg_hdr;
 		struct tux_dgram *d = &u->dgram[i];
 
-		q->msg[i].msg_hdr.msg_namelen = sizeof(q->name[i]);
 		d->p = q->iov[i].iov_base;
 		d->len = q->msg[i].msg_len;
+		d->ecn = ecn_of(h);
+		h->msg_namelen = sizeof(q->name[i]);
+		h->msg_controllen = sizeof(q->control[i]);
 		if (tux_name_get(&d->from, &q->name[i]))
 			d->len = 0;
 	}
@@ -271,13 +294,9 @@ static uint8_t *udp_tx(struct tux_link *l, size_t *cap)
 
 /* Which of our addresses it leaves from: the connection's, whatever routing
  * would choose. */
-static void set_source(struct msghdr *h, union control *c, int family,
-		       const struct tux_addr *from)
+static struct cmsghdr *put_source(struct cmsghdr *m, int family,
+				  const struct tux_addr *from)
 {
-	struct cmsghdr *m = &c->align;
-
-	memset(c, 0, sizeof(*c));
-	h->msg_control = c;
 	if (family == AF_INET6) {
 		struct in6_pktinfo *info = (void *)CMSG_DATA(m);
 
@@ -285,7 +304,6 @@ static void set_source(struct msghdr *h, union control *c, int family,
 		m->cmsg_level = IPPROTO_IPV6;
 		m->cmsg_type = IPV6_PKTINFO;
 		m->cmsg_len = CMSG_LEN(sizeof(*info));
-		h->msg_controllen = sizeof(c->v6);
 	} else {
 		struct in_pktinfo *info = (void *)CMSG_DATA(m);
 
@@ -293,21 +311,39 @@ static void set_source(struct msghdr *h, union control *c, int family,
 		m->cmsg_level = IPPROTO_IP;
 		m->cmsg_type = IP_PKTINFO;
 		m->cmsg_len = CMSG_LEN(sizeof(*info));
-		h->msg_controllen = sizeof(c->v4);
 	}
+	return (void *)((char *)m + CMSG_ALIGN(m->cmsg_len));
+}
+
+/* With the datagram, for a socket's option would take a system call each time
+ * that it changes.  A socket of IPv6 takes IPv4's for IPv4. */
+static struct cmsghdr *put_ecn(struct cmsghdr *m, bool v4, int ecn)
+{
+	memcpy(CMSG_DATA(m), &ecn, sizeof(ecn));
+	m->cmsg_level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
+	m->cmsg_type = v4 ? IP_TOS : IPV6_TCLASS;
+	m->cmsg_len = CMSG_LEN(sizeof(ecn));
+	return (void *)((char *)m + CMSG_ALIGN(m->cmsg_len));
 }
 
 static void udp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from)
+		     const struct tux_addr *from, uint8_t ecn)
 {
 	struct udp *u = udp_of(l);
 	struct msghdr *h = &u->out.msg[u->n].msg_hdr;
+	union control *c = &u->out.control[u->n];
+	struct cmsghdr *m = &c->align;
+	bool v4 = tux_addr_is_v4(to);
 
-	if (u->family == AF_INET && !tux_addr_is_v4(to))
+	if (u->family == AF_INET && !v4)
 		return;
 	h->msg_namelen = tux_name_put(&u->out.name[u->n], to, u->family);
 	u->out.iov[u->n].iov_len = len;
-	set_source(h, &u->control[u->n], u->family, from);
+	memset(c, 0, sizeof(*c));
+	m = put_source(m, u->family, from);
+	if (ecn)
+		m = put_ecn(m, v4, ecn);
+	h->msg_controllen = (size_t)((char *)m - c->space);
 	u->n++;
 }
 

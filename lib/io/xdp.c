@@ -116,6 +116,7 @@ static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
 		d->from = v.from;
 		d->p = v.p;
 		d->len = v.len;
+		d->ecn = v.ecn;
 		n++;
 	}
 	return n;
@@ -186,7 +187,7 @@ static bool move(struct xdp *x, uint32_t queue, size_t len)
 
 /* What cannot go is dropped, as networks do; the frame is built in again. */
 static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from)
+		     const struct tux_addr *from, uint8_t ecn)
 {
 	struct xdp *x = xdp_of(l);
 	struct tux_flow *f = tux_flows_find(&x->way.flows, from, to);
@@ -199,7 +200,8 @@ static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 		return;
 	memcpy(m.to, x->way.neigh.hop[f->hop].mac, sizeof(m.to));
 	memcpy(m.from, x->way.iface.mac, sizeof(m.from));
-	head = tux_eth_build(payload(x, x->queue, x->frame), len, &m, from, to);
+	head = tux_eth_build(payload(x, x->queue, x->frame), len, &m, from, to,
+			     ecn);
 	tux_xsk_send(&x->way.nic.xsk[x->queue], x->frame, TUX_ETH_ROOM - head,
 		     head + len);
 	x->frame = TUX_UMEM_NONE;

@@ -68,6 +68,17 @@ void tux_cc_lost(struct tux_cc *cc, tux_time sent_at, tux_time now)
 	cc->recover_at = now;
 }
 
+bool tux_cc_marked(struct tux_cc *cc, tux_time sent_at, tux_time now)
+{
+	/* Whatever becomes of losses of the same event, there was congestion. */
+	cc->doubt_n = 0;
+	if (sent_at < cc->recover_at)
+		return false;
+	cc->ops->reduce(cc);
+	cc->recover_at = now;
+	return true;
+}
+
 void tux_cc_timeout(struct tux_cc *cc, unsigned n, tux_time now)
 {
 	/* At one packet, nothing has arrived since the last timeout: it is the

@@ -3,10 +3,10 @@
  * cc - congestion control, behind a small table of functions
  *
  * A controller answers one question, cwnd, and is told what happens to packets.
- * What all controllers share is here: losses of packets that left before the
- * window was last reduced are one event and reduce it once (RFC 6582), nothing
- * grows meanwhile (RFC 9002, 7.3.2), and a reduction is taken back when all
- * that seemed lost has arrived (RFC 4015).
+ * What all controllers share is here: losses and marks (CE) of packets that left
+ * before the window was last reduced are one event and reduce it once (RFC 6582,
+ * RFC 3168), nothing grows meanwhile (RFC 9002, 7.3.2), and a reduction is taken
+ * back when all that seemed lost has arrived (RFC 4015) and nothing was marked.
  */
 #ifndef TUX_PART_CC_H
 #define TUX_PART_CC_H
@@ -90,6 +90,10 @@ uint64_t tux_cc_slow_start(struct tux_cc *cc, const struct tux_cc_ack *a,
 
 /* A packet that left at @sent_at is lost. */
 void tux_cc_lost(struct tux_cc *cc, tux_time sent_at, tux_time now);
+
+/* Packets came with CE, and the newest that is acknowledged left at @sent_at.
+ * True: the window was reduced for that.  Nothing takes that back. */
+bool tux_cc_marked(struct tux_cc *cc, tux_time sent_at, tux_time now);
 
 /* The retransmission timer passed, and @n packets were declared lost. */
 void tux_cc_timeout(struct tux_cc *cc, unsigned n, tux_time now);

@@ -29,6 +29,7 @@ struct tux_sent {
 	uint8_t state;		/* enum tux_sent_state */
 	bool timed;		/* lost because the timer passed */
 	uint16_t reach;		/* where it ended in its datagram */
+	bool ect;		/* its datagram left with ECT(0) */
 };
 
 enum tux_sent_state { TUX_SENT_SETTLED, TUX_SENT_FLIGHT, TUX_SENT_LOST };
@@ -69,8 +70,8 @@ static inline uint64_t tux_sentq_told(const struct tux_sentq *q)
 }
 
 /* A place for the packet that leaves now under number q->next (before the
- * call); the queue must not be full.  The caller fills at, off, len, size and
- * what; tux_sentq_push() counts it. */
+ * call); the queue must not be full.  The caller fills at, off, len, size, what
+ * and ect; tux_sentq_push() counts it. */
 struct tux_sent *tux_sentq_slot(struct tux_sentq *q);
 void tux_sentq_push(struct tux_sentq *q);
 

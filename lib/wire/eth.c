@@ -51,6 +51,7 @@ static int parse_v4(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	ip_len = tux_get16(p + 2);
 	if (ip_len < V4_HDR || ip_len > len)
 		return -EBADMSG;
+	v->ecn = p[1] & TUX_ECN_MASK;
 	get_v4(&v->from, p + 12);
 	get_v4(&v->to, p + 16);
 	return parse_udp(v, p + V4_HDR, ip_len - V4_HDR);
@@ -65,6 +66,7 @@ static int parse_v6(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	ip_len = tux_get16(p + 4);
 	if (ip_len > len - V6_HDR)
 		return -EBADMSG;
+	v->ecn = p[1] >> 4 & TUX_ECN_MASK;
 	memcpy(v->from.ip, p + 8, 16);
 	memcpy(v->to.ip, p + 24, 16);
 	/* On the wire, such an address is somebody's trick. */
@@ -127,10 +129,10 @@ static void put_udp(uint8_t *p, size_t len, const struct tux_addr *from,
 
 /* UDP's sum stays zero, which IPv4 allows: none was computed. */
 static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
-		   const struct tux_addr *to)
+		   const struct tux_addr *to, uint8_t ecn)
 {
 	p[0] = 0x45;
-	p[1] = 0;
+	p[1] = ecn;
 	tux_put16(p + 2, (uint16_t)len);
 	tux_put16(p + 4, 0);
 	tux_put16(p + 6, DONT_FRAGMENT);
@@ -143,13 +145,13 @@ static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
 }
 
 static void put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
-		   const struct tux_addr *to)
+		   const struct tux_addr *to, uint8_t ecn)
 {
 	uint8_t *udp = p + V6_HDR;
 	uint64_t s = PROTO_UDP + (len - V6_HDR);
 	uint16_t check;
 
-	tux_put32(p, 6u << 28);
+	tux_put32(p, 6u << 28 | (uint32_t)ecn << 20);
 	tux_put16(p + 4, (uint16_t)(len - V6_HDR));
 	p[6] = PROTO_UDP;
 	p[7] = TTL;
@@ -161,7 +163,8 @@ static void put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
 }
 
 size_t tux_eth_build(uint8_t *p, size_t len, const struct tux_eth_macs *m,
-		     const struct tux_addr *from, const struct tux_addr *to)
+		     const struct tux_addr *from, const struct tux_addr *to,
+		     uint8_t ecn)
 {
 	bool v4 = tux_addr_is_v4(to);
 	size_t hdrs = v4 ? TUX_ETH_V4_HDRS : TUX_ETH_V6_HDRS;
@@ -172,8 +175,8 @@ size_t tux_eth_build(uint8_t *p, size_t len, const struct tux_eth_macs *m,
 	tux_put16(eth + 2 * TUX_ETH_MAC, v4 ? TYPE_V4 : TYPE_V6);
 	put_udp(p - UDP_HDR, len + UDP_HDR, from, to);
 	if (v4)
-		put_v4(ip, len + hdrs, from, to);
+		put_v4(ip, len + hdrs, from, to, ecn);
 	else
-		put_v6(ip, len + hdrs, from, to);
+		put_v6(ip, len + hdrs, from, to, ecn);
 	return hdrs + TUX_ETH_HDR;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "wire/addr.h"
+#include "wire/wire.h"
 
 enum {
 	TUX_ETH_MAC = 6,
@@ -33,15 +34,18 @@ struct tux_eth_view {			/* points into the frame */
 	struct tux_addr from, to;
 	const uint8_t *p;		/* the payload of UDP */
 	size_t len;
+	uint8_t ecn;			/* TUX_ECN_* */
 };
 
 /* Reads the frame of @len bytes at @p into *@v.  -EBADMSG: none of ours. */
 int tux_eth_parse(struct tux_eth_view *v, const uint8_t *p, size_t len);
 
 /* Writes the headers in front of @len payload bytes at @p, where there is room
- * for TUX_ETH_ROOM bytes; both addresses are of one family.  How long the
- * headers are: the frame begins so many bytes before @p. */
+ * for TUX_ETH_ROOM bytes; both addresses are of one family, and routers see
+ * @ecn (TUX_ECN_*).  How long the headers are: the frame begins so many bytes
+ * before @p. */
 size_t tux_eth_build(uint8_t *p, size_t len, const struct tux_eth_macs *m,
-		     const struct tux_addr *from, const struct tux_addr *to);
+		     const struct tux_addr *from, const struct tux_addr *to,
+		     uint8_t ecn);
 
 #endif

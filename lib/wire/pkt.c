@@ -39,7 +39,7 @@ int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
 		return -EBADMSG;
 	if (h->version != TUX_WIRE_VERSION)
 		return -EPROTONOSUPPORT;
-	if (h->len < TUX_PKT_HDR || tux_get16(p + 38))
+	if (h->len < TUX_PKT_HDR)
 		return -EBADMSG;
 	h->span = tux_get16(p + 6);
 	h->seq = tux_get32(p + 16);
@@ -47,6 +47,8 @@ int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
 	h->got = tux_get64(p + 24);
 	h->window = tux_get32(p + 32);
 	h->delay = tux_get16(p + 36);
+	h->ect = p[38];
+	h->ce = p[39];
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct tux_pkt {			/* a header */
 	uint32_t id, seq, ack, window;
 	uint64_t got;
 	uint32_t seal;			/* what its CRC is XORed with */
+	uint8_t ect, ce;		/* counts of part/ecn.h */
 };
 
 struct tux_hello {
@@ -50,9 +51,8 @@ struct tux_reader {			/* a walk over the records of a packet */
 
 /* Looks at the next packet in the @len bytes at @p.  0 with *@h filled, and the
  * packet is h->len bytes long; -EBADMSG: no Tux packet, or damaged (magic,
- * length, bytes that must be zero; the CRC, but see tux_pkt_sealed());
- * -EPROTONOSUPPORT: a version that we do not speak (then h->version, h->flags,
- * h->len and h->id are valid). */
+ * length; the CRC, but see tux_pkt_sealed()); -EPROTONOSUPPORT: a version that
+ * we do not speak (then h->version, h->flags, h->len and h->id are valid). */
 int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len);
 
 /* Is the packet at @p, decoded into @h and without OPEN, undamaged, and made by

@@ -86,7 +86,8 @@ static void encode_header(uint8_t *p, const struct tux_pkt *h)
 	tux_put64(p + 24, h->got);
 	tux_put32(p + 32, h->window);
 	tux_put16(p + 36, h->delay);
-	tux_put16(p + 38, 0);
+	p[38] = h->ect;
+	p[39] = h->ce;
 }
 
 size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,

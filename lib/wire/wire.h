@@ -22,7 +22,8 @@
  *          24  u64  got: stream bytes received without a gap (FIN counts one)
  *          32  u32  window: bytes beyond got that may be sent
  *          36  u16  delay from receipt of ack's packet to now, 16 us units
- *          38  u16  zero
+ *          38  u8   numbered packets that came with ECT(0) or CE, modulo 256
+ *          39  u8   ... of these, with CE
  *          40  records
  *
  * Bytes 0-15 keep their form in every version.
@@ -149,6 +150,16 @@ enum {
 	TUX_MESSAGE_BULK = 0x08,	/* in the lane of long messages */
 	TUX_MESSAGE_CANCEL = 0x10,	/* it will never be complete: forget it */
 	TUX_MESSAGE_FLAGS = 0x1f,
+};
+
+/* ECN: the low bits of IPv4's type of service or IPv6's traffic class, which a
+ * datagram shows to routers (RFC 3168). */
+enum {
+	TUX_ECN_NONE = 0,
+	TUX_ECN_ECT1 = 1,
+	TUX_ECN_ECT0 = 2,		/* you may mark me, rather than drop */
+	TUX_ECN_CE = 3,			/* marked: there was congestion */
+	TUX_ECN_MASK = 3,
 };
 
 enum tux_lane { TUX_LANE_SMALL, TUX_LANE_BULK };

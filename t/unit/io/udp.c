@@ -39,8 +39,8 @@ static void down(struct host *h)
 }
 
 /* Puts a datagram into the batch.  False: no place. */
-static bool put(struct host *h, const void *p, size_t len,
-		struct tux_addr to, struct tux_addr from)
+static bool put_as(struct host *h, const void *p, size_t len,
+		   struct tux_addr to, struct tux_addr from, uint8_t ecn)
 {
 	size_t cap;
 	uint8_t *at = tux_udp.tx(h->l, &cap);
@@ -49,8 +49,14 @@ static bool put(struct host *h, const void *p, size_t len,
 		return false;
 	assert_true(len <= cap);
 	memcpy(at, p, len);
-	tux_udp.send(h->l, len, &to, &from);
+	tux_udp.send(h->l, len, &to, &from, ecn);
 	return true;
+}
+
+static bool put(struct host *h, const void *p, size_t len,
+		struct tux_addr to, struct tux_addr from)
+{
+	return put_as(h, p, len, to, from, TUX_ECN_NONE);
 }
 
 /* Waits for @source to be readable, then takes what is there. */
@@ -143,6 +149,67 @@ static void send__never_in_fragments(void **state)
 					IPV6_MTU_DISCOVER),
 				 IPV6_PMTUDISC_PROBE);
 	down(&a);
+}
+
+/* From @addr to itself, each codepoint.  False: nothing arrives. */
+static bool crosses_with_ecn(struct tux_addr addr)
+{
+	const struct tux_dgram *d;
+	struct tux_addr to = addr;
+	struct host a, b;
+	uint8_t ecn;
+	bool here = true;
+
+	up(&a);
+	up(&b);
+	to.port = b.l->port;
+	for (ecn = 0; ecn < 4 && here; ecn++) {
+		assert_true(put_as(&a, "ecn", 3, to, addr, ecn));
+		tux_udp.flush(a.l);
+		here = take(&b, 0, &d) == 1;
+		if (here)
+			assert_int_equal(d->ecn, ecn);
+	}
+	down(&a);
+	down(&b);
+	return here;
+}
+
+static void send__carries_ecn(void **state)
+{
+	(void)state;
+	assert_true(crosses_with_ecn(v4(1, 0)));
+}
+
+static void send__carries_ecn_over_ipv6(void **state)
+{
+	struct tux_addr one = { .ip = { [15] = 1 } };
+
+	(void)state;
+	if (!crosses_with_ecn(one))
+		skip();		/* no IPv6 here */
+}
+
+/* One after the other in the same buffers: nothing of the last is left. */
+static void rx__ecn_is_each_datagrams(void **state)
+{
+	const struct tux_dgram *d;
+	struct host a, b;
+	unsigned i;
+
+	(void)state;
+	up(&a);
+	up(&b);
+	for (i = 0; i < 3; i++) {
+		put_as(&a, "1", 1, v4(1, b.l->port), v4(1, 0), TUX_ECN_ECT0);
+		put(&a, "2", 1, v4(1, b.l->port), v4(1, 0));
+		tux_udp.flush(a.l);
+		assert_int_equal(take(&b, 0, &d), 2);
+		assert_int_equal(d[0].ecn, TUX_ECN_ECT0);
+		assert_int_equal(d[1].ecn, TUX_ECN_NONE);
+	}
+	down(&a);
+	down(&b);
 }
 
 static void send__of_a_full_batch(void **state)
@@ -298,6 +365,9 @@ int main(void)
 		cmocka_unit_test(send__carries_bytes_and_addresses),
 		cmocka_unit_test(send__reaches_ipv6),
 		cmocka_unit_test(send__never_in_fragments),
+		cmocka_unit_test(send__carries_ecn),
+		cmocka_unit_test(send__carries_ecn_over_ipv6),
+		cmocka_unit_test(rx__ecn_is_each_datagrams),
 		cmocka_unit_test(send__of_a_full_batch),
 		cmocka_unit_test(flush__drops_what_is_refused),
 		cmocka_unit_test(rx__ignores_icmp),

@@ -89,6 +89,46 @@ static void spurious__never_makes_it_smaller(void **state)
 	assert_int_equal(cc.w.cwnd, 60000);
 }
 
+static void marked__reduces_once_in_a_round(void **state)
+{
+	(void)state;
+	start(40 * MSS);
+	assert_true(tux_cc_marked(&cc, 10, 100));
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+	assert_false(tux_cc_marked(&cc, 99, 150));
+	ack(20 * MSS, 99, 150);
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+	assert_true(tux_cc_marked(&cc, 100, 200));
+	assert_int_equal(cc.w.cwnd, 10 * MSS);
+}
+
+static void marked__is_one_event_with_losses(void **state)
+{
+	(void)state;
+	start(40 * MSS);
+	assert_true(tux_cc_marked(&cc, 10, 100));
+	tux_cc_lost(&cc, 99, 150);
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+	start(40 * MSS);
+	tux_cc_lost(&cc, 10, 100);
+	assert_false(tux_cc_marked(&cc, 99, 150));
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+}
+
+/* A loss that was none does not unsay the mark. */
+static void marked__stands(void **state)
+{
+	(void)state;
+	start(40 * MSS);
+	tux_cc_lost(&cc, 10, 100);
+	assert_false(tux_cc_marked(&cc, 99, 150));
+	assert_false(tux_cc_spurious(&cc, 10));
+	assert_int_equal(cc.w.cwnd, 20 * MSS);
+	assert_true(tux_cc_marked(&cc, 100, 200));
+	assert_false(tux_cc_spurious(&cc, 99));
+	assert_int_equal(cc.w.cwnd, 10 * MSS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -98,6 +138,9 @@ int main(void)
 		cmocka_unit_test(spurious__one_real_loss_is_enough),
 		cmocka_unit_test(spurious__timeouts_in_a_row),
 		cmocka_unit_test(spurious__never_makes_it_smaller),
+		cmocka_unit_test(marked__reduces_once_in_a_round),
+		cmocka_unit_test(marked__is_one_event_with_losses),
+		cmocka_unit_test(marked__stands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

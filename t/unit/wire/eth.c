@@ -64,7 +64,7 @@ static void build__writes_ipv4(void **state)
 
 	(void)state;
 	memcpy(p, "Tx", 2);
-	head = tux_eth_build(p, 2, &macs, &from, &to);
+	head = tux_eth_build(p, 2, &macs, &from, &to, TUX_ECN_NONE);
 	assert_int_equal(head, TUX_ETH_HDR + TUX_ETH_V4_HDRS);
 	assert_int_equal(head + 2, n);
 	assert_memory_equal(p - head, want, n);
@@ -79,7 +79,7 @@ static void build__writes_ipv6_with_its_sum(void **state)
 
 	(void)state;
 	memcpy(p, "Tx", 2);
-	head = tux_eth_build(p, 2, &macs, &from, &to);
+	head = tux_eth_build(p, 2, &macs, &from, &to, TUX_ECN_NONE);
 	assert_int_equal(head, TUX_ETH_HDR + TUX_ETH_V6_HDRS);
 	assert_memory_equal(p - head, want, n);
 }
@@ -98,17 +98,39 @@ static void build__sums_are_right_for_any_length(void **state)
 
 		for (i = 0; i < len; i++)
 			p[i] = (uint8_t)test_random(&seed);
-		tux_eth_build(p, len, &macs, &from, &to);
+		tux_eth_build(p, len, &macs, &from, &to, len % 4);
 		/* Pseudo-header: addresses, length, protocol. */
 		assert_int_equal(plain_sum(ip + 8, 32 + 8 + len,
 					   (uint32_t)len + 8 + 17), 0xffff);
 		assert_int_not_equal(tux_get16(p - 2), 0);
 		from = v4((uint8_t)len, 1);
 		to = v4(9, 2);
-		tux_eth_build(p, len, &macs, &from, &to);
+		tux_eth_build(p, len, &macs, &from, &to, len % 4);
 		assert_int_equal(plain_sum(p - TUX_ETH_V4_HDRS, 20, 0),
 				 0xffff);
 	}
+}
+
+/* Nothing but two bits differs, and the sum of IPv4 that covers them. */
+static void build__writes_ecn(void **state)
+{
+	uint8_t buf[TUX_ETH_ROOM + 2], want[128];
+	uint8_t *p = buf + TUX_ETH_ROOM;
+	struct tux_addr from = v4(1, 40000), to = v4(2, 6379);
+	size_t n = test_hex(want, golden_v4), head;
+
+	(void)state;
+	memcpy(p, "Tx", 2);
+	head = tux_eth_build(p, 2, &macs, &from, &to, TUX_ECN_ECT0);
+	want[15] = 0x02;
+	want[25] = 0xb9;
+	assert_memory_equal(p - head, want, n);
+	n = test_hex(want, golden_v6);
+	from = v6(1, 40000);
+	to = v6(2, 6379);
+	head = tux_eth_build(p, 2, &macs, &from, &to, TUX_ECN_ECT0);
+	want[15] = 0x20;
+	assert_memory_equal(p - head, want, n);
 }
 
 /* ---- reading ---- */
@@ -124,13 +146,36 @@ static void parse__gives_back_what_was_built(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		head = tux_eth_build(p, 90, &macs, &from[i], &to[i]);
+		head = tux_eth_build(p, 90, &macs, &from[i], &to[i],
+				     TUX_ECN_ECT0);
 		/* Ten bytes behind it are padding. */
 		assert_int_equal(tux_eth_parse(&v, p - head, head + 100), 0);
 		assert_true(tux_addr_same(&v.from, &from[i]));
 		assert_true(tux_addr_same(&v.to, &to[i]));
 		assert_ptr_equal(v.p, p);
 		assert_int_equal(v.len, 90);
+		assert_int_equal(v.ecn, TUX_ECN_ECT0);
+	}
+}
+
+/* DSCP beside it, and in IPv6 the version and the flow label, are not ECN. */
+static void parse__reads_ecn(void **state)
+{
+	struct tux_eth_view v;
+	uint8_t b[128], ecn;
+	size_t n;
+
+	(void)state;
+	for (ecn = 0; ecn < 4; ecn++) {
+		n = test_hex(b, golden_v4);
+		b[15] = 0xfc | ecn;
+		assert_int_equal(tux_eth_parse(&v, b, n), 0);
+		assert_int_equal(v.ecn, ecn);
+		n = test_hex(b, golden_v6);
+		b[14] = 0x6f;
+		b[15] = (uint8_t)(0xcf | ecn << 4);
+		assert_int_equal(tux_eth_parse(&v, b, n), 0);
+		assert_int_equal(v.ecn, ecn);
 	}
 }
 
@@ -224,8 +269,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(build__writes_ipv4),
 		cmocka_unit_test(build__writes_ipv6_with_its_sum),
+		cmocka_unit_test(build__writes_ecn),
 		cmocka_unit_test(build__sums_are_right_for_any_length),
 		cmocka_unit_test(parse__gives_back_what_was_built),
+		cmocka_unit_test(parse__reads_ecn),
 		cmocka_unit_test(parse__refuses_what_is_cut_short),
 		cmocka_unit_test(parse__leaves_the_rest_to_the_kernel),
 		cmocka_unit_test(parse__takes_no_mapped_address_in_ipv6),

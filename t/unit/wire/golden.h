@@ -15,10 +15,11 @@
 static const struct tux_key golden_key = { 0x0706050403020100,
 					   0x0f0e0d0c0b0a0908 };
 
-/* An acknowledgment: SACK of 9..9 and 6..7. */
+/* An acknowledgment: SACK of 9..9 and 6..7; 7 came with ECT(0) or CE, 255 with
+ * CE, modulo 256. */
 static const char golden_ack[] =
-	"54780100003c00001122334427b52401000000070000000500000000000003e8"
-	"000100000003000003000010000000090000000a0000000600000008";
+	"54780100003c0000112233445cac7063000000070000000500000000000003e8"
+	"00010000000307ff03000010000000090000000a0000000600000008";
 
 /* STREAM with FIN, PREPARE, PREPARED, RESET, PING, and a type not known. */
 static const char golden_all[] =

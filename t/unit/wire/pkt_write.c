@@ -18,7 +18,8 @@ static void expect(const uint8_t *p, size_t len, const char *hex)
 static void end__writes_an_ack(void **state)
 {
 	struct tux_pkt h = { .id = 0x11223344, .seq = 7, .ack = 5,
-			     .window = 65536, .got = 1000, .delay = 3 };
+			     .window = 65536, .got = 1000, .delay = 3,
+			     .ect = 7, .ce = 255 };
 	struct tux_writer w;
 	uint8_t p[200], *b;
 
