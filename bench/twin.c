@@ -276,7 +276,7 @@ unsigned twin_output(struct twin *t, unsigned i)
 		struct twin_dgram *d = &t->wire[i][n];
 
 		d->len = tux_core_output(t->core[i], d->p, sizeof(d->p), &to,
-					 &d->from, t->now);
+					 &d->from, &d->ecn, t->now);
 		if (!d->len)
 			break;
 	}
@@ -291,7 +291,7 @@ void twin_input(struct twin *t, unsigned i)
 
 	for (k = 0; k < t->wire_n[!i]; k++)
 		tux_core_input(t->core[i], &d[k].from, d[k].p, d[k].len,
-			       t->now);
+			       d[k].ecn, t->now);
 	t->wire_n[!i] = 0;
 }
 

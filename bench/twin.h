@@ -34,6 +34,7 @@ struct twin_end {
 
 struct twin_dgram {
 	struct tux_addr from;
+	uint8_t ecn;
 	size_t len;
 	uint8_t p[TWIN_MTU];
 };

@@ -42,6 +42,8 @@
 	X(UNDO, "window back to %") \
 	X(MTU_PROBE, "try % bytes") \
 	X(MTU, "up to % bytes") \
+	X(EASE, "% came with CE, window %") \
+	X(NO_ECN, "no ECN on this path: %") \
 	X(PROBE, "probe") \
 	X(BACK, "back to tcp at %") \
 	X(AGAIN, "tux again at %") \

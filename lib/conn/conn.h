@@ -8,6 +8,7 @@
  *   upgrade.c     announcing, arming, committing: policy around duplex*.c
  *   conn_recv.c   a packet in
  *   conn_send.c   a packet out
+ *   conn_ecn.c    what routers mark
  *   conn_timer.c  the deadline
  *   conn_tcp.c    a switched direction's TCP: marker, frames, end
  *   back.c        the way back to TCP, and again to Tux
@@ -177,8 +178,19 @@ struct tux_conn {
 	struct tux_pair *pair;		/* once the peer is known */
 	struct tux_list waitq;		/* in pair->waitq if that holds us back */
 	struct tux_ackq ackq;
+	struct tux_ecn_counts came;	/* the peer's numbered packets */
+	struct tux_ecn_sent ecn;	/* ours */
 	struct tux_sentq sentq;
 	struct tux_conn_stats stats;
+};
+
+struct tux_settled {			/* by one packet's acknowledgments */
+	uint64_t bytes;
+	uint64_t n;			/* packets, those not lost included */
+	uint64_t ect_n;			/* ... that had left with ECT(0) */
+	uint32_t reach;			/* the longest datagram */
+	uint64_t top;			/* sentq.top before */
+	tux_time sent_at;		/* when the newest left */
 };
 
 struct tux_core {
@@ -196,6 +208,8 @@ struct tux_core {
 	uint32_t pkt_max;
 	tux_time ack_delay;
 	uint32_t conn_n;
+	uint8_t ecn_rx;			/* of the datagram being read */
+	int8_t ecn_tx;			/* ... being built; -1: not chosen yet */
 	struct tux_core_stats stats;
 };
 
@@ -386,6 +400,18 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
  * tux_conn_room(). */
 size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 		     size_t cap, bool *more, tux_time now);
+
+/* ---- conn_ecn.c ---- */
+
+/* A numbered packet leaves: with ECT(0)?  All of a datagram does or does not, as
+ * the first chooses.  One that must get through goes without: a probe of the
+ * tail, and all after a timeout until something is acknowledged. */
+bool tux_conn_ect(struct tux_conn *c);
+/* The packet with header @h has settled @got. */
+void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
+			const struct tux_settled *got, tux_time now);
+/* A numbered packet came, and is kept. */
+void tux_conn_ecn_came(struct tux_conn *c, tux_time now);
 
 /* ---- conn_tcp.c ---- */
 

@@ -32,18 +32,11 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 	tux_conn_do(c, again);
 }
 
-struct settled {
-	uint64_t bytes;
-	uint64_t n;			/* packets, those not lost included */
-	uint32_t reach;			/* the longest datagram */
-	uint64_t top;			/* q->top before */
-	tux_time sent_at;		/* when the newest left */
-};
-
 static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
-		    struct settled *out)
+		    struct tux_settled *out)
 {
 	out->n++;
+	out->ect_n += s->ect;
 	if (s->at > out->sent_at)
 		out->sent_at = s->at;
 	if (s->reach > out->reach)
@@ -53,7 +46,7 @@ static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
 	tux_sentq_arrived(&c->sentq, seq, s);
 }
 
-static void settle(struct tux_conn *c, uint64_t seq, struct settled *out)
+static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
 {
 	struct tux_sent *s = tux_sentq_find(&c->sentq, seq);
 
@@ -67,7 +60,7 @@ static void settle(struct tux_conn *c, uint64_t seq, struct settled *out)
 }
 
 static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
-			 struct settled *out)
+			 struct tux_settled *out)
 {
 	if (start < c->sentq.floor)
 		start = c->sentq.floor;
@@ -79,7 +72,7 @@ static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
 
 /* Declared lost, and here it is: the path is to be thought better of. */
 static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
-			struct settled *out)
+			struct tux_settled *out)
 {
 	c->stats.spurious++;
 	tux_conn_trace(c, TUX_TRACE_SPURIOUS, seq - c->first, 0, 0);
@@ -101,7 +94,7 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 /* Downwards: each that has arrived may have closed those below it, and then
  * their acknowledgment is no proof. */
 static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
-		      struct settled *out)
+		      struct tux_settled *out)
 {
 	struct tux_sentq *q = &c->sentq;
 
@@ -120,10 +113,10 @@ static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
 }
 
 typedef void range_fn(struct tux_conn *c, uint64_t start, uint64_t end,
-		      struct settled *out);
+		      struct tux_settled *out);
 
 static void each_sack(struct tux_conn *c, const struct tux_record *rec,
-		      range_fn *fn, struct settled *out)
+		      range_fn *fn, struct tux_settled *out)
 {
 	unsigned i, n = rec->len / TUX_SACK_EACH;
 	uint32_t start, end;
@@ -135,7 +128,7 @@ static void each_sack(struct tux_conn *c, const struct tux_record *rec,
 	}
 }
 
-static void on_settled(struct tux_conn *c, const struct settled *got,
+static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 		       tux_time delay, tux_time now)
 {
 	struct tux_cc_ack ack = {
@@ -182,6 +175,7 @@ static void on_late(void *arg, const struct tux_sent *s)
 	l->c->stats.lost++;
 	tux_conn_trace(l->c, TUX_TRACE_LOST, s->what, s->off, s->len);
 	blame_length(l->c, s, l->now);
+	tux_ecn_lost(&l->c->pair->ecn, s->ect && !(s->what & TUX_SENT_PROBE));
 	tux_conn_again(l->c, s);
 }
 
@@ -256,7 +250,7 @@ static bool on_acks(struct tux_conn *c, const struct tux_pkt *h,
 		    const struct tux_record *sack, tux_time now)
 {
 	uint64_t ack = tux_seq_expand(c->sentq.next, h->ack);
-	struct settled got = { .top = c->sentq.top };
+	struct tux_settled got = { .top = c->sentq.top };
 
 	if (!honest(c, ack, sack))
 		return false;
@@ -269,8 +263,10 @@ static bool on_acks(struct tux_conn *c, const struct tux_pkt *h,
 			each_sack(c, sack, find_lost, &got);
 		find_lost(c, c->sentq.closed, ack, &got);
 	}
-	if (got.n)
+	if (got.n) {
+		tux_conn_ecn_acked(c, h, &got, now);
 		on_settled(c, &got, (tux_time)h->delay * 16000u, now);
+	}
 	if (c->msg && got.n)
 		tux_messages_settled(c, now);
 	if (!on_got(c, h, now))
@@ -437,6 +433,8 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 	 * believe that it told nothing. */
 	tux_ackq_floor(&c->ackq, seq - h->span);
 	tux_ackq_add(&c->ackq, seq, now, c->core->ack_delay / 4);
+	if (c->core->ecn_rx)
+		tux_conn_ecn_came(c, now);
 	if (c->ackq.due_at <= now)
 		tux_conn_kick(c);
 }

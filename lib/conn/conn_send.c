@@ -218,6 +218,8 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 		.seq = (uint32_t)c->sentq.next,
 		.span = (uint16_t)(c->sentq.next - floor),
 		.ack = (uint32_t)c->ackq.next,
+		.ect = c->came.ect,
+		.ce = c->came.ce,
 	};
 	tux_time held = tux_time_since(c->ackq.newest_at, now) / 16000u;
 
@@ -257,6 +259,7 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 	s->at = now;
 	s->size = (uint32_t)len;
 	s->reach = (uint16_t)reach;
+	s->ect = tux_conn_ect(c);
 	tux_sentq_push(&c->sentq);
 	tux_pace_sent(&c->pair->pace, s->size, now);
 	tux_conn_arm_timer(c);

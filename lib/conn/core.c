@@ -121,12 +121,13 @@ static void version_input(struct tux_core *core, const struct tux_pkt *h)
 }
 
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
-		    const uint8_t *p, size_t len, tux_time now)
+		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now)
 {
 	struct tux_pkt h;
 	int err;
 
 	core->stats.datagrams_rx++;
+	core->ecn_rx = ecn;
 	while (len) {
 		err = tux_pkt_decode(&h, p, len);
 		if (err == -EPROTONOSUPPORT)
@@ -182,13 +183,14 @@ static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 }
 
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
-		       struct tux_addr *to, struct tux_addr *from,
+		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now)
 {
 	struct tux_conn *c, *lead = NULL;
 	size_t len = 0, n;
 	bool stop = false;
 
+	core->ecn_tx = -1;
 	while (!stop && len < cap && (c = first(core)) != NULL) {
 		if (!len) {
 			lead = c;
@@ -205,6 +207,7 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 			cap = tux_conn_room(lead);
 	}
 	core->stats.datagrams_tx += !!len;
+	*ecn = core->ecn_tx > 0 ? TUX_ECN_ECT0 : TUX_ECN_NONE;
 	return len;
 }
 

@@ -27,6 +27,7 @@
 #include "conn/duplex.h"
 #include "conn/msgbox.h"
 #include "wire/addr.h"
+#include "wire/wire.h"
 
 struct tux_core;
 struct tux_conn;
@@ -89,6 +90,9 @@ struct tux_conn_stats {
 	uint64_t tails;			/* probes of the tail */
 	uint64_t spurious;		/* of lost: had arrived after all */
 	uint64_t undone;		/* reductions of the window taken back */
+	uint64_t ce_tx, ce_rx;		/* packets that came with CE: to the
+					 * peer, from it */
+	uint64_t eased;			/* reductions of the window for that */
 	uint64_t backs;			/* times a direction went back to TCP */
 	uint64_t msg_tx, msg_rx;	/* bytes of messages, over either path */
 	uint64_t msgs_tx, msgs_rx;	/* messages: arrived there, here */
@@ -106,15 +110,16 @@ int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
  * caller's again. */
 void tux_conn_close(struct tux_conn *c);
 
-/* A datagram of @len bytes from @from arrived. */
+/* A datagram of @len bytes from @from arrived, with @ecn (TUX_ECN_*). */
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
-		    const uint8_t *p, size_t len, tux_time now);
+		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
 
 /* Builds the next datagram into @cap bytes at @buf: packets of connections that
  * share the destination, as many as fit.  Its length, with the destination in
- * *@to and our own address in *@from; 0 if nothing may be sent at @now. */
+ * *@to, our own address in *@from, and TUX_ECN_ECT0 or _NONE in *@ecn; 0 if
+ * nothing may be sent at @now. */
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
-		       struct tux_addr *to, struct tux_addr *from,
+		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now);
 
 /* When tux_core_expire() has something to do; TUX_NEVER: nothing waits. */
@@ -168,10 +173,12 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c);
 bool tux_conn_tx_on_tux(const struct tux_conn *c);
 bool tux_conn_rx_on_tux(const struct tux_conn *c);
 
-/* Datagrams that fitted no connection, by kind, since the start. */
+/* Since the start: what came and went, what fitted no connection, by kind, and
+ * paths on which ECN was given up. */
 struct tux_core_stats {
 	uint64_t datagrams_rx, datagrams_tx, packets_rx, packets_tx;
 	uint64_t damaged, strangers, bad_mac, wrong_version;
+	uint64_t no_ecn;
 };
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core);
 

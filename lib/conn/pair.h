@@ -3,10 +3,10 @@
  * pair - what the connections between two loops share (RFC 9040)
  *
  * They take the same way, so the congestion window belongs to all of them, and
- * so do the pace, the length of datagrams, and a first guess at the round trip.
- * Each sends in its turn while there is room in the window; who finds none waits
- * in line.  The pair is made when the first of them hears from the peer, and
- * goes with the last.
+ * so do the pace, the length of datagrams, a first guess at the round trip, and
+ * the verdict on ECN.  Each sends in its turn while there is room in the window;
+ * who finds none waits in line.  The pair is made when the first of them hears
+ * from the peer, and goes with the last.
  */
 #ifndef TUX_CONN_PAIR_H
 #define TUX_CONN_PAIR_H
@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/sip.h"
 #include "part/cc.h"
+#include "part/ecn.h"
 #include "part/pace.h"
 #include "part/pmtu.h"
 #include "part/rtt.h"
@@ -38,6 +39,7 @@ struct tux_pair {
 	struct tux_pace pace;
 	struct tux_pmtu pmtu;
 	struct tux_rtt rtt;		/* as the last of them measured it */
+	struct tux_ecn ecn;
 	uint64_t in_flight;		/* bytes, of all */
 	tux_time ack_at;		/* any of them was acknowledged something */
 	bool full;			/* who last asked was held back */

@@ -139,7 +139,7 @@ static unsigned take_letters(struct tux_loop *l)
 	mail = tux_inbox_take(&l->inbox);
 	while (tux_mail_next(&mail, &letter)) {
 		tux_core_input(l->core, &letter.from, letter.p, letter.len,
-			       l->now);
+			       TUX_ECN_NONE, l->now);
 		n++;
 	}
 	return n;
@@ -151,7 +151,8 @@ static unsigned take_datagrams(struct tux_loop *l)
 	unsigned i, n = l->link->ops->rx(l->link, 0, &d);
 
 	for (i = 0; i < n; i++)
-		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, l->now);
+		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
+			       l->now);
 	return n;
 }
 
@@ -165,7 +166,8 @@ static void take_openings(struct tux_loop *l, unsigned source)
 	for (i = 0; i < n; i++) {
 		uint64_t before = s->strangers;
 
-		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, l->now);
+		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
+			       l->now);
 		if (s->strangers != before)
 			l->o.stranger(l->o.arg, l, &d[i].from, d[i].p,
 				      d[i].len);
@@ -235,14 +237,13 @@ static void send_datagrams(struct tux_loop *l)
 
 	for (;;) {
 		size_t cap, len = 0;
-		uint8_t *p = ops->tx(l->link, &cap);
+		uint8_t *p = ops->tx(l->link, &cap), ecn;
 
 		if (p)
 			len = tux_core_output(l->core, p, cap, &to, &from,
-					      l->now);
+					      &ecn, l->now);
 		if (len) {
-			ops->send(l->link, len, &to, &from,
-				  TUX_ECN_NONE);
+			ops->send(l->link, len, &to, &from, ecn);
 			continue;
 		}
 		ops->flush(l->link);

@@ -130,12 +130,13 @@ static void send_all(struct sim_host *h)
 	uint8_t buf[SIM_DGRAM];
 	struct tux_addr to, from;
 	unsigned n = 0;
+	uint8_t ecn;
 	size_t len;
 
 	while ((len = tux_core_output(h->core, buf, sizeof(buf), &to, &from,
-				      h->s->now))) {
+				      &ecn, h->s->now))) {
 		h->idle = 0;
-		sim_net_send(h, &to, &from, buf, len);
+		sim_net_send(h, &to, &from, buf, len, ecn);
 		if (++n > TURNS) {
 			sim_fail(h->s, "%c sends without end", h->name);
 			return;
@@ -222,11 +223,11 @@ void sim_host_bell(struct sim_end *e)
 }
 
 void sim_host_input(struct sim_host *h, const struct tux_addr *from,
-		    const uint8_t *p, size_t len)
+		    const uint8_t *p, size_t len, uint8_t ecn)
 {
 	if (h->dead)
 		return;
 	h->idle = 0;
-	tux_core_input(h->core, from, p, len, h->s->now);
+	tux_core_input(h->core, from, p, len, ecn, h->s->now);
 	sim_host_turn(h);
 }

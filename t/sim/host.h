@@ -49,7 +49,7 @@ void sim_host_bell(struct sim_end *e);		/* rings for dx->rung */
 void sim_host_tcp(struct sim_end *e);		/* TCP has news */
 void sim_host_turn(struct sim_host *h);
 void sim_host_input(struct sim_host *h, const struct tux_addr *from,
-		    const uint8_t *p, size_t len);
+		    const uint8_t *p, size_t len, uint8_t ecn);
 
 /* Closes the core's connection of @e; keeps its last words. */
 void sim_host_forget(struct sim_end *e);

@@ -40,7 +40,8 @@ static void throw(struct sim *s, void *arg, uint64_t left, uint64_t m)
 		tux_put16(p + 4, (uint16_t)len);
 	}
 	if (e->host->core)
-		sim_host_input(e->host, &e->peer->host->addr, p, len);
+		sim_host_input(e->host, &e->peer->host->addr, p, len,
+			       TUX_ECN_NONE);
 	if (left)
 		sim_at(s, s->now + TUX_USEC(10), throw, e, left - 1, 0);
 }
@@ -64,7 +65,7 @@ static void copy(struct sim *s, uint8_t *p, size_t len)
 
 	(void)s;
 	from.ip[15] = 99;
-	sim_host_input(b->host, &from, p, len);
+	sim_host_input(b->host, &from, p, len, TUX_ECN_NONE);
 }
 
 static void stranger(struct sim *s)
@@ -190,8 +191,10 @@ static void forged(struct sim *s)
 	for (i = 0; i < 2 * seen.n; i++) {
 		uint8_t *p = seen.p[i / 2];
 
-		sim_host_input(b->host, &a->host->addr, p, HELLO);
-		sim_host_input(a->host, &b->host->addr, p, HELLO);
+		sim_host_input(b->host, &a->host->addr, p, HELLO,
+			       TUX_ECN_NONE);
+		sim_host_input(a->host, &b->host->addr, p, HELLO,
+			       TUX_ECN_NONE);
 		forge(p);
 	}
 	SIM_CHECK(s, tux_core_stats(b->host->core)->bad_mac == 4);
@@ -235,7 +238,8 @@ static void blind(struct sim *s)
 	for (i = 0; i < 4; i++) {
 		tux_put32(p + 20, good + (uint32_t)ack[i]);
 		sim_seal(b, p);
-		sim_host_input(b->host, &a->host->addr, p, numbered.len);
+		sim_host_input(b->host, &a->host->addr, p, numbered.len,
+			       TUX_ECN_NONE);
 	}
 	SIM_CHECK(s, tux_conn_stats(b->c)->dropped == 4);
 	SIM_CHECK(s, !b->closed && !b->rerr);
@@ -250,7 +254,8 @@ static void unsealed(struct sim *s)
 	uint64_t damaged = tux_core_stats(b->host->core)->damaged;
 
 	sim_seal(NULL, p);
-	sim_host_input(b->host, &a->host->addr, p, numbered.len);
+	sim_host_input(b->host, &a->host->addr, p, numbered.len,
+		       TUX_ECN_NONE);
 	SIM_CHECK(s, tux_core_stats(b->host->core)->damaged == damaged + 1);
 	SIM_CHECK(s, !b->closed && !b->rerr);
 	finish(s);
@@ -263,7 +268,8 @@ static void sealed(struct sim *s)
 
 	a->conn->foul = true;
 	sim_seal(b, p);
-	sim_host_input(b->host, &a->host->addr, p, numbered.len);
+	sim_host_input(b->host, &a->host->addr, p, numbered.len,
+		       TUX_ECN_NONE);
 	sim_run_out(s, s->now + TUX_SEC(100));
 	SIM_CHECK(s, b->rerr == ECONNRESET);
 }

@@ -18,6 +18,7 @@ struct dgram {
 	struct sim_host *to;
 	struct tux_addr from;
 	size_t len;
+	uint8_t ecn;
 	uint8_t p[];
 };
 
@@ -234,19 +235,37 @@ static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
 		return;
 	}
 	tux_list_remove(&d->node);
-	sim_host_input(d->to, &d->from, d->p, d->len);
+	sim_host_input(d->to, &d->from, d->p, d->len, d->ecn);
 	free(d);
+}
+
+/* What the routers on @l make of @ecn, after a wait at the bottleneck. */
+static uint8_t marked(struct sim *s, struct sim_link *l, uint8_t ecn,
+		      tux_time wait)
+{
+	if (!ecn)
+		return TUX_ECN_NONE;
+	l->ect_n++;
+	if (l->bleach)
+		return TUX_ECN_NONE;
+	if (l->neck && l->neck->mark && wait > l->neck->mark)
+		ecn = TUX_ECN_CE;
+	if (sim_chance(s, l->ce))
+		ecn = TUX_ECN_CE;
+	l->ce_n += ecn == TUX_ECN_CE;
+	return ecn;
 }
 
 static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 		const struct tux_addr *from, const uint8_t *p, size_t len,
-		tux_time wait)
+		uint8_t ecn, tux_time wait)
 {
 	struct dgram *d = malloc(sizeof(*d) + len);
 
 	d->to = to;
 	d->from = *from;
 	d->len = len;
+	d->ecn = marked(s, l, ecn, wait);
 	memcpy(d->p, p, len);
 	if (l->tap)
 		l->tap(s, d->p, len);
@@ -299,7 +318,8 @@ static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 }
 
 void sim_net_send(struct sim_host *h, const struct tux_addr *to,
-		  const struct tux_addr *from, const uint8_t *p, size_t len)
+		  const struct tux_addr *from, const uint8_t *p, size_t len,
+		  uint8_t ecn)
 {
 	struct sim *s = h->s;
 	struct sim_host *dst = host_at(s, to);
@@ -319,15 +339,15 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 		return;			/* no such port: ICMP tells nobody */
 	l = sim_link(h, dst);
 	kinds = sim_kinds(l, p, len);
-	wait = admit(s, l, kinds, len);
+	wait = admit(s, l, kinds | (ecn ? SIM_ECT : 0), len);
 	if (wait == TUX_NEVER) {
 		sim_note(s, "lost %s from %c",
 			 kinds_text(kinds, text, sizeof(text)), h->name);
 		return;
 	}
-	put(s, l, dst, &src, p, len, wait);
+	put(s, l, dst, &src, p, len, ecn, wait);
 	if (sim_chance(s, l->twice))
-		put(s, l, dst, &src, p, len,
+		put(s, l, dst, &src, p, len, ecn,
 		    wait + sim_below(s, l->late + 1));
 }
 

@@ -30,6 +30,7 @@ enum sim_kind {
 	SIM_PING = 0x0100,
 	SIM_ACK = 0x0200,	/* nothing but an acknowledgment */
 	SIM_WINDOW = 0x0400,	/* one that moves nothing but the window */
+	SIM_ECT = 0x0800,	/* routers may mark it */
 	SIM_ANY = 0xffff,
 };
 
@@ -47,6 +48,8 @@ struct sim_neck {		/* a port of a switch, drop-tail */
 	tux_time queue;		/* the longest wait */
 	unsigned places;	/* packets at once, up to SIM_PLACES; 0: any
 				 * number */
+	tux_time mark;		/* a wait that is told by CE, where it may be;
+				 * 0: none is */
 	/* its own */
 	struct sim_neck *next;	/* in sim->necks */
 	tux_time free_at;	/* when it is idle */
@@ -61,6 +64,8 @@ struct sim_link {
 	uint32_t loss, twice, flip;	/* of a million datagrams */
 	tux_time late;		/* the second one comes up to so much later */
 	struct sim_neck *neck;	/* NULL: it is as fast as its senders */
+	uint32_t ce;		/* of a million with ECT, get CE */
+	bool bleach;		/* no ECN gets across */
 	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
 	bool down;
 	struct sim_drop drop[SIM_DROPS];
@@ -68,12 +73,13 @@ struct sim_link {
 	/* the link's own */
 	tux_time last_at;	/* when the last one arrives */
 	uint64_t got, limit;	/* of the last packet that told them */
-	uint64_t sent_n, lost_n, flip_n;
+	uint64_t sent_n, lost_n, flip_n, ect_n, ce_n;
 };
 
 void sim_net_fini(struct sim *s);
 void sim_net_send(struct sim_host *h, const struct tux_addr *to,
-		  const struct tux_addr *from, const uint8_t *p, size_t len);
+		  const struct tux_addr *from, const uint8_t *p, size_t len,
+		  uint8_t ecn);
 
 /* When @len bytes that are nobody's datagram come out of @l; TUX_NEVER. */
 tux_time sim_net_cross(struct sim *s, struct sim_link *l, size_t len);

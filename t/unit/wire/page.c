@@ -243,8 +243,8 @@ static void say_packet(struct page_text *t, const uint8_t *p, size_t n)
 	page_hex(t, "8 4");
 	page_put(t, "got %llu, window %u\n", (unsigned long long)h.got,
 		 h.window);
-	page_hex(t, "2 2");
-	page_put(t, "delay %u, zero\n", h.delay);
+	page_hex(t, "2 1 1");
+	page_put(t, "delay %u, ect %u, ce %u\n", h.delay, h.ect, h.ce);
 	tux_reader_init(&r, &h, p);
 	while (tux_reader_next(&r, &rec) == 1)
 		say_record(t, &rec);
@@ -537,7 +537,7 @@ static void ack__with_gaps(void **state)
 {
 	struct tux_pkt h = { .id = answer.id, .seq = 3, .span = 1,
 			     .ack = 7002, .got = 4096, .window = 61440,
-			     .delay = 12 };
+			     .delay = 12, .ect = 5, .ce = 1 };
 	struct tux_writer w;
 	uint8_t p[CAP];
 
