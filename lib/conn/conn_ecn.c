@@ -33,7 +33,7 @@ static void on_ce(struct tux_conn *c, unsigned n, tux_time sent_at,
 	c->stats.ce_tx += n;
 	if (!n || !tux_cc_marked(&p->cc, sent_at, now))
 		return;
-	c->stats.eased++;
+	c->core->stats.eased++;
 	tux_conn_trace(c, TUX_TRACE_EASE, n, p->cc.w.cwnd, 0);
 	tux_ecn_reduced(&p->ecn);
 }

@@ -92,7 +92,6 @@ struct tux_conn_stats {
 	uint64_t undone;		/* reductions of the window taken back */
 	uint64_t ce_tx, ce_rx;		/* packets that came with CE: to the
 					 * peer, from it */
-	uint64_t eased;			/* reductions of the window for that */
 	uint64_t backs;			/* times a direction went back to TCP */
 	uint64_t msg_tx, msg_rx;	/* bytes of messages, over either path */
 	uint64_t msgs_tx, msgs_rx;	/* messages: arrived there, here */
@@ -173,12 +172,13 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c);
 bool tux_conn_tx_on_tux(const struct tux_conn *c);
 bool tux_conn_rx_on_tux(const struct tux_conn *c);
 
-/* Since the start: what came and went, what fitted no connection, by kind, and
- * paths on which ECN was given up. */
+/* Since the start: what came and went; what fitted no connection, by kind; and of
+ * windows that several connections share, how often CE made one smaller, and the
+ * paths on which that was given up. */
 struct tux_core_stats {
 	uint64_t datagrams_rx, datagrams_tx, packets_rx, packets_tx;
 	uint64_t damaged, strangers, bad_mac, wrong_version;
-	uint64_t no_ecn;
+	uint64_t eased, no_ecn;
 };
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core);
 

@@ -5,12 +5,13 @@
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
  *             [--corrupt P] [--delay US] [--jitter US] [--rate BYTES]
  *             [--udp-only] [--strip KIND] [--refuse KIND] [--nat FROM=TO]
+ *             [--mark N]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
  * veth left undone stays undone.  --strip blanks a TCP option in SYNs, --refuse
  * drops SYNs that have it; with --nat who writes to address FROM from IFA reaches
- * TO behind IFB.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP;
+ * TO behind IFB; --mark sets CE on every N-th UDP packet that has ECT.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP;
  * SIGTERM ends it, with a line of counts per direction.
  */
 #include <errno.h>
@@ -36,6 +37,7 @@
 
 #include "alter.h"
 #include "faults.h"
+#include "mark.h"
 
 enum { FRAME = 70000, BATCH = 64, BUFFER = 32 << 20 };
 
@@ -44,6 +46,7 @@ struct wire {
 	int fd[2], signals;
 	struct faults faults;
 	struct alter alter;
+	struct mark mark;
 };
 
 static void die(const char *what, const char *name)
@@ -121,6 +124,8 @@ static void take_in(struct wire *w, unsigned side)
 				 (size_t)n - sizeof(*offload),
 				 offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
 			continue;
+		mark_frame(&w->mark, side, frame + sizeof(*offload),
+			   (size_t)n - sizeof(*offload));
 		faults_add(&w->faults, side, frame, (size_t)n,
 			   sizeof(struct virtio_net_hdr), now());
 	}
@@ -186,10 +191,11 @@ static void report(const struct wire *w)
 		printf("%s > %s: passed %" PRIu64 " unharmed %" PRIu64
 		       " lost %" PRIu64 " doubled %" PRIu64 " reordered %"
 		       PRIu64 " corrupted %" PRIu64 " blackholed %" PRIu64
-		       " overflowed %" PRIu64 "\n", w->name[i], w->name[!i],
+		       " overflowed %" PRIu64 " ect %" PRIu64 " marked %"
+		       PRIu64 "\n", w->name[i], w->name[!i],
 		       n->passed, n->unharmed, n->lost, n->doubled,
 		       n->reordered, n->corrupted, n->blackholed,
-		       n->overflowed);
+		       n->overflowed, w->mark.ect_n[i], w->mark.ce_n[i]);
 	}
 }
 
@@ -210,7 +216,7 @@ static void usage(void)
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
 	      "       [--rate BYTES] [--udp-only] [--strip KIND]\n"
-	      "       [--refuse KIND] [--nat FROM=TO]\n", stderr);
+	      "       [--refuse KIND] [--nat FROM=TO] [--mark N]\n", stderr);
 	exit(2);
 }
 
@@ -238,7 +244,7 @@ static void parse_nat(struct alter *a, char *s)
 }
 
 static void parse(int argc, char **argv, struct faults_opts *o,
-		  struct alter *a)
+		  struct alter *a, struct mark *m)
 {
 	static const struct option opt[] = {
 		{ "seed", 1, 0, 's' }, { "loss", 1, 0, 'l' },
@@ -246,7 +252,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 		{ "corrupt", 1, 0, 'c' }, { "delay", 1, 0, 'y' },
 		{ "jitter", 1, 0, 'j' }, { "rate", 1, 0, 'b' },
 		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
-		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' }, { 0 },
+		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' },
+		{ "mark", 1, 0, 'm' }, { 0 },
 	};
 	int k;
 
@@ -275,6 +282,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 			a->refuse = (unsigned)number(optarg, 255);
 		else if (k == 'n')
 			parse_nat(a, optarg);
+		else if (k == 'm')
+			m->every = (unsigned)number(optarg, 1e9);
 		else
 			o->udp_only = true;
 	}
@@ -288,7 +297,7 @@ int main(int argc, char **argv)
 	struct wire w = { 0 };
 	unsigned i;
 
-	parse(argc, argv, &o, &w.alter);
+	parse(argc, argv, &o, &w.alter, &w.mark);
 	faults_init(&w.faults, &o);
 	/* A delay is not to be 50 us longer for the kernel's convenience. */
 	prctl(PR_SET_TIMERSLACK, 1);

@@ -58,7 +58,11 @@ static void link_up(struct sim *s, struct sim_link *l)
 
 		l->neck = sim_add_neck(s, rate, scale(s, TUX_MSEC(1),
 						      TUX_MSEC(200)));
+		if (sim_below(s, 2))
+			l->neck->mark = l->neck->queue / 8;
 	}
+	l->ce = part(s, 125000, 1000000);
+	l->bleach = !sim_below(s, 8);
 }
 
 static void tcp_up(struct sim *s, struct sim_conn *k)
