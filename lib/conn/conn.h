@@ -248,8 +248,11 @@ static inline void tux_conn_arm_timer(struct tux_conn *c)
 /* The first in line of @c's pair has its turn, if there is room. */
 static inline void tux_conn_next(struct tux_conn *c, tux_time now)
 {
-	struct tux_list *n = c->pair ? tux_pair_next(c->pair, now) : NULL;
+	struct tux_list *n;
 
+	if (!c->pair || tux_list_empty(&c->pair->waitq))
+		return;
+	n = tux_pair_next(c->pair, now);
 	if (n)
 		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
 }

@@ -95,17 +95,6 @@ void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p)
 
 /* ---- turns ---- */
 
-static bool has_room(const struct tux_pair *p, tux_time now)
-{
-	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
-}
-
-bool tux_pair_open(struct tux_pair *p, tux_time now)
-{
-	p->full = !has_room(p, now);
-	return !p->full;
-}
-
 void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
 		   struct tux_list *place)
 {
@@ -120,7 +109,7 @@ struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now)
 {
 	struct tux_list *first = p->waitq.next;
 
-	if (tux_list_empty(&p->waitq) || !has_room(p, now))
+	if (tux_list_empty(&p->waitq) || !tux_pair_room(p, now))
 		return NULL;
 	tux_list_remove(first);
 	return first;

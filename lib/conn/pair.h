@@ -67,8 +67,17 @@ struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
 /* A connection, out of line and with nothing in flight, leaves @p. */
 void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
 
+static inline bool tux_pair_room(const struct tux_pair *p, tux_time now)
+{
+	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
+}
+
 /* May one of them send now? */
-bool tux_pair_open(struct tux_pair *p, tux_time now);
+static inline bool tux_pair_open(struct tux_pair *p, tux_time now)
+{
+	p->full = !tux_pair_room(p, now);
+	return !p->full;
+}
 
 /* It may not: @place, if in no line yet, is last in line. */
 void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,

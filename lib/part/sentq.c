@@ -7,12 +7,6 @@
 #include "part/sentq.h"
 
 #include <assert.h>
-#include <stddef.h>
-
-static struct tux_sent *at(struct tux_sentq *q, uint64_t seq)
-{
-	return &q->ring[seq % TUX_SENTQ_CAP];
-}
 
 void tux_sentq_init(struct tux_sentq *q, uint64_t first)
 {
@@ -24,7 +18,7 @@ void tux_sentq_init(struct tux_sentq *q, uint64_t first)
 
 struct tux_sent *tux_sentq_slot(struct tux_sentq *q)
 {
-	struct tux_sent *s = at(q, q->next);
+	struct tux_sent *s = tux_sentq_at(q, q->next);
 
 	assert(!tux_sentq_full(q) && "the caller asks before it builds");
 	if (s->state == TUX_SENT_LOST) {
@@ -36,7 +30,7 @@ struct tux_sent *tux_sentq_slot(struct tux_sentq *q)
 
 void tux_sentq_push(struct tux_sentq *q)
 {
-	struct tux_sent *s = at(q, q->next);
+	struct tux_sent *s = tux_sentq_at(q, q->next);
 
 	s->state = TUX_SENT_FLIGHT;
 	s->timed = false;
@@ -47,15 +41,6 @@ void tux_sentq_push(struct tux_sentq *q)
 	q->next++;
 }
 
-struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
-{
-	struct tux_sent *s = at(q, seq);
-
-	if (seq < q->floor || seq >= q->next || s->state != TUX_SENT_FLIGHT)
-		return NULL;
-	return s;
-}
-
 /* @s is in flight no more. */
 static void land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
 {
@@ -64,7 +49,7 @@ static void land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
 	if (q->sum)
 		*q->sum -= s->size;
 	while (q->floor < q->next &&
-	       at(q, q->floor)->state != TUX_SENT_FLIGHT)
+	       tux_sentq_at(q, q->floor)->state != TUX_SENT_FLIGHT)
 		q->floor++;
 }
 
@@ -88,17 +73,12 @@ void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s)
 
 struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq)
 {
-	struct tux_sent *s = at(q, seq);
+	struct tux_sent *s = tux_sentq_at(q, seq);
 
 	if (seq >= q->next || q->next - seq > TUX_SENTQ_CAP ||
 	    s->state != TUX_SENT_LOST)
 		return NULL;
 	return s;
-}
-
-struct tux_sent *tux_sentq_oldest(struct tux_sentq *q)
-{
-	return tux_sentq_empty(q) ? NULL : at(q, q->floor);
 }
 
 struct tux_sent *tux_sentq_newest(struct tux_sentq *q)
@@ -107,7 +87,7 @@ struct tux_sent *tux_sentq_newest(struct tux_sentq *q)
 
 	if (tux_sentq_empty(q))
 		return NULL;
-	while (at(q, --seq)->state != TUX_SENT_FLIGHT)
+	while (tux_sentq_at(q, --seq)->state != TUX_SENT_FLIGHT)
 		;
-	return at(q, seq);
+	return tux_sentq_at(q, seq);
 }

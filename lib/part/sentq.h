@@ -13,6 +13,7 @@
 #define TUX_PART_SENTQ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/time.h"
@@ -69,6 +70,12 @@ static inline uint64_t tux_sentq_told(const struct tux_sentq *q)
 	return q->hold ? q->hold : q->floor;
 }
 
+/* Where the entry of @seq is, or will be. */
+static inline struct tux_sent *tux_sentq_at(struct tux_sentq *q, uint64_t seq)
+{
+	return &q->ring[seq % TUX_SENTQ_CAP];
+}
+
 /* A place for the packet that leaves now under number q->next (before the
  * call); the queue must not be full.  The caller fills at, off, len, size, what
  * and ect; tux_sentq_push() counts it. */
@@ -76,7 +83,14 @@ struct tux_sent *tux_sentq_slot(struct tux_sentq *q);
 void tux_sentq_push(struct tux_sentq *q);
 
 /* The entry of @seq if it is in flight; NULL if it is settled or unknown. */
-struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq);
+static inline struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
+{
+	struct tux_sent *s = tux_sentq_at(q, seq);
+
+	if (seq < q->floor || seq >= q->next || s->state != TUX_SENT_FLIGHT)
+		return NULL;
+	return s;
+}
 
 /* Settles @s, which is in flight or lost, and takes its size out of the flight;
  * the floor moves on. */
@@ -100,7 +114,11 @@ static inline void tux_sentq_arrived(struct tux_sentq *q, uint64_t seq,
 }
 
 /* The oldest, the newest in flight; NULL if there is none. */
-struct tux_sent *tux_sentq_oldest(struct tux_sentq *q);
+static inline struct tux_sent *tux_sentq_oldest(struct tux_sentq *q)
+{
+	return tux_sentq_empty(q) ? NULL : tux_sentq_at(q, q->floor);
+}
+
 struct tux_sent *tux_sentq_newest(struct tux_sentq *q);
 
 #endif
