@@ -106,6 +106,10 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 	c->tx.announce_at = now;
 	tux_conn_decide(c, TUX_REASON_NONE);
 	tux_messages_proved(c);
+	if (c->tx.raw_wanted) {		/* now there is somebody to ask */
+		c->tx.raw_wanted = false;
+		tux_back_raw(c, now);
+	}
 	tux_upgrade_tx(c, now);
 }
 

@@ -2,6 +2,8 @@
 /*
  * raw - plain TCP for good, from wherever the connection is
  */
+#include <errno.h>
+
 #include "closing.h"
 
 static struct sim_end *a, *b;
@@ -89,6 +91,25 @@ static void opening(struct sim *s)
 	at(s, OPENING);
 }
 
+/* The question comes before there is a path, and while a thread reads: it is
+ * asked later.  Else b's messages would wait for room, and its end for them. */
+static void opening_held(struct sim *s)
+{
+	sim_messages(s, &a, &b);
+	sim_run(s, TUX_USEC(1500));
+	SIM_CHECK(s, tux_latch_try(&a->dx->rx.latch));
+	a->held = &a->dx->rx.latch;
+	sim_raw(a);
+	sim_run(s, s->now);
+	tux_latch_drop(a->held);
+	a->held = NULL;
+	sim_send(b, 1000, 0);
+	sim_write(b, 1000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->msg_err == ESHUTDOWN || b->msg[0].err == ESHUTDOWN);
+	finish(s);
+}
+
 static void announced(struct sim *s)
 {
 	at(s, ANNOUNCED);
@@ -130,6 +151,7 @@ const struct sim_story sim_stories[] = {
 	{ "both_ask", both_ask },
 	{ "in_flight", in_flight },
 	{ "opening", opening },
+	{ "opening_held", opening_held },
 	{ "announced", announced },
 	{ "armed", armed },
 	{ "back", back },
