@@ -27,9 +27,15 @@ static tux_time wait_after(unsigned tries)
 	return in;
 }
 
+/* Packets on TCP's own ports need no word from the peer first. */
+static bool may_begin(const struct tux_conn *c)
+{
+	return c->active || !c->core->port;
+}
+
 void tux_hello_start(struct tux_conn *c, tux_time now)
 {
-	if (!c->peer.port) {		/* the first word is the opener's */
+	if (!may_begin(c)) {
 		c->open.at = tux_time_add(now, TUX_MSEC(SILENT_MS));
 		return;
 	}
@@ -40,7 +46,7 @@ void tux_hello_start(struct tux_conn *c, tux_time now)
 
 void tux_hello_touch(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || !c->peer.port)
+	if (c->phase != TUX_PHASE_OPENING || !may_begin(c))
 		return;
 	if (tux_time_since(c->open.sent_at, now) < TUX_USEC(TOUCH_GAP_US))
 		return;
@@ -49,7 +55,7 @@ void tux_hello_touch(struct tux_conn *c, tux_time now)
 
 void tux_hello_again(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || !c->peer.port ||
+	if (c->phase != TUX_PHASE_OPENING || !may_begin(c) ||
 	    c->reason == TUX_REASON_NO_FD)
 		return;
 	c->open.tries = 0;
@@ -60,7 +66,7 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 {
 	if (c->phase != TUX_PHASE_OPENING || now < c->open.at)
 		return;
-	if (c->open.tries >= TRIES || !c->peer.port) {
+	if (c->open.tries >= TRIES || !may_begin(c)) {
 		c->open.at = TUX_NEVER;
 		tux_conn_decide(c, TUX_REASON_PEER_SILENT);
 		tux_messages_silent(c);
@@ -111,6 +117,10 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 		tux_back_raw(c, now);
 	}
 	tux_upgrade_tx(c, now);
+	/* Our HELLO may be lost, and the peer not be one to ask again: a packet
+	 * with a number is. */
+	if (c->active && !(c->todo & TUX_DO_NUMBERED))
+		tux_conn_do(c, TUX_DO_PING);
 }
 
 /* Takes its place among the connections to the peer's loop, and what they know
@@ -180,8 +190,9 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 		tux_hello_proved(c, now);
 	if (h->flags & TUX_HELLO_WANT)
 		tux_conn_do(c, TUX_DO_HELLO);
-	/* A passive end answers, and asks again by timer until it is proved. */
-	if (c->phase == TUX_PHASE_OPENING && !c->open.tries) {
+	/* Who may begin asks by timer, too, until it is proved.  Who may not only
+	 * answers: the other asks until it has heard that. */
+	if (c->phase == TUX_PHASE_OPENING && !c->open.tries && may_begin(c)) {
 		c->open.tries = 1;
 		c->open.at = tux_time_add(now, wait_after(1));
 	}
