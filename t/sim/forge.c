@@ -13,3 +13,8 @@ void sim_seal(const struct sim_end *to, uint8_t *p)
 		crc ^= tux_pkt_seal(p, &to->c->seal);
 	tux_put32(p + TUX_PKT_CRC, crc);
 }
+
+bool sim_knows(const struct sim_end *e, const uint8_t *p)
+{
+	return e->c && e->c->id == tux_get32(p + 8);
+}

@@ -14,4 +14,7 @@
  * will receive it; with NULL, without a key. */
 void sim_seal(const struct sim_end *to, uint8_t *p);
 
+/* Is the numbered packet at @p for the connection whose end is @e? */
+bool sim_knows(const struct sim_end *e, const uint8_t *p);
+
 #endif

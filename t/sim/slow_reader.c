@@ -72,6 +72,19 @@ static void sips(struct sim *s)
 	finish(s);
 }
 
+/* A reader that takes a little at a time does not bring out small packets. */
+static void trickle(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	b->plan.rmax = 300;
+	b->plan.think = TUX_USEC(300);
+	sim_write(a, 1000000);
+	sim_ms(s, 2000);
+	SIM_CHECK(s, b->got == 1000000);
+	SIM_CHECK(s, tux_conn_stats(a->c)->pkts_tx < 1000000 / 1400 * 5 / 4);
+	finish(s);
+}
+
 /* On the way back, too, the reader's pace is kept. */
 static void on_tcp(struct sim *s)
 {
@@ -129,6 +142,7 @@ const struct sim_story sim_stories[] = {
 	{ "stops", stops },
 	{ "other_way", other_way },
 	{ "sips", sips },
+	{ "trickle", trickle },
 	{ "on_tcp", on_tcp },
 	{ "sips_on_tcp", sips_on_tcp },
 	{ "end_waits", end_waits },
