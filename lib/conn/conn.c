@@ -121,6 +121,9 @@ void tux_conn_gone(struct tux_conn *c, bool reset)
 	tux_conn_drop_flight(c);
 	c->linger_at = TUX_NEVER;
 	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
+	/* An end of file behind half of a marker would make it data. */
+	if (atomic_load(&c->dx->tx.marker_left))
+		reset = true;
 	c->core->ev->gone(c->core->arg, c, reset);
 }
 

@@ -32,6 +32,8 @@
 #define MAY_RING(w) (!W.left)
 #ifdef M_TORN			/* killed when TCP has half of the marker */
 #define WHOLE(w) RUNS(w)
+#elif defined(BREAKS)		/* who gives up leaves it as it is */
+#define WHOLE(w) RUNS(w)
 #else
 #define WHOLE(w) true
 #endif
@@ -209,6 +211,10 @@ end:	do
 		W.sw = 0
 #endif
 		}
+#ifdef BREAKS
+	:: atomic { RUNS(w) && !W.done -> give_up(w) }
+	:: atomic { W.reset && !W.closed -> close_tx(w) }
+#endif
 #ifdef RAWS
 	:: atomic { RUNS(w) && !W.rawwanted && RAWS(w) -> raw_wanted(w) }
 	:: atomic { RUNS(w) && W.rawwanted && W.path == TCP && !W.busy &&
@@ -354,6 +360,19 @@ end:	do
 	:: atomic { LISTENS(w) && !W.reof && W.rst == RING && W.n == 0 &&
 		    (W.eof || W.err) && !SAID_ALL(w) && W.roff == W.rhead ->
 		err_rx(w) }
+#ifdef BREAKS
+	/* RESET overtakes what is on TCP, so the end of that is waited for. */
+	:: atomic { LISTENS(w) && !dead && W.reset && W.rst == RING &&
+		    !W.told ->
+		printf("loop %d: RESET is here\n", 1 - w);
+		W.told = 1 }
+	:: atomic { LISTENS(w) && !W.reof && W.told && !SAID_ALL(w) &&
+		    W.rst == RING && W.roff == W.rhead ->
+#ifndef M_RESETNOW		/* not even for a while */
+		W.late = W.n > 0;
+#endif
+		err_rx(w) }
+#endif
 	od
 }
 
@@ -431,7 +450,7 @@ proctype referee(byte w)
 	do
 	:: timeout ->
 		if
-		:: gone[w] -> assert(W.reof || W.rerr)
+		:: gone[w] || BROKE(w) -> assert(W.reof || W.rerr)
 		:: !gone[w] && gone[1 - w] ->
 			assert(W.broken || W.silent || W.eof)
 		:: else ->

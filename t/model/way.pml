@@ -65,6 +65,12 @@ typedef Way {
 	/* the sending application */
 	byte want;		/* a byte that looks like this, next */
 	bit silent, broken
+#ifdef BREAKS
+	;
+	/* the sender has given it up, and closed TCP; the receiver knows, and
+	 * waited in vain for the end of TCP */
+	bit reset, closed, told, late
+#endif
 }
 
 Way way[WAYS];
@@ -84,6 +90,14 @@ inline cut_off(v)
 	:: break
 	od
 }
+
+#ifdef BREAKS			/* has the sender given it up? */
+#define BROKE(w) W.reset
+#define LATE(w) W.late
+#else
+#define BROKE(w) false
+#define LATE(w) false
+#endif
 
 #ifndef THERE			/* does end e have its socket? */
 #define THERE(e) (!gone[e])
@@ -348,7 +362,7 @@ inline void_rx(w)
 inline end_rx(w)
 {
 	printf("app %d: end of file after %d\n", 1 - w, W.roff);
-	assert(W.shut || gone[w]);
+	assert(W.shut || gone[w] || BROKE(w));
 	assert(W.roff == W.wr);			/* not a byte is missing */
 	W.reof = 1
 }
@@ -356,6 +370,42 @@ inline end_rx(w)
 inline err_rx(w)
 {
 	printf("app %d: connection reset after %d\n", 1 - w, W.roff);
-	assert(gone[w] || W.err);		/* for a reason */
+	assert(gone[w] || W.err || BROKE(w));	/* for a reason */
+	/* What counts as arrived is not lost when the sender gives up, but by a
+	 * reset of TCP's own while Tux had the rest. */
+	assert(!BROKE(w) || W.err && (W.path == TUX || W.left) || LATE(w) ||
+	       W.roff >= (W.got < W.wr -> W.got : W.wr));
 	W.rerr = 1
 }
+
+#ifdef BREAKS
+/* ---- giving up ---- */
+
+/* Some rule was broken, maybe on the other way: RESET flies from now on. */
+inline give_up(w)
+{
+	printf("loop %d: gives up, at %d\n", w, W.wr);
+	W.reset = 1; W.broken = 1
+}
+
+/* Its application closes.  TCP's own reset would destroy what TCP has; half of
+ * a marker must not be taken for data. */
+inline close_tx(w)
+{
+	printf("end %d: closes\n", w);
+	W.closed = 1;
+	if
+#ifdef M_CLOSERESET		/* always by a reset of TCP's own */
+	:: true -> cut_off(w)
+#else
+#ifdef M_CLOSEHALF		/* whatever of a marker is out */
+	:: W.path == TUX && !W.left -> cut_off(w)
+	:: W.left -> W.eof = 1
+#else
+	:: W.path == TUX || W.left -> cut_off(w)
+#endif
+	:: !W.left -> W.eof = 1
+#endif
+	fi
+}
+#endif
