@@ -432,7 +432,8 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 	/* Not for one that is dropped: who does not see it acknowledged must
 	 * believe that it told nothing. */
 	tux_ackq_floor(&c->ackq, seq - h->span);
-	tux_ackq_add(&c->ackq, seq, now, c->core->ack_delay / 4);
+	tux_ackq_add(&c->ackq, seq, now, h->flags & TUX_PKT_NOW ? 0 :
+		     c->core->ack_delay / 4);
 	if (c->core->ecn_rx)
 		tux_conn_ecn_came(c, now);
 	if (c->ackq.due_at <= now)

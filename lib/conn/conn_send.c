@@ -9,6 +9,8 @@ enum {
 	AHEAD_MOST = 16384,	/* what stream and messages owe each other */
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
+	FEW = 32,		/* packets in a window: acks for eight of them
+				 * would leave it unused for too long */
 };
 
 static uint32_t limit(const struct tux_conn *c)
@@ -205,6 +207,16 @@ static bool add_content(struct tux_conn *c, struct tux_writer *w,
 	return stream;
 }
 
+/* A small window, half of which is in flight: held back, an acknowledgment holds
+ * back what waits here. */
+static bool hurries(const struct tux_conn *c)
+{
+	const struct tux_cc *cc = c->pair ? &c->pair->cc : NULL;
+
+	return cc && cc->w.cwnd < (uint64_t)FEW * cc->mss &&
+	       c->pair->in_flight >= cc->w.cwnd / 2;
+}
+
 static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 		     tux_time now)
 {
@@ -213,7 +225,8 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
 	uint64_t floor = elicit ? tux_sentq_told(&c->sentq) : c->sentq.closed;
 	struct tux_pkt h = {
 		.version = TUX_WIRE_VERSION,
-		.flags = elicit ? TUX_PKT_ELICIT : 0,
+		.flags = !elicit ? 0 : hurries(c) ?
+			 TUX_PKT_ELICIT | TUX_PKT_NOW : TUX_PKT_ELICIT,
 		.id = c->peer_id,
 		.seq = (uint32_t)c->sentq.next,
 		.span = (uint16_t)(c->sentq.next - floor),

@@ -119,6 +119,7 @@ enum {
 enum {
 	TUX_PKT_ELICIT = 0x01,		/* has a number and wants an ack */
 	TUX_PKT_OPEN = 0x02,		/* opening exchange: starts with HELLO */
+	TUX_PKT_NOW = 0x04,		/* its ack is not to be held back */
 };
 
 enum tux_record_type {

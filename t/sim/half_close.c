@@ -58,11 +58,11 @@ static void switched(struct sim *s)
 		"[  51.000] b > recv 4 fin at 3000\n"
 		"[  53.250] b > tcp end 0\n"
 		"[21050.000] b > close\n"
-		"[21051.335] a > recv 1515 fin at 2020000\n"
-		"[21051.335] a > close\n"
-		"[21052.585] b > gone\n"
-		"[21053.585] a > tcp end 0\n"
-		"[21053.585] a > gone\n");
+		"[21051.375] a > recv 1515 fin at 2020000\n"
+		"[21051.375] a > close\n"
+		"[21052.375] b > gone\n"
+		"[21053.375] a > tcp end 0\n"
+		"[21053.375] a > gone\n");
 }
 
 static void passive(struct sim *s)

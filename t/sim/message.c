@@ -177,7 +177,7 @@ static void cancelled(struct sim *s)
 	SIM_CHECK(s, a->msg[1].got && a->msg[2].got && !a->msg[3].got);
 	SIM_CHECK(s, a->msg[3].err == ECANCELED && a->msg[4].got);
 	SIM_TRACE(s,
-		"[  54.794] a > send cancel 1.0\n"
+		"[  54.544] a > send cancel 1.0\n"
 		"[  56.488] b > deliver message 0.0 +100\n"
 		"[  56.488] b > deliver message 0.1 +200\n"
 		"[  57.488] a > message 1.0 failed 125\n"

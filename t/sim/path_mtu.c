@@ -71,14 +71,14 @@ static void one_packet(struct sim *s)
 		"[  74.000] a > send 7 stream 920 +460\n"
 		"[  76.000] a > send 8 stream 1380 +28\n"
 		"[  76.000] a > try 1200 bytes\n"
-		"[  78.250] a > up to 1200 bytes\n"
+		"[  78.000] a > up to 1200 bytes\n"
 		"[ 250.000] a > send 10 stream 1408 +1148\n"
 		"[ 250.000] a > send 11 stream 2556 +260\n"
 		"[ 250.000] a > try 1472 bytes\n"
 		"[ 250.000] net lost  from a\n"
-		"[ 256.252] a > probe the tail, 1472 in flight\n"
-		"[ 256.252] a > probe\n"
-		"[ 258.252] a > lost 512 stream 0 +0\n");
+		"[ 256.251] a > probe the tail, 1472 in flight\n"
+		"[ 256.251] a > probe\n"
+		"[ 258.251] a > lost 512 stream 0 +0\n");
 	finish(s);
 }
 
@@ -150,9 +150,9 @@ static void false_alarm(struct sim *s)
 	SIM_TRACE(s,
 		"[  74.000] a > up to 512 bytes\n"
 		"[  76.000] a > try 1200 bytes\n"
-		"[  78.250] a > up to 1200 bytes\n"
+		"[  78.000] a > up to 1200 bytes\n"
 		"[ 150.000] a > try 1472 bytes\n"
-		"[ 152.250] a > up to 1472 bytes\n");
+		"[ 152.000] a > up to 1472 bytes\n");
 	finish(s);
 }
 
