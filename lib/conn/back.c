@@ -32,6 +32,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 	if (c->tx.path != TUX_PATH_TUX)
 		return;
 	forget_flight(c);
+	tux_list_remove(&c->use);
 	c->tx.path = TUX_PATH_TCP;
 	c->out.off = tux_pipe_tail(&c->dx->txp);
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
@@ -46,6 +47,12 @@ void tux_back(struct tux_conn *c, tux_time now)
 	tux_conn_decide(c, TUX_REASON_STALLED);
 	tux_conn_tcp(c);
 	tux_conn_check_end(c, now);
+}
+
+void tux_back_early(struct tux_conn *c, tux_time now)
+{
+	if (c->pair->down && tux_sentq_empty(&c->sentq))
+		tux_back(c, now);
 }
 
 void tux_conn_stall(struct tux_conn *c, tux_time now)
@@ -86,6 +93,7 @@ void tux_back_again(struct tux_conn *c, tux_time now)
 	if (c->tx.raw_wanted)
 		return;			/* too late: it stays on TCP */
 	c->tx.path = TUX_PATH_TUX;
+	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.back_at = now;
 	c->tx.buf.next = c->out.off;
 	if (c->tx.buf.got > c->out.off)

@@ -27,6 +27,7 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 
 	tux_list_init(&c->sendq);
 	tux_list_init(&c->waitq);
+	tux_list_init(&c->use);
 	tux_list_init(&c->untimed);
 	c->timer.at = TUX_NEVER;
 	c->dx = o->dx;
@@ -317,6 +318,8 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 	if (bits & TUX_RING_CLOSE)
 		atomic_store(&c->dx->tx.shut, 1);
 	if (c->phase == TUX_PHASE_PROVED) {
+		if (bits & (TUX_RING_TX | TUX_RING_MESSAGE))
+			tux_back_early(c, now);
 		if (bits & (TUX_RING_TX | TUX_RING_TOUCH | TUX_RING_CLOSE))
 			on_tx(c, now);
 		if (bits & (TUX_RING_RX | TUX_RING_TOUCH | TUX_RING_CLOSE))

@@ -177,6 +177,7 @@ struct tux_conn {
 	struct tux_loss loss;
 	struct tux_pair *pair;		/* once the peer is known */
 	struct tux_list waitq;		/* in pair->waitq if that holds us back */
+	struct tux_list use;		/* in pair->users if we send this way */
 	struct tux_ackq ackq;
 	struct tux_ecn_counts came;	/* the peer's numbered packets */
 	struct tux_ecn_sent ecn;	/* ours */
@@ -191,6 +192,7 @@ struct tux_settled {			/* by one packet's acknowledgments */
 	uint32_t reach;			/* the longest datagram */
 	uint64_t top;			/* sentq.top before */
 	tux_time sent_at;		/* when the newest left */
+	bool timed;			/* the timer had passed for that one */
 };
 
 struct tux_core {
@@ -318,6 +320,7 @@ static inline void tux_conn_drop_flight(struct tux_conn *c)
 	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
 		tux_sentq_settle(&c->sentq, s);
 	tux_list_remove(&c->waitq);
+	tux_list_remove(&c->use);
 	/* When exactly, its pace decides as soon as it sends. */
 	tux_conn_next(c, TUX_NEVER);
 }
@@ -432,6 +435,9 @@ void tux_conn_set_timer(struct tux_conn *c);
 /* ---- back.c ---- */
 
 void tux_back(struct tux_conn *c, tux_time now);
+/* There is something to send, and others have found that nobody answers: it need
+ * not wait to find out itself. */
+void tux_back_early(struct tux_conn *c, tux_time now);
 /* The path has answered while on TCP. */
 void tux_back_alive(struct tux_conn *c, tux_time now);
 /* The SWITCH frame has gone into TCP. */

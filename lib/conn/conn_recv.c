@@ -37,8 +37,10 @@ static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
 {
 	out->n++;
 	out->ect_n += s->ect;
-	if (s->at > out->sent_at)
+	if (s->at > out->sent_at) {
 		out->sent_at = s->at;
+		out->timed = s->timed;
+	}
 	if (s->reach > out->reach)
 		out->reach = s->reach;
 	if (seq < out->top)
@@ -138,7 +140,9 @@ static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 
 	c->progress_at = now;
 	c->loss.probe_at = 0;
-	if (c->sentq.top > got->top) {
+	/* What comes so late was held up by a peer that slept, say, and is no
+	 * measure of the path. */
+	if (c->sentq.top > got->top && !got->timed) {
 		tux_rtt_sample(&c->rtt, tux_time_since(got->sent_at, now),
 			       delay);
 		ack.rtt = c->rtt.last;

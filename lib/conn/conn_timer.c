@@ -113,6 +113,14 @@ static void probe_tail(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
+/* All that was sent has arrived, but for a question: it is put again. */
+static bool only_asks(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_TUX &&
+	       !(c->todo & (TUX_DO_NUMBERED | TUX_DO_ROOM)) &&
+	       c->tx.buf.got >= c->tx.buf.next && tux_messages_idle(c);
+}
+
 static void on_timeout(struct tux_conn *c, tux_time now)
 {
 	unsigned n;
@@ -122,6 +130,7 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 	tux_rtt_backoff(&c->rtt);
 	c->loss.probe_at = 0;
 	if (c->tx.path == TUX_PATH_TUX && stalled(c, now)) {
+		tux_pair_stalled(c->pair, c->progress_at);
 		tux_back(c, now);
 		return;
 	}
@@ -131,6 +140,8 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 		return;
 	}
 	n = tux_conn_lose_all(c, now);
+	if (only_asks(c))
+		tux_conn_do(c, TUX_DO_PING);
 	tux_pair_timeout(c->pair, n, c->progress_at, tux_rtt_rto(&c->rtt), now);
 	tux_conn_kick(c);
 }

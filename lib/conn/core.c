@@ -8,6 +8,8 @@
 
 #include "conn/conn.h"
 
+enum { REST_S = 20, REST_MORE_S = 10 };
+
 int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 {
 	struct tux_core *core = tux_mem_alloc(o->mem, sizeof(*core));
@@ -248,6 +250,13 @@ tux_time tux_core_deadline(struct tux_core *core)
 			    tux_pairs_deadline(&core->pairs));
 }
 
+/* So long a pair rests until one of its connections sees whether the path still
+ * answers; each time another while, so that they do not meet. */
+static tux_time rest(struct tux_core *core)
+{
+	return TUX_SEC(REST_S) + tux_rng_u64(&core->rng) % TUX_SEC(REST_MORE_S);
+}
+
 bool tux_core_expire(struct tux_core *core, tux_time now)
 {
 	struct tux_list *l;
@@ -259,6 +268,10 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 		tux_conn_expire(c, now);
 	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)
 		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
+	for (; (l = tux_pairs_rested(&core->pairs, rest(core), now)) != NULL;
+	     any = true)
+		tux_conn_do(TUX_CONTAINER(l, struct tux_conn, use),
+			    TUX_DO_PING);
 	return any;
 }
 

@@ -15,19 +15,22 @@ void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
 	ps->n = 0;
 	tux_map_init(&ps->map, key->k0, mem);
 	tux_heap_init(&ps->paces, mem);
+	tux_heap_init(&ps->rests, mem);
 }
 
 void tux_pairs_fini(struct tux_pairs *ps)
 {
 	tux_map_fini(&ps->map);
 	tux_heap_fini(&ps->paces);
+	tux_heap_fini(&ps->rests);
 }
 
 tux_time tux_pairs_deadline(const struct tux_pairs *ps)
 {
 	const struct tux_heap_node *n = tux_heap_min(&ps->paces);
+	const struct tux_heap_node *m = tux_heap_min(&ps->rests);
 
-	return n ? n->at : TUX_NEVER;
+	return tux_time_min(n ? n->at : TUX_NEVER, m ? m->at : TUX_NEVER);
 }
 
 /* ---- coming and going ---- */
@@ -48,7 +51,8 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 {
 	struct tux_pair *p;
 
-	if (tux_heap_reserve(&ps->paces, ps->n + 1))
+	if (tux_heap_reserve(&ps->paces, ps->n + 1) ||
+	    tux_heap_reserve(&ps->rests, ps->n + 1))
 		return NULL;
 	p = tux_mem_alloc(ps->mem, sizeof(*p));
 	if (!p)
@@ -60,6 +64,7 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	ps->n++;
 	p->key = key;
 	tux_list_init(&p->waitq);
+	tux_list_init(&p->users);
 	tux_rtt_init(&p->rtt, 0);
 	tux_pmtu_init(&p->pmtu);
 	tux_cc_init(&p->cc, &tux_cc_cubic, mss);
@@ -87,6 +92,7 @@ void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p)
 	if (--p->conn_n)
 		return;
 	tux_heap_set(&ps->paces, &p->timer, TUX_NEVER);
+	tux_heap_set(&ps->rests, &p->rest, TUX_NEVER);
 	if (p->key)
 		tux_map_del(&ps->map, p->key);
 	ps->n--;
@@ -135,6 +141,47 @@ struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now)
 	return NULL;
 }
 
+/* ---- rest ---- */
+
+void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
+		  struct tux_list *place, tux_time now)
+{
+	tux_list_push(&p->users, place);
+	if (!p->rest.place)
+		tux_heap_set(&ps->rests, &p->rest, now);
+}
+
+/* When to look again; not later than @now: it is time to ask. */
+static tux_time rests_until(const struct tux_pair *p, tux_time in, tux_time now)
+{
+	if (tux_list_empty(&p->users))
+		return TUX_NEVER;
+	if (p->in_flight)		/* somebody asks already */
+		return tux_time_add(now, in);
+	return tux_time_add(p->ack_at, in);
+}
+
+struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
+				  tux_time now)
+{
+	struct tux_heap_node *n;
+
+	while ((n = tux_heap_min(&ps->rests)) != NULL && n->at <= now) {
+		struct tux_pair *p = TUX_CONTAINER(n, struct tux_pair, rest);
+		struct tux_list *first = p->users.next;
+		tux_time at = rests_until(p, in, now);
+
+		tux_heap_set(&ps->rests, n,
+			     at > now ? at : tux_time_add(now, in));
+		if (at > now)
+			continue;
+		tux_list_remove(first);
+		tux_list_push(&p->users, first);
+		return first;
+	}
+	return NULL;
+}
+
 /* ---- what the network tells ---- */
 
 static void set_pace(struct tux_pair *p)
@@ -147,6 +194,7 @@ void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
 		    const struct tux_rtt *rtt, tux_time now)
 {
 	p->ack_at = now;
+	p->down = false;
 	p->rtt = *rtt;
 	tux_cc_acked(&p->cc, a, now);
 	set_pace(p);
@@ -160,4 +208,10 @@ void tux_pair_timeout(struct tux_pair *p, unsigned n, tux_time since,
 	else
 		tux_cc_timeout(&p->cc, n, now);
 	set_pace(p);
+}
+
+void tux_pair_stalled(struct tux_pair *p, tux_time since)
+{
+	if (p->ack_at <= since)
+		p->down = true;
 }

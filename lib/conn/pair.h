@@ -29,6 +29,7 @@ struct tux_pairs {			/* all of a core */
 	struct tux_key key;
 	struct tux_map map;
 	struct tux_heap paces;		/* those whose pace holds somebody back */
+	struct tux_heap rests;		/* those that may rest */
 	uint32_t n;
 };
 
@@ -43,20 +44,29 @@ struct tux_pair {
 	uint64_t in_flight;		/* bytes, of all */
 	tux_time ack_at;		/* any of them was acknowledged something */
 	bool full;			/* who last asked was held back */
+	bool down;			/* nobody answered one for long, nor since */
 	struct tux_list waitq;		/* who is, in line */
 	struct tux_heap_node timer;	/* when the pace lets the next one go */
+	struct tux_list users;		/* who sends this way */
+	struct tux_heap_node rest;	/* when to look whether anybody did */
 };
 
 void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
 		    const struct tux_mem *mem);
 void tux_pairs_fini(struct tux_pairs *ps);
 
-/* The earliest instant at which tux_pairs_due() has one; TUX_NEVER. */
+/* The earliest instant at which tux_pairs_due() or tux_pairs_rested() may have
+ * one; TUX_NEVER. */
 tux_time tux_pairs_deadline(const struct tux_pairs *ps);
 
 /* Takes out of its line the first whom the pace of its pair lets go at @now; NULL
  * if there is none (left). */
 struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now);
+
+/* A pair that nobody has heard of for @in: the next of its users, whose turn it
+ * is to ask.  NULL: there is none (left). */
+struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
+				  tux_time now);
 
 /* The pair with the loop that @token names at address @ip, for one connection
  * more, whose packets are up to @mss bytes; 0 names none, so that the pair is
@@ -66,6 +76,10 @@ struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
 
 /* A connection, out of line and with nothing in flight, leaves @p. */
 void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
+
+/* From now on @place's owner sends this way, until it takes it out. */
+void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
+		  struct tux_list *place, tux_time now);
 
 static inline bool tux_pair_room(const struct tux_pair *p, tux_time now)
 {
@@ -96,5 +110,8 @@ void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
  * to blame: it is a loss. */
 void tux_pair_timeout(struct tux_pair *p, unsigned n, tux_time since,
 		      tux_time rto, tux_time now);
+
+/* One has waited since @since in vain, for so long that it gives the way up. */
+void tux_pair_stalled(struct tux_pair *p, tux_time since);
 
 #endif

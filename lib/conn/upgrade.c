@@ -87,12 +87,13 @@ static void on_void(struct tux_conn *c, tux_time now)
 	next_generation(c, ahead, now);
 }
 
-static void on_commit(struct tux_conn *c)
+static void on_commit(struct tux_conn *c, tux_time now)
 {
 	uint64_t n = c->dx->tx.at;
 
 	tux_conn_trace(c, TUX_TRACE_COMMIT, c->dx->tx.gen, n, 0);
 	c->tx.path = TUX_PATH_TUX;
+	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.announce_at = c->tx.quiet_at = TUX_NEVER;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
 	c->stats.tcp_tx = n;
@@ -110,7 +111,7 @@ void tux_upgrade_tx(struct tux_conn *c, tux_time now)
 		return;
 	switch (tux_conn_tx_state(c)) {
 	case TUX_TX_RING:
-		on_commit(c);
+		on_commit(c, now);
 		break;
 	case TUX_TX_PLAIN:
 		if (c->tx.gen)

@@ -132,6 +132,91 @@ static void timeout__of_one_while_others_are_answered(void **state)
 	tux_pairs_fini(&ps);
 }
 
+/* A pair with two users, the first time that it is looked at. */
+static struct tux_pair *used(struct tux_list *a, struct tux_list *b)
+{
+	struct tux_pair *p;
+
+	start();
+	tux_list_init(a);
+	tux_list_init(b);
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	p->ack_at = 1000;
+	tux_pair_use(&ps, p, a, 1000);
+	tux_pair_use(&ps, p, b, 1000);
+	assert_null(tux_pairs_rested(&ps, 100, 1000));
+	assert_int_equal(tux_pairs_deadline(&ps), 1100);
+	return p;
+}
+
+static void rested__each_in_its_turn(void **state)
+{
+	struct tux_list a, b;
+	struct tux_pair *p;
+
+	(void)state;
+	p = used(&a, &b);
+	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1100), &a);
+	assert_null(tux_pairs_rested(&ps, 100, 1100));
+	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1200), &b);
+	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1300), &a);
+	tux_pair_put(&ps, p);
+	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
+	tux_pairs_fini(&ps);
+}
+
+static void rested__not_while_there_is_news(void **state)
+{
+	struct tux_list a, b;
+	struct tux_pair *p;
+
+	(void)state;
+	p = used(&a, &b);
+	p->ack_at = 1050;
+	assert_null(tux_pairs_rested(&ps, 100, 1100));
+	assert_int_equal(tux_pairs_deadline(&ps), 1150);
+	p->in_flight = 1;
+	assert_null(tux_pairs_rested(&ps, 100, 1150));
+	assert_int_equal(tux_pairs_deadline(&ps), 1250);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+static void rested__nobody_uses_it(void **state)
+{
+	struct tux_list a, b;
+	struct tux_pair *p;
+
+	(void)state;
+	p = used(&a, &b);
+	tux_list_remove(&a);
+	tux_list_remove(&b);
+	assert_null(tux_pairs_rested(&ps, 100, 1100));
+	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
+	tux_pair_use(&ps, p, &a, 5000);
+	assert_ptr_equal(tux_pairs_rested(&ps, 100, 5000), &a);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+static void stalled__unless_others_were_answered(void **state)
+{
+	struct tux_pair *p;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, ip, 7, MSS);
+	p->ack_at = 1000;
+	tux_pair_stalled(p, 900);
+	assert_false(p->down);
+	tux_pair_stalled(p, 1000);
+	assert_true(p->down);
+	tux_pair_acked(p, &(struct tux_cc_ack){ .bytes = 1 }, &p->rtt, 2000);
+	assert_false(p->down);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -140,6 +225,10 @@ int main(void)
 		cmocka_unit_test(next__in_the_order_of_the_line),
 		cmocka_unit_test(due__when_the_pace_lets_go),
 		cmocka_unit_test(timeout__of_one_while_others_are_answered),
+		cmocka_unit_test(rested__each_in_its_turn),
+		cmocka_unit_test(rested__not_while_there_is_news),
+		cmocka_unit_test(rested__nobody_uses_it),
+		cmocka_unit_test(stalled__unless_others_were_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
