@@ -4,7 +4,7 @@
  * over TCP, from the last byte that the peer has acknowledged.  It tries the
  * path again later.  RAW ends Tux for good.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -3,17 +3,19 @@
  * conn - one connection; private to lib/conn
  *
  * Cut by direction and by kind of input:
- *   conn.c        birth, death, doorbells
+ *   conn_life.c   birth, death, doorbells
  *   hello.c       the opening exchange
  *   upgrade.c     announcing, arming, committing: policy around duplex*.c
  *   conn_recv.c   a packet in
+ *   conn_ack.c    what it acknowledges
  *   conn_send.c   a packet out
+ *   conn_fill.c   what goes into it
  *   conn_ecn.c    what routers mark
  *   conn_timer.c  the deadline
  *   conn_tcp.c    a switched direction's TCP: marker, frames, end
  *   back.c        the way back to TCP, and again to Tux
  *   message*.c    messages: see message.h
- * Each may use conn.h's helpers and the lower ones in this list; core.c calls
+ * Each may use conn_in.h's helpers and the lower ones in this list; core.c calls
  * them all.
  */
 #ifndef TUX_CONN_CONN_H
@@ -43,6 +45,11 @@ enum tux_phase {
 };
 
 enum tux_path { TUX_PATH_NONE, TUX_PATH_TUX, TUX_PATH_TCP };
+
+/* Farther from what we expect than this, a number is no honest one: span has
+ * 16 bits.  And an acknowledgment from farther back is not, either: who knows no
+ * more than the id of a connection must guess both (RFC 5961's thought). */
+enum { TUX_SEQ_REACH = 1 << 16 };
 
 /* What a packet carries besides stream bytes; also what is still to be sent. */
 enum {
@@ -215,123 +222,7 @@ struct tux_core {
 	struct tux_core_stats stats;
 };
 
-/* ---- helpers ---- */
-
-static inline void tux_conn_trace(struct tux_conn *c, enum tux_trace_what what,
-				  uint64_t a, uint64_t b, uint64_t d)
-{
-	const struct tux_trace t = { what, { a, b, d } };
-
-	if (c->core->ev->trace)
-		c->core->ev->trace(c->core->arg, c->user, &t);
-}
-
-/* How long a datagram may be that begins with a packet of @c. */
-static inline uint32_t tux_conn_room(const struct tux_conn *c)
-{
-	return c->pair && c->pair->pmtu.len < c->mtu ? c->pair->pmtu.len :
-						       c->mtu;
-}
-
-/* It has, or may have, something to send. */
-static inline void tux_conn_kick(struct tux_conn *c)
-{
-	if (tux_list_empty(&c->sendq))
-		tux_list_push(&c->core->sendq, &c->sendq);
-}
-
-/* The deadline may have changed: that is looked at once, when somebody asks. */
-static inline void tux_conn_arm_timer(struct tux_conn *c)
-{
-	if (tux_list_empty(&c->untimed))
-		tux_list_push(&c->core->untimed, &c->untimed);
-}
-
-/* The first in line of @c's pair has its turn, if there is room. */
-static inline void tux_conn_next(struct tux_conn *c, tux_time now)
-{
-	struct tux_list *n;
-
-	if (!c->pair || tux_list_empty(&c->pair->waitq))
-		return;
-	n = tux_pair_next(c->pair, now);
-	if (n)
-		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
-}
-
-static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
-{
-	c->todo |= what;
-	tux_conn_kick(c);
-}
-
-static inline void tux_conn_ready(struct tux_conn *c)
-{
-	c->core->ev->ready(c->core->arg, c);
-}
-
-static inline void tux_conn_tcp(struct tux_conn *c)
-{
-	c->core->ev->tcp(c->core->arg, c);
-}
-
-static inline uint8_t tux_conn_tx_state(const struct tux_conn *c)
-{
-	return atomic_load_explicit(&c->dx->tx.state, memory_order_acquire);
-}
-
-static inline uint8_t tux_conn_rx_state(const struct tux_conn *c)
-{
-	return atomic_load_explicit(&c->dx->rx.state, memory_order_acquire);
-}
-
-/* Does the application read and write TCP itself? */
-static inline bool tux_conn_tx_plain(const struct tux_conn *c)
-{
-	return c->tx.path == TUX_PATH_NONE ||
-	       (tux_conn_tx_state(c) == TUX_TX_RAW && !c->out.raw);
-}
-
-static inline bool tux_conn_rx_plain(const struct tux_conn *c)
-{
-	return !c->rx.on_ring || tux_conn_rx_state(c) == TUX_RX_RAW;
-}
-
-/* In a direction that has a ring: everything up to the peer's FIN is here, and
- * every message. */
-static inline bool tux_conn_said_all(const struct tux_conn *c)
-{
-	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end &&
-	       (!c->msg || tux_messages_all_here(c->msg));
-}
-
-/* Something has come: is that all?  Then the application may know. */
-static inline void tux_conn_look_eof(struct tux_conn *c)
-{
-	if (tux_conn_said_all(c))
-		atomic_store(&c->dx->rx.eof, 1);
-}
-
-/* @c waits for no acknowledgment any more, and leaves the room to others. */
-static inline void tux_conn_drop_flight(struct tux_conn *c)
-{
-	struct tux_sent *s;
-
-	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
-		tux_sentq_settle(&c->sentq, s);
-	tux_list_remove(&c->waitq);
-	tux_list_remove(&c->use);
-	/* When exactly, its pace decides as soon as it sends. */
-	tux_conn_next(c, TUX_NEVER);
-}
-
-/* A latch was held: look again soon. */
-static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
-{
-	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(100)));
-}
-
-/* ---- conn.c ---- */
+/* ---- conn_life.c ---- */
 
 /* The reason is @why now; told (as `ready`) if that or the path has changed. */
 void tux_conn_decide(struct tux_conn *c, enum tux_reason why);
@@ -389,6 +280,13 @@ tux_time tux_upgrade_deadline(const struct tux_conn *c);
 
 void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
+
+/* ---- conn_ack.c ---- */
+
+/* Takes the acknowledgments of the packet with header @h; its SACK, if any, is
+ * @sack.  False: they are none of an honest peer. */
+bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
+		    const struct tux_record *sack, tux_time now);
 /* What is late by now is lost. */
 void tux_conn_detect(struct tux_conn *c, tux_time now);
 /* All that is in flight is lost, for the timer passed.  Returns how many
@@ -396,6 +294,15 @@ void tux_conn_detect(struct tux_conn *c, tux_time now);
 unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now);
 /* What @s carried must be sent again. */
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
+
+/* ---- conn_fill.c ---- */
+
+/* The arrived numbers beyond the first gap, highest first. */
+void tux_fill_sack(struct tux_conn *c, struct tux_writer *w);
+/* All that fits.  Returns what the packet says beside content (TUX_DO_...,
+ * TUX_SENT_FIN); *@e are its stream bytes, *@frag_n counts its fragments. */
+uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
+		  struct tux_extent *e, uint16_t *frag_n);
 
 /* ---- conn_send.c ---- */
 

@@ -3,7 +3,7 @@
  * ECN of a connection: what leaves with ECT(0), what the peer says of that, and
  * what came.  The path is judged in part/ecn.c.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 bool tux_conn_ect(struct tux_conn *c)
 {

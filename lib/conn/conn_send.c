@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A packet out: a HELLO alone; else what must be acknowledged or said, then as
- * many stream bytes as window, congestion window and room allow.
+ * A packet out: whether one may leave, and of what kind.  What goes into it is
+ * conn_fill.c's.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 enum {
-	AHEAD_MOST = 16384,	/* what stream and messages owe each other */
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
 	FEW = 32,		/* packets in a window: acks for eight of them
@@ -27,184 +26,9 @@ static bool open(struct tux_conn *c, tux_time now)
 	       (tux_pair_open(c->pair, now) || c->tx.tail);
 }
 
-static bool any_stream(const struct tux_conn *c)
-{
-	return c->tx.path == TUX_PATH_TUX && tux_sendbuf_any(&c->tx.buf);
-}
-
-static bool next_extent(struct tux_conn *c, uint32_t max, struct tux_extent *e)
-{
-	return c->tx.path == TUX_PATH_TUX &&
-	       tux_sendbuf_peek(&c->tx.buf, max, e);
-}
-
-/* May messages go over Tux?  Before the switch, too, as long as it answers. */
-static bool messages_here(const struct tux_conn *c)
-{
-	return c->msg && c->tx.path != TUX_PATH_TCP &&
-	       c->tx.away_at == TUX_NEVER;
-}
-
-/* May ROOM?  Also where TCP carries frames, but none of ours any more. */
-static bool room_here(const struct tux_conn *c)
-{
-	return messages_here(c) ||
-	       (c->msg && c->tx.path == TUX_PATH_TCP &&
-		!tux_message_may_frame(c));
-}
-
 static bool ack_due(const struct tux_conn *c, tux_time now)
 {
 	return c->todo & TUX_DO_ACK || c->ackq.due_at <= now;
-}
-
-/* The arrived numbers beyond the first gap, highest first. */
-static void add_sack(struct tux_conn *c, struct tux_writer *w)
-{
-	const struct tux_ranges *s = &c->ackq.seen;
-	uint32_t i, n = s->n < TUX_SACK_MAX ? s->n : TUX_SACK_MAX;
-	uint8_t *p;
-
-	if (!n)
-		return;
-	p = tux_writer_add(w, TUX_REC_SACK, 0, n * TUX_SACK_EACH);
-	for (i = 0; p && i < n; i++, p += TUX_SACK_EACH) {
-		const struct tux_range *r = &s->r[s->n - 1 - i];
-
-		tux_put32(p, (uint32_t)r->start);
-		tux_put32(p + 4, (uint32_t)r->end);
-	}
-}
-
-static void add_prepare(struct tux_conn *c, struct tux_writer *w)
-{
-	uint8_t *p;
-
-	if (!c->tx.gen)
-		return;
-	p = tux_writer_add(w, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
-	if (!p)
-		return;
-	tux_put32(p, c->tx.gen);
-	tux_put64(p + 4, c->tx.gen_at);
-	tux_conn_trace(c, c->tx.gen_at == TUX_NOWHERE ? TUX_TRACE_SEND_NOWHERE :
-		       TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
-}
-
-static void add_prepared(struct tux_conn *c, struct tux_writer *w)
-{
-	uint8_t *p = tux_writer_add(w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
-
-	if (!p)
-		return;
-	tux_put32(p, c->rx.answer);
-	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
-}
-
-static uint32_t add_room(struct tux_conn *c, struct tux_writer *w)
-{
-	uint8_t *p = tux_writer_add(w, TUX_REC_ROOM, 0, TUX_ROOM_LEN);
-
-	if (!p)
-		return 0;
-	tux_message_tell_room(c, p);
-	return TUX_DO_ROOM;
-}
-
-/* Control records; returns what the packet carries of them. */
-static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
-{
-	uint32_t what = c->todo & TUX_DO_NUMBERED;
-
-	if (c->todo & TUX_DO_ROOM && room_here(c))
-		what |= add_room(c, w);
-	if (what & TUX_DO_PREPARE)
-		add_prepare(c, w);
-	if (what & TUX_DO_PREPARED)
-		add_prepared(c, w);
-	if (what & TUX_DO_PING) {
-		tux_writer_add(w, TUX_REC_PING, 0, 0);
-		tux_conn_trace(c, TUX_TRACE_PROBE, 0, 0, 0);
-	}
-	if (what & TUX_DO_RAW)
-		tux_writer_add(w, TUX_REC_RAW, 0, 0);
-	c->todo &= ~what;
-	return what;
-}
-
-/* Before FIN, for it may overtake messages that TCP carries. */
-static void add_end(struct tux_conn *c, struct tux_writer *w)
-{
-	uint8_t *p = tux_writer_add(w, TUX_REC_END, 0, TUX_END_LEN);
-
-	if (p)
-		tux_message_tell_end(c, p);
-}
-
-static bool add_stream(struct tux_conn *c, struct tux_writer *w,
-		       struct tux_extent *e)
-{
-	size_t room;
-	uint8_t *p;
-
-	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX &&
-	    any_stream(c))
-		add_end(c, w);
-	room = tux_writer_room(w);
-
-	if (room <= TUX_STREAM_HDR ||
-	    !next_extent(c, (uint32_t)(room - TUX_STREAM_HDR), e))
-		return false;
-	p = tux_writer_add(w, TUX_REC_STREAM,
-			   TUX_STREAM_ORDER | (e->fin ? TUX_STREAM_FIN : 0),
-			   TUX_STREAM_HDR + e->len);
-	tux_put64(p, e->off);
-	if (e->len)
-		tux_pipe_copy(&c->dx->txp, e->off, p + TUX_STREAM_HDR, e->len);
-	tux_sendbuf_take(&c->tx.buf, e);
-	c->stats.tux_tx += e->len;
-	tux_conn_trace(c, TUX_TRACE_SEND, c->sentq.next - c->first, e->off,
-		       e->len);
-	if (e->fin)
-		tux_conn_trace(c, TUX_TRACE_SEND_FIN, c->sentq.next - c->first,
-			       e->off + e->len, 0);
-	return true;
-}
-
-/* Stream and messages both wait: whoever has had more lately comes second. */
-static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
-{
-	int32_t *ahead = &c->msg->ahead;
-
-	if (!any_stream(c) || !tux_message_waits(c)) {
-		*ahead = 0;
-		return;
-	}
-	*ahead += (int32_t)messages - (int32_t)stream;
-	if (*ahead > AHEAD_MOST)
-		*ahead = AHEAD_MOST;
-	if (*ahead < -AHEAD_MOST)
-		*ahead = -AHEAD_MOST;
-}
-
-/* Messages and stream bytes, as many as fit.  As long as timers pass, control
- * records go without messages: it may be the long packets that vanish. */
-static bool add_content(struct tux_conn *c, struct tux_writer *w,
-			struct tux_extent *e, uint16_t *frag_n, bool control)
-{
-	bool try = c->rtt.backoff && (control || !tux_sentq_empty(&c->sentq));
-	bool messages = !try && messages_here(c);
-	bool first = messages && c->msg->ahead <= 0, stream;
-	uint32_t n = 0;
-
-	if (first)
-		n = tux_message_add(c, w, frag_n);
-	stream = add_stream(c, w, e);
-	if (messages && !first)
-		n = tux_message_add(c, w, frag_n);
-	if (messages)
-		balance(c, e->len, n);
-	return stream;
 }
 
 /* A small window, half of which is in flight: held back, an acknowledgment holds
@@ -300,7 +124,7 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	if (!len)
 		return 0;
 	tux_writer_init(&w, buf, len);
-	add_sack(c, &w);
+	tux_fill_sack(c, &w);
 	len = tux_writer_room(&w);
 	memset(tux_writer_add(&w, TUX_REC_PAD, 0, len), 0, len);
 	len = finish(c, &w, true, now);
@@ -324,10 +148,7 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 	size_t len;
 
 	tux_writer_init(&w, buf, cap);
-	add_sack(c, &w);
-	what = add_control(c, &w);
-	if (add_content(c, &w, &e, &frag_n, what) && e.fin)
-		what |= TUX_SENT_FIN;
+	what = tux_fill(c, &w, &e, &frag_n);
 	if (!what && !e.len && !frag_n)
 		return ack_due(c, now) ? finish(c, &w, false, now) : 0;
 	len = finish(c, &w, true, now);
@@ -351,7 +172,7 @@ static size_t send_ack(struct tux_conn *c, uint8_t *buf, size_t cap,
 	if (!ack_due(c, now))
 		return 0;
 	tux_writer_init(&w, buf, cap);
-	add_sack(c, &w);
+	tux_fill_sack(c, &w);
 	return finish(c, &w, false, now);
 }
 
@@ -399,9 +220,9 @@ static bool fits(struct tux_conn *c, size_t cap)
 		return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
 	if (c->ackq.seen.n)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
-	if (next_extent(c, limit(c), &e))
+	if (tux_conn_next_extent(c, limit(c), &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
-	if (messages_here(c))
+	if (tux_conn_messages_here(c))
 		len += wanted_for_messages(c);
 	return cap >= len;
 }
@@ -410,8 +231,8 @@ static bool fits(struct tux_conn *c, size_t cap)
 static void wait(struct tux_conn *c)
 {
 	if (c->pair->full && !tux_sentq_full(&c->sentq) &&
-	    (c->todo & TUX_DO_NUMBERED || messages_here(c) ||
-	     any_stream(c)))
+	    (c->todo & TUX_DO_NUMBERED || tux_conn_messages_here(c) ||
+	     tux_conn_any_stream(c)))
 		tux_pair_wait(&c->core->pairs, c->pair, &c->waitq);
 }
 
@@ -463,7 +284,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 			return 0;
 		len = send_probe(c, buf, cap, now);
 	}
-	*more = len && (c->todo || c->msg || any_stream(c) ||
+	*more = len && (c->todo || c->msg || tux_conn_any_stream(c) ||
 			probe_due(c, now));
 	if (*more)
 		return len;

@@ -6,7 +6,7 @@
  * more is asked for than belongs to the frame at hand, so that whatever follows
  * RAW is left for the application.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

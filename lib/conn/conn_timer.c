@@ -2,7 +2,7 @@
 /*
  * The deadline of a connection, and what happens when it passes.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

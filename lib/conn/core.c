@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 enum { REST_S = 20, REST_MORE_S = 10 };
 

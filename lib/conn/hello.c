@@ -6,7 +6,7 @@
  * beyond the TCP connection that exists anyway, and answers with no more bytes
  * than it was sent.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 enum {
 	TRIES = 5,			/* HELLOs by timer */

@@ -5,7 +5,7 @@
  * Whatever is acknowledged is noted as a set of bytes, so it does no harm if
  * bytes are in flight twice, or on two paths.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * The birth and the end of a connection's messages, and their doorbell.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * Known messages of a lane lie in the order of their ids and do not overlap, so
  * that nothing a peer sends later touches what the application reads.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * Messages and their room in the frames of a switched direction of TCP.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * Of a lane the first message in its list of work sends a fragment and goes to
  * the end of the list.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

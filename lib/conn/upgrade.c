@@ -8,7 +8,7 @@
  * back before N is reached.  One who stops short of an acknowledged N is given
  * a new generation where it stopped.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 enum {
 	AHEAD_MIN = 256,

@@ -2,7 +2,7 @@
 /*
  * Birth, death and doorbells of a connection.
  */
-#include "conn/conn.h"
+#include "conn/conn_in.h"
 
 #include <errno.h>
 

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the peer has: acknowledgments, and what they say of the rest.
+ */
+#include "conn/conn_in.h"
+
+void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
+{
+	uint32_t again = s->what & (TUX_DO_PREPARED | TUX_DO_RAW |
+				    TUX_DO_ROOM);
+
+	if (c->tx.path == TUX_PATH_TUX && (s->len || s->what & TUX_SENT_FIN)) {
+		tux_sendbuf_lost(&c->tx.buf, s->off, s->len,
+				 s->what & TUX_SENT_FIN);
+		c->stats.resent++;
+	}
+	if (s->frag_n)
+		tux_message_lost(c, s);
+	if (s->what & TUX_DO_PREPARE && c->tx.gen)
+		again |= TUX_DO_PREPARE;
+	tux_conn_do(c, again);
+}
+
+static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
+		    struct tux_settled *out)
+{
+	out->n++;
+	out->ect_n += s->ect;
+	if (s->at > out->sent_at) {
+		out->sent_at = s->at;
+		out->timed = s->timed;
+	}
+	if (s->reach > out->reach)
+		out->reach = s->reach;
+	if (seq < out->top)
+		c->loss.reordered = true;
+	tux_sentq_arrived(&c->sentq, seq, s);
+}
+
+static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
+{
+	struct tux_sent *s = tux_sentq_find(&c->sentq, seq);
+
+	if (!s)
+		return;
+	out->bytes += s->size;
+	if (s->frag_n)
+		tux_message_acked(c, s);
+	arrived(c, seq, s, out);
+	tux_sentq_settle(&c->sentq, s);
+}
+
+static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
+			 struct tux_settled *out)
+{
+	if (start < c->sentq.floor)
+		start = c->sentq.floor;
+	if (end > c->sentq.next)
+		end = c->sentq.next;
+	for (; start < end; start++)
+		settle(c, start, out);
+}
+
+/* Declared lost, and here it is: the path is to be thought better of. */
+static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
+			struct tux_settled *out)
+{
+	c->stats.spurious++;
+	tux_conn_trace(c, TUX_TRACE_SPURIOUS, seq - c->first, 0, 0);
+	if (!s->timed)
+		tux_loss_spurious(&c->loss, &c->sentq, seq);
+	arrived(c, seq, s, out);
+	if (!(s->what & TUX_SENT_PROBE) &&
+	    tux_cc_spurious(&c->pair->cc, s->at)) {
+		c->stats.undone++;
+		tux_conn_trace(c, TUX_TRACE_UNDO, c->pair->cc.w.cwnd, 0, 0);
+	}
+	if (c->tx.path == TUX_PATH_TUX)
+		tux_sendbuf_found(&c->tx.buf, s->off, s->len);
+	if (s->frag_n)
+		tux_message_acked(c, s);
+	tux_sentq_settle(&c->sentq, s);
+}
+
+/* Downwards: each that has arrived may have closed those below it, and then
+ * their acknowledgment is no proof. */
+static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
+		      struct tux_settled *out)
+{
+	struct tux_sentq *q = &c->sentq;
+
+	if (start >= q->next)
+		return;
+	if (end > q->next)
+		end = q->next;
+	if (q->next - start > TUX_SENTQ_CAP)
+		start = q->next - TUX_SENTQ_CAP;
+	while (q->lost_n && end > start && end > q->closed) {
+		struct tux_sent *s = tux_sentq_lost(q, --end);
+
+		if (s)
+			on_spurious(c, end, s, out);
+	}
+}
+
+typedef void range_fn(struct tux_conn *c, uint64_t start, uint64_t end,
+		      struct tux_settled *out);
+
+static void each_sack(struct tux_conn *c, const struct tux_record *rec,
+		      range_fn *fn, struct tux_settled *out)
+{
+	unsigned i, n = rec->len / TUX_SACK_EACH;
+	uint32_t start, end;
+
+	for (i = 0; i < n; i++) {
+		tux_sack_get(rec, i, &start, &end);
+		fn(c, tux_seq_expand(c->sentq.next, start),
+		   tux_seq_expand(c->sentq.next, end), out);
+	}
+}
+
+static void on_settled(struct tux_conn *c, const struct tux_settled *got,
+		       tux_time delay, tux_time now)
+{
+	struct tux_cc_ack ack = {
+		.bytes = got->bytes, .sent_at = got->sent_at,
+		.full = c->pair->full,
+	};
+
+	c->progress_at = now;
+	c->loss.probe_at = 0;
+	/* What comes so late was held up by a peer that slept, say, and is no
+	 * measure of the path. */
+	if (c->sentq.top > got->top && !got->timed) {
+		tux_rtt_sample(&c->rtt, tux_time_since(got->sent_at, now),
+			       delay);
+		ack.rtt = c->rtt.last;
+	}
+	tux_pair_acked(c->pair, &ack, &c->rtt, now);
+	if (tux_pmtu_acked(&c->pair->pmtu, got->reach, now))
+		tux_conn_trace(c, TUX_TRACE_MTU, got->reach, 0, 0);
+	if (got->bytes && c->tx.path == TUX_PATH_TCP)
+		tux_back_alive(c, now);
+	tux_conn_kick(c);
+}
+
+struct loss {
+	struct tux_conn *c;
+	tux_time now;
+};
+
+/* Was it too long?  A probe often is, and does no harm. */
+static void blame_length(struct tux_conn *c, const struct tux_sent *s,
+			 tux_time now)
+{
+	struct tux_pmtu *p = &c->pair->pmtu;
+
+	if (s->what & TUX_SENT_PROBE)
+		tux_pmtu_probe_lost(p, s->reach, now);
+	else if (tux_pmtu_lost(p, s->reach, s->at, now))
+		tux_conn_trace(c, TUX_TRACE_MTU, p->len, 0, 0);
+}
+
+static void on_late(void *arg, const struct tux_sent *s)
+{
+	struct loss *l = arg;
+
+	l->c->stats.lost++;
+	tux_conn_trace(l->c, TUX_TRACE_LOST, s->what, s->off, s->len);
+	blame_length(l->c, s, l->now);
+	tux_ecn_lost(&l->c->pair->ecn, s->ect && !(s->what & TUX_SENT_PROBE));
+	tux_conn_again(l->c, s);
+}
+
+static void on_loss(void *arg, const struct tux_sent *s)
+{
+	struct loss *l = arg;
+
+	if (!(s->what & TUX_SENT_PROBE))
+		tux_cc_lost(&l->c->pair->cc, s->at, l->now);
+	on_late(arg, s);
+}
+
+unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now)
+{
+	struct loss loss = { c, now };
+
+	return tux_loss_all(&c->loss, &c->sentq, on_late, &loss);
+}
+
+void tux_conn_detect(struct tux_conn *c, tux_time now)
+{
+	struct loss loss = { c, now };
+
+	tux_loss_detect(&c->loss, &c->sentq, &c->rtt, on_loss, &loss, now);
+}
+
+/* The stream bytes that the peer has; only while Tux carries them: on the way
+ * back TCP's own count leads. */
+static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
+{
+	int moved;
+
+	if (c->tx.path == TUX_PATH_TCP && h->got + h->window > c->tx.buf.limit)
+		c->tx.buf.limit = h->got + h->window;
+	if (c->tx.path != TUX_PATH_TUX)
+		return true;
+	moved = tux_sendbuf_got(&c->tx.buf, h->got, h->got + h->window);
+	if (moved < 0)
+		return false;
+	if (moved) {
+		c->tx.probe_in = 0;
+		tux_conn_ready(c);
+		tux_conn_kick(c);
+		tux_back_raw_step(c, now);
+		tux_conn_check_end(c, now);
+	}
+	return true;
+}
+
+/* Does @ack speak of what was sent, and not so long ago?  And @sack, of what was
+ * sent behind that? */
+static bool honest(const struct tux_conn *c, uint64_t ack,
+		   const struct tux_record *sack)
+{
+	unsigned i, n = sack ? sack->len / TUX_SACK_EACH : 0;
+	uint32_t start, end;
+
+	if (ack > c->sentq.next || ack < c->first ||
+	    ack + TUX_SEQ_REACH < c->sentq.floor)
+		return false;
+	for (i = 0; i < n; i++) {
+		tux_sack_get(sack, i, &start, &end);
+		if (tux_seq_expand(c->sentq.next, start) < ack ||
+		    tux_seq_expand(c->sentq.next, end) > c->sentq.next)
+			return false;
+	}
+	return true;
+}
+
+bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
+		    const struct tux_record *sack, tux_time now)
+{
+	uint64_t ack = tux_seq_expand(c->sentq.next, h->ack);
+	struct tux_settled got = { .top = c->sentq.top };
+
+	if (!honest(c, ack, sack))
+		return false;
+	tux_conn_trace(c, TUX_TRACE_RECV_ACK, ack - c->first, h->got, 0);
+	settle_range(c, c->sentq.floor, ack, &got);
+	if (sack)
+		each_sack(c, sack, settle_range, &got);
+	if (c->sentq.lost_n) {
+		if (sack)
+			each_sack(c, sack, find_lost, &got);
+		find_lost(c, c->sentq.closed, ack, &got);
+	}
+	if (got.n) {
+		tux_conn_ecn_acked(c, h, &got, now);
+		on_settled(c, &got, (tux_time)h->delay * 16000u, now);
+	}
+	if (c->msg && got.n)
+		tux_messages_settled(c, now);
+	if (!on_got(c, h, now))
+		return false;
+	if (c->sentq.floor < c->sentq.top)
+		tux_conn_detect(c, now);
+	else
+		c->loss.at = TUX_NEVER;
+	return true;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What goes into a numbered packet: what must be said, then messages and stream
+ * bytes, as many as window and room allow.
+ */
+#include "conn/conn_in.h"
+
+enum { AHEAD_MOST = 16384 };	/* what stream and messages owe each other */
+
+/* May ROOM?  Also where TCP carries frames, but none of ours any more. */
+static bool room_here(const struct tux_conn *c)
+{
+	return tux_conn_messages_here(c) ||
+	       (c->msg && c->tx.path == TUX_PATH_TCP &&
+		!tux_message_may_frame(c));
+}
+
+/* The arrived numbers beyond the first gap, highest first. */
+void tux_fill_sack(struct tux_conn *c, struct tux_writer *w)
+{
+	const struct tux_ranges *s = &c->ackq.seen;
+	uint32_t i, n = s->n < TUX_SACK_MAX ? s->n : TUX_SACK_MAX;
+	uint8_t *p;
+
+	if (!n)
+		return;
+	p = tux_writer_add(w, TUX_REC_SACK, 0, n * TUX_SACK_EACH);
+	for (i = 0; p && i < n; i++, p += TUX_SACK_EACH) {
+		const struct tux_range *r = &s->r[s->n - 1 - i];
+
+		tux_put32(p, (uint32_t)r->start);
+		tux_put32(p + 4, (uint32_t)r->end);
+	}
+}
+
+static void add_prepare(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p;
+
+	if (!c->tx.gen)
+		return;
+	p = tux_writer_add(w, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
+	if (!p)
+		return;
+	tux_put32(p, c->tx.gen);
+	tux_put64(p + 4, c->tx.gen_at);
+	tux_conn_trace(c, c->tx.gen_at == TUX_NOWHERE ? TUX_TRACE_SEND_NOWHERE :
+		       TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
+}
+
+static void add_prepared(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
+
+	if (!p)
+		return;
+	tux_put32(p, c->rx.answer);
+	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
+}
+
+static uint32_t add_room(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_ROOM, 0, TUX_ROOM_LEN);
+
+	if (!p)
+		return 0;
+	tux_message_tell_room(c, p);
+	return TUX_DO_ROOM;
+}
+
+/* Control records; returns what the packet carries of them. */
+static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
+{
+	uint32_t what = c->todo & TUX_DO_NUMBERED;
+
+	if (c->todo & TUX_DO_ROOM && room_here(c))
+		what |= add_room(c, w);
+	if (what & TUX_DO_PREPARE)
+		add_prepare(c, w);
+	if (what & TUX_DO_PREPARED)
+		add_prepared(c, w);
+	if (what & TUX_DO_PING) {
+		tux_writer_add(w, TUX_REC_PING, 0, 0);
+		tux_conn_trace(c, TUX_TRACE_PROBE, 0, 0, 0);
+	}
+	if (what & TUX_DO_RAW)
+		tux_writer_add(w, TUX_REC_RAW, 0, 0);
+	c->todo &= ~what;
+	return what;
+}
+
+/* Before FIN, for it may overtake messages that TCP carries. */
+static void add_end(struct tux_conn *c, struct tux_writer *w)
+{
+	uint8_t *p = tux_writer_add(w, TUX_REC_END, 0, TUX_END_LEN);
+
+	if (p)
+		tux_message_tell_end(c, p);
+}
+
+static bool add_stream(struct tux_conn *c, struct tux_writer *w,
+		       struct tux_extent *e)
+{
+	size_t room;
+	uint8_t *p;
+
+	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX &&
+	    tux_conn_any_stream(c))
+		add_end(c, w);
+	room = tux_writer_room(w);
+
+	if (room <= TUX_STREAM_HDR ||
+	    !tux_conn_next_extent(c, (uint32_t)(room - TUX_STREAM_HDR), e))
+		return false;
+	p = tux_writer_add(w, TUX_REC_STREAM,
+			   TUX_STREAM_ORDER | (e->fin ? TUX_STREAM_FIN : 0),
+			   TUX_STREAM_HDR + e->len);
+	tux_put64(p, e->off);
+	if (e->len)
+		tux_pipe_copy(&c->dx->txp, e->off, p + TUX_STREAM_HDR, e->len);
+	tux_sendbuf_take(&c->tx.buf, e);
+	c->stats.tux_tx += e->len;
+	tux_conn_trace(c, TUX_TRACE_SEND, c->sentq.next - c->first, e->off,
+		       e->len);
+	if (e->fin)
+		tux_conn_trace(c, TUX_TRACE_SEND_FIN, c->sentq.next - c->first,
+			       e->off + e->len, 0);
+	return true;
+}
+
+/* Stream and messages both wait: whoever has had more lately comes second. */
+static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
+{
+	int32_t *ahead = &c->msg->ahead;
+
+	if (!tux_conn_any_stream(c) || !tux_message_waits(c)) {
+		*ahead = 0;
+		return;
+	}
+	*ahead += (int32_t)messages - (int32_t)stream;
+	if (*ahead > AHEAD_MOST)
+		*ahead = AHEAD_MOST;
+	if (*ahead < -AHEAD_MOST)
+		*ahead = -AHEAD_MOST;
+}
+
+/* Messages and stream bytes, as many as fit.  As long as timers pass, control
+ * records go without messages: it may be the long packets that vanish. */
+static bool add_content(struct tux_conn *c, struct tux_writer *w,
+			struct tux_extent *e, uint16_t *frag_n, bool control)
+{
+	bool try = c->rtt.backoff && (control || !tux_sentq_empty(&c->sentq));
+	bool messages = !try && tux_conn_messages_here(c);
+	bool first = messages && c->msg->ahead <= 0, stream;
+	uint32_t n = 0;
+
+	if (first)
+		n = tux_message_add(c, w, frag_n);
+	stream = add_stream(c, w, e);
+	if (messages && !first)
+		n = tux_message_add(c, w, frag_n);
+	if (messages)
+		balance(c, e->len, n);
+	return stream;
+}
+
+uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
+		  struct tux_extent *e, uint16_t *frag_n)
+{
+	uint32_t what;
+
+	tux_fill_sack(c, w);
+	what = add_control(c, w);
+	if (add_content(c, w, e, frag_n, what) && e->fin)
+		what |= TUX_SENT_FIN;
+	return what;
+}
