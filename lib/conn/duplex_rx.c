@@ -154,7 +154,7 @@ static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 		return k;
 	r->held = (uint8_t)(r->held + k);
 	if (r->held < TUX_MARKER_LEN)
-		return -EAGAIN;
+		return at_marker(d, tcp);	/* the end may be behind it */
 	switch_rx(d);
 	return 0;
 }

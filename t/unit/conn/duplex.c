@@ -288,7 +288,6 @@ static void read__beginning_then_end_is_data(void **state)
 	arm(f, 1, 0);
 	arrive(f, f->d->rx.marker, 7);
 	f->w.eof = true;
-	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
 	assert_int_equal(get(f, buf, 3), 3);
 	assert_true(tux_duplex_poll(f->d) & TUX_CAN_READ);
 	assert_int_equal(get(f, buf + 3, sizeof(buf) - 3), 4);
@@ -482,6 +481,20 @@ static void raw__not_before_its_frame(void **state)
 	assert_true(tux_duplex_tx_is_raw(f->d));
 }
 
+/* Who is told "not readable" may sleep for ever. */
+static void advance__looks_behind_a_beginning(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.err = ECONNRESET;
+	assert_true(tux_duplex_advance(f->d, &f->tcp));
+	assert_true(tux_duplex_poll(f->d) & TUX_IS_ERR);
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
 /* ---- looking ---- */
 
 /* The end is no secret to who has not yet read what is before it. */
@@ -529,6 +542,7 @@ int main(void)
 		T(pin__minds_the_spill),
 		T(pin__too_late),
 		T(raw__not_before_its_frame),
+		T(advance__looks_behind_a_beginning),
 		T(poll__end_behind_unread),
 	};
 #undef T
