@@ -5,10 +5,10 @@
  *
  * "carry serve IP CONNS THREADS" prints "port N", echoes CONNS connections to
  * their end, and ends.  "carry move IP PORT CONNS THREADS" sends random bytes
- * on each, at first few at a time, until both directions are on Tux, then
- * many, and compares what comes back.  Both print lines of what was counted,
- * and fail if frames are missing; 77 says that AF_XDP cannot be had, and why.
- * With TUX_TEST_IO=udp, they do the same over UDP.
+ * on each, at first few at a time, until both directions are on Tux and it says
+ * "moved", then many, and compares what comes back.  Both print lines of what
+ * was counted, and fail if frames are missing; 77 says that AF_XDP cannot be
+ * had, and why.  With TUX_TEST_IO=udp, they do the same over UDP.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -186,6 +186,7 @@ static const char *converse(struct carrier *c, char *out, char *in)
 		if (tux_clock_read() > limit)
 			return "never moved";
 	}
+	puts("moved");
 	for (n = 0; n < BULK; n += CHUNK)
 		if (!exchange(c, out, in, CHUNK))
 			return "many bytes came back wrong";

@@ -5,14 +5,17 @@
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
  *             [--corrupt P] [--delay US] [--jitter US] [--rate BYTES]
  *             [--udp-only] [--strip KIND] [--refuse KIND] [--nat FROM=TO]
- *             [--mark N]
+ *             [--mark N] [--longest BYTES]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
  * veth left undone stays undone.  --strip blanks a TCP option in SYNs, --refuse
  * drops SYNs that have it; with --nat who writes to address FROM from IFA reaches
- * TO behind IFB; --mark sets CE on every N-th UDP packet that has ECT.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP;
- * SIGTERM ends it, with a line of counts per direction.
+ * TO behind IFB; --mark sets CE on every N-th UDP packet that has ECT; --longest
+ * silently drops UDP in IPv4 packets of more than BYTES, headers included, while
+ * the path is narrow.  Prints "ready"; SIGUSR1 begins and ends a blackhole for
+ * UDP, SIGUSR2 the narrowness; SIGTERM ends it, with a line of counts per
+ * direction.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -38,6 +41,7 @@
 #include "alter.h"
 #include "faults.h"
 #include "mark.h"
+#include "narrow.h"
 
 enum { FRAME = 70000, BATCH = 64, BUFFER = 32 << 20 };
 
@@ -47,6 +51,7 @@ struct wire {
 	struct faults faults;
 	struct alter alter;
 	struct mark mark;
+	struct narrow narrow;
 };
 
 static void die(const char *what, const char *name)
@@ -113,21 +118,22 @@ static void take_in(struct wire *w, unsigned side)
 {
 	static uint8_t frame[FRAME];
 	const struct virtio_net_hdr *offload = (const void *)frame;
+	uint8_t *eth = frame + sizeof(*offload);
 	int i;
 
 	for (i = 0; i < BATCH; i++) {
 		ssize_t n = recv(w->fd[side], frame, sizeof(frame), 0);
+		size_t len = (size_t)n - sizeof(*offload);
 
-		if (n < (ssize_t)sizeof(struct virtio_net_hdr))
+		if (n < (ssize_t)sizeof(*offload))
 			return;
-		if (!alter_frame(&w->alter, side, frame + sizeof(*offload),
-				 (size_t)n - sizeof(*offload),
-				 offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM))
+		if (!alter_frame(&w->alter, side, eth, len,
+				 offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) ||
+		    !narrow_frame(&w->narrow, side, eth, len))
 			continue;
-		mark_frame(&w->mark, side, frame + sizeof(*offload),
-			   (size_t)n - sizeof(*offload));
+		mark_frame(&w->mark, side, eth, len);
 		faults_add(&w->faults, side, frame, (size_t)n,
-			   sizeof(struct virtio_net_hdr), now());
+			   sizeof(*offload), now());
 	}
 }
 
@@ -169,9 +175,12 @@ static void run(struct wire *w)
 			  NULL) < 0 && errno != EINTR)
 			die("waiting for", w->name[0]);
 		if (p[2].revents && read(w->signals, &s, sizeof(s)) > 0) {
-			if (s.ssi_signo != SIGUSR1)
+			if (s.ssi_signo == SIGUSR1)
+				w->faults.blackhole = !w->faults.blackhole;
+			else if (s.ssi_signo == SIGUSR2)
+				w->narrow.on = !w->narrow.on;
+			else
 				return;
-			w->faults.blackhole = !w->faults.blackhole;
 		}
 		if (p[0].revents)
 			take_in(w, 0);
@@ -192,10 +201,14 @@ static void report(const struct wire *w)
 		       " lost %" PRIu64 " doubled %" PRIu64 " reordered %"
 		       PRIu64 " corrupted %" PRIu64 " blackholed %" PRIu64
 		       " overflowed %" PRIu64 " ect %" PRIu64 " marked %"
-		       PRIu64 "\n", w->name[i], w->name[!i],
+		       PRIu64 " too-long %" PRIu64 " fitting %" PRIu64
+		       " fragments %" PRIu64 " tcp-bytes %" PRIu64 "\n",
+		       w->name[i], w->name[!i],
 		       n->passed, n->unharmed, n->lost, n->doubled,
 		       n->reordered, n->corrupted, n->blackholed,
-		       n->overflowed, w->mark.ect_n[i], w->mark.ce_n[i]);
+		       n->overflowed, w->mark.ect_n[i], w->mark.ce_n[i],
+		       w->narrow.too_long_n[i], w->narrow.fitting_n[i],
+		       w->narrow.fragment_n[i], w->narrow.tcp_bytes[i]);
 	}
 }
 
@@ -205,6 +218,7 @@ static int listen_to_signals(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -216,7 +230,8 @@ static void usage(void)
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
 	      "       [--rate BYTES] [--udp-only] [--strip KIND]\n"
-	      "       [--refuse KIND] [--nat FROM=TO] [--mark N]\n", stderr);
+	      "       [--refuse KIND] [--nat FROM=TO] [--mark N]\n"
+	      "       [--longest BYTES]\n", stderr);
 	exit(2);
 }
 
@@ -244,7 +259,7 @@ static void parse_nat(struct alter *a, char *s)
 }
 
 static void parse(int argc, char **argv, struct faults_opts *o,
-		  struct alter *a, struct mark *m)
+		  struct alter *a, struct mark *m, struct narrow *w)
 {
 	static const struct option opt[] = {
 		{ "seed", 1, 0, 's' }, { "loss", 1, 0, 'l' },
@@ -253,7 +268,7 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 		{ "jitter", 1, 0, 'j' }, { "rate", 1, 0, 'b' },
 		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
 		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' },
-		{ "mark", 1, 0, 'm' }, { 0 },
+		{ "mark", 1, 0, 'm' }, { "longest", 1, 0, 'g' }, { 0 },
 	};
 	int k;
 
@@ -284,6 +299,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 			parse_nat(a, optarg);
 		else if (k == 'm')
 			m->every = (unsigned)number(optarg, 1e9);
+		else if (k == 'g')
+			w->longest = (unsigned)number(optarg, UINT16_MAX);
 		else
 			o->udp_only = true;
 	}
@@ -297,7 +314,7 @@ int main(int argc, char **argv)
 	struct wire w = { 0 };
 	unsigned i;
 
-	parse(argc, argv, &o, &w.alter, &w.mark);
+	parse(argc, argv, &o, &w.alter, &w.mark, &w.narrow);
 	faults_init(&w.faults, &o);
 	/* A delay is not to be 50 us longer for the kernel's convenience. */
 	prctl(PR_SET_TIMERSLACK, 1);

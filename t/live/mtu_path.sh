@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# mtu_path - amidst a transfer, the path stops carrying long packets, and nobody
+# says so: it stays on Tux, in shorter ones
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+
+carry=$build/t/live/carry
+tux=(env)
+need "$carry" "$forwarder" ip nsenter
+privilege "$@"
+setup
+hosts
+
+client_is()
+{
+	grep -qs "^$1" "$dir/client.out" || ! alive "$client_pid"
+}
+
+# least WORD: the smaller of the numbers behind it, of the wire's two directions
+least()
+{
+	tr ' ' '\n' <"$dir/wire.out" |
+		awk -v w="$1" 'hit { print } { hit = $1 == w }' | sort -n |
+		head -n 1
+}
+
+# Megabytes each way, over a wire so slow that they take a second.
+wire --rate 8000000 --longest 1000
+start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve $b_addr 1 0
+server_pid=$pid
+wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+port=$(sed -n 's/^port //p' "$dir/server.out")
+start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move $b_addr "$port" 1 0
+client_pid=$pid
+wait_for 10 client_is moved
+sleep 0.1
+kill -USR2 "$wire_pid"
+wait "$client_pid"
+client=$?
+[ $client = 0 ] || kill "$server_pid"
+wait "$server_pid"
+server=$?
+cut
+said=$(cat "$dir"/server.{out,err} "$dir"/client.{out,err})
+[ $client != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+
+check "bytes are right, and both ends on Tux" \
+	eval '[ $client = 0 ] && [ $server = 0 ] || { echo "$said"; false; }'
+check "long packets vanished each way" [ "$(least too-long)" -gt 0 ]
+check "shorter ones carried on each way" [ "$(least fitting)" -gt 2000 ]
+counted fragments
+same "none was a fragment" 0 "$count"
+# FIN goes there whatever the path: 16 bytes each way, perhaps sent again.
+counted tcp-bytes
+check "TCP carried none of it: $count bytes" [ "$count" -lt 1000 ]
+finish

@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp_mtu_path - mtu_path.sh over AF_XDP
+
+TUX_TEST_IO=xdp exec "$(dirname "${BASH_SOURCE[0]}")/mtu_path.sh" "$@"
