@@ -4,11 +4,15 @@
  * its own, without the preload
  *
  * "carry serve IP CONNS THREADS" prints "port N", echoes CONNS connections to
- * their end, and ends.  "carry move IP PORT CONNS THREADS" sends random bytes
- * on each, at first few at a time, until both directions are on Tux and it says
- * "moved", then many, and compares what comes back.  Both print lines of what
- * was counted, and fail if frames are missing; 77 says that AF_XDP cannot be
- * had, and why.  With TUX_TEST_IO=udp, they do the same over UDP.
+ * their end, and ends.  "carry move IP PORT CONNS THREADS [STUCK]" sends random
+ * bytes on each, at first few at a time, until both directions are on Tux and
+ * it says "moved", then many, and compares what comes back.  On the first STUCK
+ * of them it only sends, until nothing more is taken, so that the other end
+ * cannot send either and stops reading; what comes back it reads only when the
+ * others, which start then, are done.  How long those took it prints as "took N
+ * ms".  Both print lines of what was counted, and fail if frames are missing;
+ * 77 says that AF_XDP cannot be had, and why.  With TUX_TEST_IO=udp, they do
+ * the same over UDP.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,6 +32,7 @@ enum {
 	CONNS_MAX = 16,
 	CHUNK = 30000,
 	BULK = 4 << 20,		/* each way, per connection */
+	FULL_MS = 100,		/* for so long, nothing more was taken */
 	UPGRADE_S = 10,
 	LIMIT_S = 100,
 	EXIT_CANNOT = 77,
@@ -37,6 +42,8 @@ struct carrier {
 	struct side side;
 	pthread_t thread;
 	uint64_t seed;
+	size_t sent;		/* by a stuck one, */
+	uint64_t sent_seed;	/* ... and from what seed */
 	const char *wrong;	/* NULL: nothing */
 };
 
@@ -53,9 +60,10 @@ static void on_said(const struct tux_link_note *n)
 	if (n->what == TUX_LINK_TAKEN)
 		return;
 	printf("frames %" PRIu32 " sent %" PRIu32 " missing %" PRId64
-	       " rx %" PRIu64 " tx %" PRIu64 " kicks %" PRIu64 "\n",
+	       " rx %" PRIu64 " tx %" PRIu64 " kicks %" PRIu64
+	       " starved %" PRIu64 "\n",
 	       t->frames, t->sent, tux_tally_missing(t), t->rx, t->tx,
-	       t->kicks);
+	       t->kicks, t->starved);
 	whole &= !tux_tally_missing(t) && !t->sent;
 }
 
@@ -84,19 +92,27 @@ static void begin(unsigned threads)
 	stack = side_stack_as(&o);
 }
 
-/* All have ended, well or not. */
-static int end(unsigned conns)
+/* Waits for the threads of connections @from to @to: is one of them wrong? */
+static int join(unsigned from, unsigned to)
 {
 	unsigned i;
 	int rc = 0;
 
-	for (i = 0; i < conns; i++) {
+	for (i = from; i < to; i++) {
 		pthread_join(carrier[i].thread, NULL);
 		if (carrier[i].wrong) {
 			printf("connection %u: %s\n", i, carrier[i].wrong);
 			rc = 1;
 		}
 	}
+	return rc;
+}
+
+/* All have ended, well or not, as @rc says. */
+static int end(unsigned conns, int rc)
+{
+	unsigned i;
+
 	for (i = 0; i < conns; i++) {
 		side_close(&carrier[i].side, false);
 		side_free(&carrier[i].side);
@@ -140,7 +156,7 @@ static int serve(const char *ip, unsigned conns, unsigned threads)
 			  false, NULL, 0);
 		pthread_create(&carrier[i].thread, NULL, echo, &carrier[i]);
 	}
-	i = (unsigned)end(conns);
+	i = (unsigned)end(conns, join(0, conns));
 	close(fd);
 	return (int)i;
 }
@@ -175,10 +191,10 @@ static bool exchange(struct carrier *c, char *out, char *in, size_t len)
 	return !memcmp(in, out, len);
 }
 
-static const char *converse(struct carrier *c, char *out, char *in)
+/* A few bytes at a time, until both directions are on Tux. */
+static const char *upgrade(struct carrier *c, char *out, char *in)
 {
 	tux_time limit = tux_clock_read() + TUX_SEC(UPGRADE_S);
-	size_t n;
 
 	while (!side_on_rings(&c->side)) {
 		if (!exchange(c, out, in, 1 + c->seed % 100))
@@ -187,24 +203,108 @@ static const char *converse(struct carrier *c, char *out, char *in)
 			return "never moved";
 	}
 	puts("moved");
-	for (n = 0; n < BULK; n += CHUNK)
-		if (!exchange(c, out, in, CHUNK))
-			return "many bytes came back wrong";
+	return NULL;
+}
+
+static const char *finish(struct carrier *c, char *in)
+{
 	if (!side_on_rings(&c->side))
 		return "went back to TCP";
 	side_shut(&c->side);
 	return side_read(&c->side, in, 1) == 0 ? NULL : "no end";
 }
 
-static void *talk(void *arg)
+static const char *converse(struct carrier *c, char *out, char *in)
 {
-	struct carrier *c = arg;
-	char *buf = malloc(2 * CHUNK);
+	const char *wrong = upgrade(c, out, in);
+	size_t n;
 
-	c->wrong = converse(c, buf, buf + CHUNK);
+	if (wrong)
+		return wrong;
+	for (n = 0; n < BULK; n += CHUNK)
+		if (!exchange(c, out, in, CHUNK))
+			return "many bytes came back wrong";
+	return finish(c, in);
+}
+
+/* Sends until nothing more is taken, and reads nothing. */
+static const char *stuff(struct carrier *c, char *out, char *in)
+{
+	const char *wrong = upgrade(c, out, in);
+	tux_time now = tux_clock_read(), last = now;
+	size_t at = CHUNK;
+	ssize_t k;
+
+	c->sent_seed = c->seed;
+	while (!wrong && now < last + TUX_MSEC(FULL_MS)) {
+		if (at == CHUNK) {
+			fill(out, CHUNK, &c->seed);
+			at = 0;
+		}
+		side_hear(&c->side);
+		k = side_try_write(&c->side, out + at, CHUNK - at);
+		if (k > 0) {
+			at += (size_t)k;
+			c->sent += (size_t)k;
+			last = now;
+		} else if (k == -EAGAIN) {
+			side_wait(&c->side, POLLOUT, now + TUX_MSEC(10));
+		} else {
+			wrong = "took nothing, and is not full";
+		}
+		now = tux_clock_read();
+	}
+	return wrong;
+}
+
+/* Reads at last what stuff() has sent. */
+static const char *drain(struct carrier *c, char *out, char *in)
+{
+	size_t at, n;
+	ssize_t k;
+
+	for (at = 0; at < c->sent; at += (size_t)k) {
+		n = c->sent - at < CHUNK ? c->sent - at : CHUNK;
+		k = side_read(&c->side, in, n);
+		if (k <= 0)
+			return "what waited did not come";
+		fill(out, (size_t)k, &c->sent_seed);
+		if (memcmp(in, out, (size_t)k))
+			return "what waited came back wrong";
+	}
+	return finish(c, in);
+}
+
+typedef const char *part_fn(struct carrier *c, char *out, char *in);
+
+static void play(struct carrier *c, part_fn *part)
+{
+	char *buf;
+
+	if (c->wrong)
+		return;
+	buf = malloc(2 * CHUNK);
+	c->wrong = part(c, buf, buf + CHUNK);
 	if (c->wrong)
 		side_shut(&c->side);
 	free(buf);
+}
+
+static void *talk(void *arg)
+{
+	play(arg, converse);
+	return NULL;
+}
+
+static void *clog_up(void *arg)
+{
+	play(arg, stuff);
+	return NULL;
+}
+
+static void *read_at_last(void *arg)
+{
+	play(arg, drain);
 	return NULL;
 }
 
@@ -225,18 +325,37 @@ static int cannot(unsigned conns, int rc)
 	return rc;
 }
 
-static int move(const char *ip, uint16_t port, unsigned conns, unsigned threads)
+/* Connections @from to @to do @what; is one of them wrong? */
+static int all(unsigned from, unsigned to, void *(*what)(void *))
 {
 	unsigned i;
+
+	for (i = from; i < to; i++)
+		pthread_create(&carrier[i].thread, NULL, what, &carrier[i]);
+	return join(from, to);
+}
+
+static int move(const char *ip, uint16_t port, unsigned conns, unsigned threads,
+		unsigned stuck)
+{
+	tux_time began;
+	unsigned i;
+	int rc;
 
 	begin(threads);
 	for (i = 0; i < conns; i++) {
 		carrier[i].seed = i;
 		side_open(&carrier[i].side, stack, side_connect_to(stack, ip, port),
 			  true, NULL, 0);
-		pthread_create(&carrier[i].thread, NULL, talk, &carrier[i]);
 	}
-	return cannot(conns, end(conns));
+	rc = all(0, stuck, clog_up);
+	began = tux_clock_read();
+	rc |= all(stuck, conns, talk);
+	printf("took %" PRIu64 " ms\n", (tux_clock_read() - began) / 1000000);
+	rc |= all(0, stuck, read_at_last);
+	for (i = 0; i < stuck; i++)
+		printf("kept %zu\n", carrier[i].sent);
+	return cannot(conns, end(conns, rc));
 }
 
 static unsigned number(const char *s, unsigned max)
@@ -258,10 +377,11 @@ int main(int argc, char **argv)
 	if (argc == 5 && !strcmp(argv[1], "serve"))
 		return serve(argv[2], number(argv[3], CONNS_MAX),
 			     number(argv[4], 16));
-	if (argc == 6 && !strcmp(argv[1], "move"))
+	if ((argc == 6 || argc == 7) && !strcmp(argv[1], "move"))
 		return move(argv[2], (uint16_t)number(argv[3], UINT16_MAX),
-			    number(argv[4], CONNS_MAX), number(argv[5], 16));
+			    number(argv[4], CONNS_MAX), number(argv[5], 16),
+			    argc == 7 ? number(argv[6], CONNS_MAX) : 0);
 	fputs("usage: carry serve IP CONNS THREADS\n"
-	      "       carry move IP PORT CONNS THREADS\n", stderr);
+	      "       carry move IP PORT CONNS THREADS [STUCK]\n", stderr);
 	return 2;
 }

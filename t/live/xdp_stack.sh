@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # xdp_stack - the library alone over AF_XDP, between two hosts, also in builds
-# with a sanitizer: bytes are right, and all frames are there in the end
+# with a sanitizer: bytes are right, and all frames are there in the end; those
+# who do not read hold none of them, nor up the others
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
@@ -16,7 +17,7 @@ privilege "$@"
 setup
 two_hosts
 
-# carried CONNS THREADS: by a server and a client
+# carried CONNS THREADS [STUCK]: by a server and a client
 carried()
 {
 	local server client
@@ -26,7 +27,7 @@ carried()
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
 	port=$(sed -n 's/^port //p' "$dir/server.out")
-	start client "${a[@]}" "$carry" move $b_addr "$port" "$1" "$2"
+	start client "${a[@]}" "$carry" move $b_addr "$port" "$@"
 	wait "$pid"
 	client=$?
 	[ $client = 0 ] || kill "$server"
@@ -43,5 +44,16 @@ rc=$?
 check "one connection, inline" eval '[ $rc = 0 ] || { echo "$said"; false; }'
 check "several, inline" carried 4 0
 check "several, with a thread" carried 4 1
+
+# took: how many milliseconds those not stuck needed in the last carried()
+took()
+{
+	sed -n 's/^took \(.*\) ms/\1/p' "$dir/client.out"
+}
+
+check "one, with a thread" carried 1 1
+alone=$(took)
+check "one beside fifteen that nobody reads, who read at last" carried 16 1 15
+check "in $(took) ms, alone in $alone" [ "$(took)" -le $((5 * alone + 1000)) ]
 check "nothing is left" wait_for 2 none_attached
 finish
