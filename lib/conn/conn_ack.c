@@ -137,8 +137,10 @@ static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 		ack.rtt = c->rtt.last;
 	}
 	tux_pair_acked(c->pair, &ack, &c->rtt, now);
-	if (tux_pmtu_acked(&c->pair->pmtu, got->reach, now))
+	if (tux_pmtu_acked(&c->pair->pmtu, got->reach, now)) {
+		tux_pair_fit(c->pair);
 		tux_conn_trace(c, TUX_TRACE_MTU, got->reach, 0, 0);
+	}
 	if (got->bytes && c->tx.path == TUX_PATH_TCP)
 		tux_back_alive(c, now);
 	tux_conn_kick(c);
@@ -201,10 +203,15 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 {
 	int moved;
 
-	if (c->tx.path == TUX_PATH_TCP && h->got + h->window > c->tx.buf.limit)
-		c->tx.buf.limit = h->got + h->window;
-	if (c->tx.path != TUX_PATH_TUX)
+	if (c->tx.path == TUX_PATH_NONE)
 		return true;
+	if (h->got > tux_pipe_head(&c->dx->txp) + 1)
+		return false;		/* nobody has written that */
+	if (c->tx.path == TUX_PATH_TCP) {
+		if (h->got + h->window > c->tx.buf.limit)
+			c->tx.buf.limit = h->got + h->window;
+		return true;
+	}
 	moved = tux_sendbuf_got(&c->tx.buf, h->got, h->got + h->window);
 	if (moved < 0)
 		return false;

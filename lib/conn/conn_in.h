@@ -23,6 +23,11 @@ static inline uint32_t tux_conn_room(const struct tux_conn *c)
 						       c->mtu;
 }
 
+static inline const struct tux_addr *tux_conn_local(const struct tux_conn *c)
+{
+	return c->active ? &c->tuple.active : &c->tuple.passive;
+}
+
 /* It has, or may have, something to send. */
 static inline void tux_conn_kick(struct tux_conn *c)
 {
@@ -47,6 +52,8 @@ static inline void tux_conn_next(struct tux_conn *c, tux_time now)
 	n = tux_pair_next(c->pair, now);
 	if (n)
 		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
+	else
+		tux_pair_hold(&c->core->pairs, c->pair);
 }
 
 static inline void tux_conn_do(struct tux_conn *c, uint32_t what)

@@ -198,6 +198,7 @@ static bool tx_done(struct tux_conn *c)
 		return false;
 	}
 	c->tx.done = true;
+	tux_list_remove(&c->use);	/* it has no more to ask for */
 	c->out.sw = false;
 	c->core->ev->tcp_shut(c->core->arg, c);
 	return true;

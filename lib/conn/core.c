@@ -177,6 +177,8 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
  * place, or to the same loop, which knows its connections by their ids. */
 static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 {
+	if (!tux_addr_same_ip(tux_conn_local(c), tux_conn_local(d)))
+		return false;
 	if (tux_addr_same(&c->peer, &d->peer))
 		return true;
 	return c->peer_token && c->peer_token == d->peer_token &&
@@ -252,7 +254,7 @@ tux_time tux_core_deadline(struct tux_core *core)
 
 /* So long a pair rests until one of its connections sees whether the path still
  * answers; each time another while, so that they do not meet. */
-static tux_time rest(struct tux_core *core)
+static tux_time patience(struct tux_core *core)
 {
 	return TUX_SEC(REST_S) + tux_rng_u64(&core->rng) % TUX_SEC(REST_MORE_S);
 }
@@ -268,7 +270,8 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 		tux_conn_expire(c, now);
 	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)
 		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
-	for (; (l = tux_pairs_rested(&core->pairs, rest(core), now)) != NULL;
+	for (; tux_pairs_may_rest(&core->pairs, now) &&
+	       (l = tux_pairs_rested(&core->pairs, patience(core), now)) != NULL;
 	     any = true)
 		tux_conn_do(TUX_CONTAINER(l, struct tux_conn, use),
 			    TUX_DO_PING);

@@ -129,7 +129,8 @@ static bool join(struct tux_conn *c)
 {
 	uint32_t mss = c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
 	tux_time ack_delay = c->rtt.ack_delay;
-	struct tux_pair *p = tux_pair_get(&c->core->pairs, c->peer.ip,
+	struct tux_pair *p = tux_pair_get(&c->core->pairs,
+					  tux_conn_local(c)->ip, c->peer.ip,
 					  c->peer_token, mss);
 
 	if (c->pair)
@@ -158,12 +159,13 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	c->peer.port = h->port;
 	c->tx.window = h->window;
 	c->peer_messages = h->flags & TUX_HELLO_MESSAGES;
-	if (h->pkt_max < c->pkt_max)
-		c->pkt_max = h->pkt_max;
+	c->pkt_max = h->pkt_max < c->core->pkt_max ? h->pkt_max :
+						     c->core->pkt_max;
 	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
 	c->peer_first = (1ull << 32) + h->seq;
 	tux_ackq_init(&c->ackq, c->peer_first);
 	if (!join(c)) {
+		c->peer_nonce = 0;	/* nor do earlier words count */
 		tux_conn_decide(c, TUX_REASON_NO_MEMORY);
 		return false;
 	}
@@ -198,11 +200,6 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	}
 }
 
-static const struct tux_addr *local(const struct tux_conn *c)
-{
-	return c->active ? &c->tuple.active : &c->tuple.passive;
-}
-
 size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		       tux_time now)
 {
@@ -213,7 +210,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 				   (c->phase == TUX_PHASE_OPENING ?
 				    TUX_HELLO_WANT : 0)),
 		.version = TUX_WIRE_VERSION,
-		.port = c->core->port ? c->core->port : local(c)->port,
+		.port = c->core->port ? c->core->port : tux_conn_local(c)->port,
 		.id = c->id,
 		.seq = (uint32_t)c->sentq.next,
 		.window = c->dx->rxp.cap,

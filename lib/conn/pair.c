@@ -36,13 +36,14 @@ tux_time tux_pairs_deadline(const struct tux_pairs *ps)
 /* ---- coming and going ---- */
 
 /* Never 0, which is no key. */
-static uint64_t key_of(const struct tux_pairs *ps, const uint8_t ip[16],
-		       uint64_t token)
+static uint64_t key_of(const struct tux_pairs *ps, const uint8_t local[16],
+		       const uint8_t peer[16], uint64_t token)
 {
-	uint8_t b[24];
+	uint8_t b[40];
 
-	memcpy(b, ip, 16);
-	tux_put64(b + 16, token);
+	memcpy(b, local, 16);
+	memcpy(b + 16, peer, 16);
+	tux_put64(b + 32, token);
 	return tux_sip(&ps->key, b, sizeof(b)) | 1;
 }
 
@@ -63,6 +64,7 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	}
 	ps->n++;
 	p->key = key;
+	p->mss = mss;
 	tux_list_init(&p->waitq);
 	tux_list_init(&p->users);
 	tux_rtt_init(&p->rtt, 0);
@@ -71,10 +73,16 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	return p;
 }
 
-struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
-			      uint64_t token, uint32_t mss)
+void tux_pair_fit(struct tux_pair *p)
 {
-	uint64_t key = token ? key_of(ps, ip, token) : 0;
+	p->cc.mss = p->mss < p->pmtu.len ? p->mss : p->pmtu.len;
+}
+
+struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t local[16],
+			      const uint8_t peer[16], uint64_t token,
+			      uint32_t mss)
+{
+	uint64_t key = token ? key_of(ps, local, peer, token) : 0;
 	struct tux_pair *p = key ? tux_map_get(&ps->map, key) : NULL;
 
 	if (!p)
@@ -82,8 +90,10 @@ struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
 	if (!p)
 		return NULL;
 	p->conn_n++;
-	if (p->cc.mss < mss)
-		p->cc.mss = mss;
+	if (p->mss < mss) {
+		p->mss = mss;
+		tux_pair_fit(p);
+	}
 	return p;
 }
 
@@ -101,14 +111,19 @@ void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p)
 
 /* ---- turns ---- */
 
+void tux_pair_hold(struct tux_pairs *ps, struct tux_pair *p)
+{
+	if (p->in_flight < p->cc.w.cwnd)
+		tux_heap_set(&ps->paces, &p->timer,
+			     tux_pace_wake_at(&p->pace));
+}
+
 void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
 		   struct tux_list *place)
 {
 	if (tux_list_empty(place))
 		tux_list_push(&p->waitq, place);
-	if (p->in_flight < p->cc.w.cwnd)
-		tux_heap_set(&ps->paces, &p->timer,
-			     tux_pace_wake_at(&p->pace));
+	tux_pair_hold(ps, p);
 }
 
 struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now)
@@ -134,9 +149,8 @@ struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now)
 		if (first)
 			return first;
 		/* Somebody else was quicker: later, then. */
-		if (!tux_list_empty(&p->waitq) && p->in_flight < p->cc.w.cwnd)
-			tux_heap_set(&ps->paces, n,
-				     tux_pace_wake_at(&p->pace));
+		if (!tux_list_empty(&p->waitq))
+			tux_pair_hold(ps, p);
 	}
 	return NULL;
 }

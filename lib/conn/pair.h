@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pair - what the connections between two loops share (RFC 9040)
+ * pair - what the connections between two loops, over the same two addresses,
+ * share (RFC 9040)
  *
  * They take the same way, so the congestion window belongs to all of them, and
  * so do the pace, the length of datagrams, a first guess at the round trip, and
  * the verdict on ECN.  Each sends in its turn while there is room in the window;
- * who finds none waits in line.  The pair is made when the first of them hears
+ * who finds none waits in line.  While none of them sends, one after the other
+ * sees now and then whether the path still answers.  The pair is made when the first of them hears
  * from the peer, and goes with the last.
  */
 #ifndef TUX_CONN_PAIR_H
@@ -36,6 +38,8 @@ struct tux_pairs {			/* all of a core */
 struct tux_pair {
 	uint64_t key;			/* in the map; 0: not there */
 	uint32_t conn_n;
+	uint32_t mss;			/* longest packet that any may send; with
+					 * what the path carries, it makes cc.mss */
 	struct tux_cc cc;
 	struct tux_pace pace;
 	struct tux_pmtu pmtu;
@@ -43,8 +47,8 @@ struct tux_pair {
 	struct tux_ecn ecn;
 	uint64_t in_flight;		/* bytes, of all */
 	tux_time ack_at;		/* any of them was acknowledged something */
-	bool full;			/* who last asked was held back */
 	bool down;			/* nobody answered one for long, nor since */
+	bool full;			/* who last asked was held back */
 	struct tux_list waitq;		/* who is, in line */
 	struct tux_heap_node timer;	/* when the pace lets the next one go */
 	struct tux_list users;		/* who sends this way */
@@ -63,16 +67,25 @@ tux_time tux_pairs_deadline(const struct tux_pairs *ps);
  * if there is none (left). */
 struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now);
 
+/* Is it time to look for one of those? */
+static inline bool tux_pairs_may_rest(const struct tux_pairs *ps, tux_time now)
+{
+	const struct tux_heap_node *n = tux_heap_min(&ps->rests);
+
+	return n && n->at <= now;
+}
+
 /* A pair that nobody has heard of for @in: the next of its users, whose turn it
  * is to ask.  NULL: there is none (left). */
 struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
 				  tux_time now);
 
-/* The pair with the loop that @token names at address @ip, for one connection
- * more, whose packets are up to @mss bytes; 0 names none, so that the pair is
- * that connection's own.  NULL: no memory. */
-struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t ip[16],
-			      uint64_t token, uint32_t mss);
+/* The pair with the loop that @token names at address @peer, from address
+ * @local, for one connection more, whose packets are up to @mss bytes; 0 names
+ * none, so that the pair is that connection's own.  NULL: no memory. */
+struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t local[16],
+			      const uint8_t peer[16], uint64_t token,
+			      uint32_t mss);
 
 /* A connection, out of line and with nothing in flight, leaves @p. */
 void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
@@ -97,6 +110,10 @@ static inline bool tux_pair_open(struct tux_pair *p, tux_time now)
 void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
 		   struct tux_list *place);
 
+/* Somebody is in line: if only the pace holds them back, a timer says when it
+ * does no more. */
+void tux_pair_hold(struct tux_pairs *ps, struct tux_pair *p);
+
 /* There may be room: takes the first out of the line, whose turn it is, and who
  * lets the next one go when it has sent.  NULL: no room, or no line. */
 struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now);
@@ -104,6 +121,11 @@ struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now);
 /* Something was acknowledged, and @rtt is what its connection knows now. */
 void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
 		    const struct tux_rtt *rtt, tux_time now);
+
+/* The path has carried a longer datagram than was known, and p->pmtu says how
+ * long: packets of the controller are no longer than that.  (While nothing
+ * passes at all, nothing is known of lengths, and they stay as they were.) */
+void tux_pair_fit(struct tux_pair *p);
 
 /* The timer of one passed, which has waited since @since, and @n packets are
  * lost.  If others have had answers meanwhile, and within @rto, the path is not

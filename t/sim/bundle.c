@@ -38,15 +38,15 @@ static void one_packet(struct sim *s)
 	sim_check_messages(s, true);
 }
 
-/* All ring before the loop takes its turn. */
-static void send_all(struct sim *s)
+/* A message on each of the first @n: all ring before the loop takes its turn. */
+static void send_all(struct sim *s, unsigned n)
 {
 	char text[50] = "";
 	struct iovec v = { text, sizeof(text) };
 	uint64_t ref;
 	unsigned i;
 
-	for (i = 0; i < CONNS; i++) {
+	for (i = 0; i < n; i++) {
 		struct sim_end *e = &s->conn[i]->end[0];
 
 		s->conn[i]->foul = true;	/* what it sends, nobody noted */
@@ -71,7 +71,7 @@ static void one_datagram(struct sim *s)
 	}
 	sim_ms(s, 100);
 	before = sent(s);
-	send_all(s);
+	send_all(s, CONNS);
 	sim_ms(s, 2);
 	for (i = 0; i < CONNS; i++)
 		SIM_CHECK(s, s->conn[i]->end[1].msg_got == 1);
@@ -82,8 +82,37 @@ static void one_datagram(struct sim *s)
 	sim_check_all(s);
 }
 
+/* Two connections from two addresses of a host: a packet is taken only from the
+ * address that its connection has. */
+static void two_addresses(struct sim *s)
+{
+	struct sim_host *x = sim_add_host(s), *y = sim_add_host(s);
+	struct sim_conn *k[2];
+	unsigned i, n;
+
+	for (i = 0; i < 2; i++) {
+		k[i] = sim_connect(x, y);
+		k[i]->small = k[i]->bulk = 65536;
+	}
+	k[1]->tuple.active.ip[SIM_ALIAS] = 1;
+	sim_ms(s, 50);
+	for (n = 0; n < 20; n++) {
+		send_all(s, 2);
+		sim_ms(s, 10);
+	}
+	for (i = 0; i < 2; i++) {
+		SIM_CHECK(s, k[i]->end[1].msg_got == 20);
+		SIM_CHECK(s, !tux_conn_stats(k[i]->end[1].c)->dropped);
+		sim_finish(&k[i]->end[0]);
+		sim_finish(&k[i]->end[1]);
+	}
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_packet", one_packet },
 	{ "one_datagram", one_datagram },
+	{ "two_addresses", two_addresses },
 	{ NULL, NULL },
 };

@@ -302,6 +302,15 @@ static void digest(struct sim *s, const uint8_t *p, size_t len)
 	s->digest = tux_sip(&key, in, sizeof(in));
 }
 
+/* A host has more than one address: SIM_ALIAS tells them apart. */
+static bool lives_at(const struct sim_host *h, const struct tux_addr *a)
+{
+	struct tux_addr own = h->addr;
+
+	own.ip[SIM_ALIAS] = a->ip[SIM_ALIAS];
+	return tux_addr_same_ip(&own, a);
+}
+
 static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 {
 	unsigned i;
@@ -309,7 +318,7 @@ static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 	for (i = 0; i < s->host_n; i++) {
 		uint16_t port = s->host[i].addr.port;
 
-		if (!tux_addr_same_ip(&s->host[i].addr, a))
+		if (!lives_at(&s->host[i], a))
 			continue;
 		if (!port || a->port == port || a->port == SIM_PORT)
 			return &s->host[i];

@@ -5,6 +5,7 @@
  * The interface takes 1472 bytes all the time; somewhere behind it, less
  * passes, and later more.
  */
+#include "conn/conn.h"
 #include "sim.h"
 
 static struct sim_end *a, *b;
@@ -284,6 +285,31 @@ static void from_the_start(struct sim *s)
 	finish(s);
 }
 
+/* A jumbo interface before an ordinary path: a window of one packet is one of
+ * the path's. */
+static void jumbo(struct sim *s)
+{
+	struct sim_conn *k = sim_connect(sim_add_host(s), sim_add_host(s));
+	const struct tux_pair *p;
+
+	a = &k->end[0];
+	b = &k->end[1];
+	k->mtu = 8972;
+	sim_ms(s, 50);
+	narrow(s, 1472);
+	sim_write(a, 1 << 20);
+	sim_ms(s, 3000);
+	p = a->c->pair;
+	SIM_CHECK(s, p->pmtu.len > 1400 && p->cc.mss == p->pmtu.len);
+	s->link[0][1].down = true;
+	sim_write(a, 1 << 20);
+	sim_ms(s, 500);
+	SIM_CHECK(s, tux_conn_stats(a->c)->timeouts > 1);
+	SIM_CHECK(s, p->cc.w.cwnd <= 1472);
+	s->link[0][1].down = false;
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_packet", one_packet },
 	{ "shrinks", shrinks },
@@ -297,5 +323,6 @@ const struct sim_story sim_stories[] = {
 	{ "shared", shared },
 	{ "far", far },
 	{ "from_the_start", from_the_start },
+	{ "jumbo", jumbo },
 	{ NULL, NULL },
 };

@@ -5,6 +5,7 @@
  *
  * The connection's index is in every byte of it, so nothing can mix unseen.
  */
+#include "conn/conn.h"
 #include "sim.h"
 
 static struct sim_end *a, *b;
@@ -122,6 +123,42 @@ static void server_hellos(struct sim *s)
 	hellos(s, 1);
 }
 
+/* There is no memory for what the new process says; then the old one, which it
+ * was not, speaks again. */
+static void no_memory(struct sim *s)
+{
+	struct tux_hello h = {
+		.flags = TUX_HELLO_WANT, .version = TUX_WIRE_VERSION,
+		.port = SIM_PORT, .id = 5, .nonce = 1, .token = 9,
+		.pkt_max = 1400, .window = 65536,
+	};
+	struct tux_addr from;
+
+	sim_pair(s, &a, &b);
+	a->conn->foul = true;		/* the rest is TCP's */
+	sim_part(s, 0, 1, true);
+	sim_run(s, s->now + TUX_USEC(2500));
+	from = b->host->addr;
+	tux_hello_recv(a->c, &from, &h, s->now);
+	SIM_CHECK(s, a->c->pair);
+	h.nonce = 2;
+	h.token = 10;
+	s->alloc_fail_at = s->alloc_n + 1;
+	tux_hello_recv(a->c, &from, &h, s->now);
+	SIM_CHECK(s, !a->c->pair);
+	h.nonce = 1;
+	h.token = 9;
+	h.echo = a->c->nonce;
+	tux_hello_recv(a->c, &from, &h, s->now);
+	SIM_CHECK(s, a->c->pair && a->c->phase == TUX_PHASE_PROVED);
+	sim_write(a, 1000);
+	sim_ms(s, 50);
+	SIM_CHECK(s, b->got == 1000);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(200));
+}
+
 const struct sim_story sim_stories[] = {
 	{ "client", client },
 	{ "server", server },
@@ -129,5 +166,6 @@ const struct sim_story sim_stories[] = {
 	{ "server_own_ports", server_own_ports },
 	{ "client_hellos", client_hellos },
 	{ "server_hellos", server_hellos },
+	{ "no_memory", no_memory },
 	{ NULL, NULL },
 };

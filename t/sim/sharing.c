@@ -3,6 +3,7 @@
  * sharing - connections between the same two hosts share one window; what that
  * brings over a slow link, a short one and one that loses
  */
+#include "conn/conn.h"
 #include "sim.h"
 
 enum { FLOWS = 8 };
@@ -155,9 +156,40 @@ static void loss_10(struct sim *s)
 	SIM_CHECK(s, bytes_at(s, 100000) > 2400000);
 }
 
+/* One in line, whom the full window held back, and then only the pace: nobody
+ * else sends, and yet it goes when the pace lets it. */
+static void then_the_pace(struct sim *s)
+{
+	struct sim_host *x = sim_add_host(s), *y = sim_add_host(s);
+	struct tux_pair *p;
+
+	k[0] = sim_connect(x, y);
+	k[1] = sim_connect(x, y);
+	sim_ms(s, 50);
+	sim_link(x, y)->delay = sim_link(y, x)->delay = TUX_MSEC(4);
+	sim_write(&k[0]->end[0], 100);
+	sim_ms(s, 500);
+	p = k[0]->end[0].c->pair;
+	p->cc.w.cwnd = p->cc.w.ssthresh = 1400;
+	sim_write(&k[0]->end[0], 1420);
+	sim_run(s, s->now + TUX_USEC(100));
+	sim_write(&k[1]->end[0], 1000);
+	sim_run(s, s->now + TUX_USEC(100));
+	p->pace.next = s->now + TUX_MSEC(15);
+	sim_ms(s, 40);
+	SIM_CHECK(s, k[1]->end[1].got == 1000);
+	sim_finish(&k[0]->end[0]);
+	sim_finish(&k[0]->end[1]);
+	sim_finish(&k[1]->end[0]);
+	sim_finish(&k[1]->end[1]);
+	sim_run_out(s, s->now + TUX_SEC(10));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_pair", one_pair },
 	{ "nobody_starves", nobody_starves },
+	{ "then_the_pace", then_the_pace },
 	{ "short_path", short_path },
 	{ "shortest_path", shortest_path },
 	{ "loss_01", loss_01 },

@@ -32,6 +32,7 @@ enum {
 	SIM_HOSTS = 80,
 	SIM_CONNS = 256,
 	SIM_PORT = 6379,	/* where passive ends listen */
+	SIM_ALIAS = 14,		/* the byte in which a host's addresses differ */
 	SIM_DGRAM = 16384,	/* the longest datagram a host builds */
 };
 

@@ -5,6 +5,7 @@
 
 enum { MSS = 1000 };
 
+static const uint8_t here[16] = { 3 }, there[16] = { 4 };
 static const uint8_t ip[16] = { 1 }, other[16] = { 2 };
 static struct tux_pairs ps;
 
@@ -29,19 +30,21 @@ static void start(void)
 
 static void get__one_for_the_same_loop(void **state)
 {
-	struct tux_pair *p, *q, *r;
+	struct tux_pair *p, *q, *r, *t;
 
 	(void)state;
 	start();
-	p = tux_pair_get(&ps, ip, 7, MSS);
-	assert_ptr_equal(tux_pair_get(&ps, ip, 7, 2 * MSS), p);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
+	assert_ptr_equal(tux_pair_get(&ps, here, ip, 7, 2 * MSS), p);
 	assert_int_equal(p->cc.mss, 2 * MSS);
-	q = tux_pair_get(&ps, ip, 8, MSS);
-	r = tux_pair_get(&ps, other, 7, MSS);
-	assert_true(p != q && q != r && r != p);
-	assert_int_equal(ps.n, 3);
+	q = tux_pair_get(&ps, here, ip, 8, MSS);
+	r = tux_pair_get(&ps, here, other, 7, MSS);
+	t = tux_pair_get(&ps, there, ip, 7, MSS);
+	assert_true(p != q && q != r && r != p && t != p);
+	assert_int_equal(ps.n, 4);
 	tux_pair_put(&ps, p);
-	assert_int_equal(ps.n, 3);
+	assert_int_equal(ps.n, 4);
+	tux_pair_put(&ps, t);
 	tux_pair_put(&ps, p);
 	tux_pair_put(&ps, q);
 	tux_pair_put(&ps, r);
@@ -55,8 +58,8 @@ static void get__no_token_no_company(void **state)
 
 	(void)state;
 	start();
-	p = tux_pair_get(&ps, ip, 0, MSS);
-	q = tux_pair_get(&ps, ip, 0, MSS);
+	p = tux_pair_get(&ps, here, ip, 0, MSS);
+	q = tux_pair_get(&ps, here, ip, 0, MSS);
 	assert_true(p != q);
 	tux_pair_put(&ps, p);
 	tux_pair_put(&ps, q);
@@ -72,7 +75,7 @@ static void next__in_the_order_of_the_line(void **state)
 	start();
 	tux_list_init(&a);
 	tux_list_init(&b);
-	p = tux_pair_get(&ps, ip, 7, MSS);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->in_flight = p->cc.w.cwnd;
 	assert_false(tux_pair_open(p, 5));
 	assert_true(p->full);
@@ -98,7 +101,7 @@ static void due__when_the_pace_lets_go(void **state)
 	(void)state;
 	start();
 	tux_list_init(&a);
-	p = tux_pair_get(&ps, ip, 7, MSS);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->pace.next = 1000;
 	assert_false(tux_pair_open(p, 5));
 	tux_pair_wait(&ps, p, &a);
@@ -114,13 +117,57 @@ static void due__when_the_pace_lets_go(void **state)
 	tux_pairs_fini(&ps);
 }
 
+/* The window held it back; when that has room again, the pace does. */
+static void hold__until_the_pace_lets_go(void **state)
+{
+	struct tux_pair *p;
+	struct tux_list a;
+
+	(void)state;
+	start();
+	tux_list_init(&a);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
+	p->in_flight = p->cc.w.cwnd;
+	tux_pair_wait(&ps, p, &a);
+	tux_pair_hold(&ps, p);
+	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
+	p->in_flight = 0;
+	p->pace.next = 1000;
+	assert_null(tux_pair_next(p, 5));
+	tux_pair_hold(&ps, p);
+	assert_int_equal(tux_pairs_deadline(&ps), 1000);
+	assert_ptr_equal(tux_pairs_due(&ps, 1000), &a);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+static void fit__packets_of_the_path(void **state)
+{
+	struct tux_pair *p;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, here, ip, 7, 9000);
+	p->pmtu.len = 1442;
+	tux_pair_fit(p);
+	assert_int_equal(p->cc.mss, 1442);
+	assert_ptr_equal(tux_pair_get(&ps, here, ip, 7, 9500), p);
+	assert_int_equal(p->cc.mss, 1442);
+	p->pmtu.len = UINT32_MAX;
+	tux_pair_fit(p);
+	assert_int_equal(p->cc.mss, 9500);
+	tux_pair_put(&ps, p);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
 static void timeout__of_one_while_others_are_answered(void **state)
 {
 	struct tux_pair *p;
 
 	(void)state;
 	start();
-	p = tux_pair_get(&ps, ip, 7, MSS);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->cc.w.cwnd = 100 * MSS;
 	p->ack_at = 900;
 	tux_pair_timeout(p, 1, 500, 600, 1000);
@@ -140,7 +187,7 @@ static struct tux_pair *used(struct tux_list *a, struct tux_list *b)
 	start();
 	tux_list_init(a);
 	tux_list_init(b);
-	p = tux_pair_get(&ps, ip, 7, MSS);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->ack_at = 1000;
 	tux_pair_use(&ps, p, a, 1000);
 	tux_pair_use(&ps, p, b, 1000);
@@ -205,7 +252,7 @@ static void stalled__unless_others_were_answered(void **state)
 
 	(void)state;
 	start();
-	p = tux_pair_get(&ps, ip, 7, MSS);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->ack_at = 1000;
 	tux_pair_stalled(p, 900);
 	assert_false(p->down);
@@ -224,6 +271,8 @@ int main(void)
 		cmocka_unit_test(get__no_token_no_company),
 		cmocka_unit_test(next__in_the_order_of_the_line),
 		cmocka_unit_test(due__when_the_pace_lets_go),
+		cmocka_unit_test(hold__until_the_pace_lets_go),
+		cmocka_unit_test(fit__packets_of_the_path),
 		cmocka_unit_test(timeout__of_one_while_others_are_answered),
 		cmocka_unit_test(rested__each_in_its_turn),
 		cmocka_unit_test(rested__not_while_there_is_news),
