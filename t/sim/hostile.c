@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "conn/conn.h"
 #include "forge.h"
 #include "wire/frame.h"
 #include "wire/pkt.h"
@@ -235,6 +236,7 @@ static void blind(struct sim *s)
 	uint32_t good = tux_get32(p + 20);
 	unsigned i;
 
+	b->c->first -= 1 << 22;		/* as if it had sent so many */
 	for (i = 0; i < 4; i++) {
 		tux_put32(p + 20, good + (uint32_t)ack[i]);
 		sim_seal(b, p);
@@ -243,6 +245,26 @@ static void blind(struct sim *s)
 	}
 	SIM_CHECK(s, tux_conn_stats(b->c)->dropped == 4);
 	SIM_CHECK(s, !b->closed && !b->rerr);
+	finish(s);
+}
+
+/* As if two more had arrived than were sent. */
+static void sack_of_nothing(struct sim *s)
+{
+	uint8_t *p = reset(s), *rec = p + TUX_PKT_HDR;
+	uint32_t next = (uint32_t)b->c->sentq.next;
+
+	p[3] = 0;
+	rec[0] = TUX_REC_SACK;
+	tux_put16(rec + 2, TUX_SACK_EACH);
+	tux_put32(rec + TUX_REC_HDR, next);
+	tux_put32(rec + TUX_REC_HDR + 4, next + 2);
+	numbered.len = TUX_PKT_HDR + TUX_REC_HDR + TUX_SACK_EACH;
+	tux_put16(p + 4, (uint16_t)numbered.len);
+	sim_seal(b, p);
+	sim_host_input(b->host, &a->host->addr, p, numbered.len,
+		       TUX_ECN_NONE);
+	SIM_CHECK(s, tux_conn_stats(b->c)->dropped == 1);
 	finish(s);
 }
 
@@ -334,6 +356,7 @@ const struct sim_story sim_stories[] = {
 	{ "secret", secret },
 	{ "forged", forged },
 	{ "blind", blind },
+	{ "sack_of_nothing", sack_of_nothing },
 	{ "unsealed", unsealed },
 	{ "sealed", sealed },
 	{ "unknown_frame", unknown_frame },

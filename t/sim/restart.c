@@ -123,15 +123,39 @@ static void server_hellos(struct sim *s)
 	hellos(s, 1);
 }
 
+static const struct tux_hello hello = {
+	.flags = TUX_HELLO_WANT, .version = TUX_WIRE_VERSION, .port = SIM_PORT,
+	.id = 5, .nonce = 1, .token = 9, .pkt_max = 1400, .window = 65536,
+};
+
+/* The echo of a nonce that was another connection's proves nothing of this one's
+ * path. */
+static void old_echo(struct sim *s)
+{
+	struct tux_hello h = hello;
+	struct tux_addr from;
+
+	sim_pair(s, &a, &b);
+	a->conn->foul = true;		/* the rest is TCP's */
+	sim_part(s, 0, 1, true);
+	sim_run(s, s->now + TUX_USEC(2500));
+	from = b->host->addr;
+	h.echo = a->c->nonce ^ 1;
+	tux_hello_recv(a->c, &from, &h, s->now);
+	SIM_CHECK(s, a->c->phase == TUX_PHASE_OPENING);
+	h.echo ^= 1;
+	tux_hello_recv(a->c, &from, &h, s->now);
+	SIM_CHECK(s, a->c->phase == TUX_PHASE_PROVED);
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(200));
+}
+
 /* There is no memory for what the new process says; then the old one, which it
  * was not, speaks again. */
 static void no_memory(struct sim *s)
 {
-	struct tux_hello h = {
-		.flags = TUX_HELLO_WANT, .version = TUX_WIRE_VERSION,
-		.port = SIM_PORT, .id = 5, .nonce = 1, .token = 9,
-		.pkt_max = 1400, .window = 65536,
-	};
+	struct tux_hello h = hello;
 	struct tux_addr from;
 
 	sim_pair(s, &a, &b);
@@ -166,6 +190,7 @@ const struct sim_story sim_stories[] = {
 	{ "server_own_ports", server_own_ports },
 	{ "client_hellos", client_hellos },
 	{ "server_hellos", server_hellos },
+	{ "old_echo", old_echo },
 	{ "no_memory", no_memory },
 	{ NULL, NULL },
 };

@@ -2,6 +2,7 @@
 /*
  * upgrade - a connection moves from TCP to Tux
  */
+#include "conn/conn.h"
 #include "sim.h"
 
 /* Who has written and waits is announced where it stands; its next byte goes
@@ -146,10 +147,34 @@ static void empty(struct sim *s)
 		"[  63.250] a > gone\n");
 }
 
+/* An announcement waits for a latch; an older one, late, does not take its
+ * place. */
+static void older_behind(struct sim *s)
+{
+	struct sim_end *a, *b;
+	struct tux_duplex_rx *r;
+
+	sim_pair(s, &a, &b);
+	sim_ms(s, 1);
+	sim_link(a->host, b->host)->down = true;	/* a's own are lost */
+	r = &b->c->dx->rx;
+	SIM_CHECK(s, tux_latch_try(&r->latch));
+	tux_upgrade_prepare(b->c, 7, 5000, s->now);
+	tux_upgrade_prepare(b->c, 6, 4000, s->now);
+	tux_latch_drop(&r->latch);
+	tux_upgrade_expire(b->c, b->c->retry_at);
+	SIM_CHECK(s, r->gen == 7 && r->at == 5000);
+	b->conn->foul = true;		/* nobody announced that */
+	sim_finish(a);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(200));
+}
+
 const struct sim_story sim_stories[] = {
 	{ "quiet", quiet },
 	{ "requests", requests },
 	{ "server_first", server_first },
 	{ "empty", empty },
+	{ "older_behind", older_behind },
 	{ NULL, NULL },
 };
