@@ -27,7 +27,8 @@ enum { THREADS_MAX = 64 };
 
 static const char usage[] =
 	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
-	"              [--attach=start|demand] [--zero-copy=off|auto|on] [-v]\n"
+	"              [--attach=start|demand] [--zero-copy=off|auto|on]\n"
+	"              [--congestion=cubic|newreno] [-v]\n"
 	"              PROGRAM [ARG]...\n";
 
 static const char help[] =
@@ -39,13 +40,16 @@ static const char help[] =
 	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
 	"      --attach=start     take the interface at once, and keep it\n"
 	"      --zero-copy=auto   AF_XDP without copying, where that works\n"
+	"      --congestion=NAME  how fast to send: cubic or newreno\n"
 	"  -v, --verbose          one line per connection on standard error\n"
 	"  -h, --help             this text\n"
 	"      --version          the version\n"
 	"\n"
 	"See tuxrun(1).\n";
 
-enum { OPT_IO = 256, OPT_ATTACH, OPT_ZERO_COPY, OPT_VERSION };
+enum {
+	OPT_IO = 256, OPT_ATTACH, OPT_ZERO_COPY, OPT_CONGESTION, OPT_VERSION,
+};
 
 #ifdef TUX_XDP
 static const bool have_xdp = true;
@@ -59,6 +63,7 @@ static const struct option options[] = {
 	{ "io", required_argument, NULL, OPT_IO },
 	{ "attach", required_argument, NULL, OPT_ATTACH },
 	{ "zero-copy", required_argument, NULL, OPT_ZERO_COPY },
+	{ "congestion", required_argument, NULL, OPT_CONGESTION },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -137,6 +142,14 @@ static void set_zero_copy(const char *when)
 		die(EXIT_SELF, "zero copy '%s' is neither 'off' nor 'auto' "
 		    "nor 'on'", when);
 	set("TUX_ZERO_COPY", when);
+}
+
+static void set_congestion(const char *name)
+{
+	if (strcmp(name, "cubic") && strcmp(name, "newreno"))
+		die(EXIT_SELF, "congestion control '%s' is neither 'cubic' nor "
+		    "'newreno'", name);
+	set("TUX_CONGESTION", name);
 }
 
 /* Why AF_XDP cannot work, as far as can be seen from here; NULL. */
@@ -249,6 +262,9 @@ static void parse(int argc, char **argv)
 			break;
 		case OPT_ZERO_COPY:
 			set_zero_copy(optarg);
+			break;
+		case OPT_CONGESTION:
+			set_congestion(optarg);
 			break;
 		case 'v':
 			set("TUX_VERBOSE", "1");

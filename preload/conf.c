@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "part/cc.h"
+
 struct conf conf;
 
 enum { MAX_THREADS = 64 };
@@ -38,6 +40,7 @@ void conf_init(void)
 	const char *io = getenv("TUX_IO");
 	const char *attach = getenv("TUX_ATTACH");
 	const char *zerocopy = getenv("TUX_ZERO_COPY");
+	const char *cc = getenv("TUX_CONGESTION");
 	const char *verbose = getenv("TUX_VERBOSE");
 
 	set_iface(getenv("TUX_IFACE"));
@@ -48,5 +51,7 @@ void conf_init(void)
 		conf.zerocopy = TUX_ZEROCOPY_AUTO;
 	else if (zerocopy && strcmp(zerocopy, "on") == 0)
 		conf.zerocopy = TUX_ZEROCOPY_ON;
+	conf.cc = cc && strcmp(cc, tux_cc_newreno.name) == 0 ?
+		  &tux_cc_newreno : NULL;
 	conf.verbose = verbose && *verbose && strcmp(verbose, "0") != 0;
 }

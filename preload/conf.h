@@ -23,6 +23,7 @@ struct conf {
 	enum tux_io io;
 	bool attach_start;
 	enum tux_zerocopy zerocopy;
+	const struct tux_cc_ops *cc;	/* NULL: the usual */
 	bool verbose;
 };
 

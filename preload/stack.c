@@ -36,6 +36,7 @@ static void start(void)
 		.threads = conf.threads,
 		.attach_start = conf.attach_start,
 		.zerocopy = conf.zerocopy,
+		.cc = conf.cc,
 		.ready = on_ready,
 		.decided = on_decided,
 		.gone = on_gone,

@@ -34,12 +34,15 @@ struct tux_end;
 
 enum tux_io { TUX_IO_XDP, TUX_IO_UDP };
 
+struct tux_cc_ops;
+
 struct tux_stack_opts {
 	const char *ifname;	/* only connections over it; NULL: any but lo */
 	enum tux_io io;
 	unsigned threads;	/* dedicated loops; 0: one loop, inline */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
 	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
+	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
 	uint32_t message_max;	/* the longest message that ends may send or
 				 * take; 0: they take none */
 

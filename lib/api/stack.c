@@ -53,6 +53,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.ends = &s->ends,
 		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
 			     TUX_USEC(ACK_INLINE_US),
+		.cc = s->o.cc,
 		.ready = s->o.ready,
 		.decided = s->o.decided,
 		.gone = s->o.gone,

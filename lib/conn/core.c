@@ -29,7 +29,8 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 	key.k1 = tux_rng_u64(&core->rng);
 	tux_table_init(&core->table, &key, core->mem);
 	tux_heap_init(&core->timers, core->mem);
-	tux_pairs_init(&core->pairs, &key, core->mem);
+	tux_pairs_init(&core->pairs, &key, o->cc ? o->cc : &tux_cc_cubic,
+		       core->mem);
 	tux_list_init(&core->sendq);
 	tux_list_init(&core->untimed);
 	*cp = core;

@@ -29,6 +29,7 @@
 #include "wire/addr.h"
 #include "wire/wire.h"
 
+struct tux_cc_ops;
 struct tux_core;
 struct tux_conn;
 
@@ -68,6 +69,7 @@ struct tux_core_opts {
 					 * number of the connection's TCP port */
 	tux_time ack_delay;		/* the longest we may hold back an ack */
 	uint32_t pkt_max;		/* longest packet we take (0: TUX_PKT_MAX) */
+	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
 };
 
 struct tux_conn_opts {

@@ -8,9 +8,10 @@
 /* ---- all of them ---- */
 
 void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
-		    const struct tux_mem *mem)
+		    const struct tux_cc_ops *cc, const struct tux_mem *mem)
 {
 	ps->mem = mem;
+	ps->cc = cc;
 	ps->key = *key;
 	ps->n = 0;
 	tux_map_init(&ps->map, key->k0, mem);
@@ -69,7 +70,7 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	tux_list_init(&p->users);
 	tux_rtt_init(&p->rtt, 0);
 	tux_pmtu_init(&p->pmtu);
-	tux_cc_init(&p->cc, &tux_cc_cubic, mss);
+	tux_cc_init(&p->cc, ps->cc, mss);
 	return p;
 }
 

@@ -28,6 +28,7 @@
 
 struct tux_pairs {			/* all of a core */
 	const struct tux_mem *mem;
+	const struct tux_cc_ops *cc;	/* how their windows grow */
 	struct tux_key key;
 	struct tux_map map;
 	struct tux_heap paces;		/* those whose pace holds somebody back */
@@ -56,7 +57,7 @@ struct tux_pair {
 };
 
 void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
-		    const struct tux_mem *mem);
+		    const struct tux_cc_ops *cc, const struct tux_mem *mem);
 void tux_pairs_fini(struct tux_pairs *ps);
 
 /* The earliest instant at which tux_pairs_due() or tux_pairs_rested() may have

@@ -48,6 +48,7 @@ static int open_core(struct tux_loop *l)
 		.port = l->link->port,
 		.ack_delay = l->o.ack_delay,
 		.pkt_max = l->link->pkt_max,
+		.cc = l->o.cc,
 	};
 	int err = tux_clock_seed(&o.seed);
 

@@ -26,11 +26,14 @@
 
 struct tux_loop;
 
+struct tux_cc_ops;
+
 struct tux_loop_opts {
 	const struct tux_link_ops *link;
 	struct tux_link_opts link_opts;
 	struct tux_ends *ends;		/* shared by the loops of a stack */
 	tux_time ack_delay;
+	const struct tux_cc_ops *cc;	/* NULL: CUBIC */
 	/* Told in a turn, by the thread that drives; @user is the end's. */
 	void (*ready)(void *user);
 	void (*decided)(void *user, bool tux, enum tux_reason why);

@@ -36,6 +36,7 @@ fails "half a number"     125 --io udp -m threads=3x true
 fails "unknown mode"      125 --io udp -m outline true
 fails "attached whenever" 125 --io udp --attach=whenever true
 fails "half a copy"       125 --zero-copy=half true
+fails "no such control"   125 --congestion=reno true
 fails "not executable"    126 --io udp /etc/passwd
 fails "not there"         127 --io udp /nowhere/program
 fails "says why it is TCP"  0 -i lo true
@@ -47,6 +48,7 @@ same "backend"       udp "$(says TUX_IO --io udp)"
 same "backend by environment" udp "$(TUX_IO=udp says TUX_IO)"
 same "none chosen"   xdp "$(says TUX_IO)"
 same "attach"        start "$(says TUX_ATTACH --io udp --attach=start)"
+same "congestion"    newreno "$(says TUX_CONGESTION --io udp --congestion=newreno)"
 same "zero copy"     auto "$(says TUX_ZERO_COPY --io udp --zero-copy=auto)"
 same "interface"     lo "$(says TUX_IFACE --io udp -i lo)"
 same "mode"          threads=2 "$(says TUX_MODE --io udp -m threads=2)"

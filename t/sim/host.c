@@ -74,6 +74,7 @@ void sim_host_init(struct sim_host *h)
 		.seed = { sim_rand(h->s), sim_rand(h->s) },
 		.port = h->s->tcp_ports ? 0 : (uint16_t)(7000 + h->i),
 		.ack_delay = TUX_MSEC(1),
+		.cc = h->s->cc,
 	};
 
 	memcpy(h->addr.ip, h->s->v6 ? net6 : net4, sizeof(h->addr.ip));

@@ -75,6 +75,23 @@ static void one_pair(struct sim *s)
 		     sim_link(&s->host[0], &s->host[1])->sent_n);
 }
 
+/* Reno's way: one straight line after another, and the link is used. */
+static void newreno(struct sim *s)
+{
+	uint64_t before[FLOWS], after[FLOWS], sum;
+
+	s->cc = &tux_cc_newreno;
+	flows(s, 2);
+	SIM_CHECK(s, k[0]->end[0].c->pair->cc.ops == &tux_cc_newreno);
+	slow_link(s);
+	sim_ms(s, 1000);
+	sum = got(2, before);
+	sim_ms(s, 3000);
+	sum = got(2, after) - sum;
+	SIM_CHECK(s, sum > 3 * 10000000 / 100 * 85);
+	SIM_CHECK(s, jain(2, before) > 900);
+}
+
 /* One sends all the time, one only now and then: that one has its turn. */
 static void nobody_starves(struct sim *s)
 {
@@ -188,6 +205,7 @@ static void then_the_pace(struct sim *s)
 
 const struct sim_story sim_stories[] = {
 	{ "one_pair", one_pair },
+	{ "newreno", newreno },
 	{ "nobody_starves", nobody_starves },
 	{ "then_the_pace", then_the_pace },
 	{ "short_path", short_path },

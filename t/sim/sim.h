@@ -70,6 +70,7 @@ struct sim {
 	tux_time now;
 	uint64_t rng;
 	bool v6;		/* addresses are IPv6's */
+	const struct tux_cc_ops *cc;	/* of hosts to come; NULL: the usual */
 	uint64_t digest;	/* of all datagrams, with their times, but for
 				 * the addresses in them */
 	struct sim_event *heap;

@@ -25,7 +25,7 @@ static const struct tux_mem mem = { take, give, NULL };
 
 static void start(void)
 {
-	tux_pairs_init(&ps, &(struct tux_key){ 1, 2 }, &mem);
+	tux_pairs_init(&ps, &(struct tux_key){ 1, 2 }, &tux_cc_cubic, &mem);
 }
 
 static void get__one_for_the_same_loop(void **state)
