@@ -72,6 +72,7 @@ struct tux_conn_open {			/* the opening exchange */
 	tux_time at;			/* the next HELLO by timer */
 	tux_time sent_at;
 	unsigned tries;			/* HELLOs sent by timer */
+	bool refused;			/* the loop has no handle of TCP: never */
 };
 
 struct tux_conn_tx {			/* the direction that we send */

@@ -55,8 +55,7 @@ void tux_hello_touch(struct tux_conn *c, tux_time now)
 
 void tux_hello_again(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || !may_begin(c) ||
-	    c->reason == TUX_REASON_NO_FD)
+	if (c->phase != TUX_PHASE_OPENING || !may_begin(c) || c->open.refused)
 		return;
 	c->open.tries = 0;
 	c->open.at = now;
@@ -95,7 +94,7 @@ static struct tux_key derive(const struct tux_conn *c, uint8_t label)
 
 void tux_hello_proved(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING)
+	if (c->phase != TUX_PHASE_OPENING || c->open.refused)
 		return;
 	c->phase = TUX_PHASE_PROVED;
 	c->open.at = TUX_NEVER;
@@ -104,7 +103,7 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 	if (c->core->ev->own(c->core->arg, c) < 0) {
 		c->tx.announce_at = TUX_NEVER;
 		c->phase = TUX_PHASE_OPENING;	/* as if nobody answered */
-		c->open.tries = TRIES;
+		c->open.refused = true;
 		tux_conn_decide(c, TUX_REASON_NO_FD);
 		tux_messages_silent(c);
 		return;
@@ -186,7 +185,7 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	}
 	if (h->nonce != c->peer_nonce && !learn(c, from, h))
 		return;
-	if (c->open.tries >= TRIES && c->reason == TUX_REASON_NO_FD)
+	if (c->open.refused)
 		return;
 	if (h->echo == c->nonce)
 		tux_hello_proved(c, now);
