@@ -35,6 +35,23 @@ static void line(struct sim *s, bool golden, const char *who, const char *what)
 		fputs(buf, stderr);
 }
 
+/* A number that the line does not show is 0, or TUX_NOWHERE. */
+static void check_hidden(struct sim *s, const struct tux_trace *t)
+{
+	const struct tux_trace ones = { t->what, { 1, 1, 1 } };
+	char text[120];
+	const char *p = text;
+	unsigned shown = 0;
+
+	tux_trace_text(&ones, text, sizeof(text));
+	while ((p = strchr(p, '1')) != NULL) {
+		shown++;
+		p++;
+	}
+	while (shown < 3)
+		SIM_CHECK(s, t->n[shown++] + 1 <= 1);
+}
+
 void sim_trace_event(struct sim_end *e, const struct tux_trace *t)
 {
 	struct sim *s = e->conn->s;
@@ -45,6 +62,7 @@ void sim_trace_event(struct sim_end *e, const struct tux_trace *t)
 			 e->conn->i);
 	else
 		snprintf(who, sizeof(who), "%c >", e->host->name);
+	check_hidden(s, t);
 	tux_trace_text(t, what, sizeof(what));
 	line(s, s->only >> t->what & 1, who, what);
 }
