@@ -34,9 +34,8 @@ static void on_family(void *arg, const struct nlmsghdr *h)
 	struct tux_attrs t;
 	uint16_t *family = arg;
 
-	tux_attrs_parse(&t, h, sizeof(struct genlmsghdr));
-	if (t.at[CTRL_ATTR_FAMILY_ID])
-		*family = mnl_attr_get_u16(t.at[CTRL_ATTR_FAMILY_ID]);
+	if (tux_attrs_parse(&t, h, sizeof(struct genlmsghdr)))
+		tux_attr_get(&t, CTRL_ATTR_FAMILY_ID, family, sizeof(*family));
 }
 
 /* The number of the family, or 0: this kernel has none. */
@@ -53,15 +52,14 @@ void tux_feature_parse(struct tux_feature *f, const struct nlmsghdr *h)
 {
 	struct tux_attrs t;
 
-	tux_attrs_parse(&t, h, sizeof(struct genlmsghdr));
-	if (!t.at[NETDEV_A_DEV_XDP_FEATURES])
+	if (!tux_attrs_parse(&t, h, sizeof(struct genlmsghdr)) ||
+	    !tux_attr_get(&t, NETDEV_A_DEV_XDP_FEATURES, &f->xdp,
+			  sizeof(f->xdp)))
 		return;
 	f->known = true;
-	f->xdp = mnl_attr_get_u64(t.at[NETDEV_A_DEV_XDP_FEATURES]);
-	if (t.at[NETDEV_A_DEV_XDP_ZC_MAX_SEGS])
-		f->zc_segs = mnl_attr_get_u32(t.at[NETDEV_A_DEV_XDP_ZC_MAX_SEGS]);
-	if (t.at[NETDEV_A_DEV_XSK_FEATURES])
-		f->xsk = mnl_attr_get_u64(t.at[NETDEV_A_DEV_XSK_FEATURES]);
+	tux_attr_get(&t, NETDEV_A_DEV_XDP_ZC_MAX_SEGS, &f->zc_segs,
+		     sizeof(f->zc_segs));
+	tux_attr_get(&t, NETDEV_A_DEV_XSK_FEATURES, &f->xsk, sizeof(f->xsk));
 }
 
 static void on_dev(void *arg, const struct nlmsghdr *h)

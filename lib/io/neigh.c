@@ -71,15 +71,17 @@ static bool get_ip(struct tux_addr *to, const struct nlattr *a)
 				mnl_attr_get_payload_len(a));
 }
 
-static bool get_mac(uint8_t *mac, const struct nlattr *a)
-{
-	if (!a || mnl_attr_get_payload_len(a) != TUX_ETH_MAC)
-		return false;
-	memcpy(mac, mnl_attr_get_payload(a), TUX_ETH_MAC);
-	return true;
-}
 
 /* ---- interfaces ---- */
+
+static void get_name(char *name, size_t cap, const struct nlattr *a)
+{
+	size_t len = mnl_attr_get_payload_len(a);
+
+	len = strnlen(mnl_attr_get_str(a), len < cap ? len : cap - 1);
+	memcpy(name, mnl_attr_get_str(a), len);
+	name[len] = 0;
+}
 
 static void on_iface(void *arg, const struct nlmsghdr *h)
 {
@@ -88,17 +90,15 @@ static void on_iface(void *arg, const struct nlmsghdr *h)
 	struct tux_iface *i = arg;
 	struct tux_attrs t;
 
-	if (h->nlmsg_type != RTM_NEWLINK)
+	if (h->nlmsg_type != RTM_NEWLINK ||
+	    !tux_attrs_parse(&t, h, sizeof(*m)))
 		return;
-	tux_attrs_parse(&t, h, sizeof(*m));
 	i->index = (unsigned)m->ifi_index;
 	i->up = (m->ifi_flags & up) == up;
-	if (t.at[IFLA_MTU])
-		i->mtu = mnl_attr_get_u32(t.at[IFLA_MTU]);
+	tux_attr_get(&t, IFLA_MTU, &i->mtu, sizeof(i->mtu));
 	if (t.at[IFLA_IFNAME])
-		strncpy(i->name, mnl_attr_get_str(t.at[IFLA_IFNAME]),
-			sizeof(i->name) - 1);
-	get_mac(i->mac, t.at[IFLA_ADDRESS]);
+		get_name(i->name, sizeof(i->name), t.at[IFLA_IFNAME]);
+	tux_attr_get(&t, IFLA_ADDRESS, i->mac, sizeof(i->mac));
 }
 
 int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
@@ -125,19 +125,19 @@ static void on_route(void *arg, const struct nlmsghdr *h)
 	struct tux_route *r = arg;
 	struct tux_attrs t;
 
-	if (h->nlmsg_type != RTM_NEWROUTE || m->rtm_type != RTN_UNICAST)
+	if (h->nlmsg_type != RTM_NEWROUTE ||
+	    !tux_attrs_parse(&t, h, sizeof(*m)) || m->rtm_type != RTN_UNICAST)
 		return;
-	tux_attrs_parse(&t, h, sizeof(*m));
-	if (t.at[RTA_OIF])
-		r->index = mnl_attr_get_u32(t.at[RTA_OIF]);
+	tux_attr_get(&t, RTA_OIF, &r->index, sizeof(r->index));
 	if (t.at[RTA_GATEWAY]) {
 		get_ip(&r->hop, t.at[RTA_GATEWAY]);
 	} else if (t.at[RTA_VIA]) {
 		/* A gateway of the other family: u16 family, then its bytes. */
 		const struct nlattr *via = t.at[RTA_VIA];
 		const uint8_t *p = mnl_attr_get_payload(via);
+		size_t len = mnl_attr_get_payload_len(via);
 
-		bytes_to_ip(&r->hop, p + 2, mnl_attr_get_payload_len(via) - 2u);
+		bytes_to_ip(&r->hop, p + 2, len < 2 ? 0 : len - 2);
 	}
 }
 
@@ -167,7 +167,7 @@ static void set_hop(struct tux_hop *hop, uint16_t state, const struct tux_attrs 
 {
 	uint8_t mac[TUX_ETH_MAC];
 
-	if (state & GOOD && get_mac(mac, t->at[NDA_LLADDR])) {
+	if (state & GOOD && tux_attr_get(t, NDA_LLADDR, mac, sizeof(mac))) {
 		memcpy(hop->mac, mac, sizeof(mac));
 		hop->known = true;
 	} else if (state & NUD_FAILED) {
@@ -180,10 +180,9 @@ static void on_hop(void *arg, const struct nlmsghdr *h)
 	const struct ndmsg *m = mnl_nlmsg_get_payload(h);
 	struct tux_attrs t;
 
-	if (h->nlmsg_type != RTM_NEWNEIGH)
-		return;
-	tux_attrs_parse(&t, h, sizeof(*m));
-	set_hop(arg, m->ndm_state, &t);
+	if (h->nlmsg_type == RTM_NEWNEIGH &&
+	    tux_attrs_parse(&t, h, sizeof(*m)))
+		set_hop(arg, m->ndm_state, &t);
 }
 
 static struct nlmsghdr *neigh_request(struct tux_neigh *n, uint16_t type,
@@ -263,8 +262,7 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 	struct tux_attrs t;
 	unsigned i;
 
-	tux_attrs_parse(&t, h, sizeof(*m));
-	if (!get_ip(&a, t.at[NDA_DST]))
+	if (!tux_attrs_parse(&t, h, sizeof(*m)) || !get_ip(&a, t.at[NDA_DST]))
 		return;
 	for (i = 0; i < TUX_HOPS; i++) {
 		struct tux_hop *hop = &n->hop[i];

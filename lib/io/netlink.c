@@ -51,6 +51,13 @@ struct nlmsghdr *tux_netlink_request(struct tux_netlink *n, uint16_t type,
 	return h;
 }
 
+/* Is a whole message at @h?  libmnl takes a length beyond INT_MAX for a negative
+ * one, which fits everywhere. */
+static bool whole(const struct nlmsghdr *h, int left)
+{
+	return mnl_nlmsg_ok(h, left) && h->nlmsg_len <= (unsigned)left;
+}
+
 /* One datagram of messages.  1: there is more to come; 0: that was the end;
  * -errno as the kernel says. */
 static int take(struct tux_netlink *n, size_t len, bool dump,
@@ -59,7 +66,7 @@ static int take(struct tux_netlink *n, size_t len, bool dump,
 	const struct nlmsghdr *h = (const void *)n->buf;
 	int left = (int)len;
 
-	for (; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left)) {
+	for (; whole(h, left); h = mnl_nlmsg_next(h, &left)) {
 		const struct nlmsgerr *e = mnl_nlmsg_get_payload(h);
 
 		if (h->nlmsg_seq != n->seq)
@@ -67,7 +74,8 @@ static int take(struct tux_netlink *n, size_t len, bool dump,
 		if (h->nlmsg_type == NLMSG_DONE)
 			return 0;
 		if (h->nlmsg_type == NLMSG_ERROR)
-			return e->error;
+			return mnl_nlmsg_get_payload_len(h) >= sizeof(*e) ?
+			       e->error : -EPROTO;
 		fn(arg, h);
 		if (!dump)
 			return 0;
@@ -110,8 +118,7 @@ int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg)
 		else if (len <= 0)
 			return lost;
 		else
-			for (; mnl_nlmsg_ok(h, left);
-			     h = mnl_nlmsg_next(h, &left))
+			for (; whole(h, left); h = mnl_nlmsg_next(h, &left))
 				fn(arg, h);
 	}
 }
@@ -126,8 +133,21 @@ static int on_attr(const struct nlattr *a, void *arg)
 	return MNL_CB_OK;
 }
 
-void tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip)
+bool tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip)
 {
 	memset(t, 0, sizeof(*t));
+	if (mnl_nlmsg_get_payload_len(h) < skip)
+		return false;
 	mnl_attr_parse(h, (unsigned)skip, on_attr, t);
+	return true;
+}
+
+bool tux_attr_get(const struct tux_attrs *t, unsigned type, void *p, size_t len)
+{
+	const struct nlattr *a = t->at[type];
+
+	if (!a || mnl_attr_get_payload_len(a) != len)
+		return false;
+	memcpy(p, mnl_attr_get_payload(a), len);
+	return true;
 }

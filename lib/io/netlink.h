@@ -51,7 +51,12 @@ int tux_netlink_ask(struct tux_netlink *n, struct nlmsghdr *h,
  * lost, so that everything may be different. */
 int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg);
 
-/* Finds the attributes of @h behind a family header of @skip bytes. */
-void tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip);
+/* Finds the attributes of @h behind a family header of @skip bytes.  False: it is
+ * too short to have that. */
+bool tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip);
+
+/* Copies attribute @type to @p.  False, and nothing is copied: it is not there,
+ * or has not just @len bytes. */
+bool tux_attr_get(const struct tux_attrs *t, unsigned type, void *p, size_t len);
 
 #endif
