@@ -44,7 +44,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 	c->tx.probe_at = tux_time_add(now, c->tx.hold);
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(60));
 	tux_conn_trace(c, TUX_TRACE_BACK, c->out.off, 0, 0);
-	tux_conn_decide(c, TUX_REASON_STALLED);
+	tux_conn_decide(c, tux_conn_why_back(c));
 	tux_conn_tcp(c);
 	tux_conn_check_end(c, now);
 }
@@ -128,11 +128,15 @@ static bool pin_plain(struct tux_conn *c, tux_time now)
 	return both;
 }
 
-void tux_back_raw(struct tux_conn *c, tux_time now)
+void tux_back_raw(struct tux_conn *c, enum tux_reason why, tux_time now)
 {
 	bool first = !c->tx.raw_wanted;
 
 	c->tx.raw_wanted = true;
+	if (first) {
+		c->tx.raw_why = why;
+		tux_conn_decide(c, why);
+	}
 	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = false;
 	if (!pin_plain(c, now))

@@ -98,6 +98,7 @@ struct tux_conn_tx {			/* the direction that we send */
 	bool tail;			/* one packet may leave in spite of it */
 	bool done;			/* the peer has everything; TCP is shut */
 	bool raw_wanted;
+	enum tux_reason raw_why;	/* who wants it */
 };
 
 struct tux_conn_rx {			/* the direction that we receive */
@@ -350,8 +351,8 @@ void tux_back_early(struct tux_conn *c, tux_time now);
 void tux_back_alive(struct tux_conn *c, tux_time now);
 /* The SWITCH frame has gone into TCP. */
 void tux_back_again(struct tux_conn *c, tux_time now);
-/* Wants plain TCP for good, in both directions. */
-void tux_back_raw(struct tux_conn *c, tux_time now);
+/* Wants plain TCP for good, in both directions; the first who does says @why. */
+void tux_back_raw(struct tux_conn *c, enum tux_reason why, tux_time now);
 /* Drained?  Then RAW is due. */
 void tux_back_raw_step(struct tux_conn *c, tux_time now);
 

@@ -140,6 +140,12 @@ static inline bool tux_conn_messages_here(const struct tux_conn *c)
 	       c->tx.away_at == TUX_NEVER;
 }
 
+/* Why does a direction go on over TCP? */
+static inline enum tux_reason tux_conn_why_back(const struct tux_conn *c)
+{
+	return c->tx.raw_wanted ? c->tx.raw_why : TUX_REASON_STALLED;
+}
+
 /* A latch was held: look again soon. */
 static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
 {

@@ -327,7 +327,7 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 			on_rx(c, now);
 	}
 	if (bits & TUX_RING_RAW)
-		tux_back_raw(c, now);
+		tux_back_raw(c, TUX_REASON_PINNED, now);
 	if (bits & TUX_RING_CLOSE)
 		on_close(c, false, now);
 	if (bits & (TUX_RING_MESSAGE | TUX_RING_CLOSE))

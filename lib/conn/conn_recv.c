@@ -78,8 +78,7 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		tux_upgrade_prepared(c, rec->gen, now);
 		return 0;
 	case TUX_REC_RAW:
-		tux_conn_decide(c, TUX_REASON_PEER_RAW);
-		tux_back_raw(c, now);
+		tux_back_raw(c, TUX_REASON_PEER_RAW, now);
 		return 0;
 	case TUX_REC_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);
@@ -175,7 +174,7 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 	struct tux_record sack;
 	bool has_sack;
 
-	if (!plausible(c, from, seq) || h->span > seq) {
+	if (!plausible(c, from, seq)) {
 		drop(c, seq);
 		return;
 	}

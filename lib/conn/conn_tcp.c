@@ -149,7 +149,7 @@ static void raw_done(struct tux_conn *c)
 	atomic_store(&c->dx->tx.hold, 0);
 	if (atomic_load(&c->dx->tx.shut))
 		c->core->ev->tcp_shut(c->core->arg, c);
-	tux_conn_decide(c, TUX_REASON_PINNED);
+	tux_conn_decide(c, c->tx.raw_why);
 	tux_conn_ready(c);
 }
 
@@ -261,9 +261,9 @@ static void rx_raw(struct tux_conn *c, tux_time now)
 	if (c->msg)
 		tux_message_no_more(c);
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
-	tux_conn_decide(c, TUX_REASON_PINNED);
+	tux_back_raw(c, TUX_REASON_PEER_RAW, now);	/* and so do we */
+	tux_conn_decide(c, c->tx.raw_why);
 	tux_conn_ready(c);
-	tux_back_raw(c, now);		/* and so do we */
 }
 
 static void on_frame(struct tux_conn *c, tux_time now)
@@ -279,7 +279,7 @@ static void on_frame(struct tux_conn *c, tux_time now)
 		c->in.left = f->len;
 		if (c->rx.tux) {
 			c->rx.tux = false;
-			tux_conn_decide(c, TUX_REASON_STALLED);
+			tux_conn_decide(c, tux_conn_why_back(c));
 		}
 		return;
 	case TUX_FRAME_MESSAGE:

@@ -87,7 +87,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = tux_time_add(now, c->tx.hold);
 		c->tx.away_at = c->tx.announce_at;
-		tux_conn_decide(c, TUX_REASON_STALLED);
+		tux_conn_decide(c, tux_conn_why_back(c));
 	}
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(HOLD_MAX_S));
 }

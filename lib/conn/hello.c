@@ -113,7 +113,7 @@ void tux_hello_proved(struct tux_conn *c, tux_time now)
 	tux_messages_proved(c);
 	if (c->tx.raw_wanted) {		/* now there is somebody to ask */
 		c->tx.raw_wanted = false;
-		tux_back_raw(c, now);
+		tux_back_raw(c, c->tx.raw_why, now);
 	}
 	tux_upgrade_tx(c, now);
 	/* Our HELLO may be lost, and the peer not be one to ask again: a packet

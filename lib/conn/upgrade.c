@@ -260,7 +260,7 @@ void tux_upgrade_expire(struct tux_conn *c, tux_time now)
 		if (c->tx.ack_gen)
 			tux_upgrade_prepared(c, c->tx.ack_gen, now);
 		if (c->tx.raw_wanted)
-			tux_back_raw(c, now);
+			tux_back_raw(c, c->tx.raw_why, now);
 		tux_upgrade_rx(c, now);
 	}
 	if (now >= c->tx.quiet_at)

@@ -45,6 +45,8 @@ static void one_asks(struct sim *s)
 		"[  51.000] b > back to tcp at 0\n"
 		"[  51.000] b > raw out at 0\n"
 		"[  52.000] a > raw in at 0\n");
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_PINNED);
+	SIM_CHECK(s, tux_conn_reason(b->c) == TUX_REASON_PEER_RAW);
 	finish(s);
 }
 
