@@ -55,8 +55,6 @@ static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
 {
 	if (start < c->sentq.floor)
 		start = c->sentq.floor;
-	if (end > c->sentq.next)
-		end = c->sentq.next;
 	for (; start < end; start++)
 		settle(c, start, out);
 }
@@ -89,10 +87,6 @@ static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
 {
 	struct tux_sentq *q = &c->sentq;
 
-	if (start >= q->next)
-		return;
-	if (end > q->next)
-		end = q->next;
 	if (q->next - start > TUX_SENTQ_CAP)
 		start = q->next - TUX_SENTQ_CAP;
 	while (q->lost_n && end > start && end > q->closed) {
@@ -225,21 +219,23 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 	return true;
 }
 
-/* Does @ack speak of what was sent, and not so long ago?  And @sack, of what was
- * sent behind that? */
+/* Does @ack speak of what was sent, and not so long ago?  And each range of @sack
+ * of something that was sent behind that? */
 static bool honest(const struct tux_conn *c, uint64_t ack,
 		   const struct tux_record *sack)
 {
 	unsigned i, n = sack ? sack->len / TUX_SACK_EACH : 0;
 	uint32_t start, end;
+	uint64_t from, to;
 
 	if (ack > c->sentq.next || ack < c->first ||
 	    ack + TUX_SEQ_REACH < c->sentq.floor)
 		return false;
 	for (i = 0; i < n; i++) {
 		tux_sack_get(sack, i, &start, &end);
-		if (tux_seq_expand(c->sentq.next, start) < ack ||
-		    tux_seq_expand(c->sentq.next, end) > c->sentq.next)
+		from = tux_seq_expand(c->sentq.next, start);
+		to = tux_seq_expand(c->sentq.next, end);
+		if (from < ack || from >= to || to > c->sentq.next)
 			return false;
 	}
 	return true;
