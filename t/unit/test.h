@@ -38,6 +38,7 @@ static inline uint32_t test_below(uint64_t *seed, uint32_t n)
 struct test_mem {
 	struct tux_mem mem;
 	int left;		/* allocations that still succeed; -1: all */
+	int fail_at;		/* this one does not; 0: see left */
 	int asked;		/* allocations asked for */
 	int live;		/* pieces not yet freed */
 };
@@ -47,7 +48,7 @@ static inline void *test_mem_alloc(void *arg, size_t len)
 	struct test_mem *m = arg;
 
 	m->asked++;
-	if (!m->left)
+	if (!m->left || m->asked == m->fail_at)
 		return NULL;
 	if (m->left > 0)
 		m->left--;

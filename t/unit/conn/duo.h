@@ -63,11 +63,17 @@ struct duo *duo_new(void);
 /* @e's end of the connection is opened at @e's now; with @messages, a takes
  * them.  What tux_core_open() says. */
 int duo_open(struct duo_end *e, bool messages);
+/* Another connection of @e's core, from a's TCP port @port, with what it needs. */
+int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
+		  struct tux_msgbox *box, struct tux_conn **cp);
+struct tux_duplex *duo_duplex(void);
+struct tux_msgbox *duo_box(void);
 /* Closes what is open; all memory must have been given back. */
 void duo_free(struct duo *d);
 
-/* For cmocka: both ends are open; the path is proved, too, and nothing written;
- * both directions are on rings; the same, and both take messages. */
+/* For cmocka: both ends are open; the path is proved, too, and nothing announced
+ * yet; both directions are on rings; the same, and both take messages.  Counts
+ * begin at zero then. */
 int duo_setup(void **state);
 int duo_setup_proved(void **state);
 int duo_setup_switched(void **state);

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many connections as one engine: whose packet it is, what shares a datagram,
+ * whose turn it is, and memory that runs out.
+ */
+#include <errno.h>
+
+#include "duo.h"
+#include "wire/pkt_sum.h"
+
+/* ---- birth ---- */
+
+static void new__no_memory(void **state)
+{
+	struct tux_core_opts o = { .port = 1 };
+	struct tux_core *core = NULL;
+	struct test_mem mem;
+
+	(void)state;
+	test_mem_init(&mem, 0);
+	o.mem = &mem.mem;
+	assert_int_equal(tux_core_new(&core, &o), -ENOMEM);
+	assert_null(core);
+	tux_core_free(NULL);
+}
+
+/* Numbers that nobody chose: two cores of one seed are alike, of two not. */
+static void new__seed_decides(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core_opts o = {
+		.mem = &d->mem.mem, .events = &d->a.events,
+		.seed = { 1, 2 }, .pkt_max = 1400,
+	};
+	struct tux_core *core;
+
+	assert_int_equal(tux_core_new(&core, &o), 0);
+	assert_true(core->token == d->a.core->token);
+	assert_true(core->token != d->b.core->token);
+	assert_int_equal(core->pkt_max, 1400);
+	assert_int_equal(d->a.core->pkt_max, TUX_PKT_MAX);
+	assert_ptr_equal(core->pairs.cc, &tux_cc_cubic);
+	tux_core_free(core);
+}
+
+static void new__congestion_control(void **state)
+{
+	struct tux_core_opts o = { .cc = &tux_cc_newreno };
+	struct tux_core *core;
+	struct test_mem mem;
+
+	(void)state;
+	test_mem_init(&mem, -1);
+	o.mem = &mem.mem;
+	assert_int_equal(tux_core_new(&core, &o), 0);
+	assert_ptr_equal(core->pairs.cc, &tux_cc_newreno);
+	tux_core_free(core);
+	assert_int_equal(mem.live, 0);
+}
+
+static void open__once(void **state)
+{
+	struct duo *d = *state;
+	struct tux_duplex *dx = duo_duplex();
+	struct tux_conn *c;
+	int live = d->mem.live;
+
+	assert_int_equal(duo_open_more(&d->a, 40000, dx, NULL, &c), -EEXIST);
+	assert_int_equal(d->mem.live, live);
+	assert_int_equal(d->a.core->conn_n, 1);
+	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
+	assert_int_equal(d->a.core->conn_n, 2);
+	tux_conn_close(c);
+	assert_int_equal(d->a.core->conn_n, 1);
+	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
+	tux_conn_close(c);
+	free(dx);
+}
+
+/* ---- whose packet? ---- */
+
+/* The counters that differ from those at @was, each by one. */
+static void counted(struct tux_core *core, struct tux_core_stats *was,
+		    const uint64_t *one)
+{
+	const struct tux_core_stats *s = tux_core_stats(core);
+
+	assert_true(s->damaged == was->damaged + (one == &s->damaged));
+	assert_true(s->strangers == was->strangers + (one == &s->strangers));
+	assert_true(s->bad_mac == was->bad_mac + (one == &s->bad_mac));
+	assert_true(s->wrong_version ==
+		    was->wrong_version + (one == &s->wrong_version));
+	*was = *s;
+}
+
+static void input__hello_of_whom(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core *b = d->b.core;
+	struct tux_core_stats was = *tux_core_stats(b);
+	struct tux_addr other = d->a.addr;
+	struct duo_pkt k, bad;
+
+	duo_out(&d->a, &k);
+	bad = k;
+	bad.p[60] ^= 1;
+	duo_in(&d->b, &bad);
+	counted(b, &was, &b->stats.damaged);
+	/* The address is not the other end's. */
+	other.ip[15]++;
+	tux_core_input(b, &other, k.p, k.len, 0, d->now);
+	counted(b, &was, &b->stats.bad_mac);
+	/* Somebody who has not the key. */
+	d->b.c->key.k0++;
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.bad_mac);
+	d->b.c->key.k0--;
+	/* Its connection is gone. */
+	d->b.c->gone = true;
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.bad_mac);
+	d->b.c->gone = false;
+	/* It is from an end like ours. */
+	tux_core_input(d->a.core, &d->b.addr, k.p, k.len, 0, d->now);
+	assert_int_equal(tux_core_stats(d->a.core)->strangers, 1);
+	duo_in(&d->b, &k);
+	counted(b, &was, NULL);
+	assert_true(d->b.c->peer_nonce == d->a.c->nonce);
+	assert_int_equal(b->stats.datagrams_rx, 5);
+	assert_int_equal(b->stats.packets_rx, 4);
+}
+
+static void input__hello_of_no_connection(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+
+	duo_out(&d->a, &k);
+	tux_conn_close(d->b.c);
+	d->b.c = NULL;
+	duo_in(&d->b, &k);
+	assert_int_equal(d->b.core->stats.strangers, 1);
+}
+
+/* The hash of the tuple may be another's: then the tuple tells. */
+static void input__hash_is_not_enough(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+
+	duo_out(&d->a, &k);
+	d->b.c->tuple.active.port++;
+	duo_in(&d->b, &k);
+	assert_int_equal(d->b.core->stats.strangers, 1);
+	d->b.c->tuple.active.port--;
+}
+
+/* With OPEN, but without a HELLO at its beginning. */
+static void input__opening_without_hello(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core_stats was = *tux_core_stats(d->b.core);
+	struct tux_pkt h = { .flags = TUX_PKT_OPEN };
+	uint8_t buf[256];
+	struct tux_writer w;
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		tux_writer_init(&w, buf, sizeof(buf));
+		if (i == 1)
+			tux_writer_add(&w, TUX_REC_PING, 0, 0);
+		if (i == 2)		/* too short */
+			memset(tux_writer_add(&w, TUX_REC_HELLO, 0, 95), 0, 95);
+		tux_core_input(d->b.core, &d->a.addr, buf,
+			       tux_writer_end(&w, &h, NULL), 0, d->now);
+		counted(d->b.core, &was, &d->b.core->stats.damaged);
+	}
+}
+
+static void input__by_id(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core *b = d->b.core;
+	struct tux_core_stats was = *tux_core_stats(b);
+	struct duo_forge f;
+
+	duo_forge(&f, &d->b);
+	assert_true(duo_forge_in(&f));
+	assert_int_equal(d->b.c->stats.pkts_rx, 1);
+	duo_forge(&f, &d->b);
+	f.h.id++;
+	duo_forge_in(&f);
+	counted(b, &was, &b->stats.strangers);
+	f.h.id = 0;
+	duo_forge_in(&f);
+	counted(b, &was, &b->stats.strangers);
+	f.h.id = d->b.c->id;
+	d->b.c->seal.k1++;
+	tux_core_input(b, &d->a.addr, f.p,
+		       tux_writer_end(&f.w, &f.h, &d->a.c->seal), 0, d->now);
+	counted(b, &was, &b->stats.damaged);
+	d->b.c->seal.k1--;
+	d->b.c->gone = true;
+	duo_forge_in(&f);
+	counted(b, &was, &b->stats.strangers);
+	assert_int_equal(d->b.c->stats.pkts_rx, 1);
+}
+
+/* All packets of a datagram, up to the first that is damaged. */
+static void input__packets_of_a_datagram(void **state)
+{
+	struct duo *d = *state;
+	struct duo_forge f;
+	uint8_t buf[4 * TUX_PKT_HDR];
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		duo_forge(&f, &d->b);
+		duo_forge_skip(&f, i);
+		len += tux_writer_end(&f.w, &f.h, &d->b.c->seal);
+		memcpy(buf + len - TUX_PKT_HDR, f.p, TUX_PKT_HDR);
+	}
+	buf[2 * TUX_PKT_HDR + 30] ^= 1;
+	tux_core_input(d->b.core, &d->a.addr, buf, len, 0, d->now);
+	assert_int_equal(d->b.c->stats.pkts_rx, 2);
+	assert_int_equal(d->b.core->stats.damaged, 1);
+	/* What is behind one of another connection is looked at. */
+	f.h.id++;
+	tux_writer_end(&f.w, &f.h, &d->b.c->seal);
+	memcpy(buf, f.p, TUX_PKT_HDR);
+	memcpy(buf + TUX_PKT_HDR, buf + 3 * TUX_PKT_HDR, TUX_PKT_HDR);
+	tux_core_input(d->b.core, &d->a.addr, buf, 2 * TUX_PKT_HDR, 0, d->now);
+	assert_int_equal(d->b.c->stats.pkts_rx, 3);
+}
+
+/* The packet at @p is for @id, and of the next version. */
+static void next_version(uint8_t *p, uint32_t id)
+{
+	p[2] = TUX_WIRE_VERSION + 1;
+	tux_put32(p + 8, id);
+	tux_put32(p + TUX_PKT_CRC, tux_pkt_crc(p, tux_get16(p + 4)));
+}
+
+static void input__another_version(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core *b = d->b.core;
+	struct tux_core_stats was = *tux_core_stats(b);
+	struct duo_pkt k;
+
+	duo_out(&d->a, &k);
+	next_version(k.p, 0);
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.wrong_version);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+	next_version(k.p, d->b.c->id + 1);
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.wrong_version);
+	next_version(k.p, d->b.c->id);
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.wrong_version);
+	assert_int_equal(d->b.c->reason, TUX_REASON_VERSION);
+}
+
+/* Who has proved the path knows better. */
+static void input__another_version_too_late(void **state)
+{
+	struct duo *d = *state;
+	struct duo_forge f;
+
+	duo_forge(&f, &d->b);
+	tux_writer_end(&f.w, &f.h, &d->b.c->seal);
+	next_version(f.p, d->b.c->id);
+	tux_core_input(d->b.core, &d->a.addr, f.p, TUX_PKT_HDR, 0, d->now);
+	assert_int_equal(d->b.core->stats.wrong_version, 1);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+}
+
+/* ---- what shares a datagram? ---- */
+
+struct more {
+	struct tux_duplex *dx;
+	struct tux_conn *c;
+};
+
+static struct more more(struct duo_end *e, uint16_t port)
+{
+	struct more m = { .dx = duo_duplex() };
+
+	assert_int_equal(duo_open_more(e, port, m.dx, NULL, &m.c), 0);
+	return m;
+}
+
+static void fini(struct more *m)
+{
+	tux_conn_close(m->c);
+	free(m->dx);
+}
+
+/* A second connection, whose path is proved, too. */
+static void two(struct duo *d, struct more *a, struct more *b)
+{
+	*a = more(&d->a, 40001);
+	*b = more(&d->b, 40001);
+	a->dx->tx.pinned = b->dx->tx.pinned = 1;
+	d->a.dx->tx.pinned = d->b.dx->tx.pinned = 1;
+	duo_settle(d);
+	duo_pass(d, TUX_MSEC(1));
+	duo_settle(d);
+	assert_int_equal(a->c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(b->c->phase, TUX_PHASE_PROVED);
+}
+
+static unsigned packets(struct duo_pkt *k)
+{
+	unsigned n = 1;
+
+	while (duo_next(k))
+		n++;
+	return n;
+}
+
+static void output__same_loop_shares(void **state)
+{
+	struct duo *d = *state;
+	struct more a, b;
+	struct duo_pkt k;
+
+	two(d, &a, &b);
+	assert_true(d->a.c->peer_token == d->b.core->token);
+	/* Another port, but the same loop. */
+	a.c->peer.port++;
+	tux_conn_do(d->a.c, TUX_DO_PING);
+	tux_conn_do(a.c, TUX_DO_PING);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(k.to.port, DUO_PORT + 1);
+	assert_int_equal(k.from.ip[15], 1);
+	assert_int_equal(packets(&k), 2);
+	assert_int_equal(duo_out(&d->a, &k), 0);
+	fini(&a);
+	fini(&b);
+}
+
+static void output__each_reason_to_part(void **state)
+{
+	struct duo *d = *state;
+	struct more a, b;
+	struct duo_pkt k;
+	unsigned i;
+
+	two(d, &a, &b);
+	for (i = 0; i < 5; i++) {
+		struct tux_conn was = *a.c;
+
+		if (i == 0)		/* another loop */
+			a.c->peer_token++;
+		if (i == 1)		/* none that is known */
+			a.c->peer_token = d->a.c->peer_token = 0;
+		if (i == 2)		/* another host */
+			a.c->peer.ip[15]++;
+		if (i == 3)		/* another address of ours */
+			a.c->tuple.active.ip[15]++;
+		a.c->peer.port++;
+		tux_conn_do(d->a.c, TUX_DO_PING);
+		/* HELLO names no id yet, and so goes to its own port. */
+		tux_conn_do(a.c, i == 4 ? TUX_DO_HELLO : TUX_DO_PING);
+		assert_true(duo_out(&d->a, &k) > 0);
+		assert_int_equal(packets(&k), 1);
+		assert_true(duo_out(&d->a, &k) > 0);
+		assert_int_equal(k.to.port, DUO_PORT + 2);
+		assert_int_equal(packets(&k), 1);
+		assert_int_equal(duo_out(&d->a, &k), 0);
+		a.c->peer_token = d->a.c->peer_token = was.peer_token;
+		a.c->peer = was.peer;
+		a.c->tuple = was.tuple;
+	}
+	fini(&a);
+	fini(&b);
+}
+
+/* The shorter datagram of its first counts, and it is counted. */
+static void output__no_longer_than_the_path(void **state)
+{
+	struct duo *d = *state;
+	struct more a, b;
+	struct duo_pkt k;
+
+	two(d, &a, &b);
+	tux_conn_set_mtu(d->a.c, 2 * TUX_PKT_HDR, d->now);
+	d->a.core->stats.datagrams_tx = d->a.core->stats.packets_tx = 0;
+	tux_conn_do(d->a.c, TUX_DO_PING);
+	tux_conn_do(a.c, TUX_DO_PING);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(packets(&k), 1);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(d->a.core->stats.datagrams_tx, 2);
+	assert_int_equal(d->a.core->stats.packets_tx, 2);
+	fini(&a);
+	fini(&b);
+}
+
+static void output__ecn_as_the_first_chose(void **state)
+{
+	struct duo *d = *state;
+	struct more a, b;
+	struct duo_pkt k;
+
+	two(d, &a, &b);
+	tux_conn_do(d->a.c, TUX_DO_ACK);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(k.ecn, TUX_ECN_NONE);
+	tux_conn_do(d->a.c, TUX_DO_PING);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(k.ecn, TUX_ECN_ECT0);
+	d->a.c->tx.tail = true;
+	tux_conn_do(d->a.c, TUX_DO_PING);
+	tux_conn_do(a.c, TUX_DO_PING);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(packets(&k), 2);
+	assert_int_equal(k.ecn, TUX_ECN_NONE);
+	fini(&a);
+	fini(&b);
+}
+
+/* Each sends one packet, and waits behind the others for the next. */
+static void output__in_turn(void **state)
+{
+	struct duo *d = *state;
+	struct more a, b;
+	struct duo_pkt k;
+	uint32_t first;
+
+	two(d, &a, &b);
+	tux_conn_do(d->a.c, TUX_DO_HELLO);
+	tux_conn_do(a.c, TUX_DO_HELLO);
+	tux_conn_do(d->a.c, TUX_DO_PING);
+	assert_true(duo_out(&d->a, &k) > 0);
+	first = k.h.flags;
+	assert_int_equal(first, TUX_PKT_OPEN);
+	assert_true(duo_next(&k));
+	assert_int_equal(k.h.flags, TUX_PKT_OPEN);
+	assert_true(duo_next(&k));
+	assert_int_equal(k.h.flags & TUX_PKT_ELICIT, TUX_PKT_ELICIT);
+	fini(&a);
+	fini(&b);
+}
+
+/* ---- time ---- */
+
+static void expire__only_what_is_due(void **state)
+{
+	struct duo *d = *state;
+
+	duo_drop(&d->a);
+	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_MSEC(4));
+	assert_false(tux_core_expire(d->a.core, d->now + TUX_MSEC(4) - 1));
+	assert_true(tux_core_expire(d->a.core, d->now + TUX_MSEC(4)));
+	assert_false(tux_core_expire(d->a.core, d->now + TUX_MSEC(4)));
+	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_MSEC(24));
+	tux_conn_close(d->a.c);
+	d->a.c = NULL;
+	assert_true(tux_core_deadline(d->a.core) == TUX_NEVER);
+}
+
+/* A timer that was set early, and whose deadline has moved on, goes back. */
+static void expire__later_than_it_was(void **state)
+{
+	struct duo *d = *state;
+
+	duo_drop(&d->a);
+	tux_core_deadline(d->a.core);
+	d->a.c->open.at = d->now + TUX_MSEC(9);
+	assert_false(tux_core_expire(d->a.core, d->now + TUX_MSEC(4)));
+	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_MSEC(9));
+}
+
+/* An idle path is asked by one of its users, 20 to 30 seconds later. */
+static void expire__rested_pair_asks(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+	tux_time at;
+
+	at = tux_core_deadline(d->a.core);
+	assert_true(at >= d->now && at <= d->now + TUX_SEC(30));
+	assert_true(tux_core_expire(d->a.core, at) ||
+		    tux_core_deadline(d->a.core) > at);
+	d->now = tux_core_deadline(d->a.core);
+	assert_true(d->now >= at + TUX_SEC(20) && d->now < at + TUX_SEC(30));
+	assert_true(tux_core_expire(d->a.core, d->now));
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_non_null(duo_rec(&k, TUX_REC_PING));
+}
+
+/* ---- no memory, at every place where some is asked for ---- */
+
+enum { MANY = 24 };			/* tables and the heap grow twice */
+
+struct crowd {
+	struct duo *d;
+	struct tux_duplex *dx[2][MANY];
+	struct tux_msgbox *box[2][MANY];	/* every fourth takes messages */
+	struct tux_conn *c[2][MANY];
+	unsigned refused;		/* by tux_core_open() */
+};
+
+static void open_one(struct crowd *w, unsigned side, unsigned i)
+{
+	struct duo_end *e = side ? &w->d->b : &w->d->a;
+	int live = w->d->mem.live, err;
+
+	w->dx[side][i] = duo_duplex();
+	if (i % 4 == 0)
+		w->box[side][i] = duo_box();
+	err = duo_open_more(e, (uint16_t)(1000 + i), w->dx[side][i],
+			    w->box[side][i], &w->c[side][i]);
+	if (!err)
+		return;
+	assert_int_equal(err, -ENOMEM);
+	assert_int_equal(e->core->conn_n, i);
+	assert_true(w->d->mem.live <= live + 2);	/* what grew first */
+	w->refused++;
+	assert_int_equal(duo_open_more(e, (uint16_t)(1000 + i),
+				       w->dx[side][i], w->box[side][i],
+				       &w->c[side][i]), 0);
+}
+
+static void close_one(struct crowd *w, unsigned side, unsigned i)
+{
+	tux_conn_close(w->c[side][i]);
+	free(w->dx[side][i]);
+	free(w->box[side][i]);
+}
+
+/* Everybody is proved in the end, even if a pair was made at second try. */
+static void prove_all(struct crowd *w)
+{
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		duo_settle(w->d);
+		duo_pass(w->d, TUX_MSEC(25));
+	}
+	for (i = 0; i < 2 * MANY; i++) {
+		assert_int_equal(w->c[i % 2][i / 2]->phase, TUX_PHASE_PROVED);
+		assert_int_equal(w->c[i % 2][i / 2]->reason, TUX_REASON_NONE);
+	}
+}
+
+/* One connection more, which is to be used. */
+static void open_both(struct crowd *w)
+{
+	if (duo_open(&w->d->a, true)) {
+		w->refused++;
+		assert_int_equal(duo_open(&w->d->a, true), 0);
+	}
+	if (duo_open(&w->d->b, true)) {
+		w->refused++;
+		assert_int_equal(duo_open(&w->d->b, true), 0);
+	}
+}
+
+static void use_both(struct duo *d)
+{
+	struct tux_msg m;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "hello", 5), 5);
+	duo_send(&d->a, 3000, 0, 'm');
+	duo_settle(d);
+	assert_true(tux_conn_rx_on_tux(d->b.c));
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 5);
+	assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
+	assert_int_equal(m.len, 3000);
+}
+
+/* True: an allocation has failed. */
+static bool crowd_at(int fail_at, unsigned *refused)
+{
+	struct crowd w = { .d = duo_new() };
+	bool failed;
+	unsigned i;
+
+	w.d->mem.asked = 0;
+	w.d->mem.fail_at = fail_at;
+	for (i = 0; i < 2 * MANY; i++)
+		open_one(&w, i % 2, i / 2);
+	open_both(&w);
+	prove_all(&w);
+	use_both(w.d);
+	failed = w.d->mem.asked >= fail_at;
+	*refused += w.refused;
+	for (i = 0; i < 2 * MANY; i++)
+		close_one(&w, i % 2, i / 2);
+	duo_free(w.d);
+	return failed;
+}
+
+static void memory__fails_at_each_allocation(void **state)
+{
+	unsigned refused = 0;
+	int at = 1;
+
+	(void)state;
+	while (crowd_at(at, &refused))
+		at++;
+	/* All but those of the two pairs are told to who opens. */
+	assert_true(refused > 2 * MANY);
+	assert_true(at - 1 - (int)refused <= 8);
+}
+
+int main(void)
+{
+#define T(name, setup) \
+	cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new__no_memory),
+		T(new__seed_decides, duo_setup),
+		cmocka_unit_test(new__congestion_control),
+		T(open__once, duo_setup),
+		T(input__hello_of_whom, duo_setup),
+		T(input__hello_of_no_connection, duo_setup),
+		T(input__hash_is_not_enough, duo_setup),
+		T(input__opening_without_hello, duo_setup),
+		T(input__by_id, duo_setup_proved),
+		T(input__packets_of_a_datagram, duo_setup_proved),
+		T(input__another_version, duo_setup),
+		T(input__another_version_too_late, duo_setup_proved),
+		T(output__same_loop_shares, duo_setup_proved),
+		T(output__each_reason_to_part, duo_setup_proved),
+		T(output__no_longer_than_the_path, duo_setup_proved),
+		T(output__ecn_as_the_first_chose, duo_setup_proved),
+		T(output__in_turn, duo_setup_proved),
+		T(expire__only_what_is_due, duo_setup),
+		T(expire__later_than_it_was, duo_setup),
+		T(expire__rested_pair_asks, duo_setup_switched),
+		cmocka_unit_test(memory__fails_at_each_allocation),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
