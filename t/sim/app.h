@@ -2,7 +2,8 @@
 /*
  * app - one application's side of a connection
  *
- * app.c: reading, writing and waiting; act.c: what stories ask for.
+ * app.c: reading, writing and waiting; act.c: what stories ask for; told.c: what
+ * the core's connection tells.
  */
 #ifndef SIM_APP_H
 #define SIM_APP_H
@@ -12,6 +13,7 @@
 
 #include "base/list.h"
 #include "base/time.h"
+#include "base/trace.h"
 #include "conn/core.h"
 #include "tcp.h"
 
@@ -63,6 +65,14 @@ struct sim_patch {		/* other bytes than the usual at `off` */
 	uint8_t b[64];
 };
 
+struct sim_told {		/* in traces, by the core's connection */
+	uint64_t n[TUX_TRACE_N];
+	/* bytes */
+	uint64_t stream_tx, stream_rx;
+	uint64_t frame_tx, frame_rx, frame_last;
+	uint64_t msg_rx;
+};
+
 struct sim_end {
 	struct sim_conn *conn;
 	struct sim_host *host;
@@ -103,6 +113,7 @@ struct sim_end {
 	bool was_tx, was_rx;	/* ever switched */
 	enum tux_reason reason;	/* what was last decided */
 	bool on_tux;
+	struct sim_told told;
 	struct tux_conn_stats stats;	/* the last ones, when it is gone */
 };
 
@@ -128,6 +139,11 @@ void sim_app_wake(struct sim_end *e);
 
 /* It sends and reads messages.  Did it do anything? */
 bool sim_app_messages(struct sim_end *e);
+
+/* Its connection tells @t.  When it is gone: fails the simulation if it has
+ * counted anything else. */
+void sim_told(struct sim_end *e, const struct tux_trace *t);
+void sim_told_all(struct sim_end *e);
 
 /* It closes; with @abort as SO_LINGER {1, 0}. */
 void sim_app_close(struct sim_end *e, bool abort);

@@ -58,6 +58,7 @@ static void on_gone(void *arg, struct tux_conn *c, bool reset)
 static void on_trace(void *arg, void *user, const struct tux_trace *t)
 {
 	(void)arg;
+	sim_told(user, t);
 	sim_trace_event(user, t);
 }
 
@@ -100,6 +101,7 @@ void sim_host_forget(struct sim_end *e)
 		sim_fail(e->conn->s, "%c: on TCP, and no reason",
 			 e->host->name);
 	e->stats = *tux_conn_stats(e->c);
+	sim_told_all(e);
 	tux_conn_close(e->c);
 	e->c = NULL;
 }

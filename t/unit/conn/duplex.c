@@ -213,6 +213,42 @@ static void write__ring_is_bounded(void **state)
 	assert_int_equal(put(f, buf, sizeof(buf)), 100);
 }
 
+/* Several pieces, and the ring's end in the midst of one. */
+static void write__gathers_around_the_end(void **state)
+{
+	struct fixture *f = *state;
+	static char buf[CAP], back[CAP];
+	struct iovec v[3] = { { buf, 100 }, { buf + 100, 1900 },
+			      { buf + 2000, 1000 } };
+	unsigned i;
+
+	for (i = 0; i < CAP; i++)
+		buf[i] = (char)(i * 7 + i / 256);
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	put(f, buf, 3000);
+	tux_pipe_consume(&f->d->txp, 2900);
+	assert_int_equal(tux_duplex_write(f->d, v, 3, &f->tcp), 3000);
+	assert_int_equal(tux_pipe_head(&f->d->txp), 6000);
+	tux_pipe_copy(&f->d->txp, 3000, back, 3000);
+	assert_memory_equal(back, buf, 3000);
+}
+
+/* What a generation that ends in the midst of a write leaves of it. */
+static void write__gathers_across_n(void **state)
+{
+	struct fixture *f = *state;
+	char bytes[] = "abcdefgh", back[4];
+	struct iovec v[2] = { { bytes, 3 }, { bytes + 3, 5 } };
+
+	announce(f, 4);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_write(f->d, v, 2, &f->tcp), 8);
+	assert_memory_equal(f->w.out, "abcd", 4);
+	tux_pipe_copy(&f->d->txp, 4, back, 4);
+	assert_memory_equal(back, "efgh", 4);
+}
+
 static void shut__says_who_carries_it(void **state)
 {
 	struct fixture *f = *state;
@@ -264,6 +300,7 @@ static void read__marker_switches(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_RING);
 	assert_int_equal(f->d->rx.marker_left, 0);
 	assert_int_equal(f->w.in_at, TUX_MARKER_LEN);
+	assert_true(f->d->rung & TUX_RING_RX);
 }
 
 static void read__marker_in_pieces(void **state)
@@ -293,6 +330,64 @@ static void read__beginning_then_end_is_data(void **state)
 	assert_int_equal(get(f, buf + 3, sizeof(buf) - 3), 4);
 	assert_memory_equal(buf, f->d->rx.marker, 7);
 	assert_int_equal(get(f, buf, sizeof(buf)), 0);
+}
+
+/* Into several buffers, the last longer than what is left; or only looked at. */
+static void read__beginning_scattered(void **state)
+{
+	struct fixture *f = *state;
+	char x[3], y[40] = { 0 };
+	struct iovec v[2] = { { x, sizeof(x) }, { y, sizeof(y) } };
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.eof = true;
+	assert_int_equal(tux_duplex_read(f->d, v, 2, true, &f->tcp), 7);
+	assert_int_equal(tux_duplex_readable(f->d), 7);
+	memset(y, 0, sizeof(y));
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 7);
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	assert_memory_equal(x, f->d->rx.marker, 3);
+	assert_memory_equal(y, f->d->rx.marker + 3, 4);
+	assert_int_equal(y[4] | y[5] | y[6] | y[7], 0);
+}
+
+/* A ring that has more and less than the buffers. */
+static void read__ring_scattered(void **state)
+{
+	struct fixture *f = *state;
+	char x[3], y[5];
+	struct iovec v[2] = { { x, sizeof(x) }, { y, sizeof(y) } };
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	tux_pipe_place(&f->d->rxp, 0, "abcdefghijk", 11);
+	tux_pipe_publish(&f->d->rxp, 11);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, true, &f->tcp), 8);
+	assert_memory_equal(y, "defgh", 5);
+	assert_int_equal(tux_pipe_len(&f->d->rxp), 11);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 8);
+	assert_memory_equal(y, "defgh", 5);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 3);
+	assert_memory_equal(x, "ijk", 3);
+	assert_memory_equal(y, "defgh", 5);
+}
+
+/* Looking is not reading: it makes no room, so nobody is told of any. */
+static void read__peek_does_not_ring(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+	struct iovec v = { buf, sizeof(buf) };
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	tux_pipe_place(&f->d->rxp, 0, "abcd", 4);
+	tux_pipe_publish(&f->d->rxp, 4);
+	atomic_store(&f->d->wake_at, 1);
+	atomic_store(&f->d->rung, 0);
+	assert_int_equal(tux_duplex_read(f->d, &v, 1, true, &f->tcp), 4);
+	assert_int_equal(f->d->rung, 0);
 }
 
 static void read__beginning_then_error_is_nothing(void **state)
@@ -420,6 +515,29 @@ static void swallow__counts_plain(void **state)
 	assert_int_equal(f->d->rx.off, 17);
 }
 
+/* A reader that has gone wants no more than there is before N. */
+static void swallow__up_to_n(void **state)
+{
+	struct fixture *f = *state;
+	static uint8_t bytes[40000];
+
+	assert_int_equal(tux_duplex_swallow_want(f->d), 16384);
+	tux_duplex_swallow(f->d, bytes, 100);
+	arm(f, 1, 40100);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 16384);
+	tux_duplex_swallow(f->d, bytes, 16384);
+	tux_duplex_swallow(f->d, bytes, 16384);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 40000 - 2 * 16384);
+	tux_duplex_swallow(f->d, bytes, 40000 - 2 * 16384);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN);
+	tux_duplex_swallow(f->d, f->d->rx.marker, 5);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN - 5);
+	tux_duplex_swallow(f->d, f->d->rx.marker + 5, TUX_MARKER_LEN - 5);
+	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.marker_left, 0);
+	assert_int_equal(f->d->rx.off, 40100);
+}
+
 /* ---- plain TCP for good ---- */
 
 static void pin__untouched(void **state)
@@ -495,7 +613,52 @@ static void advance__looks_behind_a_beginning(void **state)
 	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
 }
 
+/* Before N there is nothing but bytes. */
+static void advance__leaves_what_is_before_n(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 3);
+	arrive(f, f->d->rx.marker, 7);
+	assert_true(tux_duplex_advance(f->d, &f->tcp));
+	assert_int_equal(f->w.in_at, 0);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+}
+
 /* ---- looking ---- */
+
+/* Nobody is woken to write a byte. */
+static void poll__writable_at_a_quarter(void **state)
+{
+	struct fixture *f = *state;
+	char buf[CAP] = { 0 };
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	put(f, buf, CAP);
+	atomic_store(&f->d->tx.marker_left, 0);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING);
+	tux_pipe_consume(&f->d->txp, CAP / 4 - 1);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING);
+	tux_pipe_consume(&f->d->txp, CAP / 4);
+	assert_int_equal(tux_duplex_poll(f->d),
+			 TUX_TX_ON_RING | TUX_CAN_WRITE);
+}
+
+/* The first few plain calls ask for the path to be tried, and no more. */
+static void touch__a_few_times(void **state)
+{
+	struct fixture *f = *state;
+	unsigned n;
+
+	for (n = 0; n < 100; n++) {
+		atomic_store(&f->d->rung, 0);
+		put(f, "x", 1);
+		if (!(f->d->rung & TUX_RING_TOUCH))
+			break;
+	}
+	assert_int_equal(n, 16);
+}
 
 /* The end is no secret to who has not yet read what is before it. */
 static void poll__end_behind_unread(void **state)
@@ -522,12 +685,17 @@ int main(void)
 		T(write__never_completes_marker),
 		T(write__other_byte_ends_doubt),
 		T(write__ring_is_bounded),
+		T(write__gathers_around_the_end),
+		T(write__gathers_across_n),
 		T(shut__says_who_carries_it),
 		T(shut__in_ring),
 		T(read__stops_at_n),
 		T(read__marker_switches),
 		T(read__marker_in_pieces),
 		T(read__beginning_then_end_is_data),
+		T(read__beginning_scattered),
+		T(read__ring_scattered),
+		T(read__peek_does_not_ring),
 		T(read__beginning_then_error_is_nothing),
 		T(read__tux_data_proves),
 		T(read__error_once_then_end),
@@ -537,13 +705,17 @@ int main(void)
 		T(arm__nowhere_disarms),
 		T(arm__pinned_only_disarms),
 		T(swallow__counts_plain),
+		T(swallow__up_to_n),
 		T(pin__untouched),
 		T(pin__waits_for_doubt),
 		T(pin__minds_the_spill),
 		T(pin__too_late),
 		T(raw__not_before_its_frame),
 		T(advance__looks_behind_a_beginning),
+		T(advance__leaves_what_is_before_n),
 		T(poll__end_behind_unread),
+		T(poll__writable_at_a_quarter),
+		T(touch__a_few_times),
 	};
 #undef T
 

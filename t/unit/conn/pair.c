@@ -66,6 +66,69 @@ static void get__no_token_no_company(void **state)
 	tux_pairs_fini(&ps);
 }
 
+/* Where a pair is in the map is a secret: a peer cannot aim its token. */
+static void get__keyed(void **state)
+{
+	struct tux_pairs qs;
+	struct tux_pair *p, *q;
+
+	(void)state;
+	start();
+	tux_pairs_init(&qs, &(struct tux_key){ 1, 3 }, &tux_cc_cubic, &mem);
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
+	q = tux_pair_get(&qs, here, ip, 7, MSS);
+	assert_true(p->key != q->key);
+	tux_pair_put(&ps, p);
+	tux_pair_put(&qs, q);
+	tux_pairs_fini(&ps);
+	tux_pairs_fini(&qs);
+}
+
+/* Whoever has a pair can wait for its pace, and be woken to look after it. */
+static void get__place_in_both_heaps(void **state)
+{
+	struct tux_pair *p[40];
+	struct test_mem m;
+	unsigned i;
+
+	(void)state;
+	test_mem_init(&m, -1);
+	tux_pairs_init(&ps, &(struct tux_key){ 1, 2 }, &tux_cc_cubic, &m.mem);
+	for (i = 0; i < 40; i++) {
+		p[i] = tux_pair_get(&ps, here, ip, i, MSS);
+		m.left = 0;
+		tux_heap_set(&ps.paces, &p[i]->timer, 1000 - i);
+		tux_heap_set(&ps.rests, &p[i]->rest, 2000 - i);
+		assert_int_equal(tux_pairs_deadline(&ps), 1000 - i);
+		m.left = -1;
+	}
+	for (i = 0; i < 40; i++)
+		tux_pair_put(&ps, p[i]);
+	tux_pairs_fini(&ps);
+	assert_int_equal(m.live, 0);
+}
+
+static void get__without_memory(void **state)
+{
+	struct tux_pair *p = NULL;
+	struct test_mem m;
+	int left;
+
+	(void)state;
+	for (left = 0; !p; left++) {
+		test_mem_init(&m, left);
+		tux_pairs_init(&ps, &(struct tux_key){ 1, 2 }, &tux_cc_cubic,
+			       &m.mem);
+		p = tux_pair_get(&ps, here, ip, 7, MSS);
+		assert_int_equal(ps.n, p != NULL);
+		if (p)
+			tux_pair_put(&ps, p);
+		tux_pairs_fini(&ps);
+		assert_int_equal(m.live, 0);
+	}
+	assert_true(left > 3);
+}
+
 static void next__in_the_order_of_the_line(void **state)
 {
 	struct tux_pair *p;
@@ -269,6 +332,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(get__one_for_the_same_loop),
 		cmocka_unit_test(get__no_token_no_company),
+		cmocka_unit_test(get__keyed),
+		cmocka_unit_test(get__place_in_both_heaps),
+		cmocka_unit_test(get__without_memory),
 		cmocka_unit_test(next__in_the_order_of_the_line),
 		cmocka_unit_test(due__when_the_pace_lets_go),
 		cmocka_unit_test(hold__until_the_pace_lets_go),

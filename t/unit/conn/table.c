@@ -82,6 +82,38 @@ static void add__without_memory(void **state)
 	tux_table_fini(&t);
 }
 
+static void miss(const struct tux_table *t, uint8_t *byte,
+		 const struct tux_tuple *other)
+{
+	*byte ^= 1;
+	assert_null(tux_table_by_tuple(t, other, true));
+	*byte ^= 1;
+}
+
+/* A tuple is another one if any byte of it differs. */
+static void by_tuple__all_of_it(void **state)
+{
+	struct tux_tuple other = tuple;
+	struct test_mem m;
+	struct tux_table t;
+	unsigned i;
+
+	(void)state;
+	test_mem_init(&m, -1);
+	tux_table_init(&t, &key, &m.mem);
+	assert_int_equal(tux_table_add(&t, 7, &tuple, true, conn(8)), 0);
+	for (i = 0; i < 16; i++) {
+		miss(&t, &other.active.ip[i], &other);
+		miss(&t, &other.passive.ip[i], &other);
+	}
+	for (i = 0; i < 2; i++) {
+		miss(&t, (uint8_t *)&other.active.port + i, &other);
+		miss(&t, (uint8_t *)&other.passive.port + i, &other);
+	}
+	assert_ptr_equal(tux_table_by_tuple(&t, &other, true), conn(8));
+	tux_table_fini(&t);
+}
+
 static void del__forgets_both(void **state)
 {
 	struct test_mem m;
@@ -104,6 +136,7 @@ int main(void)
 		cmocka_unit_test(add__both_ends_in_one_process),
 		cmocka_unit_test(add__twice_leaves_nothing),
 		cmocka_unit_test(add__without_memory),
+		cmocka_unit_test(by_tuple__all_of_it),
 		cmocka_unit_test(del__forgets_both),
 	};
 
