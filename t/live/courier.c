@@ -6,11 +6,11 @@
  *   courier serve IO IP THREADS
  *   courier call IO IP PORT THREADS SECONDS SEED
  *
- * IO is udp or xdp, on veth0.  The server prints "port N".  Both send for
- * SECONDS, messages of 1 byte to 8 MiB, ordered and not, check each that comes,
- * and end when all have.  Meanwhile each prints what path it is on, and how many
- * have come, ten times a second; then "messages N bytes N", or what was wrong.
- * 77: AF_XDP cannot be had, and why.
+ * IO is udp or xdp, on veth0 or what TUX_TEST_IF names.  The server prints
+ * "port N".  Both send for SECONDS, messages of 1 byte to 8 MiB, ordered and not,
+ * check each that comes, and end when all have.  Meanwhile each prints what path
+ * it is on, and how many have come, ten times a second; then "messages N bytes
+ * N", or what was wrong.  77: AF_XDP cannot be had, and why.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,8 +47,9 @@ static void on_said(const struct tux_link_note *n)
 
 static struct tux_stack *begin(const char *io, unsigned threads)
 {
+	const char *ifname = getenv("TUX_TEST_IF");
 	struct tux_stack_opts o = {
-		.ifname = "veth0", .threads = threads, .said = on_said,
+		.ifname = ifname ? ifname : "veth0", .threads = threads, .said = on_said,
 		.io = strcmp(io, "xdp") ? TUX_IO_UDP : TUX_IO_XDP,
 		.message_max = MAX,
 	};

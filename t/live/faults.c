@@ -8,6 +8,7 @@ enum {
 	HELD_MAX = 65536,	/* packets under way */
 	QUEUE = 200,		/* ms that a slow link holds at most */
 	OVERTAKEN = 2000,	/* us that a reordered packet waits at most */
+	SPIKE = 300,		/* ms that a spike is at most */
 	ETH = 14, TYPE_AT = 12, IPV4 = 0x0800, IPV6 = 0x86dd,
 	PROTO4_AT = 9, PROTO6_AT = 6, IPV6_HDR = 40, UDP = 17,
 };
@@ -118,6 +119,10 @@ static tux_time arrival(struct faults *f, unsigned side, size_t len,
 		f->free_at[side] = at;
 	}
 	at += f->o.delay + up_to(f, f->o.jitter);
+	if (happens(f, f->o.spike)) {
+		f->n[side].spikes++;
+		at += up_to(f, TUX_MSEC(SPIKE));
+	}
 	if (happens(f, f->o.reorder)) {
 		f->n[side].reordered++;
 		return at + up_to(f, TUX_USEC(OVERTAKEN));

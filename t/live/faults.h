@@ -4,8 +4,9 @@
  *
  * Packets of two directions go in, and come out later, twice, in another order,
  * with a bit flipped, or not at all.  A delay alone keeps the order; only those
- * chosen by `reorder` are overtaken.  Time and packets come from outside, so the
- * same seed and the same input give the same output.
+ * chosen by `reorder` are overtaken.  After a spike, all that waited comes at
+ * once.  Time and packets come from outside, so the same seed and the same
+ * input give the same output.
  */
 #ifndef TUX_T_LIVE_FAULTS_H
 #define TUX_T_LIVE_FAULTS_H
@@ -21,6 +22,7 @@
 struct faults_opts {
 	uint64_t seed;
 	double loss, dup, reorder, corrupt;	/* probabilities */
+	double spike;		/* that one, and all behind it, has to wait */
 	tux_time delay, jitter;	/* each packet: delay to delay + jitter */
 	uint64_t rate;		/* bytes a second and direction; 0: no limit */
 	bool udp_only;		/* all else passes unharmed and at once */
@@ -28,7 +30,7 @@ struct faults_opts {
 
 struct faults_counts {
 	uint64_t passed, unharmed, lost, doubled, reordered, corrupted,
-		 blackholed, overflowed;
+		 blackholed, overflowed, spikes;
 };
 
 struct faults_packet {

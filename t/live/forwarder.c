@@ -3,19 +3,19 @@
  * forwarder - a wire between two interfaces that damages what it carries
  *
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
- *             [--corrupt P] [--delay US] [--jitter US] [--rate BYTES]
- *             [--udp-only] [--strip KIND] [--refuse KIND] [--nat FROM=TO]
- *             [--mark N] [--longest BYTES]
+ *             [--corrupt P] [--spike P] [--delay US] [--jitter US]
+ *             [--rate BYTES] [--udp-only] [--strip KIND] [--refuse KIND]
+ *             [--nat FROM=TO] [--mark N] [--longest BYTES]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
- * veth left undone stays undone.  --strip blanks a TCP option in SYNs, --refuse
- * drops SYNs that have it; with --nat who writes to address FROM from IFA reaches
- * TO behind IFB; --mark sets CE on every N-th UDP packet that has ECT; --longest
- * silently drops UDP in IPv4 packets of more than BYTES, headers included, while
- * the path is narrow.  Prints "ready"; SIGUSR1 begins and ends a blackhole for
- * UDP, SIGUSR2 the narrowness; SIGTERM ends it, with a line of counts per
- * direction.
+ * veth left undone stays undone.  --spike holds all up, now and then, for a part
+ * of a second; --strip blanks a TCP option in SYNs, --refuse drops SYNs that
+ * have it; with --nat who writes to address FROM from IFA reaches TO behind IFB;
+ * --mark sets CE on every N-th UDP packet that has ECT; --longest silently drops
+ * UDP in IP packets of more than BYTES, headers included, while the path is
+ * narrow.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP, SIGUSR2
+ * the narrowness; SIGTERM ends it, with a line of counts per direction.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -202,13 +202,15 @@ static void report(const struct wire *w)
 		       PRIu64 " corrupted %" PRIu64 " blackholed %" PRIu64
 		       " overflowed %" PRIu64 " ect %" PRIu64 " marked %"
 		       PRIu64 " too-long %" PRIu64 " fitting %" PRIu64
-		       " fragments %" PRIu64 " tcp-bytes %" PRIu64 "\n",
+		       " fragments %" PRIu64 " tcp-bytes %" PRIu64
+		       " spikes %" PRIu64 "\n",
 		       w->name[i], w->name[!i],
 		       n->passed, n->unharmed, n->lost, n->doubled,
 		       n->reordered, n->corrupted, n->blackholed,
 		       n->overflowed, w->mark.ect_n[i], w->mark.ce_n[i],
 		       w->narrow.too_long_n[i], w->narrow.fitting_n[i],
-		       w->narrow.fragment_n[i], w->narrow.tcp_bytes[i]);
+		       w->narrow.fragment_n[i], w->narrow.tcp_bytes[i],
+		       n->spikes);
 	}
 }
 
@@ -229,7 +231,7 @@ static void usage(void)
 {
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
-	      "       [--rate BYTES] [--udp-only] [--strip KIND]\n"
+	      "       [--rate BYTES] [--spike P] [--udp-only] [--strip KIND]\n"
 	      "       [--refuse KIND] [--nat FROM=TO] [--mark N]\n"
 	      "       [--longest BYTES]\n", stderr);
 	exit(2);
@@ -268,7 +270,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 		{ "jitter", 1, 0, 'j' }, { "rate", 1, 0, 'b' },
 		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
 		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' },
-		{ "mark", 1, 0, 'm' }, { "longest", 1, 0, 'g' }, { 0 },
+		{ "mark", 1, 0, 'm' }, { "longest", 1, 0, 'g' },
+		{ "spike", 1, 0, 'p' }, { 0 },
 	};
 	int k;
 
@@ -285,6 +288,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 			o->reorder = number(optarg, 1);
 		else if (k == 'c')
 			o->corrupt = number(optarg, 1);
+		else if (k == 'p')
+			o->spike = number(optarg, 1);
 		else if (k == 'y')
 			o->delay = TUX_USEC(number(optarg, 1e7));
 		else if (k == 'j')

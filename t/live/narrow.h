@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * narrow - a link that carries less than those before it, whose router tells
- * nobody: UDP over IPv4 in longer packets vanishes, all else passes
+ * nobody: UDP in longer packets vanishes, all else passes
  */
 #ifndef TUX_T_LIVE_NARROW_H
 #define TUX_T_LIVE_NARROW_H

@@ -87,26 +87,28 @@ static int get_peer(int fd, struct sockaddr *sa, socklen_t *len)
 
 static const char loopback[] = "127.0.0.1";
 
-static struct sockaddr_in name_at(const char *ip, uint16_t port)
+/* The address of @ip, of either family, and @port in *@n; its length. */
+static socklen_t name_at(union tux_name *n, const char *ip, uint16_t port)
 {
-	struct sockaddr_in at = {
-		.sin_family = AF_INET, .sin_port = htons(port),
-	};
-	int r = inet_pton(AF_INET, ip, &at.sin_addr);
+	struct tux_addr a = { .ip = { [10] = 0xff, 0xff }, .port = port };
+	bool v6 = strchr(ip, ':');
+	int r = v6 ? inet_pton(AF_INET6, ip, a.ip) :
+		     inet_pton(AF_INET, ip, a.ip + 12);
 
 	assert(r == 1);
 	(void)r;
-	return at;
+	return tux_name_put(n, &a, v6 ? AF_INET6 : AF_INET);
 }
 
 static int listen_somewhere(struct tux_stack *s, const char *ip,
 			    struct tux_addr *a)
 {
-	struct sockaddr_in at = name_at(ip, 0);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	union tux_name at;
+	socklen_t len = name_at(&at, ip, 0);
+	int fd = socket(at.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int r;
 
-	r = bind(fd, (struct sockaddr *)&at, sizeof(at));
+	r = bind(fd, &at.sa, len);
 	assert(!r);
 	tux_stack_mark(s, fd);
 	r = listen(fd, 128);
@@ -139,13 +141,14 @@ int side_listen(struct tux_stack *s, uint16_t *port)
 
 int side_connect_to(struct tux_stack *s, const char *ip, uint16_t port)
 {
-	struct sockaddr_in to = name_at(ip, port);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	union tux_name to;
+	socklen_t len = name_at(&to, ip, port);
+	int fd = socket(to.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int r;
 
 	if (s)
 		tux_stack_mark(s, fd);
-	r = connect(fd, (struct sockaddr *)&to, sizeof(to));
+	r = connect(fd, &to.sa, len);
 	assert(!r);
 	return r ? -1 : fd;
 }

@@ -3,7 +3,7 @@
  * streams - many connections that come and go, each full of bytes that both
  * ends know
  *
- *   streams serve PORT
+ *   streams serve PORT [ADDRESS]
  *   streams call HOST PORT [CONNECTIONS [SEED]]
  *
  * A caller names a message: so many bytes up, so many down, and a seed for
@@ -144,15 +144,14 @@ static void end(struct stream *s)
 
 static void dial(struct stream *s)
 {
-	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_port = htons(port),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage a;
+	socklen_t len = client_name(&a, host, port);
+	int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
 
-	inet_pton(AF_INET, host, &a.sin_addr);
 	if (fd < 0)
 		client_fail("socket: %s", strerror(errno));
-	if (connect(fd, (void *)&a, sizeof(a)) && errno != EINPROGRESS) {
+	if (connect(fd, (void *)&a, len) && errno != EINPROGRESS) {
 		if (!client_no_way(errno))
 			client_fail("connect: %s", strerror(errno));
 		close(fd);
@@ -307,13 +306,13 @@ static void take_all(int l)
 
 static int listen_at(void)
 {
-	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_port = htons(port),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage a;
+	socklen_t len = client_name(&a, host, port);
+	int fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
 	struct epoll_event e = { .events = EPOLLIN };
 
-	if (fd < 0 || bind(fd, (void *)&a, sizeof(a)) || listen(fd, 512) ||
+	if (fd < 0 || bind(fd, (void *)&a, len) || listen(fd, 512) ||
 	    epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e))
 		client_fail("listen: %s", strerror(errno));
 	return fd;
@@ -389,7 +388,7 @@ static void call(uint32_t n)
 
 static void usage(void)
 {
-	fputs("usage: streams serve PORT\n"
+	fputs("usage: streams serve PORT [ADDRESS]\n"
 	      "       streams call HOST PORT [CONNECTIONS [SEED]]\n", stderr);
 	exit(2);
 }
@@ -401,10 +400,10 @@ int main(int argc, char **argv)
 	bool calls = argc > 3 && !strcmp(argv[1], "call");
 	uint32_t conns = 20;
 
-	serves = argc == 3 && !strcmp(argv[1], "serve");
+	serves = (argc == 3 || argc == 4) && !strcmp(argv[1], "serve");
 	if (!serves && !calls)
 		usage();
-	host = argv[2];
+	host = calls ? argv[2] : argc == 4 ? argv[3] : "0.0.0.0";
 	port = (uint16_t)client_number("port", argv[serves ? 2 : 3], 1, 65535);
 	if (argc > 4)
 		conns = (uint32_t)client_number("connections", argv[4], 1, 1000);

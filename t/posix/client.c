@@ -44,15 +44,34 @@ bool client_no_way(int err)
 	return err == ENETUNREACH || err == EHOSTUNREACH || err == ENETDOWN;
 }
 
-/* A descriptor, or -errno. */
-static int dial(const struct sockaddr_in *a, int kind)
+socklen_t client_name(struct sockaddr_storage *a, const char *host,
+		      uint16_t port)
 {
-	int fd = socket(AF_INET, kind, 0), one = 1, err;
+	struct sockaddr_in6 *v6 = (void *)a;
+	struct sockaddr_in *v4 = (void *)a;
+
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+		return sizeof(*v4);
+	}
+	if (inet_pton(AF_INET6, host, &v6->sin6_addr) != 1)
+		client_fail("%s: not an address", host);
+	v6->sin6_family = AF_INET6;
+	v6->sin6_port = htons(port);
+	return sizeof(*v6);
+}
+
+/* A descriptor, or -errno. */
+static int dial(const struct sockaddr_storage *a, socklen_t len, int kind)
+{
+	int fd = socket(a->ss_family, kind, 0), one = 1, err;
 
 	if (fd < 0)
 		client_fail("socket: %s", strerror(errno));
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (!connect(fd, (const void *)a, sizeof(*a)) || errno == EINPROGRESS)
+	if (!connect(fd, (const void *)a, len) || errno == EINPROGRESS)
 		return fd;
 	err = errno;
 	close(fd);
@@ -61,16 +80,13 @@ static int dial(const struct sockaddr_in *a, int kind)
 
 int client_dial(const char *host, uint16_t port, bool nonblock)
 {
-	struct sockaddr_in a = {
-		.sin_family = AF_INET, .sin_port = htons(port),
-	};
 	int kind = SOCK_STREAM | SOCK_CLOEXEC | (nonblock ? SOCK_NONBLOCK : 0);
+	struct sockaddr_storage a;
+	socklen_t len = client_name(&a, host, port);
 	uint64_t until = client_now() + NO_WAY_MS;
 	int fd;
 
-	if (inet_pton(AF_INET, host, &a.sin_addr) != 1)
-		client_fail("%s: not an IPv4 address", host);
-	while ((fd = dial(&a, kind)) < 0) {
+	while ((fd = dial(&a, len, kind)) < 0) {
 		if (!client_no_way(-fd) || client_now() > until)
 			client_fail("connect to port %u: %s", port,
 				    strerror(-fd));

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sys/socket.h>
+
 /* Milliseconds on the monotonic clock. */
 uint64_t client_now(void);
 
@@ -18,7 +20,12 @@ uint64_t client_now(void);
 void client_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
-/* A TCP connection to the IPv4 address @host and @port.  With @nonblock it may
+/* The socket address of @host, which is an address of IPv4 or of IPv6, and @port;
+ * its length. */
+socklen_t client_name(struct sockaddr_storage *a, const char *host,
+		      uint16_t port);
+
+/* A TCP connection to the address @host and @port.  With @nonblock it may
  * still be under way: when it is writable, client_connected() has the verdict.
  * Fails when the kernel says no; where there is no way it asks for some time. */
 int client_dial(const char *host, uint16_t port, bool nonblock);

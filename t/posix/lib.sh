@@ -248,7 +248,8 @@ free_port()
 
 listening()
 {
-	"${at[@]}" grep -q ":$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp
+	"${at[@]}" grep -qs ":$(printf %04X "$1") 0*:0000 0A" /proc/net/tcp \
+		/proc/net/tcp6
 }
 
 up_or_gone()
