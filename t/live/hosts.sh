@@ -5,6 +5,7 @@
 # in the middle, where t/live/forwarder carries every frame
 #
 #   a: veth0 10.77.0.1/24 -- a0 :m: b0 -- veth0 10.77.0.2/24 :b
+#            fd77::1/64                         fd77::2/64
 #
 # Source it after t/posix/lib.sh, then privilege "$@", setup, hosts, wire.
 
@@ -59,7 +60,9 @@ hosts()
 
 	ns_a=$(host a) && ns_b=$(host b) && ns_m=$(host m) &&
 		join "$ns_m" "$ns_a" a0 $a_addr &&
-		join "$ns_m" "$ns_b" b0 $b_addr ||
+		join "$ns_m" "$ns_b" b0 $b_addr &&
+		ip -n "$ns_a" addr add fd77::1/64 dev veth0 nodad &&
+		ip -n "$ns_b" addr add fd77::2/64 dev veth0 nodad ||
 		cannot "could not make the network namespaces"
 	a=(nsenter "--net=/run/netns/$ns_a")
 	b=(nsenter "--net=/run/netns/$ns_b")

@@ -6,7 +6,9 @@
  * compares the answers.  A connection that ends is no failure: "ended PORT
  * MILLISECONDS" says when, on the clock since 1970, and the others go on.  A
  * wrong answer is.  When none is left, after --seconds or SIGTERM each port
- * gets a line "port P answers N open K worst US".
+ * gets a line "port P answers N open K worst US".  So it does all the time with
+ * --every, as "so-far P ...", and behind it "p99 US", of all answers since the
+ * last such line.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,6 +24,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "../../bench/histogram.h"
 #include "client.h"
 
 enum { PORTS = 8, TICK_MS = 100, PAYLOAD = 1 << 16, BATCH = 64 };
@@ -46,6 +49,7 @@ static char question[PAYLOAD + 64], answer[PAYLOAD + 64];
 static size_t question_len, answer_len;
 static uint64_t answers[PORTS], worst[PORTS];	/* us */
 static uint32_t open_n[PORTS], ready_n;
+static struct histogram lately;			/* us */
 
 static void on_term(int sig)
 {
@@ -124,6 +128,8 @@ static void answered(struct conn *c)
 	uint64_t took = micros() - c->asked_at;
 
 	worst[c->port] = took > worst[c->port] ? took : worst[c->port];
+	if (opt.every)
+		histogram_add(&lately, took);
 	c->sent = c->got = 0;
 	answers[c->port]++;
 	c->answers++;
@@ -185,10 +191,15 @@ static void report(bool last)
 {
 	uint32_t i;
 
-	for (i = 0; i < opt.ports; i++)
-		printf("%s %u answers %" PRIu64 " open %u worst %" PRIu64
-		       "\n", last ? "port" : "so-far", opt.port[i],
-		       answers[i], open_n[i], worst[i]);
+	for (i = 0; i < opt.ports; i++) {
+		printf("%s %u answers %" PRIu64 " open %u worst %" PRIu64,
+		       last ? "port" : "so-far", opt.port[i], answers[i],
+		       open_n[i], worst[i]);
+		if (!last)
+			printf(" p99 %" PRIu64, histogram_at(&lately, 990));
+		putchar('\n');
+	}
+	histogram_clear(&lately);
 }
 
 static bool over(uint64_t began)
