@@ -57,10 +57,29 @@ sub balanced
 	return ($s =~ tr/(//) == ($s =~ tr/)//);
 }
 
+# Is it the smaller or the larger of two that the comparison in $code at $at
+# takes?  Then it is no matter which, if they are equal.
+sub takes_one
+{
+	my ($code, $next, $at) = @_;
+	my $a = qr/([\w>.\[\]\/* -]*[\w\]])/;
+	my ($l, $r, $x, $y);
+
+	return 0 if substr($code, $at) !~ /^[<>]/;
+	if (($l, $r, $x, $y) = $code =~
+	    /^.*?(?:[=(,]|return) ?$a [<>]=? $a \? $a : $a[,;)]/) {
+		return "$l $r" eq "$x $y" || "$l $r" eq "$y $x";
+	}
+	if (($l, $r) = $code =~ /^\s*if \($a [<>]=? $a\)$/) {
+		return $next =~ /^\s*\Q$l\E = \Q$r\E;$/;
+	}
+	return 0;
+}
+
 # [kind, the line that takes its place], for each way to break @line.
 sub mutants_of
 {
-	my ($line, $code) = @_;
+	my ($line, $code, $next) = @_;
 	my @m;
 	my $put = sub {
 		my ($kind, $at, $len, $new) = @_;
@@ -71,7 +90,12 @@ sub mutants_of
 
 	return if $code =~ /^\s*(#|case )/;
 	while ($code =~ / (<=|>=|==|!=|<|>|&&|\|\|)(?= |$)/g) {
-		$put->('comparison', $-[1], length $1, $_) for @{$flip{$1}};
+		my ($op, $at) = ($1, $-[1]);
+		for my $new (@{$flip{$op}}) {
+			next if substr($op, 0, 1) eq substr($new, 0, 1) &&
+				takes_one($code, $next, $at);
+			$put->('comparison', $at, length $op, $new);
+		}
 	}
 	while ($code =~ /(?<=[\w\])]) ([+-]) (?=[\w(*&])/g) {
 		$put->('sign', $-[1], 1, $1 eq '+' ? '-' : '+');
@@ -127,7 +151,7 @@ sub places
 				{ file => substr($path, length("$top/")),
 				  line => $i + 1, kind => $_->[0],
 				  old => $line[$i], new => $_->[1] }
-			} mutants_of($line[$i], $code[$i]);
+			} mutants_of($line[$i], $code[$i], $code[$i + 1]);
 		}
 	}
 	return @all;
