@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/donor.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "io/sys.h"
+#include "run/switch.h"
+
+enum {
+	STARTS, PARKED, ENDS,		/* states */
+	BELOW = 64 * 1024,		/* from the parked frame to the borrowed */
+	ABOVE = 256 * 1024,		/* of the map: storage, frames until there */
+	ALIGN = 64,
+};
+
+static void set(struct tux_donor *d, uint32_t state)
+{
+	atomic_store(&d->state, state);
+	tux_sys_futex(&d->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+}
+
+static void wait_while(struct tux_donor *d, uint32_t state)
+{
+	while (atomic_load(&d->state) == state)
+		tux_sys_futex(&d->state, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state,
+			      NULL);
+}
+
+/* Nothing of libc from the moment it is parked: the storage is lent. */
+static void *park(void *arg)
+{
+	struct tux_donor *d = arg;
+	char *frame = __builtin_frame_address(0);
+
+	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux-donor", 0, 0, 0, 0);
+	d->tls = tux_switch_tls();
+	d->top = frame - BELOW;
+	d->top -= (uintptr_t)d->top % ALIGN;
+	if (d->parks)
+		d->parks(d);
+	set(d, PARKED);
+	wait_while(d, PARKED);
+	return NULL;
+}
+
+static int map(struct tux_donor *d, size_t stack_len)
+{
+	size_t page = (size_t)getpagesize();
+
+	d->map_len = TUX_DONOR_GUARD + ABOVE + BELOW +
+		     (stack_len + page - 1) / page * page;
+	d->map = mmap(NULL, d->map_len, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
+		      -1, 0);
+	if (d->map == MAP_FAILED)
+		return -errno;
+	d->low = d->map + TUX_DONOR_GUARD;
+	if (mprotect(d->map, TUX_DONOR_GUARD, PROT_NONE)) {
+		int err = -errno;
+
+		munmap(d->map, d->map_len);
+		return err;
+	}
+	return 0;
+}
+
+/* pthread_sigmask leaves out the signals by which libc changes the user of all
+ * threads, which is what we want: who blocks them hangs setuid(). */
+static int start(struct tux_donor *d)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return -err;
+	pthread_attr_setstack(&attr, d->low, d->map_len - TUX_DONOR_GUARD);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&d->thread, &attr, park, d);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+int tux_donor_init(struct tux_donor *d, size_t stack_len)
+{
+	int err;
+
+	if (stack_len < TUX_DONOR_STACK_MIN)
+		stack_len = TUX_DONOR_STACK_MIN;
+	atomic_store(&d->state, STARTS);
+	err = map(d, stack_len);
+	if (err)
+		return err;
+	err = start(d);
+	if (err) {
+		munmap(d->map, d->map_len);
+		return err;
+	}
+	wait_while(d, STARTS);
+	return 0;
+}
+
+void tux_donor_fini(struct tux_donor *d)
+{
+	set(d, ENDS);
+	pthread_join(d->thread, NULL);
+	munmap(d->map, d->map_len);
+}
+
+bool tux_donor_overflows(const struct tux_donor *d, const void *p)
+{
+	return (const char *)p >= d->map && (const char *)p < d->low;
+}

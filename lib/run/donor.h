@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * donor - a parked thread that lends its stack and thread-local storage
+ *
+ * All that the C library keeps for a thread, from errno to the caches of
+ * malloc, is there and is its own.  The thread itself sleeps at the top of its
+ * stack until it is freed, with all signals blocked but those that the library
+ * cannot do without; whoever borrows begins some way below, so that these do not
+ * touch his frames.  Below the stack lies a page that nothing may touch.
+ */
+#ifndef TUX_RUN_DONOR_H
+#define TUX_RUN_DONOR_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tux_donor {
+	struct tux_donor *next, *older;	/* the owner's */
+	char *low, *top;		/* the stack to be borrowed */
+	uintptr_t tls;			/* its FS base; 0: is not lent */
+	/* Called on the donor, with its storage, before it parks; or NULL. */
+	void (*parks)(struct tux_donor *);
+
+	/* its own */
+	char *map;
+	size_t map_len;
+	pthread_t thread;
+	_Atomic uint32_t state;
+};
+
+enum {
+	TUX_DONOR_STACK_MIN = 64 * 1024,	/* signal frames take up to 12 KiB */
+	TUX_DONOR_GUARD = 64 * 1024,		/* untouchable, bytes */
+};
+
+/* Starts @d; @stack_len bytes can be borrowed, or somewhat more.  @d->parks has
+ * been set.  -errno. */
+int tux_donor_init(struct tux_donor *d, size_t stack_len);
+
+/* Lets the thread end, and waits until it has. */
+void tux_donor_fini(struct tux_donor *d);
+
+/* Does @p point below the stack, to what must not be touched? */
+bool tux_donor_overflows(const struct tux_donor *d, const void *p);
+
+#endif

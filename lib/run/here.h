@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * here - what the code that runs can find out about itself
+ *
+ * One of it is in the thread-local storage of each thread.  The storage of a
+ * donor says which routine runs on its stack; so whoever runs in a routine, a
+ * signal handler too, finds it, whatever thread of the kernel that is.  Of the
+ * fixed model: reached in one instruction, without a call and an allocation.
+ */
+#ifndef TUX_RUN_HERE_H
+#define TUX_RUN_HERE_H
+
+#include <stdint.h>
+
+struct tux_routine;
+
+struct tux_here {
+	struct tux_routine *routine;	/* NULL: not in one */
+	uint32_t guard;			/* regions entered and not left */
+	uint32_t pending;		/* a tick came to one of them */
+};
+
+extern __thread struct tux_here tux_here
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routine - what happens on a borrowed stack
+ */
+#include "run/sched_in.h"
+
+#include <errno.h>
+#include <locale.h>
+
+#include "io/clock.h"
+
+__thread struct tux_here tux_here;
+
+enum { NO_TOKEN, TOKEN, WAITS };	/* tux_routine.token */
+
+void tux_routine_parks(struct tux_donor *d)
+{
+	tux_here.routine = (struct tux_routine *)d;
+	tux_here.guard = 1;
+}
+
+/* A callback leaves nothing behind for the next one in its storage. */
+static void clean(const struct tux_sched *s)
+{
+	errno = 0;
+	if (s->tls)
+		uselocale(LC_GLOBAL_LOCALE);
+}
+
+/* The guard is held but while a task runs: the scheduler's own lists are not
+ * to be looked at half done. */
+static void run_one(struct tux_routine *r, struct tux_task *t)
+{
+	tux_sched_began(r, t);
+	tux_sched_leave();
+	t->run(t);
+	tux_sched_enter();
+	tux_sched_ended(r);
+}
+
+static void routine_main(void *arg)
+{
+	struct tux_routine *r = arg;
+	struct tux_task *t;
+
+	for (;;) {
+		while ((t = tux_sched_next(r->sched)))
+			run_one(r, t);
+		clean(r->sched);
+		tux_routine_leave(r, TUX_ROUTINE_IDLE);
+	}
+}
+
+struct tux_routine *tux_routine_new(struct tux_sched *s)
+{
+	struct tux_donor *d;
+	struct tux_routine *r;
+
+	/* The heap is the only thing here that can fail. */
+	if (tux_heap_reserve(&s->asleep, s->stats.routines_ever + 1))
+		return NULL;
+	d = tux_donors_get(&s->donors);
+	if (!d)
+		return NULL;
+	r = (struct tux_routine *)d;
+	r->sched = s;
+	r->guard = 1;
+	tux_list_init(&r->node);
+	tux_switch_make(&r->at, d->low, d->top, d->tls, routine_main, r);
+	s->stats.routines_ever++;
+	return r;
+}
+
+void tux_routine_resume(struct tux_routine *r)
+{
+	struct tux_sched *s = r->sched;
+
+	if (s->tls) {
+		tux_switch(&s->net, &r->at);
+		return;
+	}
+	tux_here = (struct tux_here){ .routine = r, .guard = r->guard };
+	tux_switch(&s->net, &r->at);
+	r->guard = tux_here.guard;
+	tux_here = (struct tux_here){ .routine = NULL };
+}
+
+void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
+{
+	int err = errno;
+
+	r->state = state;
+	tux_here.pending = 0;
+	tux_switch(&r->at, &r->sched->net);
+	/* Who has storage of his own finds it as he left it. */
+	errno = err;
+}
+
+void tux_sched_yield(void)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r)
+		return;
+	tux_sched_enter();
+	r->sched->stats.yields++;
+	tux_routine_leave(r, TUX_ROUTINE_READY);
+	tux_sched_leave();
+}
+
+void tux_sched_give_way(void)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r)
+		return;
+	tux_sched_enter();
+	r->sched->stats.preemptions++;
+	r->preempted++;
+	tux_routine_leave(r, TUX_ROUTINE_READY);
+	tux_sched_leave();
+}
+
+void tux_sched_sleep(tux_time ns)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r)
+		return;
+	tux_sched_enter();
+	r->sched->stats.sleeps++;
+	tux_heap_set(&r->sched->asleep, &r->alarm,
+		     tux_time_add(tux_clock_read(), ns));
+	tux_routine_leave(r, TUX_ROUTINE_ASLEEP);
+	tux_sched_leave();
+}
+
+static bool take_token(struct tux_routine *r)
+{
+	uint32_t token = TOKEN;
+
+	return atomic_compare_exchange_strong(&r->token, &token, NO_TOKEN);
+}
+
+void tux_sched_block(void)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r || take_token(r))
+		return;
+	tux_sched_enter();
+	tux_routine_leave(r, TUX_ROUTINE_BLOCKED);
+	tux_sched_leave();
+}
+
+bool tux_routine_waits(struct tux_routine *r)
+{
+	uint32_t none = NO_TOKEN;
+
+	if (atomic_compare_exchange_strong(&r->token, &none, WAITS))
+		return true;
+	atomic_store(&r->token, NO_TOKEN);
+	return false;
+}
+
+void tux_routine_woken(struct tux_routine *r)
+{
+	atomic_store(&r->token, NO_TOKEN);
+}
+
+void tux_sched_wake(struct tux_routine *r)
+{
+	struct tux_sched *s = r->sched;
+
+	if (atomic_exchange(&r->token, TOKEN) != WAITS)
+		return;
+	r->woken = atomic_load(&s->woken);
+	while (!atomic_compare_exchange_weak(&s->woken, &r->woken, r))
+		;
+	if (s->o.wake)
+		s->o.wake(s->o.arg);
+}
+
+uint64_t tux_sched_preempted(void)
+{
+	return tux_here.routine ? tux_here.routine->preempted : 0;
+}

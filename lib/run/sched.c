@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/sched.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "io/clock.h"
+#include "run/sched_in.h"
+
+enum {
+	SLICE_US = 100,
+	STACK_LEN = 256 * 1024,
+	ROUTINES_MAX = 1024,
+};
+
+enum { IDLE, QUEUED, WAITING, RUNNING, AGAIN };		/* tux_task.state */
+
+/* ---- the FIFO ---- */
+
+static struct tux_task *first_fresh(const struct tux_sched *s)
+{
+	return TUX_CONTAINER(s->fresh.next, struct tux_task, node);
+}
+
+static struct tux_routine *first_ready(const struct tux_sched *s)
+{
+	return TUX_CONTAINER(s->ready.next, struct tux_routine, node);
+}
+
+static void push_fresh(struct tux_sched *s, struct tux_task *t)
+{
+	t->state = QUEUED;
+	t->turn = s->turn++;
+	tux_list_push(&s->fresh, &t->node);
+	s->fresh_n++;
+}
+
+static void pull_fresh(struct tux_sched *s, struct tux_task *t)
+{
+	tux_list_remove(&t->node);
+	s->fresh_n--;
+}
+
+static void push_ready(struct tux_sched *s, struct tux_routine *r)
+{
+	r->turn = s->turn++;
+	tux_list_push(&s->ready, &r->node);
+	s->ready_n++;
+}
+
+/* A strand's next task goes to the FIFO; the others wait on, in their order. */
+static void release(struct tux_sched *s, struct tux_strand *x)
+{
+	struct tux_list *n = x->waiting.next;
+
+	x->busy = NULL;
+	if (tux_list_empty(&x->waiting))
+		return;
+	tux_list_remove(n);
+	x->busy = TUX_CONTAINER(n, struct tux_task, node);
+	push_fresh(s, x->busy);
+}
+
+/* ---- tasks ---- */
+
+void tux_strand_init(struct tux_strand *x)
+{
+	x->busy = NULL;
+	tux_list_init(&x->waiting);
+}
+
+void tux_task_init(struct tux_task *t, struct tux_strand *x,
+		   void (*run)(struct tux_task *))
+{
+	*t = (struct tux_task){ .strand = x, .run = run, .state = IDLE };
+	tux_list_init(&t->node);
+}
+
+static void put(struct tux_sched *s, struct tux_task *t)
+{
+	if (t->strand->busy) {
+		t->state = WAITING;
+		tux_list_push(&t->strand->waiting, &t->node);
+		return;
+	}
+	t->strand->busy = t;
+	push_fresh(s, t);
+}
+
+void tux_sched_put(struct tux_sched *s, struct tux_task *t)
+{
+	tux_sched_enter();
+	if (t->state == RUNNING)
+		t->state = AGAIN;
+	else if (t->state == IDLE)
+		put(s, t);
+	tux_sched_leave();
+}
+
+static void take_out(struct tux_sched *s, struct tux_task *t)
+{
+	t->state = IDLE;
+	if (t->strand->busy == t) {
+		pull_fresh(s, t);
+		release(s, t->strand);
+	} else {
+		tux_list_remove(&t->node);
+	}
+}
+
+static bool cancel(struct tux_sched *s, struct tux_task *t)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (t->state == QUEUED || t->state == WAITING)
+		take_out(s, t);
+	if (t->state == IDLE)
+		return true;
+	if (!r || r->task != t) {
+		t->state = RUNNING;
+		return false;
+	}
+	r->task = NULL;
+	t->state = IDLE;
+	release(s, t->strand);
+	return true;
+}
+
+bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t)
+{
+	bool gone;
+
+	tux_sched_enter();
+	gone = cancel(s, t);
+	tux_sched_leave();
+	return gone;
+}
+
+/* ---- what a routine asks for ---- */
+
+static bool fresh_first(const struct tux_sched *s)
+{
+	return s->fresh_n &&
+	       (!s->ready_n || first_fresh(s)->turn < first_ready(s)->turn);
+}
+
+struct tux_task *tux_sched_next(struct tux_sched *s)
+{
+	struct tux_task *t = first_fresh(s);
+
+	if (!fresh_first(s) || tux_here.pending ||
+	    tux_tick_read() - s->began > s->most)
+		return NULL;
+	pull_fresh(s, t);
+	return t;
+}
+
+void tux_sched_began(struct tux_routine *r, struct tux_task *t)
+{
+	struct tux_sched_stats *st = &r->sched->stats;
+
+	t->state = RUNNING;
+	r->task = t;
+	st->callbacks++;
+	if (++st->routines > st->routines_most)
+		st->routines_most = st->routines;
+}
+
+void tux_sched_ended(struct tux_routine *r)
+{
+	struct tux_sched *s = r->sched;
+	struct tux_task *t = r->task;
+	bool again;
+
+	s->stats.routines--;
+	if (!t)
+		return;
+	again = t->state == AGAIN;
+	r->task = NULL;
+	t->state = IDLE;
+	release(s, t->strand);
+	if (again)
+		put(s, t);
+}
+
+/* ---- a slice ---- */
+
+static void wake_sleepers(struct tux_sched *s)
+{
+	struct tux_heap_node *n = tux_heap_min(&s->asleep);
+	tux_time now;
+
+	if (!n)
+		return;
+	now = tux_clock_read();
+	while (n && n->at <= now) {
+		tux_heap_set(&s->asleep, n, TUX_NEVER);
+		push_ready(s, TUX_CONTAINER(n, struct tux_routine, alarm));
+		n = tux_heap_min(&s->asleep);
+	}
+}
+
+/* The last who was woken comes first: turned round, so that they keep their
+ * order. */
+static void take_woken(struct tux_sched *s)
+{
+	struct tux_routine *r, *next, *back = NULL;
+
+	if (!atomic_load_explicit(&s->woken, memory_order_relaxed))
+		return;
+	for (r = atomic_exchange(&s->woken, NULL); r; r = next) {
+		next = r->woken;
+		r->woken = back;
+		back = r;
+	}
+	for (r = back; r; r = next) {
+		next = r->woken;
+		tux_routine_woken(r);
+		push_ready(s, r);
+	}
+}
+
+static struct tux_routine *pop_ready(struct tux_sched *s)
+{
+	struct tux_routine *r = first_ready(s);
+
+	tux_list_remove(&r->node);
+	s->ready_n--;
+	return r;
+}
+
+static struct tux_routine *pop_idle(struct tux_sched *s)
+{
+	struct tux_routine *r;
+
+	if (tux_list_empty(&s->idle))
+		return tux_routine_new(s);
+	r = TUX_CONTAINER(s->idle.next, struct tux_routine, node);
+	tux_list_remove(&r->node);
+	return r;
+}
+
+/* Who goes on or begins; if tasks cannot begin, for lack of a routine, those
+ * that have one still go on. */
+static struct tux_routine *choose(struct tux_sched *s)
+{
+	struct tux_routine *r;
+
+	if (fresh_first(s)) {
+		r = pop_idle(s);
+		if (r)
+			return r;
+	}
+	return s->ready_n ? pop_ready(s) : NULL;
+}
+
+/* The last who ran is the first who runs again: its stack is in the cache. */
+static void push_idle(struct tux_sched *s, struct tux_routine *r)
+{
+	tux_list_push(s->idle.next, &r->node);
+}
+
+static void settle(struct tux_sched *s, struct tux_routine *r)
+{
+	switch (r->state) {
+	case TUX_ROUTINE_IDLE:
+		push_idle(s, r);
+		break;
+	case TUX_ROUTINE_READY:
+		push_ready(s, r);
+		break;
+	case TUX_ROUTINE_ASLEEP:
+		break;
+	case TUX_ROUTINE_BLOCKED:
+		if (tux_routine_waits(r))
+			s->stats.blocks++;
+		else
+			push_ready(s, r);
+		break;
+	}
+}
+
+static void slice(struct tux_sched *s, struct tux_routine *r)
+{
+	s->began = tux_tick_read();
+	s->stats.slices++;
+	r->skipped = 0;
+	tux_routine_resume(r);
+	if (tux_tick_read() - s->began > 2 * s->slice)
+		s->stats.overruns++;
+	settle(s, r);
+}
+
+/* Without somebody to wake us, we have to be asked again. */
+static bool can_begin(struct tux_sched *s)
+{
+	return !tux_list_empty(&s->idle) || tux_donors_ready(&s->donors) ||
+	       (!s->o.wake && tux_donors_left(&s->donors));
+}
+
+/* A thread is known by the place of its storage. */
+static void adopt(struct tux_sched *s)
+{
+	s->thread = &tux_here;
+	tux_switch_here(&s->net);
+}
+
+unsigned tux_sched_run(struct tux_sched *s)
+{
+	struct tux_routine *r;
+
+	if (s->thread != &tux_here)
+		adopt(s);
+	wake_sleepers(s);
+	take_woken(s);
+	r = choose(s);
+	if (r)
+		slice(s, r);
+	return s->ready_n + (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
+}
+
+tux_time tux_sched_deadline(const struct tux_sched *s)
+{
+	struct tux_heap_node *n = tux_heap_min(&s->asleep);
+
+	return n ? n->at : TUX_NEVER;
+}
+
+const struct tux_sched_stats *tux_sched_stats(const struct tux_sched *s)
+{
+	return &s->stats;
+}
+
+bool tux_sched_preempts(const struct tux_sched *s)
+{
+	return s->preempt;
+}
+
+/* ---- life ---- */
+
+static void *heap_alloc(void *arg, size_t len)
+{
+	(void)arg;
+	return calloc(1, len);
+}
+
+static void heap_free(void *arg, void *p)
+{
+	(void)arg;
+	free(p);
+}
+
+static const struct tux_mem heap_mem = { heap_alloc, heap_free, NULL };
+
+static void set_opts(struct tux_sched *s, const struct tux_sched_opts *o)
+{
+	s->o = *o;
+	if (!s->o.slice)
+		s->o.slice = TUX_USEC(SLICE_US);
+	if (!s->o.stack_len)
+		s->o.stack_len = STACK_LEN;
+	if (!s->o.routines_max)
+		s->o.routines_max = ROUTINES_MAX;
+	s->slice = tux_tick_of(s->o.slice);
+	s->most = s->slice / 10 * 9;
+}
+
+static int lend(struct tux_sched *s)
+{
+	struct tux_donors_opts d = {
+		.size = sizeof(struct tux_routine),
+		.stack_len = s->o.stack_len,
+		.max = s->o.routines_max,
+		.parks = tux_routine_parks,
+		.more = s->o.wake,
+		.arg = s->o.arg,
+	};
+
+	return tux_donors_init(&s->donors, &d);
+}
+
+int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
+{
+	struct tux_sched *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	tux_tick_init();
+	set_opts(s, o);
+	s->tls = tux_switch_has_tls();
+	tux_list_init(&s->fresh);
+	tux_list_init(&s->ready);
+	tux_list_init(&s->idle);
+	tux_heap_init(&s->asleep, &heap_mem);
+	err = lend(s);
+	if (err) {
+		free(s);
+		return err;
+	}
+	*sp = s;
+	return 0;
+}
+
+void tux_sched_free(struct tux_sched *s)
+{
+	if (!s)
+		return;
+	tux_donors_fini(&s->donors);
+	tux_heap_fini(&s->asleep);
+	free(s);
+}

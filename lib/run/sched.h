@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched - runs an application's callbacks in routines, a slice at a time
+ *
+ * A task is work that is queued again and again: a connection with its
+ * callbacks.  A routine is a stack, with thread-local storage of its own where
+ * the processor allows it.  Tasks share a routine, one after another; one that
+ * is preempted, blocks or sleeps in the middle keeps the routine, and the others
+ * get another.  So there are as many routines as tasks amidst something, and one.
+ *
+ * One thread, "the network thread", calls tux_sched_run(), and between two
+ * slices does what else it has to do, on its own stack.  All calls belong to
+ * that thread, inside a routine or outside, unless a line says "any thread".
+ * The FIFO holds tasks that have not begun and routines that can go on.
+ */
+#ifndef TUX_RUN_SCHED_H
+#define TUX_RUN_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/time.h"
+#include "run/here.h"
+
+struct tux_sched;
+struct tux_routine;
+struct tux_task;
+
+/* Its tasks run one at a time, also while one is preempted, blocked or asleep. */
+struct tux_strand {
+	struct tux_task *busy;		/* in the FIFO, or amidst its work */
+	struct tux_list waiting;	/* tasks; the FIFO has none of them */
+};
+
+struct tux_task {
+	struct tux_list node;
+	uint64_t turn;			/* place in the FIFO */
+	struct tux_strand *strand;
+	/* What it does, in a routine.  May put the task again, or cancel it and
+	 * then free it. */
+	void (*run)(struct tux_task *);
+	uint8_t state;
+};
+
+struct tux_sched_opts {
+	tux_time slice;			/* 0: 100 us */
+	bool preempt;			/* who does not leave by himself */
+	size_t stack_len;		/* of a routine; 0: 256 KiB */
+	uint32_t routines_max;		/* 0: 1024 */
+	/* A line of text, without a newline, about what goes wrong; or NULL. */
+	void (*say)(const char *line, void *arg);
+	/* Any thread: there is something to run again, though nothing was put
+	 * and no deadline has come.  NULL: none, or somebody looks anyway. */
+	void (*wake)(void *arg);
+	void *arg;
+};
+
+struct tux_sched_stats {
+	uint64_t callbacks;		/* tasks that began to run */
+	uint64_t slices;
+	uint64_t preemptions;		/* by a signal, or when a guard was left */
+	uint64_t skipped;		/* ticks that came at a bad moment */
+	uint64_t escapes;		/* preemptions amidst a guard, see preempt.h */
+	uint64_t yields;		/* tux_sched_yield() */
+	uint64_t sleeps;
+	uint64_t blocks;		/* tux_sched_block() that had to wait */
+	uint64_t overruns;		/* slices that took more than twice their time */
+	uint32_t routines;		/* amidst a task */
+	uint32_t routines_most;
+	uint32_t routines_ever;		/* made */
+};
+
+/* ---- outside ---- */
+
+/* -errno. */
+int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o);
+
+/* Routines amidst a task are given up where they stand, and tasks that are
+ * queued are forgotten.  NULL is fine. */
+void tux_sched_free(struct tux_sched *s);
+
+/* One slice.  How many could run at once: 0 says that there is nothing to do
+ * until the deadline, a put or a wake. */
+unsigned tux_sched_run(struct tux_sched *s);
+
+/* When a routine wants to be woken; TUX_NEVER. */
+tux_time tux_sched_deadline(const struct tux_sched *s);
+
+/* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
+bool tux_sched_preempts(const struct tux_sched *s);
+
+/* ---- outside and inside ---- */
+
+void tux_strand_init(struct tux_strand *x);
+
+/* Of @x, which outlives it. */
+void tux_task_init(struct tux_task *t, struct tux_strand *x,
+		   void (*run)(struct tux_task *));
+
+/* To the end of the FIFO.  A task that is there is left where it is; one that
+ * runs is queued again when it returns. */
+void tux_sched_put(struct tux_sched *s, struct tux_task *t);
+
+/* @t is not queued any more, and is not touched after this call if true; it may
+ * be called in @t's own run().  False: @t runs, in another routine that was
+ * preempted, blocks or sleeps; it will not be queued again. */
+bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t);
+
+const struct tux_sched_stats *tux_sched_stats(const struct tux_sched *s);
+
+/* ---- inside; else they do nothing ---- */
+
+/* To the back of the FIFO. */
+void tux_sched_yield(void);
+
+void tux_sched_sleep(tux_time ns);
+
+/* The routine of the caller, for tux_sched_wake(); NULL outside. */
+static inline struct tux_routine *tux_sched_self(void)
+{
+	return tux_here.routine;
+}
+
+static inline bool tux_sched_inside(void)
+{
+	return tux_here.routine;
+}
+
+/* Waits until somebody has called tux_sched_wake(), or has done so since the
+ * last time.  May return early: look again. */
+void tux_sched_block(void);
+
+/* Any thread.  The routine is still amidst its task. */
+void tux_sched_wake(struct tux_routine *r);
+
+/* How often the caller's routine has been preempted, ever. */
+uint64_t tux_sched_preempted(void);
+
+/* ---- any thread ---- */
+
+/* What is left late: a tick came meanwhile. */
+void tux_sched_give_way(void);
+
+/* The caller is not preempted between these; they may be nested.  Also outside
+ * of routines, where they do nothing. */
+static inline void tux_sched_enter(void)
+{
+	volatile struct tux_here *h = &tux_here;
+
+	h->guard = h->guard + 1;
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline void tux_sched_leave(void)
+{
+	volatile struct tux_here *h = &tux_here;
+
+	__asm__ volatile("" ::: "memory");
+	h->guard = h->guard - 1;
+	if (__builtin_expect(h->pending && !h->guard, 0))
+		tux_sched_give_way();
+}
+
+#endif

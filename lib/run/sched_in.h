@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched_in - what the files of the scheduler share
+ */
+#ifndef TUX_RUN_SCHED_IN_H
+#define TUX_RUN_SCHED_IN_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/heap.h"
+#include "run/donors.h"
+#include "run/sched.h"
+#include "run/switch.h"
+#include "run/tick.h"
+
+enum tux_routine_state {
+	TUX_ROUTINE_IDLE,		/* between tasks, wants more */
+	TUX_ROUTINE_READY,		/* amidst one, can go on */
+	TUX_ROUTINE_ASLEEP,
+	TUX_ROUTINE_BLOCKED,
+};
+
+struct tux_routine {
+	struct tux_donor donor;		/* the first */
+	struct tux_sched *sched;
+	struct tux_list node;		/* idle or ready */
+	uint64_t turn;
+	struct tux_heap_node alarm;
+	struct tux_switch at;
+	struct tux_task *task;		/* NULL: none, or cancelled */
+	struct tux_strand *strand;	/* of the task that it is amidst */
+	enum tux_routine_state state;	/* as it was left */
+	uint32_t guard;			/* kept here without storage of its own */
+	uint32_t skipped;		/* ticks, in this slice */
+	uint64_t preempted;
+	_Atomic uint32_t token;		/* of block and wake */
+	struct tux_routine *woken;	/* the next that was */
+};
+
+struct tux_sched {
+	struct tux_sched_opts o;
+	bool tls;			/* routines have storage of their own */
+	bool preempt;
+	tux_tick slice, most;		/* a group begins nothing after most */
+	tux_tick began;			/* this slice */
+	const void *thread;		/* the network thread, */
+	struct tux_switch net;		/* and its own context */
+	struct tux_list fresh, ready;	/* the FIFO, in two; by turn */
+	struct tux_list idle;
+	unsigned fresh_n, ready_n;
+	uint64_t turn;
+	struct tux_heap asleep;
+	struct tux_donors donors;
+	_Atomic(struct tux_routine *) woken;
+	struct tux_sched_stats stats;
+};
+
+/* ---- routine.c ---- */
+
+/* A new one, idle; NULL: none to be had now. */
+struct tux_routine *tux_routine_new(struct tux_sched *s);
+
+/* On the donor: says in its storage whose it is. */
+void tux_routine_parks(struct tux_donor *d);
+
+/* Goes on with @r until it leaves; @r->state then says how. */
+void tux_routine_resume(struct tux_routine *r);
+
+/* In @r, with the guard held: back to the network thread. */
+void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
+
+/* @r was left as blocked: does it have to wait?  If so, from now on who wakes
+ * it puts it among the woken. */
+bool tux_routine_waits(struct tux_routine *r);
+
+/* @r was among the woken, and is not any more. */
+void tux_routine_woken(struct tux_routine *r);
+
+/* ---- sched.c ---- */
+
+/* The task that is next and may begin in the routine that asks, whose slice has
+ * begun; taken out of the FIFO.  NULL: none. */
+struct tux_task *tux_sched_next(struct tux_sched *s);
+
+/* The task of @r begins, and has ended. */
+void tux_sched_began(struct tux_routine *r, struct tux_task *t);
+void tux_sched_ended(struct tux_routine *r);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * switch - from one stack to another, in one thread
+ */
+#include "run/switch.h"
+
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "run/switch_in.h"
+
+/* Where a context begins, on its own stack. */
+static void begin(struct tux_switch *x)
+{
+	tux_fiber_arrive(&x->fiber, &x->from->fiber);
+	x->fn(x->arg);
+	abort();
+}
+
+#ifdef TUX_SWITCH_ASM
+
+enum {
+	HAS_FSGSBASE = 1 << 1,		/* of AT_HWCAP2, on x86 */
+	MXCSR = 0x1f80,			/* as a thread begins with it */
+	X87CW = 0x37f,
+};
+
+/* Sanitizers know a thread by its storage: to them, ours never changes it. */
+bool tux_switch_has_tls(void)
+{
+	return !TUX_FIBERS && getauxval(AT_HWCAP2) & HAS_FSGSBASE;
+}
+
+uintptr_t tux_switch_tls(void)
+{
+	uintptr_t p;
+
+	if (!tux_switch_has_tls())
+		return 0;
+	__asm__("rdfsbase %0" : "=r"(p));
+	return p;
+}
+
+static void make(struct tux_switch *x, char *top)
+{
+	uint64_t *sp = (uint64_t *)(void *)(top - ((uintptr_t)top & 63));
+
+	*--sp = 0;				/* nobody to return to */
+	*--sp = 0;
+	*--sp = (uintptr_t)tux_switch_entry;
+	*--sp = 0;				/* rbp */
+	*--sp = (uintptr_t)begin;		/* rbx */
+	*--sp = (uintptr_t)x;			/* r12 */
+	*--sp = 0;				/* r13, r14, r15 */
+	*--sp = 0;
+	*--sp = 0;
+	*--sp = (uint64_t)X87CW << 32 | MXCSR;
+	x->sp = sp;
+}
+
+static void jump(struct tux_switch *from, struct tux_switch *to)
+{
+	tux_switch_jump(&from->sp, to->sp, to->tls);
+}
+
+#else
+
+bool tux_switch_has_tls(void)
+{
+	return false;
+}
+
+uintptr_t tux_switch_tls(void)
+{
+	return 0;
+}
+
+static void jump(struct tux_switch *from, struct tux_switch *to)
+{
+	tux_switch_uc_jump(from, to);
+}
+
+#endif
+
+void tux_switch_here(struct tux_switch *x)
+{
+	*x = (struct tux_switch){ .fn = NULL };
+#ifdef TUX_SWITCH_ASM
+	x->tls = tux_switch_tls();
+#endif
+}
+
+void tux_switch_make(struct tux_switch *x, void *low, void *top, uintptr_t tls,
+		     void (*fn)(void *), void *arg)
+{
+	*x = (struct tux_switch){ .fn = fn, .arg = arg };
+	tux_fiber_make(&x->fiber, low, (size_t)((char *)top - (char *)low));
+#ifdef TUX_SWITCH_ASM
+	x->tls = tls;
+	make(x, top);
+#else
+	(void)tls;
+	tux_switch_uc_make(x, low, top, begin);
+#endif
+}
+
+void tux_switch_fini(struct tux_switch *x)
+{
+	tux_fiber_fini(&x->fiber);
+}
+
+void tux_switch(struct tux_switch *from, struct tux_switch *to)
+{
+	to->from = from;
+	tux_fiber_leave(&from->fiber, &to->fiber);
+	jump(from, to);
+	tux_fiber_arrive(&from->fiber, &from->from->fiber);
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/sched.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "io/clock.h"
+
+enum { MANY = 300, LIMIT = 20 };
+
+struct job {
+	struct tux_task task;
+	struct tux_strand strand;
+	struct tux_sched *s;
+	char name;
+	unsigned ran;
+	unsigned again;			/* how often it puts itself */
+	tux_time sleeps;
+	struct tux_routine *self;
+};
+
+/* What happened, in order. */
+static char journal[4096];
+static size_t journal_n;
+
+static void note(char c)
+{
+	assert_true(journal_n < sizeof(journal) - 1);
+	journal[journal_n++] = c;
+	journal[journal_n] = 0;
+}
+
+static struct job *job_of(struct tux_task *t)
+{
+	return TUX_CONTAINER(t, struct job, task);
+}
+
+static struct tux_sched *open_sched(uint32_t routines_max)
+{
+	struct tux_sched_opts o = { .routines_max = routines_max };
+	struct tux_sched *s;
+
+	/* Nothing here is to end for want of time. */
+	o.slice = TUX_SEC(1);
+	journal_n = 0;
+	journal[0] = 0;
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	return s;
+}
+
+static void open_job(struct job *j, struct tux_sched *s, char name,
+		     void (*run)(struct tux_task *))
+{
+	*j = (struct job){ .s = s, .name = name };
+	tux_strand_init(&j->strand);
+	tux_task_init(&j->task, &j->strand, run);
+}
+
+static void run_all(struct tux_sched *s)
+{
+	while (tux_sched_run(s) || tux_sched_deadline(s) != TUX_NEVER)
+		;
+}
+
+static void say_name(struct tux_task *t)
+{
+	struct job *j = job_of(t);
+
+	assert_true(tux_sched_inside());
+	note(j->name);
+	j->ran++;
+	if (j->again) {
+		j->again--;
+		tux_sched_put(j->s, t);
+	}
+}
+
+static void say_twice(struct tux_task *t)
+{
+	note(job_of(t)->name);
+	tux_sched_yield();
+	note(job_of(t)->name);
+	job_of(t)->ran++;
+}
+
+static void say_after_sleep(struct tux_task *t)
+{
+	tux_sched_sleep(job_of(t)->sleeps);
+	note(job_of(t)->name);
+}
+
+static void say_after_wake(struct tux_task *t)
+{
+	job_of(t)->self = tux_sched_self();
+	note(job_of(t)->name);
+	tux_sched_block();
+	note(job_of(t)->name);
+}
+
+/* ---- the FIFO ---- */
+
+static void run__groups_share_a_routine(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j[3];
+	unsigned i;
+
+	(void)state;
+	assert_false(tux_sched_inside());
+	for (i = 0; i < 3; i++) {
+		open_job(&j[i], s, (char)('a' + i), say_name);
+		tux_sched_put(s, &j[i].task);
+		tux_sched_put(s, &j[i].task);
+	}
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "abc");
+	assert_int_equal(tux_sched_stats(s)->slices, 1);
+	assert_int_equal(tux_sched_stats(s)->callbacks, 3);
+	assert_int_equal(tux_sched_stats(s)->routines_ever, 1);
+	assert_int_equal(tux_sched_stats(s)->routines, 0);
+	assert_int_equal(tux_sched_run(s), 0);
+	tux_sched_free(s);
+}
+
+static void run__what_is_put_in_its_run_comes_last(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+
+	(void)state;
+	open_job(&a, s, 'a', say_name);
+	open_job(&b, s, 'b', say_name);
+	a.again = 2;
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	run_all(s);
+	assert_string_equal(journal, "abaa");
+	tux_sched_free(s);
+}
+
+static void short_slice(struct tux_task *t)
+{
+	tux_time began = tux_clock_read();
+
+	note(job_of(t)->name);
+	while (tux_clock_read() - began < TUX_MSEC(2))
+		;
+}
+
+static void run__a_group_ends_with_the_slice(void **state)
+{
+	struct tux_sched_opts o = { .slice = TUX_MSEC(1) };
+	struct tux_sched *s;
+	struct job j[2];
+
+	(void)state;
+	journal_n = 0;
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	open_job(&j[0], s, 'a', short_slice);
+	open_job(&j[1], s, 'b', short_slice);
+	tux_sched_put(s, &j[0].task);
+	tux_sched_put(s, &j[1].task);
+	assert_int_equal(tux_sched_run(s), 1);
+	assert_string_equal(journal, "a");
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_int_equal(tux_sched_stats(s)->routines_ever, 1);
+	tux_sched_free(s);
+}
+
+/* ---- yield, sleep, block ---- */
+
+static void yield__to_the_back(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b, c;
+
+	(void)state;
+	open_job(&a, s, 'a', say_twice);
+	open_job(&b, s, 'b', say_twice);
+	open_job(&c, s, 'c', say_name);
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	tux_sched_put(s, &c.task);
+	assert_int_equal(tux_sched_run(s), 3);
+	assert_string_equal(journal, "a");
+	run_all(s);
+	assert_string_equal(journal, "abcab");
+	assert_int_equal(tux_sched_stats(s)->yields, 2);
+	assert_int_equal(tux_sched_stats(s)->routines_most, 2 + 1);
+	assert_int_equal(tux_sched_stats(s)->routines, 0);
+	tux_sched_free(s);
+}
+
+static void sleep__in_the_order_of_waking(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j[3];
+	tux_time began = tux_clock_read();
+	unsigned i;
+
+	(void)state;
+	assert_true(tux_sched_deadline(s) == TUX_NEVER);
+	for (i = 0; i < 3; i++) {
+		open_job(&j[i], s, (char)('a' + i), say_after_sleep);
+		j[i].sleeps = TUX_MSEC(9 - 3 * i);
+		tux_sched_put(s, &j[i].task);
+	}
+	while (tux_sched_run(s))
+		;
+	assert_true(tux_sched_deadline(s) >= began + TUX_MSEC(3));
+	assert_true(tux_sched_deadline(s) != TUX_NEVER);
+	run_all(s);
+	assert_string_equal(journal, "cba");
+	assert_true(tux_clock_read() - began >= TUX_MSEC(9));
+	assert_int_equal(tux_sched_stats(s)->sleeps, 3);
+	tux_sched_free(s);
+}
+
+static void outside__nothing_happens(void **state)
+{
+	(void)state;
+	tux_sched_yield();
+	tux_sched_sleep(TUX_SEC(100));
+	tux_sched_block();
+	tux_sched_enter();
+	tux_sched_enter();
+	tux_sched_leave();
+	tux_sched_leave();
+	assert_null(tux_sched_self());
+	assert_int_equal(tux_sched_preempted(), 0);
+}
+
+static void *wake(void *r)
+{
+	usleep(2000);
+	tux_sched_wake(r);
+	return NULL;
+}
+
+static void block__until_another_thread_wakes_it(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a;
+	pthread_t t;
+
+	(void)state;
+	open_job(&a, s, 'a', say_after_wake);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "a");
+	assert_int_equal(tux_sched_stats(s)->blocks, 1);
+	pthread_create(&t, NULL, wake, a.self);
+	while (journal_n < 2)
+		tux_sched_run(s);
+	pthread_join(t, NULL);
+	tux_sched_free(s);
+}
+
+static void block__not_if_it_was_woken_before(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a;
+
+	(void)state;
+	open_job(&a, s, 'a', say_after_wake);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	tux_sched_wake(a.self);
+	tux_sched_wake(a.self);
+	run_all(s);
+	assert_string_equal(journal, "aa");
+	/* The same routine, with a word kept from when it did not wait. */
+	tux_sched_wake(a.self);
+	tux_sched_put(s, &a.task);
+	run_all(s);
+	assert_string_equal(journal, "aaaa");
+	tux_sched_free(s);
+}
+
+/* ---- strands ---- */
+
+static void strand__one_at_a_time_in_order(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct tux_strand x;
+	struct job j[3], other;
+	unsigned i;
+
+	(void)state;
+	tux_strand_init(&x);
+	open_job(&other, s, '-', say_name);
+	for (i = 0; i < 3; i++) {
+		open_job(&j[i], s, (char)('a' + i), say_twice);
+		j[i].task.strand = &x;
+		tux_sched_put(s, &j[i].task);
+	}
+	tux_sched_put(s, &other.task);
+	run_all(s);
+	assert_string_equal(journal, "a-abbcc");
+	assert_int_equal(tux_sched_stats(s)->routines_most, 2);
+	tux_sched_free(s);
+}
+
+static void strand__sleeps_as_one(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct tux_strand x;
+	struct job a, b;
+
+	(void)state;
+	tux_strand_init(&x);
+	open_job(&a, s, 'a', say_after_sleep);
+	open_job(&b, s, 'b', say_name);
+	a.sleeps = TUX_MSEC(3);
+	a.task.strand = b.task.strand = &x;
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "");
+	run_all(s);
+	assert_string_equal(journal, "ab");
+	tux_sched_free(s);
+}
+
+/* ---- cancel ---- */
+
+static void cancel__what_is_queued(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct tux_strand x;
+	struct job j[3];
+	unsigned i;
+
+	(void)state;
+	tux_strand_init(&x);
+	for (i = 0; i < 3; i++) {
+		open_job(&j[i], s, (char)('a' + i), say_name);
+		j[i].task.strand = &x;
+		tux_sched_put(s, &j[i].task);
+	}
+	assert_true(tux_sched_cancel(s, &j[0].task));
+	assert_true(tux_sched_cancel(s, &j[0].task));
+	assert_true(tux_sched_cancel(s, &j[2].task));
+	run_all(s);
+	assert_string_equal(journal, "b");
+	tux_sched_put(s, &j[2].task);
+	run_all(s);
+	assert_string_equal(journal, "bc");
+	tux_sched_free(s);
+}
+
+static void free_itself(struct tux_task *t)
+{
+	struct job *j = job_of(t);
+
+	note(j->name);
+	tux_sched_put(j->s, t);
+	assert_true(tux_sched_cancel(j->s, t));
+	memset(j, 0xff, sizeof(*j));
+	free(j);
+}
+
+static void cancel__in_its_own_run_frees_it(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job *a = malloc(sizeof(*a)), b;
+
+	(void)state;
+	open_job(a, s, 'a', free_itself);
+	open_job(&b, s, 'b', say_name);
+	tux_sched_put(s, &a->task);
+	tux_sched_put(s, &b.task);
+	run_all(s);
+	assert_string_equal(journal, "ab");
+	tux_sched_free(s);
+}
+
+static void cancel__not_what_is_amidst_its_work(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a;
+
+	(void)state;
+	open_job(&a, s, 'a', say_twice);
+	tux_sched_put(s, &a.task);
+	tux_sched_run(s);
+	tux_sched_put(s, &a.task);
+	assert_false(tux_sched_cancel(s, &a.task));
+	run_all(s);
+	assert_string_equal(journal, "aa");
+	assert_true(tux_sched_cancel(s, &a.task));
+	tux_sched_free(s);
+}
+
+/* ---- many ---- */
+
+static void run__no_more_routines_than_allowed(void **state)
+{
+	struct tux_sched *s = open_sched(LIMIT);
+	struct job j[MANY];
+	unsigned i, ran = 0;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		open_job(&j[i], s, 'x', say_twice);
+		tux_sched_put(s, &j[i].task);
+	}
+	run_all(s);
+	for (i = 0; i < MANY; i++)
+		ran += j[i].ran;
+	assert_int_equal(ran, MANY);
+	assert_true(tux_sched_stats(s)->routines_ever <= LIMIT);
+	assert_true(tux_sched_stats(s)->routines_most <= LIMIT);
+	tux_sched_free(s);
+}
+
+static void free__with_work_half_done(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b, c;
+
+	(void)state;
+	open_job(&a, s, 'a', say_twice);
+	open_job(&b, s, 'b', say_after_wake);
+	open_job(&c, s, 'c', say_after_sleep);
+	c.sleeps = TUX_SEC(100);
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	tux_sched_put(s, &c.task);
+	tux_sched_run(s);
+	tux_sched_run(s);
+	tux_sched_put(s, &a.task);
+	tux_sched_free(s);
+	tux_sched_free(NULL);
+}
+
+static void errno_is_kept(struct tux_task *t)
+{
+	errno = job_of(t)->name;
+	tux_sched_yield();
+	assert_int_equal(errno, job_of(t)->name);
+}
+
+static void yield__errno_is_its_own(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+
+	(void)state;
+	open_job(&a, s, 'a', errno_is_kept);
+	open_job(&b, s, 'b', errno_is_kept);
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	errno = EPERM;
+	run_all(s);
+	assert_int_equal(errno, EPERM);
+	tux_sched_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(run__groups_share_a_routine),
+		cmocka_unit_test(run__what_is_put_in_its_run_comes_last),
+		cmocka_unit_test(run__a_group_ends_with_the_slice),
+		cmocka_unit_test(yield__to_the_back),
+		cmocka_unit_test(sleep__in_the_order_of_waking),
+		cmocka_unit_test(outside__nothing_happens),
+		cmocka_unit_test(block__until_another_thread_wakes_it),
+		cmocka_unit_test(block__not_if_it_was_woken_before),
+		cmocka_unit_test(strand__one_at_a_time_in_order),
+		cmocka_unit_test(strand__sleeps_as_one),
+		cmocka_unit_test(cancel__what_is_queued),
+		cmocka_unit_test(cancel__in_its_own_run_frees_it),
+		cmocka_unit_test(cancel__not_what_is_amidst_its_work),
+		cmocka_unit_test(run__no_more_routines_than_allowed),
+		cmocka_unit_test(free__with_work_half_done),
+		cmocka_unit_test(yield__errno_is_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
