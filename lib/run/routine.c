@@ -8,6 +8,8 @@
 #include <locale.h>
 
 #include "io/clock.h"
+#include "run/mask.h"
+#include "run/rseq.h"
 
 __thread struct tux_here tux_here;
 
@@ -15,15 +17,19 @@ enum { NO_TOKEN, TOKEN, WAITS };	/* tux_routine.token */
 
 void tux_routine_parks(struct tux_donor *d)
 {
+	tux_rseq_leave();
 	tux_here.routine = (struct tux_routine *)d;
 	tux_here.guard = 1;
 }
 
 /* A callback leaves nothing behind for the next one in its storage. */
-static void clean(const struct tux_sched *s)
+static void clean(struct tux_routine *r)
 {
 	errno = 0;
-	if (s->tls)
+	if (r->masked)
+		tux_mask_aside(r);
+	r->masked = false;
+	if (r->sched->tls)
 		uselocale(LC_GLOBAL_LOCALE);
 }
 
@@ -46,7 +52,7 @@ static void routine_main(void *arg)
 	for (;;) {
 		while ((t = tux_sched_next(r->sched)))
 			run_one(r, t);
-		clean(r->sched);
+		clean(r);
 		tux_routine_leave(r, TUX_ROUTINE_IDLE);
 	}
 }
@@ -91,7 +97,11 @@ void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
 
 	r->state = state;
 	tux_here.pending = 0;
+	if (r->masked)
+		tux_mask_aside(r);
 	tux_switch(&r->at, &r->sched->net);
+	if (r->masked)
+		tux_mask_back(r);
 	/* Who has storage of his own finds it as he left it. */
 	errno = err;
 }

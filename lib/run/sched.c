@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "io/clock.h"
+#include "run/forked.h"
+#include "run/mask.h"
 #include "run/sched_in.h"
 
 enum {
@@ -311,6 +313,7 @@ unsigned tux_sched_run(struct tux_sched *s)
 
 	if (s->thread != &tux_here)
 		adopt(s);
+	tux_mask_look(s);
 	wake_sleepers(s);
 	take_woken(s);
 	r = choose(s);
@@ -393,7 +396,9 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	tux_list_init(&s->ready);
 	tux_list_init(&s->idle);
 	tux_heap_init(&s->asleep, &heap_mem);
-	err = lend(s);
+	err = tux_forked_init();
+	if (!err)
+		err = lend(s);
 	if (err) {
 		free(s);
 		return err;

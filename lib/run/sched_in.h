@@ -34,6 +34,8 @@ struct tux_routine {
 	uint32_t guard;			/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
 	uint64_t preempted;
+	bool masked;			/* by a mask of its own: */
+	uint64_t mask;			/* as it was left */
 	_Atomic uint32_t token;		/* of block and wake */
 	struct tux_routine *woken;	/* the next that was */
 };
@@ -45,7 +47,9 @@ struct tux_sched {
 	tux_tick slice, most;		/* a group begins nothing after most */
 	tux_tick began;			/* this slice */
 	const void *thread;		/* the network thread, */
-	struct tux_switch net;		/* and its own context */
+	struct tux_switch net;		/* its own context */
+	uint64_t mask;			/* and mask of signals, */
+	uint32_t mask_changes;		/* at that time of mask.c */
 	struct tux_list fresh, ready;	/* the FIFO, in two; by turn */
 	struct tux_list idle;
 	unsigned fresh_n, ready_n;

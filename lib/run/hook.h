@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hook - calls of the C library that would do harm in a routine
+ *
+ * A routine has a thread's storage, but the kernel knows the thread by another:
+ * libtux replaces the few calls to which that matters, and those that would put
+ * the network thread to sleep where a routine can sleep alone.  In the library
+ * they are exported, in a program that links the archive they are in front of
+ * libc's.  Outside of routines each does what libc does.
+ *
+ *   setuid ...	       libc makes all threads do it, and waits until each says so
+ *		       in its own storage: the caller's is put back meanwhile
+ *   pthread_sigmask, sigprocmask
+ *		       the mask is the routine's, and is put aside while another
+ *		       runs
+ *   nanosleep, clock_nanosleep, usleep, sleep, sched_yield
+ *		       only the routine sleeps
+ *   pthread_kill      to a routine that is not the caller's: ENOTSUP
+ *   pthread_cancel    of a routine: ENOTSUP
+ *   pthread_exit      in a routine: it stands still from then on
+ *   pthread_mutexattr_setprotocol
+ *		       PTHREAD_PRIO_INHERIT is ENOTSUP: the kernel would look for
+ *		       the owner's name and find the wrong one
+ */
+#ifndef TUX_RUN_HOOK_H
+#define TUX_RUN_HOOK_H
+
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/fiber.h"
+
+/* Sanitizers replace the same calls; nothing is preempted there. */
+#define TUX_HOOKED (!TUX_FIBERS)
+
+#define TUX_HOOK __attribute__((visibility("default")))
+
+/* Each of them; libtux.map exports the same names. */
+#define TUX_HOOKS(X) \
+	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) \
+	X(setresuid) X(setresgid) X(setgroups) X(initgroups) \
+	X(pthread_sigmask) X(sigprocmask) \
+	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) \
+	X(pthread_kill) X(pthread_cancel) X(pthread_exit) \
+	X(pthread_mutexattr_setprotocol)
+
+/* The functions behind them. */
+struct tux_real {
+#define X(name) __typeof__(name) *name;
+	TUX_HOOKS(X)
+#undef X
+};
+
+const struct tux_real *tux_real(void);
+
+/* Of the caller's routine, or on stderr: one line about a call that was refused. */
+void tux_hook_say(const char *line);
+
+#endif

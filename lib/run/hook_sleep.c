@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * To sleep.  A routine that holds the guard, and whoever is in none, sleeps as
+ * libc does it.
+ */
+#include "run/hook.h"
+
+#if TUX_HOOKED
+
+#include <errno.h>
+
+#include "run/sched_in.h"
+
+enum { SECOND = 1000000000 };
+
+static bool alone(void)
+{
+	return tux_here.routine && !tux_here.guard;
+}
+
+static bool valid(const struct timespec *t)
+{
+	return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < SECOND;
+}
+
+static tux_time duration(const struct timespec *t)
+{
+	return t->tv_sec > UINT32_MAX ? TUX_NEVER :
+	       TUX_SEC(t->tv_sec) + (tux_time)t->tv_nsec;
+}
+
+/* Until @clock says @t, also if somebody sets it meanwhile. */
+static void sleep_until(clockid_t clock, const struct timespec *t)
+{
+	struct timespec now;
+
+	while (!clock_gettime(clock, &now) &&
+	       duration(&now) < duration(t))
+		tux_sched_sleep(duration(t) - duration(&now));
+}
+
+TUX_HOOK int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	if (!alone() || !valid(t))
+		return tux_real()->nanosleep(t, left);
+	tux_sched_sleep(duration(t));
+	return 0;
+}
+
+TUX_HOOK int clock_nanosleep(clockid_t clock, int flags,
+			     const struct timespec *t, struct timespec *left)
+{
+	bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+
+	if (!alone() || !valid(t) || !known)
+		return tux_real()->clock_nanosleep(clock, flags, t, left);
+	if (flags & TIMER_ABSTIME)
+		sleep_until(clock, t);
+	else
+		tux_sched_sleep(duration(t));
+	return 0;
+}
+
+TUX_HOOK int usleep(useconds_t us)
+{
+	if (!alone())
+		return tux_real()->usleep(us);
+	tux_sched_sleep(TUX_USEC((tux_time)us));
+	return 0;
+}
+
+TUX_HOOK unsigned sleep(unsigned s)
+{
+	if (!alone())
+		return tux_real()->sleep(s);
+	tux_sched_sleep(TUX_SEC((tux_time)s));
+	return 0;
+}
+
+/* Who spins for a lock lets the routine run that holds it. */
+TUX_HOOK int sched_yield(void)
+{
+	if (!alone())
+		return tux_real()->sched_yield();
+	tux_sched_yield();
+	return 0;
+}
+
+#endif

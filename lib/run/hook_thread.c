@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Routines as threads.  Who asks in a routine what thread he is, is told the one
+ * that lends its storage; that one is parked and hears nothing.
+ */
+#include "run/hook.h"
+
+#if TUX_HOOKED
+
+#include <errno.h>
+
+#include "run/sched_in.h"
+
+/* Does @t lend its storage?  With glibc a thread is named by where it begins. */
+static bool lends(pthread_t t)
+{
+#ifdef TUX_SWITCH_ASM
+	char *self = __builtin_thread_pointer();
+	struct tux_here *h;
+
+	h = (void *)((char *)t + ((char *)&tux_here - self));
+	return (pthread_t)self == pthread_self() && h->routine;
+#else
+	(void)t;
+	return false;
+#endif
+}
+
+/* libc looks who the caller is before it looks at the name. */
+TUX_HOOK int pthread_kill(pthread_t t, int sig)
+{
+	if (t == pthread_self() || !sig || !lends(t))
+		return tux_real()->pthread_kill(t, sig);
+	tux_hook_say("pthread_kill: a routine gets no signal from another");
+	return ENOTSUP;
+}
+
+TUX_HOOK int pthread_cancel(pthread_t t)
+{
+	if (!lends(t))
+		return tux_real()->pthread_cancel(t);
+	tux_hook_say("pthread_cancel: a routine cannot be cancelled");
+	return ENOTSUP;
+}
+
+/* To unwind would end the thread whose storage this is, on a stack that is in
+ * use.  What the callback holds stays held, as if it never returned. */
+TUX_HOOK void pthread_exit(void *value)
+{
+	if (tux_here.routine) {
+		tux_hook_say("pthread_exit in a callback: it stands still");
+		for (;;)
+			tux_sched_block();
+	}
+	tux_real()->pthread_exit(value);
+	__builtin_unreachable();
+}
+
+TUX_HOOK int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int protocol)
+{
+	if (protocol != PTHREAD_PRIO_INHERIT)
+		return tux_real()->pthread_mutexattr_setprotocol(a, protocol);
+	tux_hook_say("PTHREAD_PRIO_INHERIT: not with routines");
+	return ENOTSUP;
+}
+
+#endif
