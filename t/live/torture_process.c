@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes and who they are: fork, spawn, the set*id family.
+ */
+#include "torture.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- fork ------------------------------------------------------------------ */
+
+enum {
+	WELL = 7,
+};
+
+static void *in_child_thread(void *arg)
+{
+	void *p = malloc(1000);
+
+	*(int *)arg = 1;
+	free(p);
+	return NULL;
+}
+
+/* A child is a process with one thread, which has all that a thread has. */
+static _Noreturn void live(void)
+{
+	pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+	int ran = 0, i, cpu;
+	pthread_t t;
+	char *p;
+
+	alarm(10);
+	for (i = 1; i < 100; i++) {
+		p = malloc((size_t)i * 50);
+		if (!p)
+			_exit(1);
+		memset(p, i, (size_t)i * 50);
+		free(p);
+	}
+	if (pthread_mutex_lock(&m) || pthread_mutex_lock(&m) ||
+	    pthread_mutex_unlock(&m) || pthread_mutex_unlock(&m))
+		_exit(2);
+	for (i = 0; i < 3; i++)
+		if (pthread_create(&t, NULL, in_child_thread, &ran) ||
+		    pthread_join(t, NULL) || !ran)
+			_exit(3);
+	cpu = sched_getcpu();
+	if (cpu < 0 || usleep(100) || setuid(getuid()))
+		_exit(4);
+	if (close(-1) != -1 || errno != EBADF)
+		_exit(5);
+	_exit(WELL);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + status;
+}
+
+static void fork_step(struct hand *h)
+{
+	static char name[] = "true";
+	char *argv[] = { name, NULL };
+	pid_t pid;
+
+	switch (hand_below(h, 128)) {
+	case 0:
+		pid = fork();
+		if (!pid)
+			live();
+		must(pid > 0);
+		must(status_of(pid) == WELL);
+		break;
+	case 1:
+		must(!posix_spawnp(&pid, "true", NULL, NULL, argv, environ));
+		must(status_of(pid) == 0);
+		break;
+	case 2:
+		pid = vfork();
+		if (!pid)
+			_exit(WELL);
+		must(pid > 0);
+		must(status_of(pid) == WELL);
+		break;
+	default:
+		torture_linger(h, 2000);
+	}
+}
+
+const struct work work_fork = {
+	.name = "fork", .hands = 2, .step = fork_step,
+};
+
+/* ---- set*id ------------------------------------------------------------------ */
+
+static void setuid_step(struct hand *h)
+{
+	gid_t group[64];
+	int n;
+
+	torture_linger(h, 1000);
+	switch (hand_below(h, 64)) {
+	case 0:
+		must(!setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1));
+		break;
+	case 1:
+		must(!seteuid(geteuid()));
+		break;
+	case 2:
+		must(!setgid(getgid()));
+		break;
+	case 3:
+		n = getgroups(64, group);
+		must(n >= 0);
+		if (!geteuid())
+			must(!setgroups((size_t)n, group));
+		break;
+	default:
+		torture_linger(h, 2000);
+	}
+}
+
+const struct work work_setuid = {
+	.name = "setuid", .hands = 2, .thread = true, .step = setuid_step,
+};

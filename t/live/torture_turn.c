@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "torture_turn.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/histogram.h"
+#include "io/clock.h"
+#include "io/sys.h"
+#include "torture.h"
+
+enum {
+	SLICES = 10,		/* that a turn may be late by itself */
+	NOISE_MS = 20,		/* and what no counter of ours explains */
+	LOOK_MS = 10,		/* how old what we know of waiting may be */
+	SOURCES = 8,
+};
+
+static struct histogram interval;
+static tux_time slice, last, looked_at, excuse;
+static int source[SOURCES], sources;
+static uint64_t waited;
+static atomic_ullong turns;
+
+/* The second number of a thread's schedstat: how long it waited to run. */
+static uint64_t waiting_of(int fd)
+{
+	uint64_t v = 0;
+	char text[96], *p;
+	long n = TUX_SYS(SYS_pread64, fd, (long)text, sizeof(text) - 1, 0, 0, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	for (p = text; *p && *p != ' '; p++)
+		;
+	while (*p && *++p >= '0' && *p <= '9')
+		v = v * 10 + (uint64_t)(*p - '0');
+	return v;
+}
+
+/* Ours, and that of who ends slices. */
+static void add_source(const char *task)
+{
+	char path[300], name[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, name, sizeof(name) - 1) < 0)
+		name[0] = 0;
+	close(fd);
+	if (atoi(task) != getpid() && strncmp(name, "tux-", 4))
+		return;
+	if (!strncmp(name, "tux-donor", 9) || sources == SOURCES)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", task);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		source[sources++] = fd;
+}
+
+static void find_sources(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			add_source(e->d_name);
+	if (d)
+		closedir(d);
+}
+
+static uint64_t look(void)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < sources; i++)
+		sum += waiting_of(source[i]);
+	return sum;
+}
+
+void torture_turn_start(tux_time len)
+{
+	slice = len;
+	find_sources();
+	waited = look();
+	looked_at = last = tux_clock_read();
+}
+
+static void judge(tux_time took, tux_time now)
+{
+	uint64_t sum;
+
+	if (now - looked_at < TUX_MSEC(LOOK_MS) && took < TUX_MSEC(LOOK_MS))
+		return;
+	sum = look();
+	excuse = sum - waited;
+	waited = sum;
+	looked_at = now;
+	must(took <= SLICES * slice + TUX_MSEC(NOISE_MS) + excuse);
+}
+
+/* Nothing here may wait for what a suspended routine holds. */
+void torture_turn(void)
+{
+	tux_time now = tux_clock_read();
+
+	histogram_add(&interval, now - last);
+	judge(now - last, now);
+	atomic_fetch_add(&turns, 1);
+	last = tux_clock_read();
+}
+
+uint64_t torture_turns(void)
+{
+	return atomic_load(&turns);
+}
+
+void torture_turn_report(void)
+{
+	printf("turns: %llu, apart p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
+	       "most %.1f us\n", (unsigned long long)torture_turns(),
+	       (double)histogram_at(&interval, 500) / 1e3,
+	       (double)histogram_at(&interval, 990) / 1e3,
+	       (double)histogram_at(&interval, 999) / 1e3,
+	       (double)interval.max / 1e3);
+}
