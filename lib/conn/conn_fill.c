@@ -5,6 +5,8 @@
  */
 #include "conn/conn_in.h"
 
+#include <assert.h>
+
 enum { AHEAD_MOST = 16384 };	/* what stream and messages owe each other */
 
 /* May ROOM?  Also where TCP carries frames, but none of ours any more. */
@@ -13,6 +15,16 @@ static bool room_here(const struct tux_conn *c)
 	return tux_conn_messages_here(c) ||
 	       (c->msg && c->tx.path == TUX_PATH_TCP &&
 		!tux_message_may_frame(c));
+}
+
+/* A record that has room with all others of its kind even in the shortest packet
+ * that a peer or a path may ask for. */
+static uint8_t *add(struct tux_writer *w, uint8_t type, size_t len)
+{
+	uint8_t *p = tux_writer_add(w, type, 0, len);
+
+	assert(p && "what must be said fits into any packet");
+	return p;
 }
 
 /* The arrived numbers beyond the first gap, highest first. */
@@ -24,8 +36,8 @@ void tux_fill_sack(struct tux_conn *c, struct tux_writer *w)
 
 	if (!n)
 		return;
-	p = tux_writer_add(w, TUX_REC_SACK, 0, n * TUX_SACK_EACH);
-	for (i = 0; p && i < n; i++, p += TUX_SACK_EACH) {
+	p = add(w, TUX_REC_SACK, n * TUX_SACK_EACH);
+	for (i = 0; i < n; i++, p += TUX_SACK_EACH) {
 		const struct tux_range *r = &s->r[s->n - 1 - i];
 
 		tux_put32(p, (uint32_t)r->start);
@@ -39,9 +51,7 @@ static void add_prepare(struct tux_conn *c, struct tux_writer *w)
 
 	if (!c->tx.gen)
 		return;
-	p = tux_writer_add(w, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
-	if (!p)
-		return;
+	p = add(w, TUX_REC_PREPARE, TUX_PREPARE_LEN);
 	tux_put32(p, c->tx.gen);
 	tux_put64(p + 4, c->tx.gen_at);
 	tux_conn_trace(c, c->tx.gen_at == TUX_NOWHERE ? TUX_TRACE_SEND_NOWHERE :
@@ -50,22 +60,8 @@ static void add_prepare(struct tux_conn *c, struct tux_writer *w)
 
 static void add_prepared(struct tux_conn *c, struct tux_writer *w)
 {
-	uint8_t *p = tux_writer_add(w, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN);
-
-	if (!p)
-		return;
-	tux_put32(p, c->rx.answer);
+	tux_put32(add(w, TUX_REC_PREPARED, TUX_PREPARED_LEN), c->rx.answer);
 	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
-}
-
-static uint32_t add_room(struct tux_conn *c, struct tux_writer *w)
-{
-	uint8_t *p = tux_writer_add(w, TUX_REC_ROOM, 0, TUX_ROOM_LEN);
-
-	if (!p)
-		return 0;
-	tux_message_tell_room(c, p);
-	return TUX_DO_ROOM;
 }
 
 /* Control records; returns what the packet carries of them. */
@@ -73,18 +69,20 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
 	uint32_t what = c->todo & TUX_DO_NUMBERED;
 
-	if (c->todo & TUX_DO_ROOM && room_here(c))
-		what |= add_room(c, w);
+	if (c->todo & TUX_DO_ROOM && room_here(c)) {
+		tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
+		what |= TUX_DO_ROOM;
+	}
 	if (what & TUX_DO_PREPARE)
 		add_prepare(c, w);
 	if (what & TUX_DO_PREPARED)
 		add_prepared(c, w);
 	if (what & TUX_DO_PING) {
-		tux_writer_add(w, TUX_REC_PING, 0, 0);
+		add(w, TUX_REC_PING, 0);
 		tux_conn_trace(c, TUX_TRACE_PROBE, 0, 0, 0);
 	}
 	if (what & TUX_DO_RAW)
-		tux_writer_add(w, TUX_REC_RAW, 0, 0);
+		add(w, TUX_REC_RAW, 0);
 	c->todo &= ~what;
 	return what;
 }

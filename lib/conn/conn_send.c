@@ -5,6 +5,8 @@
  */
 #include "conn/conn_in.h"
 
+#include <assert.h>
+
 enum {
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
@@ -186,8 +188,7 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	c->todo = 0;
 	tux_writer_init(&w, buf, cap);
 	p = tux_writer_add(&w, TUX_REC_RESET, 0, TUX_RESET_LEN);
-	if (!p)
-		return 0;
+	assert(p && "no packet is so short");
 	tux_put32(p, c->reset_why);
 	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
 	tux_conn_drop_flight(c);
@@ -196,15 +197,14 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return finish(c, &w, true, now);
 }
 
-/* ROOM, and the next fragment: it is not cut to fit behind others. */
+/* The next fragment: it is not cut to fit behind others. */
 static size_t wanted_for_messages(struct tux_conn *c)
 {
-	size_t len = c->todo & TUX_DO_ROOM ? TUX_REC_HDR + TUX_ROOM_LEN : 0;
 	struct tux_msg_pick k;
 
-	if (tux_message_pick(c, limit(c) - BESIDE_MESSAGE, &k))
-		len += TUX_REC_HDR + TUX_MESSAGE_HDR + k.h.len;
-	return len;
+	if (!tux_message_pick(c, limit(c) - BESIDE_MESSAGE, &k))
+		return 0;
+	return TUX_REC_HDR + TUX_MESSAGE_HDR + k.h.len;
 }
 
 /* Would the next packet lose nothing in @cap bytes?  The stream bytes that are
@@ -220,6 +220,8 @@ static bool fits(struct tux_conn *c, size_t cap)
 		return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
 	if (c->ackq.seen.n)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
+	if (c->todo & TUX_DO_ROOM)
+		len += TUX_REC_HDR + TUX_ROOM_LEN;
 	if (tux_conn_next_extent(c, limit(c), &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
 	if (tux_conn_messages_here(c))

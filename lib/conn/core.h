@@ -79,7 +79,8 @@ struct tux_conn_opts {
 	struct tux_duplex *dx;		/* outlives the connection */
 	struct tux_msgbox *box;		/* so does this; NULL: no messages */
 	void *user;
-	uint32_t mtu;			/* longest datagram of the path */
+	uint32_t mtu;			/* longest datagram of the path, at least
+					 * TUX_HELLO_PKT_MIN */
 };
 
 /* Counters, in the order that people read them. */

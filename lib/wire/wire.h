@@ -188,6 +188,8 @@ enum {
 	TUX_HELLO_MAC = 88,		/* u64 */
 };
 
+enum { TUX_HELLO_PKT_MIN = TUX_PKT_HDR + 256 };	/* takes no peer less */
+
 /* flags of a HELLO */
 enum {
 	TUX_HELLO_WANT = 0x01,		/* the sender's path is not yet proved */
