@@ -239,17 +239,30 @@ int duo_setup(void **state)
 	return 0;
 }
 
-int duo_setup_proved(void **state)
+static struct duo *proved(bool messages)
 {
-	struct duo *d = opened(false);
+	struct duo *d = opened(messages);
 
 	/* HELLOs only: no generation is open, none will be for now. */
 	d->a.dx->tx.pinned = d->b.dx->tx.pinned = 1;
 	duo_settle(d);
+	duo_pass(d, TUX_MSEC(2));
+	duo_settle(d);
 	d->a.dx->tx.pinned = d->b.dx->tx.pinned = 0;
 	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
 	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
-	*state = begin(d);
+	return begin(d);
+}
+
+int duo_setup_proved(void **state)
+{
+	*state = proved(false);
+	return 0;
+}
+
+int duo_setup_plain_messages(void **state)
+{
+	*state = proved(true);
 	return 0;
 }
 

@@ -72,11 +72,12 @@ struct tux_msgbox *duo_box(void);
 void duo_free(struct duo *d);
 
 /* For cmocka: both ends are open; the path is proved, too, and nothing announced
- * yet; both directions are on rings; the same, and both take messages.  Counts
- * begin at zero then. */
+ * yet; both directions are on rings; each of these, and both take messages.
+ * Counts begin at zero then. */
 int duo_setup(void **state);
 int duo_setup_proved(void **state);
 int duo_setup_switched(void **state);
+int duo_setup_plain_messages(void **state);
 int duo_setup_messages(void **state);
 int duo_teardown(void **state);
 

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * TCP under a switched direction: the marker, frames out, frames in, its end.
+ */
+#include <errno.h>
+
+#include "duo.h"
+
+/* The frame that @e would write next, and how many bytes with its body: it goes
+ * into TCP whole.  0: none. */
+static size_t frame_out(struct duo_end *e, struct tux_frame *f)
+{
+	struct duo_stream *s = &e->peer->in;
+	size_t at = s->head, n = duo_tcp_out(e, SIZE_MAX);
+
+	if (n)
+		assert_int_equal(tux_frame_decode(f, s->p + at), 0);
+	return n;
+}
+
+/* @e is back on TCP, its peer not yet. */
+static void stall(struct duo_end *e)
+{
+	tux_conn_stall(e->c, e->duo->now);
+	assert_int_equal(e->c->tx.path, TUX_PATH_TCP);
+}
+
+/* ---- the marker ---- */
+
+/* As setup_proved, and a's generation is agreed to, at byte 3. */
+static int setup_acked(void **state)
+{
+	struct duo *d;
+	struct tux_conn *c;
+
+	duo_setup_proved(state);
+	d = *state;
+	c = d->a.c;
+	c->tx.ahead = 3;
+	c->tx.announce_at = d->now;
+	tux_upgrade_tx(c, d->now);
+	tux_upgrade_prepared(c, c->tx.gen, d->now);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
+	return 0;
+}
+
+static void commit__at_n_and_whole(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), TUX_MARKER_LEN);
+	assert_memory_equal(d->b.in.p + 3, d->a.dx->tx.marker,
+			    TUX_MARKER_LEN);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(c->stats.tcp_tx, 3);
+	assert_false(c->out.marker);
+	assert_false(c->out.latched);
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	tux_latch_drop(&d->a.dx->tx.latch);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
+}
+
+/* The latch is held from the question to the answer. */
+static void commit__tcp_took_nothing(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	uint8_t buf[16];
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_int_equal(tux_conn_tcp_out(c, buf, 16, d->now), 16);
+	assert_false(tux_latch_try(&d->a.dx->tx.latch));
+	tux_conn_tcp_sent(c, 0, d->now);
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	assert_int_equal(c->tx.path, TUX_PATH_NONE);
+	/* A writer is there. */
+	assert_int_equal(tux_conn_tcp_out(c, buf, 16, d->now), 0);
+	assert_true(c->retry_at == d->now + TUX_USEC(100));
+	tux_latch_drop(&d->a.dx->tx.latch);
+	assert_int_equal(tux_conn_tcp_out(c, buf, 16, d->now), 16);
+	tux_conn_tcp_sent(c, 16, d->now);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+}
+
+static void commit__in_pieces(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_int_equal(duo_tcp_out(&d->a, 5), 5);
+	assert_true(c->out.marker);
+	assert_int_equal(d->a.dx->tx.marker_left, 11);
+	assert_int_equal(duo_write(&d->a, "d", 1), -EAGAIN);
+	assert_int_equal(duo_tcp_out(&d->a, 10), 10);
+	assert_true(c->out.marker);
+	d->a.ready_n = 0;
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 1);
+	assert_memory_equal(d->b.in.p + 3, d->a.dx->tx.marker,
+			    TUX_MARKER_LEN);
+	assert_false(c->out.marker);
+	assert_int_equal(d->a.dx->tx.marker_left, 0);
+	assert_int_equal(d->a.ready_n, 1);
+	assert_int_equal(duo_write(&d->a, "d", 1), 1);
+}
+
+/* ---- frames out ---- */
+
+static void out__nothing_while_tux_carries_it(void **state)
+{
+	struct duo *d = *state;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
+	stall(&d->a);
+	tux_conn_die(d->a.c, EIO, TUX_REASON_NONE);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
+}
+
+static void out__data(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_frame f;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_drop(&d->a);
+	stall(&d->a);
+	d->a.ready_n = 0;
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(f.type, TUX_FRAME_DATA);
+	assert_int_equal(f.len, 3);
+	assert_int_equal(f.off, 0);
+	assert_memory_equal(d->b.in.p + d->b.in.head - 3, "abc", 3);
+	assert_int_equal(c->stats.frame_tx, 3);
+	/* The kernel has them: their place is free. */
+	assert_true(tux_pipe_tail(&d->a.dx->txp) == 3);
+	assert_true(c->tx.buf.got == 3);
+	assert_int_equal(d->a.ready_n, 1);
+	assert_int_equal(frame_out(&d->a, &f), 0);
+	assert_int_equal(duo_write(&d->a, "de", 2), 2);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 2);
+	assert_int_equal(f.off, 3);
+}
+
+/* TCP takes a piece of the header, then of the body. */
+static void out__in_pieces(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f;
+	size_t at = d->b.in.head;
+	uint8_t buf[20];
+
+	assert_int_equal(duo_write(&d->a, "abcdefgh", 8), 8);
+	duo_drop(&d->a);
+	stall(&d->a);
+	assert_int_equal(duo_tcp_out(&d->a, 7), 7);
+	assert_int_equal(duo_tcp_out(&d->a, 11), 11);
+	assert_true(tux_pipe_tail(&d->a.dx->txp) == 2);
+	assert_true(d->a.c->out.busy);
+	/* No more than there is room for. */
+	assert_int_equal(tux_conn_tcp_out(d->a.c, buf, 4, d->now), 4);
+	assert_memory_equal(buf, "cdef", 4);
+	tux_conn_tcp_sent(d->a.c, 0, d->now);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 6);
+	assert_false(d->a.c->out.busy);
+	assert_int_equal(tux_frame_decode(&f, d->b.in.p + at), 0);
+	assert_int_equal(f.len, 8);
+	assert_memory_equal(d->b.in.p + at + TUX_FRAME_HDR, "abcdefgh", 8);
+}
+
+static void out__fin_and_then_nothing(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_drop(&d->a);
+	stall(&d->a);
+	tux_duplex_shut(d->a.dx);
+	duo_ring(&d->a, 0);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(f.type, TUX_FRAME_DATA);
+	assert_int_equal(d->a.shut_n, 0);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(f.type, TUX_FRAME_FIN);
+	assert_int_equal(f.off, 3);
+	assert_true(d->a.c->out.fin_sent);
+	/* TCP has everything: that is as good as taken. */
+	assert_true(tux_sendbuf_done(&d->a.c->tx.buf));
+	assert_int_equal(d->a.shut_n, 1);
+	assert_int_equal(frame_out(&d->a, &f), 0);
+}
+
+/* The end had gone first, and then the path: the bytes follow. */
+static void out__bytes_behind_fin(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_drop(&d->a);
+	tux_duplex_shut(d->a.dx);
+	duo_ring(&d->a, 0);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(f.type, TUX_FRAME_FIN);
+	assert_false(tux_sendbuf_done(&d->a.c->tx.buf));
+	stall(&d->a);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_true(tux_sendbuf_done(&d->a.c->tx.buf));
+	assert_int_equal(d->a.shut_n, 1);
+}
+
+static void out__order_of_what_is_due(void **state)
+{
+	static const uint8_t want[] = {
+		TUX_FRAME_DATA, TUX_FRAME_FIN, TUX_FRAME_RAW, TUX_FRAME_SWITCH,
+	};
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_frame f;
+	unsigned i;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	stall(&d->a);
+	c->tx.buf.end = 5;
+	c->out.fin = c->out.raw = c->out.sw = true;
+	for (i = 0; i < N_OF(want); i++) {
+		assert_true(frame_out(&d->a, &f) > 0);
+		assert_int_equal(f.type, want[i]);
+	}
+	assert_int_equal(f.off, 3);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_false(c->out.fin || c->out.raw || c->out.sw);
+}
+
+/* Behind RAW the application writes TCP itself again. */
+static void out__raw_ends_it(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f;
+
+	stall(&d->a);
+	atomic_store(&d->a.dx->tx.hold, 1);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
+	d->a.c->tx.raw_why = TUX_REASON_PINNED;
+	d->a.c->out.raw = true;
+	assert_int_equal(duo_write(&d->a, "x", 1), -EAGAIN);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(atomic_load(&d->a.dx->tx.hold), 0);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
+	assert_int_equal(d->a.shut_n, 0);
+	assert_int_equal(duo_write(&d->a, "x", 1), 1);
+	assert_int_equal(d->b.in.p[d->b.in.head - 1], 'x');
+}
+
+/* It has shut meanwhile. */
+static void out__raw_of_one_that_is_shut(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f;
+
+	stall(&d->a);
+	atomic_store(&d->a.dx->tx.hold, 1);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
+	d->a.c->out.raw = true;
+	assert_true(tux_duplex_shut(d->a.dx));
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(d->a.shut_n, 1);
+}
+
+/* ---- frames in ---- */
+
+static void want__never_more_than_the_frame(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+	struct tux_frame f = { .type = TUX_FRAME_DATA, .len = 5 };
+	uint8_t hdr[TUX_FRAME_HDR];
+
+	tux_frame_encode(&f, hdr);
+	assert_int_equal(tux_conn_tcp_want(c), TUX_FRAME_HDR);
+	tux_conn_tcp_in(c, hdr, 10, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), 6);
+	tux_conn_tcp_in(c, hdr + 10, 6, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), 5);
+	tux_conn_tcp_in(c, (const uint8_t *)"ab", 2, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), 3);
+	tux_conn_tcp_in(c, (const uint8_t *)"cde", 3, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), TUX_FRAME_HDR);
+	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 5);
+	c->rx.tcp_ended = true;
+	assert_int_equal(tux_conn_tcp_want(c), 0);
+}
+
+static void want__nothing_of_a_plain_direction(void **state)
+{
+	struct duo *d = *state;
+
+	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
+	/* Unless nobody reads it any more. */
+	tux_upgrade_prepare(d->b.c, 1, 4, d->now);
+	duo_ring(&d->b, TUX_RING_CLOSE);
+	assert_int_equal(tux_conn_tcp_want(d->b.c), 4);
+	tux_conn_die(d->b.c, EIO, TUX_REASON_NONE);
+	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
+}
+
+/* The marker that Tux's bytes have overtaken. */
+static void want__rest_of_the_marker(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+	uint8_t junk[TUX_MARKER_LEN] = { 0 };
+
+	d->b.dx->rx.marker_left = 9;
+	assert_int_equal(tux_conn_tcp_want(c), 9);
+	tux_conn_tcp_in(c, junk, 4, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), 5);
+	tux_conn_tcp_in(c, junk, 5, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), TUX_FRAME_HDR);
+}
+
+/* The ring is full: TCP is not read, and the application rings for each byte. */
+static void want__starved(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+	char bytes[DUO_RING] = { 0 };
+
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, NULL, DUO_RING + 10);
+	assert_int_equal(tux_conn_tcp_want(c), DUO_RING);
+	tux_conn_tcp_in(c, (uint8_t *)bytes, DUO_RING, d->now);
+	atomic_store(&d->b.dx->wake_at, 99);
+	assert_int_equal(tux_conn_tcp_want(c), 0);
+	assert_true(c->in.starved);
+	assert_true(atomic_load(&d->b.dx->wake_at) == 0);
+	assert_int_equal(duo_read(&d->b, bytes, 4), 4);
+	assert_int_equal(tux_conn_tcp_want(c), 4);
+	assert_false(c->in.starved);
+}
+
+static void in__data(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+	char buf[8];
+
+	d->b.ready_n = 0;
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
+	assert_true(d->b.ready_n > 0);
+	assert_int_equal(c->stats.frame_rx, 3);
+	assert_false(c->rx.tux);
+	assert_int_equal(c->reason, TUX_REASON_STALLED);
+	assert_int_equal(duo_read(&d->b, buf, 8), 3);
+	assert_memory_equal(buf, "abc", 3);
+	/* What it has already is read, and passed over. */
+	d->b.ready_n = 0;
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 1, "bcd", 3);
+	assert_int_equal(duo_read(&d->b, buf, 8), 1);
+	assert_int_equal(buf[0], 'd');
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 1, "bc", 2);
+	assert_int_equal(c->phase, TUX_PHASE_PROVED);
+	/* A gap is none that TCP would bring. */
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 5, NULL, 1);
+	assert_int_equal(c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(c->reason, TUX_REASON_PROTOCOL);
+}
+
+/* Bytes behind the stream's end. */
+static void in__data_beyond_the_end(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 2, NULL, 0);
+	assert_int_equal(d->b.dx->rx.eof, 0);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
+}
+
+static void in__data_of_a_closed_end(void **state)
+{
+	struct duo *d = *state;
+
+	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
+	assert_true(tux_pipe_tail(&d->b.dx->rxp) == 3);
+	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 0);
+}
+
+static void in__fin(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 2, NULL, 0);
+	assert_int_equal(d->b.dx->rx.eof, 1);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	/* It has only one. */
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 3, NULL, 0);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+}
+
+/* Before the bytes that Tux still carries. */
+static void in__fin_overtakes(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 3, NULL, 0);
+	assert_int_equal(d->b.dx->rx.eof, 0);
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_carry(&d->a);
+	assert_int_equal(d->b.dx->rx.eof, 1);
+}
+
+/* It says how many messages there are, to one who takes none. */
+static void in__fin_with_an_end_of_messages(void **state)
+{
+	struct duo *d = *state;
+	uint8_t end[TUX_END_LEN] = { 0 };
+
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 0, end, TUX_END_LEN);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+}
+
+static void in__reset(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_RESET, 13, NULL, 0);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+	assert_int_equal(atomic_load(&d->b.dx->err), ECONNRESET);
+	assert_true(d->b.trace[TUX_TRACE_RECV_RESET].n[0] == 13);
+	/* And what follows is nobody's. */
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
+	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 0);
+}
+
+static void in__switch(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
+	assert_int_equal(d->b.c->reason, TUX_REASON_STALLED);
+	duo_frame_in(&d->b, TUX_FRAME_SWITCH, 2, NULL, 0);
+	assert_true(d->b.c->rx.tux);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+	/* Our own direction is still on TCP. */
+	stall(&d->b);
+	duo_frame_in(&d->b, TUX_FRAME_SWITCH, 2, NULL, 0);
+	assert_int_equal(d->b.c->reason, TUX_REASON_STALLED);
+}
+
+static void in__raw(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
+	duo_frame_in(&d->b, TUX_FRAME_RAW, 2, NULL, 0);
+	assert_int_equal(d->b.dx->rx.state, TUX_RX_RAW);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PEER_RAW);
+	assert_true(d->b.c->tx.raw_wanted);
+	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+}
+
+static void in__raw_short_of_what_we_have(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
+	duo_frame_in(&d->b, TUX_FRAME_RAW, 1, NULL, 0);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
+}
+
+static void in__nonsense(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, 99, 0, NULL, 0);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
+}
+
+static void in__messages_to_one_who_takes_none(void **state)
+{
+	struct duo *d = *state;
+	uint8_t body[TUX_MESSAGE_HDR] = { 0 };
+
+	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, 0, body, TUX_MESSAGE_HDR);
+	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+}
+
+/* A plain direction's bytes are swallowed; the marker ends that. */
+static void in__plain_of_a_closed_end(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	tux_upgrade_prepare(c, 1, 2, d->now);
+	duo_ring(&d->b, TUX_RING_CLOSE);
+	tux_conn_tcp_in(c, (const uint8_t *)"ab", 2, d->now);
+	assert_int_equal(tux_conn_tcp_want(c), TUX_MARKER_LEN);
+	tux_conn_tcp_in(c, d->b.dx->rx.marker, TUX_MARKER_LEN, d->now);
+	assert_true(c->rx.on_ring);
+	assert_int_equal(tux_conn_tcp_want(c), TUX_FRAME_HDR);
+}
+
+/* ---- its end ---- */
+
+static void end__the_peer_died(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->a.trace_n[TUX_TRACE_PEER_DIED], 1);
+	assert_int_equal(atomic_load(&d->a.dx->err), ECONNRESET);
+	/* Like TCP, it learns by the answer to a write. */
+	assert_int_equal(atomic_load(&d->a.dx->tx.mute), 1);
+	tux_conn_tcp_end(d->b.c, EPIPE, d->now);
+	assert_int_equal(atomic_load(&d->b.dx->tx.mute), 0);
+}
+
+static void end__mute_only_who_may_write(void **state)
+{
+	struct duo *d = *state;
+
+	tux_duplex_shut(d->a.dx);
+	duo_ring(&d->a, 0);
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(atomic_load(&d->a.dx->tx.mute), 0);
+	d->b.c->tx.path = TUX_PATH_NONE;
+	tux_conn_tcp_end(d->b.c, 0, d->now);
+	assert_int_equal(atomic_load(&d->b.dx->tx.mute), 0);
+	d->b.c->tx.path = TUX_PATH_TUX;
+}
+
+/* It had said all: only a reset is news after that. */
+static void end__behind_fin(void **state)
+{
+	struct duo *d = *state;
+
+	tux_duplex_shut(d->b.dx);
+	duo_ring(&d->b, 0);
+	duo_carry(&d->b);
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_true(d->a.c->rx.tcp_ended);
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 1);
+	tux_conn_tcp_end(d->a.c, ECONNABORTED, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	tux_conn_tcp_end(d->a.c, EIO, d->now);
+	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 2);
+	assert_int_equal(d->a.c->rx.tcp_err, ECONNABORTED);
+}
+
+/* All of ours has been taken as well: nobody minds. */
+static void end__error_when_all_is_done(void **state)
+{
+	struct duo *d = *state;
+
+	tux_duplex_shut(d->b.dx);
+	duo_ring(&d->b, 0);
+	duo_carry(&d->b);
+	d->a.c->tx.done = true;
+	tux_conn_tcp_end(d->a.c, ECONNRESET, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+}
+
+static void end__of_a_plain_direction(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	tux_conn_tcp_end(d->a.c, EIO, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(atomic_load(&d->a.dx->err), EIO);
+}
+
+/* The peer had told of a reset, and TCP was read up to here. */
+static void end__behind_a_reset(void **state)
+{
+	struct duo *d = *state;
+
+	tux_duplex_shut(d->b.dx);
+	duo_ring(&d->b, 0);
+	duo_carry(&d->b);
+	tux_conn_told_reset(d->a.c, d->now);
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	tux_conn_gone(d->b.c, false);
+	tux_conn_tcp_end(d->b.c, 0, d->now);
+	assert_false(d->b.c->rx.tcp_ended);
+}
+
+int main(void)
+{
+#define T(name, setup) \
+	cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
+	const struct CMUnitTest tests[] = {
+		T(commit__at_n_and_whole, setup_acked),
+		T(commit__tcp_took_nothing, setup_acked),
+		T(commit__in_pieces, setup_acked),
+		T(out__nothing_while_tux_carries_it, duo_setup_switched),
+		T(out__data, duo_setup_switched),
+		T(out__in_pieces, duo_setup_switched),
+		T(out__fin_and_then_nothing, duo_setup_switched),
+		T(out__bytes_behind_fin, duo_setup_switched),
+		T(out__order_of_what_is_due, duo_setup_switched),
+		T(out__raw_ends_it, duo_setup_switched),
+		T(out__raw_of_one_that_is_shut, duo_setup_switched),
+		T(want__never_more_than_the_frame, duo_setup_switched),
+		T(want__nothing_of_a_plain_direction, duo_setup_proved),
+		T(want__rest_of_the_marker, duo_setup_switched),
+		T(want__starved, duo_setup_switched),
+		T(in__data, duo_setup_switched),
+		T(in__data_beyond_the_end, duo_setup_switched),
+		T(in__data_of_a_closed_end, duo_setup_switched),
+		T(in__fin, duo_setup_switched),
+		T(in__fin_overtakes, duo_setup_switched),
+		T(in__fin_with_an_end_of_messages, duo_setup_switched),
+		T(in__reset, duo_setup_switched),
+		T(in__switch, duo_setup_switched),
+		T(in__raw, duo_setup_switched),
+		T(in__raw_short_of_what_we_have, duo_setup_switched),
+		T(in__nonsense, duo_setup_switched),
+		T(in__messages_to_one_who_takes_none, duo_setup_switched),
+		T(in__plain_of_a_closed_end, duo_setup_proved),
+		T(end__the_peer_died, duo_setup_switched),
+		T(end__mute_only_who_may_write, duo_setup_switched),
+		T(end__behind_fin, duo_setup_switched),
+		T(end__error_when_all_is_done, duo_setup_switched),
+		T(end__of_a_plain_direction, duo_setup_proved),
+		T(end__behind_a_reset, duo_setup_switched),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
