@@ -171,7 +171,7 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 		atomic_store(&t->state, TUX_TX_RAW);
 		c->out.raw = true;
 		c->tx.probe_at = TUX_NEVER;
+		tux_conn_tcp(c);
 	}
 	tux_latch_drop(&t->latch);
-	tux_conn_tcp(c);
 }

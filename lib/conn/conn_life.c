@@ -282,7 +282,9 @@ static void on_tx(struct tux_conn *c, tux_time now)
 	}
 	tux_back_raw_step(c, now);
 	tux_conn_kick(c);
-	if (c->tx.path == TUX_PATH_TCP)
+	/* Only if there is something for it: TCP, asked in vain, comes here. */
+	if (c->tx.path == TUX_PATH_TCP &&
+	    c->out.off < tux_pipe_head(&c->dx->txp))
 		tux_conn_tcp(c);
 }
 

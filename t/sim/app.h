@@ -107,6 +107,7 @@ struct sim_end {
 				 * addresses, has ended: a bell tries again */
 	bool owned;		/* the loop has a handle of its own */
 	bool tcp_work;		/* the core may want TCP */
+	bool tcp_full;		/* TCP has no room until it has news */
 	bool tcp_ended;		/* the core knows of its end */
 	bool tcp_broken;	/* ... with an error */
 	bool gone, gone_reset;

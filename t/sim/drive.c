@@ -10,6 +10,7 @@
 enum {
 	TURNS = 1000000,	/* at one instant: more is a loop */
 	IDLE = 1000,		/* timers in a row that nothing comes of */
+	TOLD = 100,		/* that TCP may have work, by serving it */
 };
 
 /* ---- TCP, for switched directions ---- */
@@ -58,6 +59,7 @@ static bool write_tcp(struct sim_end *e)
 		return false;
 	k = sim_tcp_send(e, &v, 1);
 	tux_conn_tcp_sent(e->c, k > 0 ? (size_t)k : 0, e->conn->s->now);
+	e->tcp_full = k < (ssize_t)v.iov_len;
 	if (k < 0 && k != -EAGAIN && !tux_conn_tcp_want(e->c))
 		tcp_end(e, (int)-k);
 	return k > 0;
@@ -67,7 +69,7 @@ static void serve_tcp(struct sim_end *e)
 {
 	bool more = true;
 
-	e->tcp_work = false;
+	e->tcp_work = e->tcp_full = false;
 	if (!e->owned)
 		return;
 	while (e->c && !e->gone && more) {
@@ -111,6 +113,8 @@ static void note_path(struct sim_end *e)
 static void serve(struct sim_host *h)
 {
 	struct tux_list *n;
+	unsigned i;
+	bool more;
 
 	TUX_LIST_EACH(n, &h->ends) {
 		struct sim_end *e = TUX_CONTAINER(n, struct sim_end, node);
@@ -118,8 +122,13 @@ static void serve(struct sim_host *h)
 		if (!e->c)
 			continue;
 		note_path(e);
-		if (e->tcp_work)
+		more = e->tcp_work;
+		for (i = 0; more && i <= TOLD; i++) {
 			serve_tcp(e);
+			more = e->tcp_work && !e->tcp_full;
+		}
+		if (more)
+			sim_fail(h->s, "%c: TCP without end", h->name);
 		if (e->gone)
 			bury(e);
 	}
