@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The TCP of a direction that has switched, with hostile frames in it.
+ *
+ * The input is frames with any numbers, and bytes that are none, cut anywhere;
+ * between them the application reads, and Tux brings what the peer sent before.
+ * The core asks for no byte beyond a frame's; what is read is what the peer has
+ * put at that place; and whatever breaks a rule ends the connection, once.
+ */
+#include <string.h>
+
+#include "forge.h"
+
+enum { OPS = 48, WORLDS = 4 };
+
+static struct fuzz_world *worlds[WORLDS];
+static struct fuzz_end *e;
+static struct forge peer;
+
+static void sent(struct fuzz_end *from, const uint8_t *p, size_t len)
+{
+	(void)from, (void)p, (void)len;
+}
+
+static void frame(struct fuzz_in *in)
+{
+	uint8_t p[1200];
+	size_t len = forge_frame(&peer, in, p, sizeof(p));
+
+	/* Cut short, what follows is taken for its body. */
+	e->muddled |= fuzz_tcp_put(e, p, len) < len;
+}
+
+static void bytes(struct fuzz_in *in, uint8_t len)
+{
+	uint8_t p[256];
+
+	e->muddled = true;
+	fuzz_bytes(in, p, len);
+	fuzz_tcp_put(e, p, len);
+}
+
+static void packet(struct fuzz_in *in)
+{
+	uint8_t p[FUZZ_MTU];
+	struct tux_addr from = fuzz_addr(!e->side);
+	size_t len = forge_packet(&peer, in, p, sizeof(p));
+
+	fuzz_input(e, &from, p, len);
+}
+
+/* So many bytes at a time. */
+static void serve(size_t most)
+{
+	if (!e->gone)
+		fuzz_serve(e, most);
+}
+
+static void act(struct fuzz_in *in)
+{
+	uint8_t op = fuzz_u8(in), n = op / 16;
+
+	switch (op % 16) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+	case 4:
+	case 5:
+		frame(in);
+		break;
+	case 6:
+		bytes(in, n);
+		break;
+	case 7:
+	case 8:
+		serve(1u + n);
+		break;
+	case 9:
+		serve(SIZE_MAX);
+		break;
+	case 10:
+		fuzz_read(e, fuzz_u8(in) * 4u);
+		break;
+	case 11:
+		fuzz_take(e);
+		fuzz_release(e, n);
+		break;
+	case 12:
+		packet(in);
+		break;
+	case 13:
+		fuzz_send(e, fuzz_u8(in), n & 1);
+		fuzz_write(e, n);
+		break;
+	case 14:
+		if (n >= 14)
+			fuzz_close(e, false);
+		else
+			fuzz_turn(e);
+		break;
+	default:
+		e->in.eof |= n == 15;
+		e->tcp_work = true;
+		break;
+	}
+}
+
+static struct fuzz_world *begin(uint8_t how)
+{
+	unsigned i = how / 2 % WORLDS;
+
+	if (!worlds[i])
+		worlds[i] = fuzz_world_new(i & 1 ? FUZZ_BACK : FUZZ_MOVED,
+					   i & 2);
+	fuzz_world_restore(worlds[i], how);
+	e = &worlds[i]->end[how & 1];
+	forge_init(&peer, e, true);
+	worlds[i]->sent = sent;
+	return worlds[i];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
+{
+	struct fuzz_in in = { p, len };
+	struct fuzz_world *w = begin(fuzz_u8(&in));
+	unsigned n;
+
+	for (n = 0; in.left && n < OPS && !e->gone; n++) {
+		act(&in);
+		if (e->c->phase == TUX_PHASE_DEAD)
+			FUZZ_CHECK(!tux_conn_tcp_want(e->c));
+		FUZZ_CHECK(!w->mem->asked);
+	}
+	if (!e->gone)
+		fuzz_turn(e);
+	fuzz_read(e, 512);
+	fuzz_take(e);
+	fuzz_world_end(w);
+	return 0;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MEMORY = 2 << 20,
+	LANE = TUX_LANE_MIN,
+	DATAGRAMS = 600,	/* at one instant: more is without end */
+	TIMERS = 3000,		/* in one step of time: more is a loop */
+	TURNS = 200,
+	STEP_US = 100,
+	STEPS = 2000,
+};
+
+struct tux_addr fuzz_addr(unsigned side)
+{
+	struct tux_addr a = { { [10] = 0xff, 0xff, 10 }, 0 };
+
+	a.ip[15] = (uint8_t)(1 + side);
+	a.port = (uint16_t)(7000 + side);
+	return a;
+}
+
+/* ---- what a core tells ---- */
+
+static void on_ready(void *arg, struct tux_conn *c)
+{
+	(void)arg, (void)c;
+}
+
+static int on_own(void *arg, struct tux_conn *c)
+{
+	(void)arg, (void)c;
+	return 0;
+}
+
+static void on_tcp(void *arg, struct tux_conn *c)
+{
+	struct fuzz_end *e = tux_conn_user(c);
+
+	(void)arg;
+	e->tcp_work = true;
+}
+
+static void on_tcp_shut(void *arg, struct tux_conn *c)
+{
+	struct fuzz_end *e = tux_conn_user(c);
+
+	(void)arg;
+	e->tcp_shut = true;
+	fuzz_peer(e)->in.eof = true;
+}
+
+static void on_gone(void *arg, struct tux_conn *c, bool reset)
+{
+	struct fuzz_end *e = tux_conn_user(c);
+
+	(void)arg;
+	FUZZ_CHECK(!e->gone);
+	e->gone = true;
+	e->reset = reset;
+}
+
+static const struct tux_core_events events = {
+	.ready = on_ready, .own = on_own, .tcp = on_tcp,
+	.tcp_shut = on_tcp_shut, .gone = on_gone,
+};
+
+/* ---- the loop ---- */
+
+void fuzz_input(struct fuzz_end *e, const struct tux_addr *from,
+		const uint8_t *p, size_t len)
+{
+	tux_core_input(e->core, from, p, len, TUX_ECN_NONE, e->w->now);
+}
+
+void fuzz_output(struct fuzz_end *e)
+{
+	struct fuzz_world *w = e->w;
+	uint8_t buf[FUZZ_MTU];
+	struct tux_addr to, from, here = fuzz_addr(e->side);
+	unsigned n = 0;
+	uint8_t ecn;
+	size_t len;
+
+	while ((len = tux_core_output(e->core, buf, sizeof(buf), &to, &from,
+				      &ecn, w->now))) {
+		FUZZ_CHECK(len <= sizeof(buf) && ++n < DATAGRAMS);
+		w->datagrams++;
+		w->bytes += len;
+		if (w->sent)
+			w->sent(e, buf, len);
+		else
+			fuzz_input(fuzz_peer(e), &here, buf, len);
+	}
+}
+
+size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len)
+{
+	struct fuzz_tcp *t = &e->in;
+
+	if (len > FUZZ_TCP - t->len)
+		len = FUZZ_TCP - t->len;
+	memcpy(t->p + t->len, p, len);
+	t->len += (uint32_t)len;
+	e->tcp_work |= len > 0;
+	return len;
+}
+
+static void tcp_take(struct fuzz_tcp *t, size_t n)
+{
+	t->len -= (uint32_t)n;
+	memmove(t->p, t->p + n, t->len);
+}
+
+static void tcp_end(struct fuzz_end *e)
+{
+	if (e->ended || e->in.len || (!e->in.eof && !e->in.err))
+		return;
+	e->ended = true;
+	tux_conn_tcp_end(e->c, e->in.err, e->w->now);
+}
+
+static bool read_tcp(struct fuzz_end *e, size_t most)
+{
+	size_t want = tux_conn_tcp_want(e->c), n = e->in.len;
+
+	if (!want)
+		return false;
+	if (!n)
+		tcp_end(e);
+	n = n < want ? n : want;
+	n = n < most ? n : most;
+	if (!n)
+		return false;
+	tux_conn_tcp_in(e->c, e->in.p, n, e->w->now);
+	tcp_take(&e->in, n);
+	return true;
+}
+
+static bool write_tcp(struct fuzz_end *e, size_t most)
+{
+	uint8_t buf[1024];
+	size_t n = tux_conn_tcp_out(e->c, buf, sizeof(buf), e->w->now), k;
+
+	FUZZ_CHECK(n <= sizeof(buf));
+	if (!n)
+		return false;
+	k = fuzz_tcp_put(fuzz_peer(e), buf, n < most ? n : most);
+	tux_conn_tcp_sent(e->c, k, e->w->now);
+	return k > 0;
+}
+
+void fuzz_serve(struct fuzz_end *e, size_t most)
+{
+	unsigned n = 0;
+	bool more = true;
+
+	e->tcp_work = false;
+	while (more && !e->gone) {
+		more = read_tcp(e, most);
+		more |= write_tcp(e, most);
+		FUZZ_CHECK(++n < FUZZ_TCP * 4);
+	}
+}
+
+void fuzz_turn(struct fuzz_end *e)
+{
+	struct fuzz_world *w = e->w;
+	uint32_t bits = atomic_exchange(&e->dx->rung, 0);
+	unsigned n = 0;
+
+	bits &= ~(uint32_t)TUX_RING_QUEUED;
+	if (bits && !e->gone)
+		tux_conn_rung(e->c, bits, w->now);
+	do {
+		FUZZ_CHECK(++n < TURNS);
+		if (e->tcp_work)
+			fuzz_serve(e, SIZE_MAX);
+		fuzz_output(e);
+	} while (e->tcp_work && !e->gone);
+}
+
+void fuzz_pass(struct fuzz_end *e, tux_time by)
+{
+	struct fuzz_world *w = e->w;
+	tux_time until = w->now + by, at;
+	unsigned n = 0;
+
+	while ((at = tux_core_deadline(e->core)) <= until) {
+		FUZZ_CHECK(++n < TIMERS);
+		w->now = at > w->now ? at : w->now;
+		tux_core_expire(e->core, w->now);
+		fuzz_turn(e);
+	}
+	w->now = until;
+}
+
+/* ---- birth and end ---- */
+
+static void open_end(struct fuzz_world *w, unsigned side, bool messages)
+{
+	struct fuzz_end *e = &w->end[side];
+	struct fuzz_mem *m = w->mem;
+	size_t box = tux_msgbox_size(LANE, LANE), dx = tux_duplex_size(FUZZ_RING);
+	const struct tux_core_opts core = {
+		.mem = &m->mem, .events = &events, .seed = { 1 + side, 2 },
+		.port = fuzz_addr(side).port, .ack_delay = TUX_MSEC(1),
+	};
+	struct tux_conn_opts o = {
+		.tuple = { fuzz_addr(0), fuzz_addr(1) }, .active = !side,
+		.key = { 3, 4 }, .user = e, .mtu = FUZZ_MTU,
+	};
+
+	e->w = w;
+	e->side = side;
+	o.tuple.active.port = 40000;
+	o.tuple.passive.port = 6379;
+	e->dx = o.dx = fuzz_mem_get(m, dx, dx);
+	tux_duplex_init(e->dx, FUZZ_RING);
+	if (messages) {
+		e->box = o.box = fuzz_mem_get(m, box, sizeof(*e->box));
+		tux_msgbox_init(e->box, LANE, LANE);
+	}
+	FUZZ_CHECK(!tux_core_new(&e->core, &core));
+	FUZZ_CHECK(!tux_core_open(e->core, &o, &e->c, w->now));
+}
+
+static bool there(struct fuzz_end *e, enum fuzz_stage stage)
+{
+	unsigned both = TUX_RX_ON_RING | TUX_TX_ON_RING;
+
+	if (stage == FUZZ_OPENING)
+		return true;
+	if (stage == FUZZ_PROVED)
+		return e->c->phase == TUX_PHASE_PROVED;
+	return (tux_duplex_poll(e->dx) & both) == both;
+}
+
+static void step(struct fuzz_end *e)
+{
+	fuzz_turn(e);
+	fuzz_read(e, FUZZ_RING);
+	tux_core_expire(e->core, e->w->now);
+}
+
+static void get_there(struct fuzz_world *w, enum fuzz_stage stage)
+{
+	unsigned n;
+
+	for (n = 0; n < STEPS && !(there(&w->end[0], stage) &&
+				   there(&w->end[1], stage)); n++) {
+		if (!n && stage >= FUZZ_MOVED) {
+			fuzz_write(&w->end[0], 1);
+			fuzz_write(&w->end[1], 1);
+		}
+		step(&w->end[0]);
+		step(&w->end[1]);
+		w->now += TUX_USEC(STEP_US);
+	}
+	FUZZ_CHECK(n < STEPS);
+}
+
+/* What was under way has arrived, and nothing waits. */
+static void calm_down(struct fuzz_world *w)
+{
+	unsigned i;
+
+	for (i = 0; i < 100; i++) {
+		step(&w->end[0]);
+		step(&w->end[1]);
+		w->now += TUX_USEC(STEP_US);
+	}
+}
+
+struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages)
+{
+	struct fuzz_mem *m = calloc(1, sizeof(*m));
+	struct fuzz_world *w;
+
+	FUZZ_CHECK(m);
+	fuzz_mem_init(m, MEMORY);
+	w = fuzz_mem_get(m, sizeof(*w), sizeof(*w));
+	w->mem = m;
+	w->now = TUX_SEC(1);
+	open_end(w, 1, messages);
+	open_end(w, 0, messages);
+	get_there(w, stage);
+	if (stage >= FUZZ_MOVED)
+		calm_down(w);
+	if (stage == FUZZ_BACK) {
+		tux_conn_stall(w->end[0].c, w->now);
+		tux_conn_stall(w->end[1].c, w->now);
+		step(&w->end[0]);
+		step(&w->end[1]);
+	}
+	fuzz_mem_save(m);
+	return w;
+}
+
+void fuzz_world_restore(struct fuzz_world *w, uint8_t salt)
+{
+	fuzz_mem_restore(w->mem);
+	w->salt = salt;
+}
+
+static void nowhere(struct fuzz_end *e, const uint8_t *p, size_t len)
+{
+	(void)e, (void)p, (void)len;
+}
+
+void fuzz_world_end(struct fuzz_world *w)
+{
+	unsigned i, mine = w->end[0].box ? 5 : 3;
+
+	w->sent = nowhere;
+	for (i = 0; i < 2; i++) {
+		struct fuzz_end *e = &w->end[i];
+
+		if (!e->closed)
+			fuzz_close(e, true);
+		fuzz_turn(e);
+		tux_conn_close(e->c);
+		tux_core_free(e->core);
+	}
+	FUZZ_CHECK(w->mem->live == mine);
+}
