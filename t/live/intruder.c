@@ -35,7 +35,7 @@
 enum {
 	TICK_US = 1000,
 	LATE_MS = 100,		/* answers may come so late */
-	TRIES = 16,		/* until there is something to make a frame of */
+	TRIES = 16,		/* to find what a frame can be made of */
 	FRAME = 65536, BUFFER = 16 << 20,
 };
 

@@ -21,9 +21,9 @@ size_t segment_tcp(uint8_t *p, const struct tux_eth_macs *m,
 		   const struct tux_addr *from, const struct tux_addr *to,
 		   uint32_t seq, uint8_t flags);
 
-/* To @to, as if @from had got a packet of its and could not take it: nobody is
- * at that port, or it was too long.  What it says of that packet is TCP's header,
- * with the number @seq, or UDP's. */
+/* To @to, as if @from had got a packet from there and could not take it: nobody
+ * is at that port, or it was too long.  What it says of that packet is TCP's
+ * header, with the number @seq, or UDP's. */
 size_t segment_icmp(uint8_t *p, const struct tux_eth_macs *m,
 		    const struct tux_addr *from, const struct tux_addr *to,
 		    bool long_one, uint32_t seq);
