@@ -55,9 +55,25 @@ void tux_back_early(struct tux_conn *c, tux_time now)
 		tux_back(c, now);
 }
 
+/* While the way was closed, the peer's packets may have come to somebody else.
+ * They are sealed, but what is behind the header can be changed, and here they
+ * would be new.  So what is in flight is given up, and only who has heard of
+ * numbers from now on is believed. */
+static void distrust(struct tux_conn *c)
+{
+	struct tux_sent *s;
+
+	while ((s = tux_sentq_oldest(&c->sentq)) != NULL) {
+		tux_conn_again(c, s);
+		tux_sentq_settle(&c->sentq, s);
+	}
+	c->since = tux_sentq_skip(&c->sentq);
+}
+
 void tux_conn_stall(struct tux_conn *c, tux_time now)
 {
 	tux_back(c, now);
+	distrust(c);
 	tux_conn_next(c, now);
 	tux_conn_arm_timer(c);
 }
@@ -66,6 +82,7 @@ void tux_conn_unstall(struct tux_conn *c, tux_time now)
 {
 	tux_time soon = tux_time_add(now, TUX_MSEC(UNSTALL_MS));
 
+	distrust(c);
 	c->tx.hold = TUX_SEC(1);
 	if (c->tx.path == TUX_PATH_TCP && !c->tx.raw_wanted && !c->tx.done)
 		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);

@@ -182,6 +182,8 @@ struct tux_conn {
 	struct tux_messages *msg;	/* NULL: the application takes none */
 
 	uint64_t first, peer_first;	/* the first numbers, for traces */
+	uint64_t since;			/* the peer must acknowledge more than
+					 * this to be believed */
 	struct tux_rtt rtt;
 	struct tux_loss loss;
 	struct tux_pair *pair;		/* once the peer is known */

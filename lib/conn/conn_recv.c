@@ -132,8 +132,19 @@ static bool plausible(struct tux_conn *c, const struct tux_addr *from,
 	       seq <= c->ackq.next + TUX_SEQ_REACH;
 }
 
+/* Was the packet made after the way was there again?  If not, and its sender
+ * waits for an answer, a question to it brings a packet that was. */
+static bool recent(struct tux_conn *c, const struct tux_pkt *h)
+{
+	if (tux_seq_expand(c->sentq.next, h->ack) > c->since)
+		return true;
+	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
+		tux_conn_do(c, TUX_DO_PING);
+	return false;
+}
+
 static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
-		 uint64_t seq, tux_time now)
+		 uint64_t seq, bool believed, tux_time now)
 {
 	int err;
 
@@ -151,7 +162,7 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 	case TUX_ACKQ_NEW:
 		break;
 	}
-	err = on_records(c, h, p, seq, now);
+	err = believed ? on_records(c, h, p, seq, now) : 0;
 	if (err) {
 		drop(c, seq);
 		return;
@@ -167,14 +178,26 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		tux_conn_kick(c);
 }
 
+static void believe(struct tux_conn *c, const struct tux_pkt *h,
+		    const uint8_t *p, uint64_t seq, tux_time now)
+{
+	struct tux_record sack;
+	bool has_sack = find_sack(h, p, &sack);
+
+	if (!tux_conn_acked(c, h, has_sack ? &sack : NULL, now))
+		drop(c, seq);
+	else if (h->flags & TUX_PKT_ELICIT)
+		take(c, h, p, seq, true, now);
+	else
+		tux_ackq_floor(&c->ackq, seq - h->span);
+}
+
 void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now)
 {
 	uint64_t seq = tux_seq_expand(c->ackq.next, h->seq);
-	struct tux_record sack;
-	bool has_sack;
 
-	if (!plausible(c, from, seq)) {
+	if (!plausible(c, from, seq) || h->span > seq) {
 		drop(c, seq);
 		return;
 	}
@@ -184,13 +207,12 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		return;
 	}
 	c->stats.pkts_rx++;
-	has_sack = find_sack(h, p, &sack);
-	if (!tux_conn_acked(c, h, has_sack ? &sack : NULL, now)) {
-		drop(c, seq);
-		return;
-	}
-	if (h->flags & TUX_PKT_ELICIT)
-		take(c, h, p, seq, now);
+	/* Two that do not believe each other would wait for ever; but a mere
+	 * question is one, whatever its records have become. */
+	if (recent(c, h))
+		believe(c, h, p, seq, now);
+	else if (h->flags & TUX_PKT_ASK)
+		take(c, h, p, seq, false, now);
 	else
-		tux_ackq_floor(&c->ackq, seq - h->span);
+		drop(c, seq);
 }

@@ -43,16 +43,17 @@ static bool hurries(const struct tux_conn *c)
 	       c->pair->in_flight >= cc->w.cwnd / 2;
 }
 
-static size_t finish(struct tux_conn *c, struct tux_writer *w, bool elicit,
+/* @flags are its, but for what the window says. */
+static size_t finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
 		     tux_time now)
 {
+	bool elicit = flags & TUX_PKT_ELICIT;
 	/* Only what is acknowledged itself tells news of the floor: so we know
 	 * whether an acknowledgment of a lost packet proves its arrival. */
 	uint64_t floor = elicit ? tux_sentq_told(&c->sentq) : c->sentq.closed;
 	struct tux_pkt h = {
 		.version = TUX_WIRE_VERSION,
-		.flags = !elicit ? 0 : hurries(c) ?
-			 TUX_PKT_ELICIT | TUX_PKT_NOW : TUX_PKT_ELICIT,
+		.flags = elicit && hurries(c) ? flags | TUX_PKT_NOW : flags,
 		.id = c->peer_id,
 		.seq = (uint32_t)c->sentq.next,
 		.span = (uint16_t)(c->sentq.next - floor),
@@ -129,7 +130,7 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_fill_sack(c, &w);
 	len = tux_writer_room(&w);
 	memset(tux_writer_add(&w, TUX_REC_PAD, 0, len), 0, len);
-	len = finish(c, &w, true, now);
+	len = finish(c, &w, TUX_PKT_ELICIT, now);
 	tux_conn_trace(c, TUX_TRACE_MTU_PROBE, len, 0, 0);
 	s = tux_sentq_slot(&c->sentq);
 	*s = (struct tux_sent){ .what = TUX_SENT_PROBE };
@@ -148,12 +149,15 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 	struct tux_sent *s;
 	struct tux_writer w;
 	size_t len;
+	bool asks;
 
 	tux_writer_init(&w, buf, cap);
 	what = tux_fill(c, &w, &e, &frag_n);
 	if (!what && !e.len && !frag_n)
-		return ack_due(c, now) ? finish(c, &w, false, now) : 0;
-	len = finish(c, &w, true, now);
+		return ack_due(c, now) ? finish(c, &w, 0, now) : 0;
+	asks = what == TUX_DO_PING && !e.len && !frag_n;
+	len = finish(c, &w, asks ? TUX_PKT_ELICIT | TUX_PKT_ASK :
+				   TUX_PKT_ELICIT, now);
 	begin_wait(c, now);
 	s = tux_sentq_slot(&c->sentq);
 	s->frag_at = c->msg ? c->msg->sent_next - frag_n : 0;
@@ -175,7 +179,7 @@ static size_t send_ack(struct tux_conn *c, uint8_t *buf, size_t cap,
 		return 0;
 	tux_writer_init(&w, buf, cap);
 	tux_fill_sack(c, &w);
-	return finish(c, &w, false, now);
+	return finish(c, &w, 0, now);
 }
 
 /* Once, for a connection that is broken: nobody waits for an answer. */
@@ -194,7 +198,7 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_conn_drop_flight(c);
 	if (c->closed)
 		tux_conn_gone_broken(c);
-	return finish(c, &w, true, now);
+	return finish(c, &w, TUX_PKT_ELICIT, now);
 }
 
 /* The next fragment: it is not cut to fit behind others. */

@@ -113,13 +113,16 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 	return true;
 }
 
-/* Another version: the connection stays on TCP, and can say why. */
-static void version_input(struct tux_core *core, const struct tux_pkt *h)
+/* Another version: the connection stays on TCP, and can say why.  There is no
+ * key for what one cannot read, so nothing but that word depends on it. */
+static void version_input(struct tux_core *core, const struct tux_addr *from,
+			  const struct tux_pkt *h)
 {
 	struct tux_conn *c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
 
 	core->stats.wrong_version++;
-	if (c && c->phase == TUX_PHASE_OPENING)
+	if (c && !c->gone && c->phase == TUX_PHASE_OPENING &&
+	    tux_addr_same_ip(from, remote(c)))
 		tux_conn_decide(c, TUX_REASON_VERSION);
 }
 
@@ -134,7 +137,7 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 	while (len) {
 		err = tux_pkt_decode(&h, p, len);
 		if (err == -EPROTONOSUPPORT)
-			version_input(core, &h);
+			version_input(core, from, &h);
 		if (err) {
 			core->stats.damaged += err == -EBADMSG;
 			return;

@@ -82,6 +82,10 @@ static inline struct tux_sent *tux_sentq_at(struct tux_sentq *q, uint64_t seq)
 struct tux_sent *tux_sentq_slot(struct tux_sentq *q);
 void tux_sentq_push(struct tux_sentq *q);
 
+/* Leaves out a number, which is returned, and waits for none before it; nothing
+ * is in flight.  Who acknowledges it has heard of a later one. */
+uint64_t tux_sentq_skip(struct tux_sentq *q);
+
 /* The entry of @seq if it is in flight; NULL if it is settled or unknown. */
 static inline struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
 {

@@ -120,6 +120,8 @@ enum {
 	TUX_PKT_ELICIT = 0x01,		/* has a number and wants an ack */
 	TUX_PKT_OPEN = 0x02,		/* opening exchange: starts with HELLO */
 	TUX_PKT_NOW = 0x04,		/* its ack is not to be held back */
+	TUX_PKT_ASK = 0x08,		/* a mere question: nothing is lost with
+					 * its records */
 };
 
 enum tux_record_type {

@@ -103,6 +103,32 @@ static void version(struct sim *s)
 	SIM_CHECK(s, !a->was_tx && !b->was_tx);
 }
 
+/* It says so under a's id, from where b is, and from elsewhere. */
+static void version_told(struct sim *s)
+{
+	struct tux_addr from;
+	uint8_t p[16] = { [2] = TUX_WIRE_VERSION + 1, [5] = sizeof(p) };
+
+	sim_pair(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_ms(s, 1);
+	tux_put16(p, TUX_WIRE_MAGIC);
+	tux_put32(p + 8, a->c->id);
+	sim_seal(NULL, p);
+	from = b->host->addr;
+	from.ip[15] ^= 99;
+	sim_host_input(a->host, &from, p, sizeof(p), TUX_ECN_NONE);
+	SIM_CHECK(s, tux_conn_reason(a->c) != TUX_REASON_VERSION);
+	sim_host_input(a->host, &b->host->addr, p, sizeof(p), TUX_ECN_NONE);
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_VERSION);
+	SIM_CHECK(s, tux_core_stats(a->host->core)->wrong_version == 2);
+	sim_part(s, 0, 1, false);
+	sim_write(a, 100);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, a->was_tx && tux_conn_reason(a->c) == TUX_REASON_NONE);
+	finish(s);
+}
+
 /* ---- who holds the UDP port for a while ---- */
 
 enum { HELLO = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN };
@@ -353,6 +379,7 @@ const struct sim_story sim_stories[] = {
 	{ "garbage", garbage },
 	{ "stranger", stranger },
 	{ "version", version },
+	{ "version_told", version_told },
 	{ "secret", secret },
 	{ "forged", forged },
 	{ "blind", blind },

@@ -60,7 +60,7 @@ static void behind_frames(struct sim *s)
 	sim_ms(s, 1);
 	sim_close(a);
 	sim_write(b, 100);
-	sim_ms(s, 5);
+	sim_ms(s, 20);
 	SIM_CHECK(s, !a->c && !b->got);
 	sim_ms(s, 50);
 	SIM_CHECK(s, b->got == 5000 && b->eof);

@@ -140,6 +140,44 @@ static void arrived__closes_what_the_packet_told(void **state)
 	assert_int_equal(q.closed, 6);
 }
 
+static void skip__leaves_out_a_number_and_waits_for_nothing(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 5);
+	send_one(1);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
+	q.hold = 5;
+	assert_int_equal(tux_sentq_skip(&q), 6);
+	assert_true(tux_sentq_empty(&q));
+	assert_int_equal(q.next, 7);
+	assert_int_equal(tux_sentq_told(&q), 7);
+	assert_null(tux_sentq_find(&q, 6));
+	send_one(4);
+	assert_int_equal(tux_sentq_oldest(&q)->size, 4);
+	assert_int_equal(tux_sentq_find(&q, 7)->span, 0);
+	assert_int_equal(q.in_flight, 4);
+	assert_non_null(tux_sentq_lost(&q, 5));
+}
+
+/* The place of a number that is left out may be that of one that was lost. */
+static void skip__takes_the_place_of_a_lost_one(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	tux_sentq_init(&q, 0);
+	send_one(1);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 0));
+	for (i = 1; i < TUX_SENTQ_CAP; i++) {
+		send_one(1);
+		tux_sentq_settle(&q, tux_sentq_find(&q, i));
+	}
+	assert_int_equal(q.lost_n, 1);
+	tux_sentq_skip(&q);
+	assert_int_equal(q.lost_n, 0);
+	assert_null(tux_sentq_lost(&q, TUX_SENTQ_CAP));
+}
+
 static void newest__passes_over_what_is_settled(void **state)
 {
 	(void)state;
@@ -199,6 +237,8 @@ int main(void)
 		cmocka_unit_test(lose__is_remembered_until_its_place_is_needed),
 		cmocka_unit_test(lose__and_it_arrives),
 		cmocka_unit_test(arrived__closes_what_the_packet_told),
+		cmocka_unit_test(skip__leaves_out_a_number_and_waits_for_nothing),
+		cmocka_unit_test(skip__takes_the_place_of_a_lost_one),
 		cmocka_unit_test(newest__passes_over_what_is_settled),
 		cmocka_unit_test(random__agrees_with_a_table),
 	};
