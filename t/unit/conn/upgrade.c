@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When a place is announced, how far ahead, and what waits for a latch.
+ */
+#include "duo.h"
+
+/* A generation of @e is open; nobody has answered. */
+static void open_gen(struct duo_end *e, uint64_t ahead)
+{
+	tux_time now = e->duo->now;
+
+	e->c->tx.ahead = ahead;
+	e->c->tx.announce_at = now;
+	tux_upgrade_tx(e->c, now);
+	assert_int_not_equal(e->c->tx.gen, 0);
+	assert_int_equal(e->c->tx.gen_at, e->dx->tx.off + ahead);
+	assert_true(e->c->todo & TUX_DO_PREPARE);
+	assert_true(e->c->tx.announce_at == TUX_NEVER);
+}
+
+static void prepared(struct duo_end *e)
+{
+	tux_upgrade_prepared(e->c, e->c->tx.gen, e->duo->now);
+}
+
+static void expire(struct duo_end *e, tux_time at)
+{
+	e->duo->now = at;
+	tux_upgrade_expire(e->c, at);
+}
+
+/* It writes on behind N; @len bytes since the announcement. */
+static void write_on(struct duo_end *e, size_t len)
+{
+	static const char bytes[DUO_TCP];
+
+	e->peer->in.head = 0;
+	assert_int_equal(duo_write(e, bytes, len), len);
+	assert_int_equal(e->c->tx.gen, 0);
+	assert_false(e->c->todo & TUX_DO_PREPARE);
+}
+
+/* ---- generations that come to nothing ---- */
+
+static void void__looks_twice_as_far_ahead(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 0);
+	write_on(&d->a, 100);
+	assert_int_equal(c->tx.ahead, 256);
+	open_gen(&d->a, 0);
+	write_on(&d->a, 1000);
+	assert_int_equal(c->tx.ahead, 2000);
+	open_gen(&d->a, 100);
+	write_on(&d->a, 1000);
+	assert_int_equal(c->tx.ahead, 2000);
+	/* ... but not for ever. */
+	open_gen(&d->a, 0);
+	d->a.dx->tx.from -= 1 << 20;
+	write_on(&d->a, 1);
+	assert_int_equal(c->tx.ahead, 1 << 20);
+}
+
+/* Each that comes to nothing doubles the time to the next, up to a point. */
+static void void__less_and_less_often(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	unsigned i;
+
+	c->rtt.srtt = 0;
+	for (i = 0; i < 13; i++) {
+		open_gen(&d->a, 0);
+		write_on(&d->a, 1);
+		assert_int_equal(c->tx.voids, i + 1);
+		assert_int_equal(c->tx.announce_at - d->now,
+				 TUX_USEC(50) << (i < 10 ? i : 10));
+	}
+	c->tx.voids = 0;
+	c->rtt.srtt = TUX_MSEC(3);
+	open_gen(&d->a, 0);
+	write_on(&d->a, 1);
+	assert_int_equal(c->tx.announce_at - d->now, TUX_USEC(1500));
+}
+
+/* The peer may be armed where we have written on, so it is told "nowhere". */
+static void void__disarming_stays_open(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	uint32_t gen;
+
+	open_gen(&d->a, 0);
+	write_on(&d->a, 1);
+	d->a.dx->tx.doubt = 1;
+	c->tx.announce_at = d->now;
+	tux_upgrade_tx(c, d->now);
+	gen = c->tx.gen;
+	assert_int_not_equal(gen, 0);
+	assert_true(c->tx.gen_at == TUX_NOWHERE);
+	tux_upgrade_tx(c, d->now);
+	assert_int_equal(c->tx.gen, gen);
+	prepared(&d->a);
+	/* It is not, and a place is announced at once. */
+	assert_int_equal(c->tx.gen, gen + 1);
+	assert_int_equal(c->tx.gen_at, d->a.dx->tx.off + 256);
+}
+
+/* ---- acknowledged, short of N ---- */
+
+static void quiet__given_a_place_where_it_rests(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	tux_time at;
+
+	c->rtt.srtt = 0;
+	open_gen(&d->a, 1000);
+	prepared(&d->a);
+	at = c->tx.quiet_at;
+	assert_int_equal(at - d->now, TUX_MSEC(2));
+	assert_int_equal(tux_upgrade_deadline(c), at);
+	assert_int_equal(duo_write(&d->a, "more", 4), 4);
+	expire(&d->a, at);		/* it does not rest */
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
+	assert_int_equal(c->tx.quiet_at - d->now, TUX_MSEC(2));
+	expire(&d->a, c->tx.quiet_at);
+	assert_true(c->tx.quiet_at == TUX_NEVER);
+	/* The peer is armed at the old place, and hears of that first. */
+	assert_int_equal(c->tx.gen, 2);
+	assert_true(c->tx.gen_at == TUX_NOWHERE);
+	prepared(&d->a);
+	assert_int_equal(c->tx.gen, 3);
+	assert_int_equal(c->tx.gen_at, 4);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+}
+
+static void quiet__for_four_round_trips(void **state)
+{
+	struct duo *d = *state;
+
+	d->a.c->rtt.srtt = TUX_MSEC(1);
+	open_gen(&d->a, 1000);
+	prepared(&d->a);
+	assert_int_equal(d->a.c->tx.quiet_at - d->now, TUX_MSEC(4));
+}
+
+static void quiet__looks_again_if_a_writer_is_there(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 1000);
+	prepared(&d->a);
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	expire(&d->a, c->tx.quiet_at);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
+	assert_true(c->tx.quiet_at > d->now && c->tx.quiet_at != TUX_NEVER);
+	tux_latch_drop(&d->a.dx->tx.latch);
+	expire(&d->a, c->tx.quiet_at);
+	assert_int_equal(c->tx.gen, 2);
+}
+
+/* ---- what waits for a latch ---- */
+
+static void announce__when_the_writer_has_left(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	c->tx.announce_at = d->now;
+	tux_upgrade_tx(c, d->now);
+	assert_int_equal(c->tx.gen, 0);
+	assert_true(c->tx.announce_at > d->now &&
+		    c->tx.announce_at == tux_upgrade_deadline(c));
+	tux_latch_drop(&d->a.dx->tx.latch);
+	expire(&d->a, c->tx.announce_at);
+	assert_int_equal(c->tx.gen, 1);
+}
+
+static void prepared__when_the_writer_has_left(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 10);
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	tux_upgrade_prepared(c, c->tx.gen + 1, d->now);	/* of no generation */
+	assert_true(c->retry_at == TUX_NEVER);
+	prepared(&d->a);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+	tux_latch_drop(&d->a.dx->tx.latch);
+	assert_true(tux_upgrade_deadline(c) > d->now);
+	expire(&d->a, tux_upgrade_deadline(c));
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
+	assert_int_equal(c->tx.ack_gen, 0);
+	assert_true(c->retry_at == TUX_NEVER);
+}
+
+/* What waits belongs to a generation that has gone meanwhile. */
+static void prepared__too_late(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 0);
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	prepared(&d->a);
+	tux_latch_drop(&d->a.dx->tx.latch);
+	write_on(&d->a, 1);
+	assert_int_equal(c->tx.ack_gen, 0);
+	open_gen(&d->a, 10);
+	expire(&d->a, c->retry_at);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+}
+
+static void prepare__when_the_reader_has_left(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	assert_true(tux_latch_try(&d->b.dx->rx.latch));
+	tux_upgrade_prepare(c, 7, 100, d->now);
+	tux_upgrade_prepare(c, 6, 50, d->now);	/* it was overtaken */
+	assert_false(c->todo & TUX_DO_PREPARED);
+	tux_latch_drop(&d->b.dx->rx.latch);
+	expire(&d->b, c->retry_at);
+	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
+	assert_int_equal(d->b.dx->rx.at, 100);
+	assert_true(c->todo & TUX_DO_PREPARED);
+	assert_int_equal(c->rx.answer, 7);
+	assert_int_equal(c->rx.arm_gen, 0);
+}
+
+/* Bytes over Tux prove the marker, as soon as nobody reads. */
+static void rx__proved_when_the_reader_has_left(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	tux_upgrade_prepare(c, 1, 0, d->now);
+	assert_true(tux_latch_try(&d->b.dx->rx.latch));
+	c->rx.prove = true;
+	tux_upgrade_rx(c, d->now);
+	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
+	assert_true(c->retry_at != TUX_NEVER);
+	tux_latch_drop(&d->b.dx->rx.latch);
+	expire(&d->b, c->retry_at);
+	assert_true(c->rx.on_ring);
+	assert_false(c->rx.prove);
+	assert_true(c->todo & TUX_DO_ACK);
+}
+
+/* ---- switched ---- */
+
+static void commit__says_so(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	unsigned ready_n = d->a.ready_n;
+
+	open_gen(&d->a, 3);
+	prepared(&d->a);
+	assert_int_equal(duo_write(&d->a, "abcde", 5), 5);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(c->stats.tcp_tx, 3);
+	assert_false(c->out.marker);
+	assert_true(d->a.ready_n > ready_n);
+	assert_true(c->tx.quiet_at == TUX_NEVER);
+	/* There is nothing to announce any more. */
+	c->tx.announce_at = d->now;
+	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
+}
+
+/* TCP took half of the marker: the loop writes the rest. */
+static void commit__with_half_a_marker(void **state)
+{
+	struct duo *d = *state;
+
+	open_gen(&d->a, 0);
+	prepared(&d->a);
+	d->b.in.room = 5;
+	duo_write(&d->a, "abc", 3);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_TUX);
+	assert_true(d->a.c->out.marker);
+	d->b.in.room = 100;
+	assert_int_equal(duo_tcp_out(&d->a, 100), TUX_MARKER_LEN - 5);
+	assert_false(d->a.c->out.marker);
+	assert_memory_equal(d->b.in.p, d->a.dx->tx.marker, TUX_MARKER_LEN);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, duo_setup_proved, \
+						duo_teardown)
+	const struct CMUnitTest tests[] = {
+		T(void__looks_twice_as_far_ahead),
+		T(void__less_and_less_often),
+		T(void__disarming_stays_open),
+		T(quiet__given_a_place_where_it_rests),
+		T(quiet__for_four_round_trips),
+		T(quiet__looks_again_if_a_writer_is_there),
+		T(announce__when_the_writer_has_left),
+		T(prepared__when_the_writer_has_left),
+		T(prepared__too_late),
+		T(prepare__when_the_reader_has_left),
+		T(rx__proved_when_the_reader_has_left),
+		T(commit__says_so),
+		T(commit__with_half_a_marker),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
