@@ -21,7 +21,8 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The largest number whose cube is no more than @v. */
+/* The largest number whose cube is no more than @v, which is below 2^63: no cube
+ * that is tried overflows. */
 static uint32_t cube_root(uint64_t v)
 {
 	uint64_t r = 0, bit;
@@ -29,7 +30,7 @@ static uint32_t cube_root(uint64_t v)
 	for (bit = 1 << 21; bit; bit >>= 1) {
 		uint64_t t = r | bit;
 
-		if (t < 2642246 && t * t * t <= v)
+		if (t * t * t <= v)
 			r = t;
 	}
 	return (uint32_t)r;
@@ -79,7 +80,7 @@ static uint64_t cubic_at(const struct tux_cc *cc, uint64_t t)
 	off = d * d * d * cc->mss / 1000000 * 2 / 5000;
 	if (t >= c->k)
 		return c->origin + off;
-	return c->origin > off ? c->origin - off : 0;
+	return c->origin - off;		/* K is rounded down, hence not below 0 */
 }
 
 /* What NewReno would have by now: alpha is 9/17 packets for a window, so that it

@@ -129,6 +129,65 @@ static void marked__stands(void **state)
 	assert_int_equal(cc.w.cwnd, 10 * MSS);
 }
 
+/* The window doubles in a round; an eighth longer round trip makes it grow four
+ * times more slowly, and if that stays, slow start is over. */
+static void slow_start__ends_when_queues_build(void **state)
+{
+	struct tux_cc_ack a = { .bytes = 8 * MSS, .full = true };
+	enum tux_hystart_pace pace = TUX_HYSTART_FAST;
+	tux_time now = TUX_SEC(1);
+	unsigned i, slow = 0;
+
+	(void)state;
+	start(10 * MSS);
+	for (i = 0; i < 200 && cc.w.ssthresh == UINT64_MAX; i++) {
+		struct tux_hystart h = cc.hystart;
+		uint64_t before = cc.w.cwnd, left;
+
+		/* Eight samples are a round: 50 ms, later 60. */
+		a.rtt = TUX_MSEC(i < 20 ? 50 : 60);
+		a.sent_at = now - a.rtt;
+		now += a.rtt / 8;
+		pace = tux_hystart_acked(&h, a.sent_at, a.rtt, now);
+		left = tux_cc_slow_start(&cc, &a, now);
+		assert_true(left == (pace == TUX_HYSTART_OVER ? a.bytes : 0));
+		slow += pace == TUX_HYSTART_SLOW;
+		assert_true(cc.w.cwnd - before ==
+			    (pace == TUX_HYSTART_FAST ? a.bytes :
+			     pace == TUX_HYSTART_SLOW ? a.bytes / 4 : 0));
+	}
+	assert_int_equal(pace, TUX_HYSTART_OVER);
+	assert_true(slow > 8);
+	assert_true(cc.w.ssthresh == cc.w.cwnd);
+}
+
+/* Up to the threshold, and what is left is for avoidance; nobody looks for queues
+ * any more. */
+static void slow_start__up_to_the_threshold(void **state)
+{
+	struct tux_cc_ack a = { .bytes = 3 * MSS };
+
+	(void)state;
+	start(10 * MSS);
+	cc.w.ssthresh = 12 * MSS;
+	assert_int_equal(tux_cc_slow_start(&cc, &a, 1), MSS);
+	assert_int_equal(cc.w.cwnd, 12 * MSS);
+	assert_int_equal(tux_cc_slow_start(&cc, &a, 1), 3 * MSS);
+	assert_int_equal(cc.w.cwnd, 12 * MSS);
+	cc.w.cwnd = 9 * MSS;
+	assert_int_equal(tux_cc_slow_start(&cc, &a, 1), 0);
+	assert_int_equal(cc.w.cwnd, 12 * MSS);
+}
+
+/* A controller to which it does not matter. */
+static void idle__may_be_nothing(void **state)
+{
+	(void)state;
+	start(10 * MSS);
+	tux_cc_idle(&cc, TUX_SEC(100));
+	assert_int_equal(cc.w.cwnd, 10 * MSS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -141,6 +200,9 @@ int main(void)
 		cmocka_unit_test(marked__reduces_once_in_a_round),
 		cmocka_unit_test(marked__is_one_event_with_losses),
 		cmocka_unit_test(marked__stands),
+		cmocka_unit_test(slow_start__ends_when_queues_build),
+		cmocka_unit_test(slow_start__up_to_the_threshold),
+		cmocka_unit_test(idle__may_be_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

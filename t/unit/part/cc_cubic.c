@@ -158,6 +158,24 @@ static void acked__the_largest_numbers(void **state)
 	assert_true(cc.w.cwnd < UINT64_C(1) << 34);
 }
 
+/* The longest way to go that is looked at: 2^30 packets, in about 1390 seconds;
+ * nothing overflows, and nothing goes backward. */
+static void acked__from_the_largest_window(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	start(100);
+	cc.w.ssthresh = 1;
+	cc.w.cubic.w_max = (uint64_t)MSS << 40;
+	round_of(100);
+	assert_int_equal(cc.w.cubic.k, 1389781);
+	before = cc.w.cwnd;
+	now += TUX_SEC(1389);
+	round_of(100);
+	assert_true(cc.w.cwnd >= before);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -170,6 +188,7 @@ int main(void)
 		cmocka_unit_test(timeout__one_packet_and_slow_start),
 		cmocka_unit_test(spurious__the_cubic_is_as_before),
 		cmocka_unit_test(acked__the_largest_numbers),
+		cmocka_unit_test(acked__from_the_largest_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

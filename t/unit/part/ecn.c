@@ -231,6 +231,24 @@ static void acked__one_with_ect_is_enough(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
+/* What came to nothing once is not judged again. */
+static void heard__first_verdict_stands(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start();
+	e.verdict = TUX_ECN_INVENTED;
+	for (i = 0; i < TUX_ECN_HOLES; i++) {
+		tux_ecn_lost(&e, true);
+		tux_ecn_acked(&e, &s, 0, 1);
+	}
+	assert_int_equal(e.verdict, TUX_ECN_INVENTED);
+	for (i = 0; i < TUX_ECN_ROUNDS; i++)
+		tux_ecn_reduced(&e);
+	assert_int_equal(e.verdict, TUX_ECN_INVENTED);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -248,6 +266,7 @@ int main(void)
 		cmocka_unit_test(reduced__one_without_ce_is_enough),
 		cmocka_unit_test(acked__only_without_ect),
 		cmocka_unit_test(acked__one_with_ect_is_enough),
+		cmocka_unit_test(heard__first_verdict_stands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

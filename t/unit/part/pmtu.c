@@ -201,6 +201,22 @@ static void again__only_where_something_was_found(void **state)
 	assert_int_equal(search(&p, MAX, &now), 2);
 }
 
+/* Paths change: what was too long passes, and nothing is known against more. */
+static void carried__longer_than_what_was_too_long(void **state)
+{
+	struct tux_pmtu p;
+
+	(void)state;
+	fall(&p);
+	p.over = 1000;
+	assert_true(tux_pmtu_carried(&p, 999, T));
+	assert_int_equal(p.over, 1000);
+	assert_true(tux_pmtu_carried(&p, 1000, T));
+	assert_int_equal(p.len, 1000);
+	assert_true(p.over == UINT32_MAX);
+	assert_true(p.at == T);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -216,6 +232,7 @@ int main(void)
 		cmocka_unit_test(probe__no_longer_than_may_be),
 		cmocka_unit_test(probe_lost__an_old_one),
 		cmocka_unit_test(again__only_where_something_was_found),
+		cmocka_unit_test(carried__longer_than_what_was_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,29 @@ static void random__agrees_with_a_table(void **state)
 	}
 }
 
+/* Not what was never sent, nor what is in flight, nor what has lost its place. */
+static void lost__only_what_is_remembered(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	tux_sentq_init(&q, 1000);
+	send_one(1);
+	assert_null(tux_sentq_lost(&q, 1000));
+	tux_sentq_lose(&q, tux_sentq_find(&q, 1000));
+	assert_ptr_equal(tux_sentq_lost(&q, 1000), tux_sentq_at(&q, 1000));
+	assert_null(tux_sentq_lost(&q, 1000 + TUX_SENTQ_CAP));
+	for (i = 1; i < TUX_SENTQ_CAP; i++)
+		send_one(1);
+	assert_non_null(tux_sentq_lost(&q, 1000));
+	assert_int_equal(q.lost_n, 1);
+	send_one(1);
+	assert_null(tux_sentq_lost(&q, 1000));
+	assert_int_equal(q.lost_n, 0);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 1000 + TUX_SENTQ_CAP));
+	assert_null(tux_sentq_lost(&q, 1000));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -241,6 +264,7 @@ int main(void)
 		cmocka_unit_test(skip__takes_the_place_of_a_lost_one),
 		cmocka_unit_test(newest__passes_over_what_is_settled),
 		cmocka_unit_test(random__agrees_with_a_table),
+		cmocka_unit_test(lost__only_what_is_remembered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
