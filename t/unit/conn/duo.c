@@ -239,6 +239,12 @@ int duo_setup(void **state)
 	return 0;
 }
 
+int duo_setup_open_messages(void **state)
+{
+	*state = opened(true);
+	return 0;
+}
+
 static struct duo *proved(bool messages)
 {
 	struct duo *d = opened(messages);

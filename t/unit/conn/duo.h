@@ -77,6 +77,7 @@ void duo_free(struct duo *d);
 int duo_setup(void **state);
 int duo_setup_proved(void **state);
 int duo_setup_switched(void **state);
+int duo_setup_open_messages(void **state);
 int duo_setup_plain_messages(void **state);
 int duo_setup_messages(void **state);
 int duo_teardown(void **state);

@@ -271,6 +271,25 @@ static void release__rings(void **state)
 	free(b);
 }
 
+static void send__refuses(void **state)
+{
+	struct tux_msgbox *b = box();
+	char byte = 'x';
+	struct iovec v[2] = {
+		{ &byte, TUX_MESSAGE_MAX }, { &byte, 1 },
+	};
+	uint64_t ref = 77;
+
+	(void)state;
+	assert_int_equal(tux_msgbox_send(b, v, 2, 0, false, &ref), -EMSGSIZE);
+	v[0].iov_len = 1;
+	assert_int_equal(tux_msgbox_send(b, v, 2, 0, true, &ref), -EPIPE);
+	assert_int_equal(atomic_load(&b->tx[0].next), 0);
+	assert_int_equal(tux_msgbox_send(b, v, 2, 0, false, &ref), 0);
+	assert_int_equal(atomic_load(&b->tx[0].next), 1);
+	free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +303,7 @@ int main(void)
 		cmocka_unit_test(refuse__what_waits_and_comes),
 		cmocka_unit_test(take__in_groups),
 		cmocka_unit_test(release__rings),
+		cmocka_unit_test(send__refuses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

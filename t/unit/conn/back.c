@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The way back to TCP, again to Tux, and plain TCP for good.
+ */
+#include <errno.h>
+
+#include "duo.h"
+
+/* ---- back ---- */
+
+static void back__from_the_last_byte_that_was_taken(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_int_equal(duo_write(&d->a, "abcdef", 6), 6);
+	duo_carry(&d->a);
+	duo_pass(d, TUX_MSEC(1));
+	duo_carry(&d->b);
+	assert_int_equal(duo_write(&d->a, "ghi", 3), 3);
+	duo_drop(&d->a);
+	tux_sendbuf_lost(&c->tx.buf, 6, 1, false);
+	d->a.tcp_n = 0;
+	tux_back(c, d->now);
+	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	assert_true(c->out.off == 6);
+	assert_int_equal(c->tx.buf.lost.n, 0);
+	assert_true(tux_sentq_empty(&c->sentq));
+	assert_int_equal(c->pair->in_flight, 0);
+	assert_true(tux_list_empty(&c->use));
+	assert_int_equal(c->stats.backs, 1);
+	assert_int_equal(c->reason, TUX_REASON_STALLED);
+	assert_int_equal(d->a.tcp_n, 1);
+	assert_true(d->a.trace[TUX_TRACE_BACK].n[0] == 6);
+	/* Once is enough. */
+	tux_back(c, d->now);
+	assert_int_equal(c->stats.backs, 1);
+}
+
+static void back__not_before_the_switch(void **state)
+{
+	struct duo *d = *state;
+
+	tux_back(d->a.c, d->now);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_NONE);
+	assert_int_equal(d->a.c->stats.backs, 0);
+}
+
+/* What was said beside bytes is said once more; questions are not. */
+static void back__what_is_said_again(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_conn_do(c, TUX_DO_PREPARED | TUX_DO_PING);
+	duo_drop(&d->a);
+	tux_conn_do(c, TUX_DO_RAW);
+	duo_drop(&d->a);
+	tux_conn_do(c, TUX_DO_PING);
+	tux_back(c, d->now);
+	assert_int_equal(c->todo, TUX_DO_PREPARED | TUX_DO_RAW);
+}
+
+/* One second, and twice as long each time; a path that held for a minute has
+ * earned a quick second chance. */
+static void back__how_long(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	static const uint64_t gap[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
+	unsigned i;
+
+	d->now += TUX_SEC(100);
+	for (i = 0; i < N_OF(gap); i++) {
+		c->tx.back_at = d->now;
+		d->now += TUX_SEC(60);
+		tux_back(c, d->now);
+		assert_true(c->tx.probe_at == d->now + TUX_SEC(gap[i]));
+		c->out.sw = true;
+		duo_tcp_out(&d->a, SIZE_MAX);
+		assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	}
+	d->now += TUX_SEC(60) + 1;
+	tux_back(c, d->now);
+	assert_true(c->tx.probe_at == d->now + TUX_SEC(1));
+	assert_int_equal(c->tx.hold, TUX_SEC(2));
+}
+
+/* TCP has the FIN already, and now all that was before it. */
+static void back__fin_is_in_tcp(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_duplex_shut(d->a.dx);
+	duo_ring(&d->a, 0);
+	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), TUX_FRAME_HDR);
+	assert_int_equal(d->a.shut_n, 0);
+	tux_back(c, d->now);
+	assert_true(tux_sendbuf_done(&c->tx.buf));
+	assert_int_equal(d->a.shut_n, 1);
+}
+
+static void early__others_have_found_out(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_back_early(c, d->now);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	c->pair->down = true;
+	tux_conn_do(c, TUX_DO_PING);
+	duo_drop(&d->a);
+	tux_back_early(c, d->now);	/* it has asked itself */
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	tux_conn_lose_all(c, d->now);
+	tux_back_early(c, d->now);
+	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+}
+
+static void stall__is_told_from_outside(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_stall(d->a.c, d->now);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_TCP);
+	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_SEC(1));
+}
+
+/* ---- again ---- */
+
+static void unstall__tries_soon(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_conn_stall(c, d->now);
+	c->tx.hold = TUX_SEC(60);
+	c->tx.probe_at = d->now + TUX_SEC(60);
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at == d->now + TUX_MSEC(20));
+	assert_int_equal(c->tx.hold, TUX_SEC(1));
+	c->tx.probe_at = d->now + 5;
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at == d->now + 5);
+}
+
+static void unstall__not_what_has_an_end(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at == TUX_NEVER);
+	tux_conn_stall(c, d->now);
+	c->tx.probe_at = TUX_NEVER;
+	c->tx.done = true;
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at == TUX_NEVER);
+	c->tx.done = false;
+	c->tx.raw_wanted = true;
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at == TUX_NEVER);
+	c->tx.raw_wanted = false;
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.probe_at != TUX_NEVER);
+}
+
+static void unstall__before_the_switch(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.announce_at == TUX_NEVER);
+	assert_true(c->tx.away_at == TUX_NEVER);
+	c->tx.announce_at = c->tx.away_at = d->now + TUX_SEC(9);
+	tux_conn_unstall(c, d->now);
+	assert_true(c->tx.announce_at == d->now + TUX_MSEC(20));
+	assert_true(c->tx.away_at == d->now + TUX_MSEC(20));
+}
+
+static void alive__switches_again(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "ab", 2), 2);
+	duo_drop(&d->a);
+	tux_back(c, d->now);
+	d->a.tcp_n = 0;
+	tux_back_alive(c, d->now);
+	assert_true(c->out.sw);
+	assert_true(c->tx.probe_at == TUX_NEVER);
+	assert_int_equal(d->a.tcp_n, 1);
+	tux_back_alive(c, d->now);
+	assert_int_equal(d->a.tcp_n, 1);
+	d->now += 7;
+	duo_settle(d);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(c->reason, TUX_REASON_NONE);
+	assert_true(c->tx.back_at == d->now);
+	assert_true(c->tx.buf.next == 2);
+	assert_false(tux_list_empty(&c->use));
+	assert_true(d->a.trace[TUX_TRACE_AGAIN].n[0] == 2);
+	assert_int_equal(duo_write(&d->a, "cd", 2), 2);
+	duo_carry(&d->a);
+	assert_int_equal(duo_read(&d->b, buf, 8), 4);
+	assert_memory_equal(buf, "abcd", 4);
+	assert_int_equal(c->stats.frame_tx, 2);
+}
+
+static void alive__too_late(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_back(c, d->now);
+	c->tx.raw_wanted = true;
+	tux_back_alive(c, d->now);
+	c->tx.raw_wanted = false;
+	c->tx.done = true;
+	tux_back_alive(c, d->now);
+	c->tx.done = false;
+	c->phase = TUX_PHASE_DEAD;
+	tux_back_alive(c, d->now);
+	c->phase = TUX_PHASE_PROVED;
+	assert_false(c->out.sw);
+	tux_back_alive(c, d->now);
+	assert_true(c->out.sw);
+}
+
+/* Behind FIN there is no byte to go on from. */
+static void again__behind_fin(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_back(c, d->now);
+	c->tx.buf.end = 0;
+	c->tx.buf.got = 1;
+	tux_back_again(c, d->now);
+	assert_true(c->tx.buf.next == 1);
+	assert_int_equal(duo_drop(&d->a), 0);
+}
+
+/* SWITCH had begun when the application asked for plain TCP. */
+static void again__not_when_raw_is_wanted(void **state)
+{
+	struct duo *d = *state;
+
+	tux_back(d->a.c, d->now);
+	d->a.c->tx.raw_wanted = true;
+	tux_back_again(d->a.c, d->now);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_TCP);
+}
+
+/* ---- plain TCP for good ---- */
+
+static void raw__asks_and_goes_back(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
+	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	assert_int_equal(c->reason, TUX_REASON_PINNED);
+	assert_false(c->out.raw);	/* bytes come first */
+	assert_true(duo_tcp_out(&d->a, SIZE_MAX) > 0);
+	assert_true(c->out.raw);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_RAW);
+	assert_int_equal(atomic_load(&d->a.dx->tx.hold), 1);
+	assert_true(c->tx.probe_at == TUX_NEVER);
+	/* Asked once. */
+	duo_drop(&d->a);
+	tux_back_raw(c, TUX_REASON_PEER_RAW, d->now);
+	assert_int_equal(c->todo & TUX_DO_RAW, 0);
+	assert_int_equal(c->reason, TUX_REASON_PINNED);
+}
+
+static void raw__each_that_is_waited_for(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	unsigned i;
+
+	tux_back(c, d->now);
+	for (i = 0; i < 6; i++) {
+		c->tx.raw_wanted = i != 0;
+		c->out.busy = i == 1;
+		c->out.marker = i == 2;
+		d->a.dx->txp.head = i == 3;
+		atomic_store(&d->a.dx->tx.shut, i == 4);
+		if (i == 5)
+			assert_true(tux_latch_try(&d->a.dx->tx.latch));
+		tux_back_raw_step(c, d->now);
+		if (i == 5)
+			tux_latch_drop(&d->a.dx->tx.latch);
+		assert_false(c->out.raw);
+		assert_int_equal(c->retry_at != TUX_NEVER, i == 5);
+	}
+	tux_back_raw_step(c, d->now);
+	assert_true(c->out.raw);
+	d->a.tcp_n = 0;
+	tux_back_raw_step(c, d->now);
+	assert_int_equal(d->a.tcp_n, 0);
+}
+
+static void raw__switch_is_taken_back(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_back(c, d->now);
+	c->out.sw = true;
+	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	assert_false(c->out.sw);
+}
+
+/* Not switched yet: it never will be, in either direction. */
+static void raw__while_plain(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->tx.announce_at = d->now;
+	tux_upgrade_tx(c, d->now);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	assert_int_equal(d->a.dx->tx.pinned, 1);
+	assert_int_equal(d->a.dx->rx.pinned, 1);
+	assert_true(c->retry_at == TUX_NEVER);
+	/* A generation that the peer may be armed for is taken back. */
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
+	assert_true(c->tx.gen_at == TUX_NOWHERE ||
+		    c->tx.announce_at != TUX_NEVER);
+	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
+	duo_settle(d);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PEER_RAW);
+	assert_int_equal(d->b.dx->tx.pinned, 1);
+}
+
+/* A thread is inside: asked again. */
+static void raw__latches_are_held(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_duplex *dx = d->a.dx;
+
+	assert_true(tux_latch_try(&dx->tx.latch));
+	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	assert_int_equal(dx->tx.pinned, 0);
+	assert_int_equal(dx->rx.pinned, 1);
+	assert_true(c->retry_at == d->now + TUX_USEC(100));
+	dx->rx.pinned = 0;
+	assert_true(tux_latch_try(&dx->rx.latch));
+	tux_latch_drop(&dx->tx.latch);
+	duo_pass(d, TUX_USEC(100));
+	assert_int_equal(dx->tx.pinned, 1);
+	assert_int_equal(dx->rx.pinned, 0);
+	assert_true(c->retry_at == d->now + TUX_USEC(100));
+	tux_latch_drop(&dx->rx.latch);
+	duo_pass(d, TUX_USEC(100));
+	assert_int_equal(dx->rx.pinned, 1);
+	assert_true(c->retry_at == TUX_NEVER);
+}
+
+/* There is nobody to ask yet; there will be. */
+static void raw__before_the_path_is_proved(void **state)
+{
+	struct duo *d = *state;
+
+	tux_back_raw(d->a.c, TUX_REASON_PINNED, d->now);
+	assert_int_equal(d->a.c->todo & TUX_DO_RAW, 0);
+	assert_int_equal(d->a.dx->tx.pinned, 1);
+	duo_settle(d);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PEER_RAW);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
+}
+
+int main(void)
+{
+#define T(name, setup) \
+	cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
+	const struct CMUnitTest tests[] = {
+		T(back__from_the_last_byte_that_was_taken,
+		  duo_setup_switched),
+		T(back__not_before_the_switch, duo_setup_proved),
+		T(back__what_is_said_again, duo_setup_switched),
+		T(back__how_long, duo_setup_switched),
+		T(back__fin_is_in_tcp, duo_setup_switched),
+		T(early__others_have_found_out, duo_setup_switched),
+		T(stall__is_told_from_outside, duo_setup_switched),
+		T(unstall__tries_soon, duo_setup_switched),
+		T(unstall__not_what_has_an_end, duo_setup_switched),
+		T(unstall__before_the_switch, duo_setup_proved),
+		T(alive__switches_again, duo_setup_switched),
+		T(alive__too_late, duo_setup_switched),
+		T(again__behind_fin, duo_setup_switched),
+		T(again__not_when_raw_is_wanted, duo_setup_switched),
+		T(raw__asks_and_goes_back, duo_setup_switched),
+		T(raw__each_that_is_waited_for, duo_setup_switched),
+		T(raw__switch_is_taken_back, duo_setup_switched),
+		T(raw__while_plain, duo_setup_proved),
+		T(raw__latches_are_held, duo_setup_proved),
+		T(raw__before_the_path_is_proved, duo_setup),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
