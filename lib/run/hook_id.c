@@ -10,8 +10,11 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "run/sched_in.h"
+
+enum { GROUPS = 64 };		/* of a user, at first */
 
 struct ids {
 	uint32_t id[3];
@@ -119,15 +122,26 @@ TUX_HOOK int setgroups(size_t n, const gid_t *list)
 	return as_thread(do_setgroups, &(struct ids){ .list = list, .n = n });
 }
 
-static int do_initgroups(const struct ids *a)
-{
-	return result(tux_real()->initgroups(a->list, a->id[0]));
-}
-
+/* To find them may take any lock, which is no matter for a thread that is not
+ * preempted: first the list, as the routine. */
 TUX_HOOK int initgroups(const char *user, gid_t group)
 {
-	return as_thread(do_initgroups,
-			 &(struct ids){ .id = { group }, .list = user });
+	int n = GROUPS, most = n, ret = -1;
+	gid_t *list;
+
+	if (!tux_here.routine)
+		return tux_real()->initgroups(user, group);
+	do {
+		list = calloc((size_t)n, sizeof(*list));
+		if (!list || getgrouplist(user, group, list, &n) >= 0)
+			break;
+		free(list);
+		list = NULL;
+	} while (n > most && (most = n));
+	if (list)
+		ret = setgroups((size_t)n, list);
+	free(list);
+	return ret;
 }
 
 #endif

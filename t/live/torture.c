@@ -2,11 +2,13 @@
 /*
  * torture - routines that do everything, preempted everywhere
  *
- *   torture [--seconds N] [--slice US] [--workload NAME]...
+ *   torture [--seconds N] [--slice US] [--main] [--workload NAME]...
  *
  * All workloads (torture.h) at once, as tasks of one scheduler, between turns
- * of a loop that must stay in time; and plain threads beside it.  Ends with how
- * often tasks of each workload were preempted, which is never 0, and
+ * of a loop that must stay in time; and plain threads beside it.  The loop has a
+ * thread of its own, or with --main the first one.  Stops at the first error.
+ * Ends with how often tasks of each workload were preempted, which is never 0,
+ * and
  *
  *   torture: S seconds, P preemptions, 0 errors
  */
@@ -46,7 +48,7 @@ struct job {
 };
 
 static const struct work *const all[] = {
-	&work_malloc, &work_text, &work_stdio, &work_mutex, &work_rwlock,
+	&work_malloc, &work_text, &work_stdio, &work_file, &work_mutex, &work_rwlock,
 	&work_queue, &work_errno, &work_keys, &work_cxx, &work_dlopen,
 	&work_qsort, &work_raise, &work_altstack, &work_timer, &work_mask,
 	&work_registers, &work_redzone, &work_rseq, &work_cpu, &work_fork,
@@ -63,19 +65,22 @@ static bool chosen[WORKS];
 static struct tux_sched *sched;
 static atomic_bool stop;
 static atomic_uint errors, left;
+static uint64_t preemptions;
 static volatile uint64_t known[ROUNDS + 1];
 static char dir[PATH_MAX];
 static unsigned long seconds = 2, slice_us = 100;
+static bool on_main;
 
 /* ---- what workloads use ------------------------------------------------- */
 
-/* May be called with any lock held: prints without stdio. */
+/* May be called with any lock held: prints without stdio.  It is the end. */
 void torture_error(const char *file, int line, const char *what)
 {
 	unsigned n = atomic_fetch_add(&errors, 1);
 	char text[300];
 	int len;
 
+	atomic_store(&stop, true);
 	if (n >= PRINTED)
 		return;
 	len = snprintf(text, sizeof(text), "# %s:%d: not so: %s\n", file, line,
@@ -317,9 +322,8 @@ static void run(void)
 	}
 }
 
-static bool report(uint64_t preemptions)
+static void report_each(void)
 {
-	unsigned long want = slice_us < 100 ? MANY_A_SECOND : FEW_A_SECOND;
 	uint64_t n, steps;
 	unsigned k, i;
 
@@ -334,12 +338,19 @@ static bool report(uint64_t preemptions)
 		       all[k]->name, n, steps);
 		must(n > 0);
 	}
+}
+
+static void report(void)
+{
+	unsigned long want = slice_us < 100 ? MANY_A_SECOND : FEW_A_SECOND;
+	bool well = !torture_errors();
+
+	report_each();
 	torture_turn_report();
-	if (slice_us <= 100)
+	if (well && slice_us <= 100)
 		must(preemptions >= want * seconds);
 	printf("torture: %lu seconds, %" PRIu64 " preemptions, %u errors\n",
 	       seconds, preemptions, torture_errors());
-	return !torture_errors();
 }
 
 static bool choose(const char *name)
@@ -357,6 +368,7 @@ static bool options(int argc, char **argv)
 	static const struct option known_options[] = {
 		{ "seconds", required_argument, NULL, 's' },
 		{ "slice", required_argument, NULL, 'l' },
+		{ "main", no_argument, NULL, 'm' },
 		{ "workload", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -368,6 +380,8 @@ static bool options(int argc, char **argv)
 			seconds = strtoul(optarg, NULL, 10);
 		else if (c == 'l')
 			slice_us = strtoul(optarg, NULL, 10);
+		else if (c == 'm')
+			on_main = true;
 		else if (c != 'w' || !choose(optarg))
 			return false;
 		some |= c == 'w';
@@ -389,37 +403,51 @@ static void prepare(void)
 		known[i + 1] = next(known[i]);
 }
 
-int main(int argc, char **argv)
+static void *torture(void *arg)
 {
-	struct tux_sched_opts o = { .preempt = true };
-	struct tux_sched_stats stats;
-	int err;
+	static int failed = 1, cannot = 77;
+	struct tux_sched_opts o = { .slice = slice_us * 1000, .preempt = true };
+	int err = tux_sched_new(&sched, &o);
 
-	if (!options(argc, argv)) {
-		fprintf(stderr, "usage: torture [--seconds N] [--slice US] "
-			"[--workload NAME]...\n");
-		return 2;
-	}
-	prepare();
-	setvbuf(stdout, NULL, _IONBF, 0);
-	o.slice = slice_us * 1000;
-	err = tux_sched_new(&sched, &o);
+	(void)arg;
 	if (err) {
-		fprintf(stderr, "torture: no scheduler: %s\n", strerror(-err));
-		return 1;
+		printf("torture: no scheduler: %s\n", strerror(-err));
+		return &failed;
 	}
 	if (!tux_sched_preempts(sched)) {
 		printf("nothing is preempted here\n");
-		return 77;
+		return &cannot;
 	}
 	open_works();
+	tux_sched_run(sched);		/* starts who watches us */
 	torture_turn_start(o.slice);
 	start_watch();
 	start_works();
 	run();
 	join_threads();
-	stats = *tux_sched_stats(sched);
+	preemptions = tux_sched_stats(sched)->preemptions;
 	tux_sched_free(sched);
 	close_works();
-	return !report(stats.preemptions);
+	report();
+	return torture_errors() ? &failed : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	void *status = NULL;
+	pthread_t t;
+
+	if (!options(argc, argv)) {
+		fprintf(stderr, "usage: torture [--seconds N] [--slice US] "
+			"[--main] [--workload NAME]...\n");
+		return 2;
+	}
+	prepare();
+	setvbuf(stdout, NULL, _IONBF, 0);
+	if (on_main)
+		status = torture(NULL);
+	else if (pthread_create(&t, NULL, torture, NULL) ||
+		 pthread_join(t, &status))
+		return 1;
+	return status ? *(int *)status : 0;
 }

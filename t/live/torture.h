@@ -45,7 +45,7 @@ struct work {
 };
 
 extern const struct work
-	work_malloc, work_text, work_stdio, work_mutex, work_rwlock, work_queue,
+	work_malloc, work_text, work_stdio, work_file, work_mutex, work_rwlock, work_queue,
 	work_errno, work_keys, work_cxx, work_dlopen, work_qsort, work_raise,
 	work_altstack, work_timer, work_mask, work_registers, work_redzone,
 	work_rseq, work_cpu, work_fork, work_setuid, work_region, work_serial,

@@ -51,7 +51,7 @@ static void serial_step(struct hand *h)
 	inside = h;
 	torture_linger(h, 3000);
 	must(inside == h);
-	if (hand_below(h, 4) == 0)
+	if (hand_below(h, 64) == 0)
 		tux_sched_yield();
 	must(inside == h);
 }
@@ -76,7 +76,7 @@ static void sleep_step(struct hand *h)
 	struct timespec t = { .tv_nsec = us * 1000 }, left = { 0 };
 	tux_time from = tux_clock_read();
 
-	switch (hand_below(h, 4)) {
+	switch (hand_below(h, 64)) {
 	case 0:
 		must(!nanosleep(&t, &left));
 		break;
@@ -86,12 +86,14 @@ static void sleep_step(struct hand *h)
 	case 2:
 		must(!clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL));
 		break;
-	default:
+	case 3:
 		tux_sched_sleep((uint64_t)us * 1000);
+		break;
+	default:
+		torture_spin(h, 10000);
+		return;
 	}
 	must(tux_clock_read() - from >= (tux_time)us * 1000);
-	torture_linger(h, 4000);
-	torture_linger(h, 4000);
 }
 
 const struct work work_sleep = {

@@ -62,7 +62,9 @@ static void step(struct hand *h)
 {
 	bool mine = h->id % 2;
 
-	uselocale(mine ? utf8 : LC_GLOBAL_LOCALE);
+	/* Those that set none find none that another task has left. */
+	if (mine)
+		uselocale(utf8);
 	there_and_back(h);
 	in_locale(h, mine);
 	there_and_back(h);

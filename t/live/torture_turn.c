@@ -55,9 +55,9 @@ static void add_source(const char *task)
 	if (fd >= 0 && read(fd, name, sizeof(name) - 1) < 0)
 		name[0] = 0;
 	close(fd);
-	if (atoi(task) != getpid() && strncmp(name, "tux-", 4))
+	if (atoi(task) != gettid() && strcmp(name, "tux-watch\n"))
 		return;
-	if (!strncmp(name, "tux-donor", 9) || sources == SOURCES)
+	if (sources == SOURCES)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", task);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
