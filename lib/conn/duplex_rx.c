@@ -80,15 +80,18 @@ static void switch_rx(struct tux_duplex *d)
 }
 
 /* The generation is void.  What was held as the beginning of its marker is
- * data, and comes before all that is still in TCP. */
+ * data, and comes before all that is still in TCP.  Behind what an earlier one
+ * left, and nobody has read yet, nothing is held. */
 static void disarm(struct tux_duplex *d)
 {
 	struct tux_duplex_rx *r = &d->rx;
 
-	memcpy(r->spill, r->marker, r->held);
-	r->off += r->held;
-	store8(&r->spill_len, r->held);
-	r->held = 0;
+	if (r->held) {
+		memcpy(r->spill, r->marker, r->held);
+		r->off += r->held;
+		store8(&r->spill_len, r->held);
+		r->held = 0;
+	}
 	store8(&r->state, TUX_RX_PLAIN);
 }
 

@@ -207,6 +207,9 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 		r->answer = gen;
 		tux_conn_do(c, TUX_DO_PREPARED);
 	}
+	/* What seemed to be a marker and is data, TCP will not tell of again. */
+	if (atomic_load(&c->dx->rx.spill_len))
+		tux_conn_ready(c);
 	tux_latch_drop(&c->dx->rx.latch);
 }
 

@@ -160,6 +160,46 @@ static void prefix_then_end(struct sim *s)
 	sim_check_all(s);
 }
 
+/* The writer rests behind it: once it is known to be none, it is data, and its
+ * reader, to whom neither TCP nor the other direction has more to say, is
+ * told. */
+static void prefix_then_rest(struct sim *s)
+{
+	s->only = SIM_DONE;
+	sim_pair(s, &a, &b);
+	sim_finish(b);
+	sim_write(a, 100);
+	sim_run(s, TUX_USEC(2500));
+	write_like(5, 0);
+	sim_ms(s, 1);
+	SIM_CHECK(s, b->dx->rx.held == 5 && b->got == 100);
+	sim_ms(s, 10);
+	SIM_CHECK(s, b->got == 105);
+	sim_finish(a);
+	sim_run_out(s, TUX_SEC(10));
+	sim_check_all(s);
+}
+
+/* Nobody reads it before the next generation has come to nothing, too. */
+static void prefix_unread(struct sim *s)
+{
+	announced(s);
+	write_like(5, 0);
+	sim_ms(s, 1);
+	sim_pause(b, true);
+	while (b->dx->rx.gen < 3 && !s->failed)
+		sim_run(s, s->now + TUX_USEC(100));
+	SIM_CHECK(s, b->dx->rx.spill_len == 5);
+	SIM_CHECK(s, b->dx->rx.state == TUX_RX_ARMED);
+	sim_write(a, 10);
+	while (b->dx->rx.gen < 4 && !s->failed)
+		sim_run(s, s->now + TUX_USEC(100));
+	sim_pause(b, false);
+	sim_ms(s, 1);
+	SIM_CHECK(s, b->got == 115);
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "full", full },
 	{ "full_and_more", full_and_more },
@@ -172,5 +212,7 @@ const struct sim_story sim_stories[] = {
 	{ "dead_prefix", dead_prefix },
 	{ "dead_all_but_one", dead_all_but_one },
 	{ "prefix_then_end", prefix_then_end },
+	{ "prefix_then_rest", prefix_then_rest },
+	{ "prefix_unread", prefix_unread },
 	{ NULL, NULL },
 };
