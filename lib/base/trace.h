@@ -49,7 +49,6 @@
 	X(AGAIN, "tux again at %") \
 	X(FRAME_OUT, "tcp out frame % at % +%") \
 	X(FRAME_IN, "tcp in frame % at % +%") \
-	X(MARKER_OUT, "tcp out marker at %") \
 	X(SEND_RESET, "send reset %") \
 	X(RECV_RESET, "recv reset %") \
 	X(PEER_DIED, "peer died") \

@@ -138,6 +138,7 @@ static ssize_t read_some(struct sim_end *e)
 	if (!enter(e, &e->dx->rx.latch))
 		return -EAGAIN;
 	k = read_dx(e, v, n);
+	sim_look(e, false);
 	leave(e, &e->dx->rx.latch);
 	return k;
 }
@@ -196,6 +197,20 @@ static bool do_read(struct sim_end *e)
 
 /* ---- writing ---- */
 
+/* At the place that is announced it writes what the marker begins with, but not
+ * all of it: that nobody can foresee. */
+static void mimic(struct sim_end *e, uint64_t len)
+{
+	const struct tux_duplex_tx *t = &e->dx->tx;
+
+	if (!t->doubt || e->sent > t->at || e->sent + len <= t->at ||
+	    e->patch[SIM_PATCHES - 1].len ||
+	    !sim_chance(e->conn->s, e->plan.mimic))
+		return;
+	sim_patch(e, t->at, t->marker,
+		  1 + (unsigned)sim_below(e->conn->s, TUX_MARKER_LEN - 1));
+}
+
 static ssize_t write_some(struct sim_end *e)
 {
 	uint64_t len = e->goal - e->sent;
@@ -206,6 +221,8 @@ static ssize_t write_some(struct sim_end *e)
 	int n;
 
 	len = io_len(e, len < e->plan.wmax ? len : e->plan.wmax);
+	if (e->dx)
+		mimic(e, len);
 	sim_fill(e, e->sent, io_buf, len);
 	n = pieces(e, v, len);
 	if (!e->dx)
@@ -217,6 +234,7 @@ static ssize_t write_some(struct sim_end *e)
 	if (can && k == -EAGAIN)
 		sim_fail(e->conn->s, "%c: writable, and a write says no",
 			 e->host->name);
+	sim_look(e, false);
 	leave(e, &e->dx->tx.latch);
 	return k;
 }
@@ -232,6 +250,7 @@ static bool do_write(struct sim_end *e)
 		return false;
 	if (k > 0) {
 		e->sent += (uint64_t)k;
+		e->half |= e->eof;
 	} else {
 		sim_check_error(e, (int)-k);
 		e->werr = (int)-k;

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "base/trace.h"
 #include "conn/core.h"
+#include "seen.h"
 #include "tcp.h"
 
 struct sim_conn;
@@ -45,6 +46,8 @@ struct sim_plan {
 	bool deaf;		/* takes no messages */
 	unsigned keep;		/* messages that it reads later, at most */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */
+	uint32_t mimic;		/* ... write what looks like a marker */
+	unsigned starve;	/* opening it, this allocation fails; 0: none */
 	void (*preset)(struct sim_end *e);	/* the core's connection is
 				 * there, and has sent nothing; NULL: as it is */
 };
@@ -94,6 +97,7 @@ struct sim_end {
 	bool shut, eof, closed, aborted;
 	int rerr, werr;		/* what ended reading, writing */
 	struct tux_latch *held;	/* a thread of it sleeps in there */
+	bool half;		/* has written behind the peer's end */
 	bool rawed;
 	struct sim_msg *msg;	/* its messages: all, and those handed in */
 	unsigned msg_n, msg_cap, msg_next;
@@ -116,6 +120,7 @@ struct sim_end {
 	bool on_tux;
 	struct sim_told told;
 	struct tux_conn_stats stats;	/* the last ones, when it is gone */
+	struct sim_states states;	/* as they were last seen */
 };
 
 void sim_write(struct sim_end *e, uint64_t n);	/* @n bytes more */

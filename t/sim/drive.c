@@ -31,6 +31,7 @@ static bool read_tcp(struct sim_end *e)
 
 	if (!want || e->tcp_ended)
 		return false;
+	sim_look(e, false);
 	if (want < v.iov_len)
 		v.iov_len = want;
 	k = sim_tcp_recv(e, &v, 1, false);
@@ -57,6 +58,7 @@ static bool write_tcp(struct sim_end *e)
 				    e->conn->s->now);
 	if (!v.iov_len)
 		return false;
+	sim_look(e, false);
 	k = sim_tcp_send(e, &v, 1);
 	tux_conn_tcp_sent(e->c, k > 0 ? (size_t)k : 0, e->conn->s->now);
 	e->tcp_full = k < (ssize_t)v.iov_len;
@@ -122,6 +124,7 @@ static void serve(struct sim_host *h)
 		if (!e->c)
 			continue;
 		note_path(e);
+		sim_look(e, true);
 		more = e->tcp_work;
 		for (i = 0; more && i <= TOLD; i++) {
 			serve_tcp(e);
@@ -219,6 +222,7 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	e->host->idle = 0;
 	if (bits && e->c)
 		tux_conn_rung(e->c, bits, s->now);
+	sim_look(e, true);
 	sim_host_turn(e->host);
 }
 
@@ -231,6 +235,16 @@ void sim_host_bell(struct sim_end *e)
 		       0, 0);
 }
 
+static void look_all(struct sim_host *h)
+{
+	struct tux_list *n;
+
+	if (!h->s->seen)
+		return;
+	TUX_LIST_EACH(n, &h->ends)
+		sim_look(TUX_CONTAINER(n, struct sim_end, node), true);
+}
+
 void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn)
 {
@@ -238,5 +252,6 @@ void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 		return;
 	h->idle = 0;
 	tux_core_input(h->core, from, p, len, ecn, h->s->now);
+	look_all(h);
 	sim_host_turn(h);
 }

@@ -8,13 +8,18 @@
 
 /* ---- numbers (splitmix64: Steele, Lea and Flood, 2014) ---- */
 
-uint64_t sim_rand(struct sim *s)
+uint64_t sim_mix(uint64_t *rng)
 {
-	uint64_t z = s->rng += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = *rng += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return z ^ (z >> 31);
+}
+
+uint64_t sim_rand(struct sim *s)
+{
+	return sim_mix(&s->rng);
 }
 
 uint64_t sim_below(struct sim *s, uint64_t n)

@@ -68,6 +68,7 @@ void sim_host_init(struct sim_host *h)
 {
 	static const uint8_t net4[16] = { [10] = 0xff, 0xff, 10 };
 	static const uint8_t net6[16] = { 0x20, 0x01, 0x0d, 0xb8 };
+	uint32_t loss = h->s->alloc_loss;
 	struct tux_core_opts o = {
 		.mem = &h->s->mem,
 		.events = &h->events,
@@ -85,10 +86,12 @@ void sim_host_init(struct sim_host *h)
 	h->events = (struct tux_core_events){
 		.ready = on_ready, .own = on_own, .tcp = on_tcp,
 		.tcp_shut = on_tcp_shut, .gone = on_gone,
-		.trace = h->s->mute ? NULL : on_trace,
+		.trace = h->s->mute && !h->s->seen ? NULL : on_trace,
 	};
+	h->s->alloc_loss = 0;		/* no core, no story */
 	if (tux_core_new(&h->core, &o))
 		sim_fail(h->s, "no core");
+	h->s->alloc_loss = loss;
 }
 
 void sim_host_forget(struct sim_end *e)
@@ -100,6 +103,7 @@ void sim_host_forget(struct sim_end *e)
 	    e->reason == TUX_REASON_NONE)
 		sim_fail(e->conn->s, "%c: on TCP, and no reason",
 			 e->host->name);
+	sim_look(e, true);
 	e->stats = *tux_conn_stats(e->c);
 	sim_told_all(e);
 	tux_conn_close(e->c);
@@ -147,6 +151,7 @@ void sim_kill(struct sim_host *h)
 void sim_restart(struct sim_host *h)
 {
 	h->dead = false;
+	h->stopped = 0;
 	sim_note(h->s, "%c restarted", h->name);
 	sim_host_init(h);
 }
@@ -171,8 +176,13 @@ int sim_host_open(struct sim_end *e)
 		.tuple = k->tuple, .active = e->side == 0, .key = k->key,
 		.user = e, .mtu = k->mtu, .dx = e->dx, .box = e->box,
 	};
-	int err = tux_core_open(e->host->core, &o, &e->c, k->s->now);
+	int err;
 
+	if (e->plan.starve)
+		k->s->alloc_fail_at = k->s->alloc_n + e->plan.starve;
+	err = tux_core_open(e->host->core, &o, &e->c, k->s->now);
+	if (e->plan.starve)
+		k->s->alloc_fail_at = 0;
 	e->waits = err == -EEXIST;
 	if (err)
 		e->c = NULL;

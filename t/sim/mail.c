@@ -3,7 +3,8 @@
  * mail - an application's messages, and that each arrives once
  *
  * A message of four bytes or more begins with its number, so that its reader
- * knows which it is; a shorter one may be any of that length.
+ * knows which it is; a shorter one has as much of that as fits, and is the first
+ * that it may be.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -110,8 +111,26 @@ static void take_word(struct sim_end *e)
 
 /* ---- receiving ---- */
 
+/* Until it is released nobody else may touch it. */
+static void check_kept(struct sim_end *e, const struct tux_msg *m)
+{
+	const uint8_t *p = m->p;
+	unsigned n;
+	uint32_t i;
+
+	if (e->conn->foul || m->len < 4)
+		return;
+	memcpy(&n, p, sizeof(n));
+	for (i = 0; i < m->len && p[i] == byte(e->peer, n, i); i++)
+		;
+	if (i < m->len)
+		sim_fail(e->conn->s, "%c: message %u has changed at %u",
+			 e->host->name, n, i);
+}
+
 static void release(struct sim_end *e, unsigned i)
 {
+	check_kept(e, &e->kept[i]);
 	if (tux_msgbox_release(e->box, &e->kept[i]))
 		ring(e);
 	e->kept[i] = e->kept[--e->kept_n];
@@ -121,15 +140,18 @@ static void release(struct sim_end *e, unsigned i)
 static unsigned which(const struct sim_end *e, const struct tux_msg *m)
 {
 	const struct sim_end *peer = e->peer;
+	uint32_t n = 0, mask;
 	unsigned i;
-	uint32_t n;
 
-	if (m->len >= 4) {
-		memcpy(&n, m->p, sizeof(n));
+	memcpy(&n, m->p, m->len < 4 ? m->len : 4);
+	if (m->len >= 4)
 		return n < peer->msg_next ? n : UINT32_MAX;
-	}
+	mask = (1u << 8 * m->len) - 1;
 	for (i = 0; i < peer->msg_next; i++) {
-		if (peer->msg[i].len == m->len && !peer->msg[i].got)
+		const struct sim_msg *is = &peer->msg[i];
+
+		if (is->len == m->len && is->flags == m->flags &&
+		    (i & mask) == n && !is->got)
 			return i;
 	}
 	return UINT32_MAX;

@@ -65,8 +65,10 @@ static unsigned packet_kinds(struct sim_link *l, const struct tux_pkt *h,
 	bool opens = h->got == l->got && h->got + h->window > l->limit;
 
 	tux_reader_init(&reader, h, p);
-	while (tux_reader_next(&reader, &rec) == 1)
+	while (tux_reader_next(&reader, &rec) == 1) {
 		kinds |= record_kind(&rec);
+		l->record_n[rec.type % SIM_RECORDS]++;
+	}
 	if (!kinds && !(h->flags & TUX_PKT_ELICIT))
 		kinds = SIM_ACK | (opens ? SIM_WINDOW : 0);
 	l->got = h->got;
@@ -142,9 +144,22 @@ static bool dropped_on_purpose(struct sim_link *l, unsigned kinds)
 static bool vanishes(struct sim *s, struct sim_link *l, unsigned kinds,
 		     size_t len)
 {
-	if (l->down || (l->mtu && len > l->mtu))
-		return true;
-	return dropped_on_purpose(l, kinds) || sim_chance(s, l->loss);
+	unsigned fate = SIM_FATES;
+
+	if (l->down)
+		fate = SIM_FATE_DOWN;
+	else if (l->mtu && len > l->mtu)
+		fate = SIM_FATE_LONG;
+	else if (l->hole && kinds & SIM_ECT)
+		fate = SIM_FATE_HOLE;
+	else if (dropped_on_purpose(l, kinds))
+		fate = SIM_FATE_CHOSEN;
+	else if (sim_chance(s, l->loss))
+		fate = SIM_FATE_LOST;
+	if (fate == SIM_FATES)
+		return false;
+	s->fate_n[fate]++;
+	return true;
 }
 
 /* ---- bottlenecks ---- */
@@ -173,6 +188,7 @@ static tux_time squeeze(struct sim *s, struct sim_neck *k, size_t len)
 {
 	if (is_full(s, k)) {
 		k->lost_n++;
+		s->fate_n[SIM_FATE_FULL]++;
 		return TUX_NEVER;
 	}
 	if (k->free_at < s->now)
@@ -204,6 +220,7 @@ static tux_time travel(struct sim *s, struct sim_link *l, tux_time wait)
 
 	if (l->fifo && at < l->last_at)
 		at = l->last_at;
+	s->fate_n[SIM_FATE_OVERTOOK] += at < l->last_at;
 	l->last_at = at;
 	return at;
 }
@@ -221,6 +238,7 @@ static void damage(struct sim *s, struct sim_link *l, struct dgram *d)
 {
 	unsigned n = 1 + (unsigned)sim_below(s, 3);
 
+	s->fate_n[SIM_FATE_DAMAGED]++;
 	for (l->flip_n++; n; n--)
 		d->p[sim_below(s, d->len)] ^= (uint8_t)(1 << sim_below(s, 8));
 }
@@ -243,16 +261,21 @@ static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
 static uint8_t marked(struct sim *s, struct sim_link *l, uint8_t ecn,
 		      tux_time wait)
 {
-	if (!ecn)
-		return TUX_ECN_NONE;
+	if (!ecn) {
+		s->fate_n[SIM_FATE_INVENTED] += l->invent;
+		return l->invent ? TUX_ECN_ECT0 : TUX_ECN_NONE;
+	}
 	l->ect_n++;
-	if (l->bleach)
+	if (l->bleach) {
+		s->fate_n[SIM_FATE_BLEACHED]++;
 		return TUX_ECN_NONE;
+	}
 	if (l->neck && l->neck->mark && wait > l->neck->mark)
 		ecn = TUX_ECN_CE;
 	if (sim_chance(s, l->ce))
 		ecn = TUX_ECN_CE;
 	l->ce_n += ecn == TUX_ECN_CE;
+	s->fate_n[SIM_FATE_MARKED] += ecn == TUX_ECN_CE;
 	return ecn;
 }
 
@@ -269,6 +292,8 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	memcpy(d->p, p, len);
 	if (l->tap)
 		l->tap(s, d->p, len);
+	if (s->spy)
+		s->spy(s, to, from, d->p, len);
 	if (sim_chance(s, l->flip))
 		damage(s, l, d);
 	tux_list_push(&s->wire, &d->node);
@@ -339,7 +364,8 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	tux_time wait;
 
 	s->packets++;
-	digest(s, p, len);
+	if (!s->no_digest)
+		digest(s, p, len);
 	if (h->addr.port)
 		src.port = h->addr.port;
 	if (host_at(s, &src) != h)
@@ -355,9 +381,10 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 		return;
 	}
 	put(s, l, dst, &src, p, len, ecn, wait);
-	if (sim_chance(s, l->twice))
-		put(s, l, dst, &src, p, len, ecn,
-		    wait + sim_below(s, l->late + 1));
+	if (!sim_chance(s, l->twice))
+		return;
+	s->fate_n[SIM_FATE_TWICE]++;
+	put(s, l, dst, &src, p, len, ecn, wait + sim_below(s, l->late + 1));
 }
 
 void sim_part(struct sim *s, unsigned a, unsigned b, bool down)

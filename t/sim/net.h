@@ -34,6 +34,27 @@ enum sim_kind {
 	SIM_ANY = 0xffff,
 };
 
+/* What becomes of a datagram, counted. */
+#define SIM_FATE_LIST(X) \
+	X(LOST, "lost") \
+	X(CHOSEN, "lost on purpose") \
+	X(DOWN, "no way there") \
+	X(LONG, "too long") \
+	X(HOLE, "lost for its ECT") \
+	X(FULL, "no room in a queue") \
+	X(TWICE, "came twice") \
+	X(DAMAGED, "damaged") \
+	X(OVERTOOK, "overtook another") \
+	X(MARKED, "got CE") \
+	X(BLEACHED, "lost its ECN") \
+	X(INVENTED, "got ECN without asking")
+
+#define X(fate, name) SIM_FATE_##fate,
+enum { SIM_FATE_LIST(X) SIM_FATES };
+#undef X
+
+enum { SIM_RECORDS = 16 };	/* types that are counted */
+
 struct sim_drop {		/* drop `n` that carry one of `kinds` */
 	unsigned kinds;
 	unsigned skip;		/* ... after so many that live */
@@ -42,6 +63,10 @@ struct sim_drop {		/* drop `n` that carry one of `kinds` */
 
 /* Sees, and may change, each datagram that is about to cross a link. */
 typedef void sim_tap_fn(struct sim *s, uint8_t *p, size_t len);
+
+/* The same for any link: it is for @to, and comes from @from. */
+typedef void sim_wire_fn(struct sim *s, struct sim_host *to,
+			 const struct tux_addr *from, uint8_t *p, size_t len);
 
 struct sim_neck {		/* a port of a switch, drop-tail */
 	uint64_t rate;		/* bytes a second */
@@ -66,6 +91,8 @@ struct sim_link {
 	struct sim_neck *neck;	/* NULL: it is as fast as its senders */
 	uint32_t ce;		/* of a million with ECT, get CE */
 	bool bleach;		/* no ECN gets across */
+	bool invent;		/* ... and what has none gets ECT(0) */
+	bool hole;		/* what has ECT does not get across */
 	uint32_t mtu;		/* longer datagrams vanish; 0: none does */
 	bool down;
 	struct sim_drop drop[SIM_DROPS];
@@ -74,6 +101,7 @@ struct sim_link {
 	tux_time last_at;	/* when the last one arrives */
 	uint64_t got, limit;	/* of the last packet that told them */
 	uint64_t sent_n, lost_n, flip_n, ect_n, ce_n;
+	uint64_t record_n[SIM_RECORDS];	/* that were to cross, by type */
 };
 
 void sim_net_fini(struct sim *s);

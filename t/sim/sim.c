@@ -97,24 +97,39 @@ void sim_fail(struct sim *s, const char *fmt, ...)
 
 /* ---- memory that cores ask for, counted ---- */
 
+struct block {
+	struct sim *owner;
+	size_t len;
+	_Alignas(16) uint8_t p[];
+};
+
 static void *mem_alloc(void *arg, size_t len)
 {
 	struct sim *s = arg;
+	struct block *b;
 
-	if (++s->alloc_n == s->alloc_fail_at)
+	if (++s->alloc_n == s->alloc_fail_at || sim_chance(s, s->alloc_loss))
 		return NULL;
+	b = calloc(1, sizeof(*b) + len);
+	b->owner = s;
+	b->len = len;
 	s->blocks++;
-	return calloc(1, len ? len : 1);
+	return b->p;
 }
 
 static void mem_free(void *arg, void *p)
 {
 	struct sim *s = arg;
+	struct block *b;
 
 	if (!p)
 		return;
+	b = TUX_CONTAINER(p, struct block, p);
+	if (b->owner != s)
+		sim_fail(s, "memory is freed that nobody has");
+	memset(b, 0xdd, sizeof(*b) + b->len);	/* nobody may look again */
 	s->blocks--;
-	free(p);
+	free(b);
 }
 
 /* ---- birth and end ---- */
@@ -224,7 +239,7 @@ static void claim(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	struct sim_end *e = arg;
 
 	(void)s, (void)n, (void)m;
-	if (e->host->dead)
+	if (e->host->dead || e->closed)
 		return;
 	if (!e->plan.plain)
 		sim_host_claim(e);

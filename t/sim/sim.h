@@ -50,7 +50,8 @@ struct sim_conn {
 	struct tux_key key;
 	uint32_t ring, mtu;
 	uint32_t small, bulk;	/* lanes of messages; 0: there are none */
-	bool foul;		/* somebody breaks the rules: errors are due */
+	bool foul;		/* somebody breaks the rules: errors are due, */
+	unsigned foul_side;	/* ... that end does */
 };
 
 struct sim_event {
@@ -73,6 +74,7 @@ struct sim {
 	const struct tux_cc_ops *cc;	/* of hosts to come; NULL: the usual */
 	uint64_t digest;	/* of all datagrams, with their times, but for
 				 * the addresses in them */
+	bool no_digest;		/* nobody asks */
 	struct sim_event *heap;
 	size_t heap_len, heap_cap;
 	uint64_t order;
@@ -85,8 +87,13 @@ struct sim {
 	struct tux_mem mem;
 	uint64_t blocks;	/* that cores hold now */
 	uint64_t alloc_n, alloc_fail_at;	/* fail the n-th; 0: none */
+	uint32_t alloc_loss;	/* ... and so many of a million */
 	struct tux_list wire;	/* datagrams under way */
 	struct sim_neck *necks;
+	sim_wire_fn *spy;	/* NULL: nobody looks */
+	void *user;		/* whose simulation it is */
+	struct sim_seen *seen;	/* what came about; NULL: nobody counts */
+	uint64_t fate_n[SIM_FATES];
 	/* traces */
 	uint64_t only;		/* SIM_T() bits of what goes to `golden` */
 	bool net_lines;		/* ... and what the network loses */
@@ -166,6 +173,7 @@ static inline void sim_ms(struct sim *s, uint64_t ms)
 
 /* The seed's numbers. */
 uint64_t sim_rand(struct sim *s);
+uint64_t sim_mix(uint64_t *rng);	/* the next after @rng, wherever it is */
 uint64_t sim_below(struct sim *s, uint64_t n);	/* 0 to n - 1 */
 bool sim_chance(struct sim *s, uint32_t of_a_million);
 

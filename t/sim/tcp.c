@@ -230,7 +230,7 @@ ssize_t sim_tcp_send(struct sim_end *e, const struct iovec *iov, int n)
 {
 	struct sim_sock *k = &e->sock;
 	struct sim_pipe *p = k->tx;
-	uint64_t room, done = 0;
+	uint64_t room, few, done = 0;
 	int i;
 
 	if (k->err)
@@ -238,11 +238,14 @@ ssize_t sim_tcp_send(struct sim_end *e, const struct iovec *iov, int n)
 	if (k->dead || k->closed || p->fin)
 		return -EPIPE;
 	room = tcp_of(e)->sndbuf - (p->wrote - p->acked);
-	for (i = 0; i < n && done < room; i++) {
+	few = room;
+	if (room && sim_chance(e->conn->s, tcp_of(e)->scant))
+		few = 1 + sim_below(e->conn->s, room < 20 ? room : 20);
+	for (i = 0; i < n && done < few; i++) {
 		uint64_t len = iov[i].iov_len;
 
-		if (len > room - done)
-			len = room - done;
+		if (len > few - done)
+			len = few - done;
 		ring_copy(p, p->wrote, iov[i].iov_base, len, true);
 		p->wrote += len;
 		done += len;

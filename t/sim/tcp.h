@@ -51,6 +51,7 @@ struct sim_tcp {
 	uint32_t sndbuf, rcvbuf;
 	uint32_t mss;		/* the longest segment */
 	bool cut;		/* any length up to it */
+	uint32_t scant;		/* of a million writes, take but a part */
 	bool down;		/* no segment leaves */
 };
 

@@ -26,8 +26,6 @@ static void line(struct sim *s, bool golden, const char *who, const char *what)
 	int n = snprintf(buf, sizeof(buf), "[%8.3f] %s %s\n",
 			 (double)s->now / 1e6, who, what);
 
-	if (s->mute)
-		return;
 	append(&s->full, buf, (size_t)n);
 	if (golden)
 		append(&s->golden, buf, (size_t)n);
@@ -57,6 +55,10 @@ void sim_trace_event(struct sim_end *e, const struct tux_trace *t)
 	struct sim *s = e->conn->s;
 	char who[20], what[120];
 
+	sim_seen_trace(s, t);
+	sim_look(e, false);
+	if (s->mute)
+		return;
 	if (s->conn_n > 1)
 		snprintf(who, sizeof(who), "%c%u >", e->host->name,
 			 e->conn->i);
@@ -72,6 +74,8 @@ void sim_note(struct sim *s, const char *fmt, ...)
 	char what[120];
 	va_list ap;
 
+	if (s->mute)
+		return;
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
