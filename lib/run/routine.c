@@ -70,6 +70,7 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 		return NULL;
 	r = (struct tux_routine *)d;
 	r->sched = s;
+	r->number = s->stats.routines_ever;
 	r->guard = 1;
 	tux_list_init(&r->node);
 	tux_switch_make(&r->at, d->low, d->top, d->tls, routine_main, r);
@@ -77,18 +78,20 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 	return r;
 }
 
-void tux_routine_resume(struct tux_routine *r)
+static void resume_shared(struct tux_sched *s, struct tux_routine *r)
 {
-	struct tux_sched *s = r->sched;
-
-	if (s->tls) {
-		tux_switch(&s->net, &r->at);
-		return;
-	}
 	tux_here = (struct tux_here){ .routine = r, .guard = r->guard };
 	tux_switch(&s->net, &r->at);
 	r->guard = tux_here.guard;
 	tux_here = (struct tux_here){ .routine = NULL };
+}
+
+void tux_routine_resume(struct tux_routine *r)
+{
+	if (r->sched->tls)
+		tux_switch(&r->sched->net, &r->at);
+	else
+		resume_shared(r->sched, r);
 }
 
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)

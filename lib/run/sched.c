@@ -6,7 +6,10 @@
 
 #include "io/clock.h"
 #include "run/forked.h"
+#include "run/guard.h"
 #include "run/mask.h"
+#include "run/overflow.h"
+#include "run/preempt.h"
 #include "run/sched_in.h"
 
 enum {
@@ -287,7 +290,11 @@ static void slice(struct tux_sched *s, struct tux_routine *r)
 	s->began = tux_tick_read();
 	s->stats.slices++;
 	r->skipped = 0;
+	if (s->preempt)
+		tux_watch_enter(&s->watch, s->began);
 	tux_routine_resume(r);
+	if (s->preempt)
+		tux_watch_leave(&s->watch);
 	if (tux_tick_read() - s->began > 2 * s->slice)
 		s->stats.overruns++;
 	settle(s, r);
@@ -300,9 +307,31 @@ static bool can_begin(struct tux_sched *s)
 	       (!s->o.wake && tux_donors_left(&s->donors));
 }
 
+static void say(const struct tux_sched *s, const char *line)
+{
+	if (s->o.say)
+		s->o.say(line, s->o.arg);
+}
+
+static void watch(struct tux_sched *s)
+{
+	if (s->thread)
+		tux_watch_remove(&s->watch);
+	tux_guard_refresh();
+	tux_preempt_open();
+	if (tux_watch_add(&s->watch, s->sig)) {
+		say(s, "callbacks are not preempted: no thread to watch them");
+		s->preempt = false;
+	}
+}
+
 /* A thread is known by the place of its storage. */
 static void adopt(struct tux_sched *s)
 {
+	if (s->preempt)
+		watch(s);
+	tux_overflow_close(s->net_stack);
+	tux_overflow_open(&s->net_stack);
 	s->thread = &tux_here;
 	tux_switch_here(&s->net);
 }
@@ -368,6 +397,30 @@ static void set_opts(struct tux_sched *s, const struct tux_sched_opts *o)
 	s->most = s->slice / 10 * 9;
 }
 
+/* Why not; NULL: it can. */
+static const char *cannot_preempt(struct tux_sched *s)
+{
+	if (TUX_FIBERS)
+		return "callbacks are not preempted: a sanitizer is watching";
+	if (!s->tls)
+		return "callbacks are not preempted: no FSGSBASE";
+	s->sig = tux_preempt_init();
+	if (s->sig < 0)
+		return "callbacks are not preempted: no signal is free";
+	return NULL;
+}
+
+static void set_preempt(struct tux_sched *s)
+{
+	const char *why = s->o.preempt ? cannot_preempt(s) : NULL;
+
+	if (why)
+		say(s, why);
+	s->preempt = s->o.preempt && !why;
+	s->watch.slice = s->slice;
+	tux_list_init(&s->watch.node);
+}
+
 static int lend(struct tux_sched *s)
 {
 	struct tux_donors_opts d = {
@@ -384,14 +437,19 @@ static int lend(struct tux_sched *s)
 
 int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 {
-	struct tux_sched *s = calloc(1, sizeof(*s));
-	int err;
+	struct tux_sched *s;
+	int err = tux_switch_check();
 
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	tux_tick_init();
 	set_opts(s, o);
 	s->tls = tux_switch_has_tls();
+	set_preempt(s);
+	tux_overflow_init();
 	tux_list_init(&s->fresh);
 	tux_list_init(&s->ready);
 	tux_list_init(&s->idle);
@@ -411,6 +469,9 @@ void tux_sched_free(struct tux_sched *s)
 {
 	if (!s)
 		return;
+	if (s->preempt && s->thread)
+		tux_watch_remove(&s->watch);
+	tux_overflow_close(s->net_stack);
 	tux_donors_fini(&s->donors);
 	tux_heap_fini(&s->asleep);
 	free(s);

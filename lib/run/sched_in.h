@@ -13,6 +13,7 @@
 #include "run/sched.h"
 #include "run/switch.h"
 #include "run/tick.h"
+#include "run/watch.h"
 
 enum tux_routine_state {
 	TUX_ROUTINE_IDLE,		/* between tasks, wants more */
@@ -24,6 +25,7 @@ enum tux_routine_state {
 struct tux_routine {
 	struct tux_donor donor;		/* the first */
 	struct tux_sched *sched;
+	uint32_t number;
 	struct tux_list node;		/* idle or ready */
 	uint64_t turn;
 	struct tux_heap_node alarm;
@@ -46,8 +48,11 @@ struct tux_sched {
 	bool preempt;
 	tux_tick slice, most;		/* a group begins nothing after most */
 	tux_tick began;			/* this slice */
-	const void *thread;		/* the network thread, */
-	struct tux_switch net;		/* its own context */
+	struct tux_watch watch;
+	int sig;			/* a tick */
+	const void *thread;		/* the network thread, or NULL; */
+	struct tux_switch net;		/* its own context, */
+	void *net_stack;		/* its alternate stack, */
 	uint64_t mask;			/* and mask of signals, */
 	uint32_t mask_changes;		/* at that time of mask.c */
 	struct tux_list fresh, ready;	/* the FIFO, in two; by turn */

@@ -4,6 +4,7 @@
  */
 #include "run/switch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -41,6 +42,15 @@ uintptr_t tux_switch_tls(void)
 	return p;
 }
 
+/* Does nothing where there is no shadow stack. */
+int tux_switch_check(void)
+{
+	uintptr_t ssp = 0;
+
+	__asm__ volatile("rdsspq %0" : "+r"(ssp));
+	return ssp ? -EOPNOTSUPP : 0;
+}
+
 static void make(struct tux_switch *x, char *top)
 {
 	uint64_t *sp = (uint64_t *)(void *)(top - ((uintptr_t)top & 63));
@@ -71,6 +81,11 @@ bool tux_switch_has_tls(void)
 }
 
 uintptr_t tux_switch_tls(void)
+{
+	return 0;
+}
+
+int tux_switch_check(void)
 {
 	return 0;
 }

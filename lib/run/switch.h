@@ -41,6 +41,10 @@ bool tux_switch_has_tls(void);
 /* This thread's own, for a context; 0 if they have none. */
 uintptr_t tux_switch_tls(void);
 
+/* 0; -EOPNOTSUPP: the processor checks returns by a stack of its own (CET),
+ * which is not switched. */
+int tux_switch_check(void);
+
 /* The context of the caller, to be left by tux_switch(). */
 void tux_switch_here(struct tux_switch *x);
 

@@ -21,15 +21,17 @@ struct job {
 	struct tux_routine *self;
 };
 
-/* What happened, in order. */
+/* What happened, in order.  (An assertion that fails in a routine would leave it
+ * by longjmp.) */
 static char journal[4096];
 static size_t journal_n;
 
 static void note(char c)
 {
-	assert_true(journal_n < sizeof(journal) - 1);
-	journal[journal_n++] = c;
-	journal[journal_n] = 0;
+	if (journal_n < sizeof(journal) - 1) {
+		journal[journal_n++] = c;
+		journal[journal_n] = 0;
+	}
 }
 
 static struct job *job_of(struct tux_task *t)
@@ -68,9 +70,8 @@ static void say_name(struct tux_task *t)
 {
 	struct job *j = job_of(t);
 
-	assert_true(tux_sched_inside());
+	j->ran += tux_sched_inside();
 	note(j->name);
-	j->ran++;
 	if (j->again) {
 		j->again--;
 		tux_sched_put(j->s, t);
@@ -116,6 +117,7 @@ static void run__groups_share_a_routine(void **state)
 	}
 	assert_int_equal(tux_sched_run(s), 0);
 	assert_string_equal(journal, "abc");
+	assert_int_equal(j[0].ran, 1);
 	assert_int_equal(tux_sched_stats(s)->slices, 1);
 	assert_int_equal(tux_sched_stats(s)->callbacks, 3);
 	assert_int_equal(tux_sched_stats(s)->routines_ever, 1);
@@ -357,7 +359,8 @@ static void free_itself(struct tux_task *t)
 
 	note(j->name);
 	tux_sched_put(j->s, t);
-	assert_true(tux_sched_cancel(j->s, t));
+	if (!tux_sched_cancel(j->s, t))
+		note('!');
 	memset(j, 0xff, sizeof(*j));
 	free(j);
 }
@@ -440,7 +443,7 @@ static void errno_is_kept(struct tux_task *t)
 {
 	errno = job_of(t)->name;
 	tux_sched_yield();
-	assert_int_equal(errno, job_of(t)->name);
+	job_of(t)->ran = errno == job_of(t)->name;
 }
 
 static void yield__errno_is_its_own(void **state)
@@ -456,6 +459,7 @@ static void yield__errno_is_its_own(void **state)
 	errno = EPERM;
 	run_all(s);
 	assert_int_equal(errno, EPERM);
+	assert_true(a.ran && b.ran);
 	tux_sched_free(s);
 }
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/preempt.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+#include "io/sys.h"
+#include "run/guard.h"
+#include "run/preempt_in.h"
+#include "run/sched_in.h"
+
+#ifdef TUX_SWITCH_ASM
+
+enum {
+	PATIENCE = 20,			/* ticks, with a guard held */
+	RESTORER_LEN = 16,		/* of libc's code behind a handler */
+	OPCODE_LEN = 2,			/* of a system call */
+	PAGE = 4096,
+};
+
+_Static_assert(offsetof(struct tux_here, guard) == TUX_HERE_GUARD,
+	       "the handler finds the guard there");
+
+struct place {
+	uintptr_t pc;
+	long ax;
+};
+
+static bool is_syscall(const uint8_t *p)
+{
+	return p[0] == 0x0f && p[1] == 0x05;
+}
+
+/* What allocators call with their locks held, which does not wait: whoever is
+ * preempted there keeps the network thread from freeing something. */
+static bool is_brief(long nr)
+{
+	return nr == SYS_mmap || nr == SYS_munmap || nr == SYS_mprotect ||
+	       nr == SYS_madvise || nr == SYS_brk || nr == SYS_mremap;
+}
+
+/* In a system call that is not over: one that is begun again after the handler,
+ * at the instruction; else behind it, with its error. */
+static bool waits(const struct place *at)
+{
+	const uint8_t *p = (const uint8_t *)at->pc;
+
+	if (is_syscall(p))
+		return !is_brief(at->ax);
+	return at->ax == -EINTR && at->pc % PAGE >= OPCODE_LEN &&
+	       is_syscall(p - OPCODE_LEN);
+}
+
+static bool in_handler(const struct place *at, const char *restorer)
+{
+	uintptr_t start = (uintptr_t)tux_preempt_handler;
+	uintptr_t end = (uintptr_t)tux_preempt_handler_end;
+
+	return (at->pc >= start && at->pc < end) ||
+	       (at->pc >= (uintptr_t)restorer &&
+		at->pc < (uintptr_t)restorer + RESTORER_LEN);
+}
+
+/* Besides the handler's own, that is. */
+static bool holds_guard(void)
+{
+	return tux_here.guard > 1;
+}
+
+static bool may_go(struct tux_routine *r, const struct place *at,
+		   const char *restorer)
+{
+	if (in_handler(at, restorer))
+		return false;
+	if (holds_guard()) {
+		tux_here.pending = 1;
+		return r->skipped >= PATIENCE && waits(at);
+	}
+	return !tux_guard_has(at->pc) || waits(at);
+}
+
+void tux_preempt_tick(int sig, siginfo_t *info, void *context,
+		      const char *restorer)
+{
+	const ucontext_t *uc = context;
+	struct tux_routine *r = tux_here.routine;
+	struct place at = {
+		.pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP],
+		.ax = uc->uc_mcontext.gregs[REG_RAX],
+	};
+	struct tux_sched_stats *st;
+
+	(void)sig;
+	if (info->si_code == SI_QUEUE)
+		tux_watch_arrived((unsigned)info->si_value.sival_int);
+	if (!r || !tux_watch_over(&r->sched->watch, tux_tick_read()))
+		return;
+	st = &r->sched->stats;
+	if (!may_go(r, &at, restorer)) {
+		r->skipped++;
+		st->skipped++;
+		return;
+	}
+	if (holds_guard())
+		st->escapes++;
+	st->preemptions++;
+	r->preempted++;
+	tux_routine_leave(r, TUX_ROUTINE_READY);
+}
+
+/* ---- the signal ---- */
+
+enum { FIRST = 5, LAST = 3 };	/* not those next to the ends, which others take */
+
+static int signal_nr;
+
+static bool is_free(int sig)
+{
+	struct sigaction a;
+
+	return !sigaction(sig, NULL, &a) && !(a.sa_flags & SA_SIGINFO) &&
+	       a.sa_handler == SIG_DFL;
+}
+
+/* Not on an alternate stack: its frame has to stay on the routine's.  With
+ * nothing masked, for the mask would go along to whoever runs next. */
+static void install(void)
+{
+	struct sigaction a = {
+		.sa_sigaction = tux_preempt_handler,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART,
+	};
+	int sig;
+
+	signal_nr = -ENOENT;
+	for (sig = SIGRTMIN + FIRST; sig <= SIGRTMAX - LAST; sig++)
+		if (is_free(sig) && !sigaction(sig, &a, NULL)) {
+			signal_nr = sig;
+			return;
+		}
+}
+
+int tux_preempt_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, install);
+	return signal_nr;
+}
+
+void tux_preempt_open(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signal_nr);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+#else
+
+int tux_preempt_init(void)
+{
+	return -ENOSYS;
+}
+
+void tux_preempt_open(void)
+{
+}
+
+#endif

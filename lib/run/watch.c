@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/watch.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "io/sys.h"
+
+enum {
+	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
+	SHORT_US = 40,		/* the kernel's timers are not finer than that: */
+	SPIN_US = 500,		/* such slices are looked at without sleeping, */
+				/* until nobody has entered for so long */
+	AGAIN = 4,		/* ticks that are not used come so often in a
+				 * slice, */
+	AGAIN_US = 5,		/* but not closer than this */
+};
+
+_Atomic uint32_t tux_watch_asleep;
+_Atomic uint8_t tux_watch_sent[TUX_WATCH_SLOTS];
+
+static struct {
+	pthread_mutex_t lock;		/* of what follows */
+	struct tux_list all;
+	uint64_t slots;			/* in use */
+	bool started, hooked;
+	bool alone;			/* there is but one processor for all */
+	cpu_set_t cpus;			/* the watcher's */
+	bool moved;			/* they have changed */
+} watch = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.all = { &watch.all, &watch.all },
+};
+
+/* What a look at all of them found. */
+struct look {
+	tux_tick now, next;		/* when to look again */
+	tux_tick slice;			/* the shortest */
+	bool any;			/* somebody entered since the last */
+};
+
+static void send_tick(struct tux_watch *w)
+{
+	siginfo_t info = { .si_code = SI_QUEUE };
+
+	if (atomic_exchange(&tux_watch_sent[w->slot], 1))
+		return;
+	info.si_signo = w->sig;
+	info.si_pid = getpid();
+	info.si_value.sival_int = (int)w->slot;
+	if (TUX_SYS(SYS_rt_tgsigqueueinfo, info.si_pid, w->tid, w->sig, &info,
+		    0, 0))
+		tux_watch_arrived(w->slot);
+}
+
+static void look_at(struct look *l, struct tux_watch *w)
+{
+	tux_tick until = atomic_load(&w->until);
+
+	if (w->slice < l->slice)
+		l->slice = w->slice;
+	if (until != w->seen) {
+		w->seen = until;
+		w->next = until;
+		l->any = true;
+	}
+	if (!(until & TUX_WATCH_INSIDE))
+		return;
+	l->any = true;
+	if (l->now >= w->next) {
+		tux_tick again = w->slice / AGAIN, least;
+
+		least = tux_tick_of(TUX_USEC(AGAIN_US));
+		send_tick(w);
+		w->next = l->now + (again > least ? again : least);
+	}
+	if (w->next < l->next)
+		l->next = w->next;
+}
+
+static void move(void)
+{
+	if (watch.moved)
+		sched_setaffinity(0, sizeof(watch.cpus), &watch.cpus);
+	watch.moved = false;
+}
+
+static void look(struct look *l)
+{
+	struct tux_list *n;
+
+	pthread_mutex_lock(&watch.lock);
+	move();
+	*l = (struct look){ .now = tux_tick_read(), .next = TUX_NEVER,
+			    .slice = TUX_NEVER };
+	TUX_LIST_EACH(n, &watch.all)
+		look_at(l, TUX_CONTAINER(n, struct tux_watch, node));
+	pthread_mutex_unlock(&watch.lock);
+	/* Who enters right after this is seen before his time is up. */
+	if (l->slice < TUX_NEVER && l->next - l->now > l->slice)
+		l->next = l->now + l->slice;
+}
+
+static void rest(tux_tick t)
+{
+	struct timespec ts;
+
+	TUX_SYS(SYS_nanosleep, tux_clock_until(&ts, tux_tick_ns(t), 0), 0, 0, 0,
+		0, 0);
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Until somebody enters: either he sees that we sleep, or we that he entered. */
+static void sleep_for_good(void)
+{
+	struct look l;
+
+	atomic_store(&tux_watch_asleep, 1);
+	look(&l);
+	while (!l.any && atomic_load(&tux_watch_asleep))
+		tux_sys_futex(&tux_watch_asleep,
+			      FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 1, NULL);
+	atomic_store(&tux_watch_asleep, 0);
+}
+
+void tux_watch_wake(void)
+{
+	if (atomic_exchange(&tux_watch_asleep, 0))
+		tux_sys_futex(&tux_watch_asleep,
+			      FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+}
+
+/* @quiet: for how long nobody has entered.  There may be nobody at all. */
+static void wait(const struct look *l, tux_tick quiet)
+{
+	if (quiet > tux_tick_of(TUX_USEC(QUIET_US)) || l->slice == TUX_NEVER)
+		sleep_for_good();
+	else if (l->slice >= tux_tick_of(TUX_USEC(SHORT_US)) || watch.alone ||
+		 quiet > tux_tick_of(TUX_USEC(SPIN_US)))
+		rest(l->next - l->now);
+	else
+		relax();
+}
+
+static void *watcher(void *arg)
+{
+	tux_tick last = tux_tick_read();
+	struct look l;
+
+	(void)arg;
+	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux-watch", 0, 0, 0, 0);
+	TUX_SYS(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0, 0);
+	for (;;) {
+		look(&l);
+		if (l.any)
+			last = l.now;
+		wait(&l, l.now - last);
+	}
+	return NULL;
+}
+
+/* In a forked child there is no watcher, nor any network thread. */
+static void forked(void)
+{
+	pthread_mutex_init(&watch.lock, NULL);
+	tux_list_init(&watch.all);
+	watch.started = false;
+	watch.slots = 0;
+	atomic_store(&tux_watch_asleep, 0);
+}
+
+static int start(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+	int err;
+
+	if (!watch.hooked && pthread_atfork(NULL, NULL, forked))
+		return -ENOMEM;
+	watch.hooked = true;
+	sched_getaffinity(0, sizeof(watch.cpus), &watch.cpus);
+	watch.alone = CPU_COUNT(&watch.cpus) < 2;
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, &attr, watcher, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	watch.started = !err;
+	return -err;
+}
+
+/* It spins, and is wanted when the thread that it watches runs. */
+static void keep_away(void)
+{
+	cpu_set_t mine;
+	unsigned i;
+
+	if (sched_getaffinity(0, sizeof(mine), &mine) || CPU_COUNT(&mine) != 1)
+		return;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &mine) && CPU_ISSET(i, &watch.cpus) &&
+		    CPU_COUNT(&watch.cpus) > 1) {
+			CPU_CLR(i, &watch.cpus);
+			watch.moved = true;
+		}
+}
+
+int tux_watch_add(struct tux_watch *w, int sig)
+{
+	int err = 0;
+
+	w->tid = (int)TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	w->sig = sig;
+	pthread_mutex_lock(&watch.lock);
+	if (!~watch.slots)
+		err = -ENOSPC;
+	else if (!watch.started)
+		err = start();
+	if (!err) {
+		keep_away();
+		w->slot = (unsigned)__builtin_ctzll(~watch.slots);
+		watch.slots |= UINT64_C(1) << w->slot;
+		tux_list_push(&watch.all, &w->node);
+	}
+	pthread_mutex_unlock(&watch.lock);
+	return err;
+}
+
+void tux_watch_remove(struct tux_watch *w)
+{
+	pthread_mutex_lock(&watch.lock);
+	if (!tux_list_empty(&w->node))
+		watch.slots &= ~(UINT64_C(1) << w->slot);
+	tux_list_remove(&w->node);
+	pthread_mutex_unlock(&watch.lock);
+}

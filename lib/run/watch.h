@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * watch - the thread that sends a tick to whoever stays too long in a routine
+ *
+ * One for all network threads of the process.  A network thread says when it
+ * enters a routine, and when that one's time is up, by a store; the watcher
+ * looks at that when it is due, and sleeps until then.  When nobody has entered
+ * for a while it sleeps for good, and the next who enters wakes it.
+ */
+#ifndef TUX_RUN_WATCH_H
+#define TUX_RUN_WATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "run/tick.h"
+
+struct tux_watch {
+	/* The network thread's: when its slice ends, in ticks, the lowest bit
+	 * cleared; set while it is inside. */
+	_Atomic tux_tick until;
+	tux_tick slice;
+
+	/* the watcher's */
+	struct tux_list node;
+	int tid, sig;
+	unsigned slot;			/* among those of the process */
+	tux_tick seen;			/* until, as last looked at */
+	tux_tick next;			/* tick, if that one is still inside */
+};
+
+enum { TUX_WATCH_INSIDE = 1 };
+
+/* A tick says whose it is by its number.  Ticks are queued by the kernel, one
+ * upon another, so the next is not sent before the last has arrived. */
+enum { TUX_WATCH_SLOTS = 64 };
+extern _Atomic uint8_t tux_watch_sent[TUX_WATCH_SLOTS]
+	__attribute__((visibility("hidden")));
+
+extern _Atomic uint32_t tux_watch_asleep __attribute__((visibility("hidden")));
+
+/* @w, with its slice, stands for the calling thread; it gets the signal @sig.
+ * If that thread is tied to one processor, the watcher stays away from it.
+ * -ENOSPC, -errno. */
+int tux_watch_add(struct tux_watch *w, int sig);
+
+/* No tick is sent after it. */
+void tux_watch_remove(struct tux_watch *w);
+
+void tux_watch_wake(void);
+
+/* A slice begins at @now. */
+static inline void tux_watch_enter(struct tux_watch *w, tux_tick now)
+{
+	/* Ordered: either we see that it sleeps, or it sees that we entered. */
+	atomic_store(&w->until, (now + w->slice) | TUX_WATCH_INSIDE);
+	if (atomic_load(&tux_watch_asleep))
+		tux_watch_wake();
+}
+
+static inline void tux_watch_leave(struct tux_watch *w)
+{
+	tux_tick t = atomic_load_explicit(&w->until, memory_order_relaxed);
+
+	atomic_store_explicit(&w->until, t & ~(tux_tick)TUX_WATCH_INSIDE,
+			      memory_order_relaxed);
+}
+
+/* In the handler: the tick has arrived. */
+static inline void tux_watch_arrived(unsigned slot)
+{
+	if (slot < TUX_WATCH_SLOTS)
+		atomic_store(&tux_watch_sent[slot], 0);
+}
+
+static inline bool tux_watch_over(const struct tux_watch *w, tux_tick now)
+{
+	return now >= atomic_load_explicit(&w->until, memory_order_relaxed);
+}
+
+#endif

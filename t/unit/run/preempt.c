@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "io/clock.h"
+#include "run/guard.h"
+#include "run/sched.h"
+#include "run/switch.h"
+
+enum { HOGS = 3, RUN_MS = 200, LIMIT_MS = 20000 };
+
+struct job {
+	struct tux_task task;
+	struct tux_strand strand;
+	_Atomic uint64_t turns;
+	_Atomic uint64_t preempted;	/* as it sees it itself */
+};
+
+static _Atomic bool stop;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void open_job(struct job *j, void (*run)(struct tux_task *))
+{
+	*j = (struct job){ .preempted = 0 };
+	tux_strand_init(&j->strand);
+	tux_task_init(&j->task, &j->strand, run);
+}
+
+static struct job *job_of(struct tux_task *t)
+{
+	return TUX_CONTAINER(t, struct job, task);
+}
+
+static void say(const char *line, void *arg)
+{
+	(void)arg;
+	printf("# %s\n", line);
+}
+
+/* NULL if routines are not preempted here. */
+static struct tux_sched *open_sched(tux_time slice)
+{
+	struct tux_sched_opts o = { .slice = slice, .preempt = true, .say = say };
+	struct tux_sched *s;
+
+	atomic_store(&stop, false);
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	if (tux_sched_preempts(s))
+		return s;
+	tux_sched_free(s);
+	return NULL;
+}
+
+static bool all_preempted(const struct job *j, unsigned n)
+{
+	while (n && j[n - 1].preempted)
+		n--;
+	return !n;
+}
+
+/* Slices for RUN_MS, and until all jobs were preempted; then until all have
+ * ended. */
+static void run_for_a_while(struct tux_sched *s, const struct job *j,
+			    unsigned n)
+{
+	tux_time began = tux_clock_read(), took;
+
+	do {
+		tux_sched_run(s);
+		took = tux_clock_read() - began;
+	} while (took < TUX_MSEC(RUN_MS) ||
+		 (took < TUX_MSEC(LIMIT_MS) && !all_preempted(j, n)));
+	atomic_store(&stop, true);
+	while (tux_sched_run(s))
+		;
+	assert_true(all_preempted(j, n));
+}
+
+static void hog(struct tux_task *t)
+{
+	while (!atomic_load(&stop)) {
+		job_of(t)->turns++;
+		job_of(t)->preempted = tux_sched_preempted();
+	}
+}
+
+static void tick__those_who_never_leave_take_turns(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	uint64_t most = 0, least = UINT64_MAX;
+	struct job j[HOGS];
+	unsigned i;
+
+	(void)state;
+	if (!s)
+		skip();
+	for (i = 0; i < HOGS; i++) {
+		open_job(&j[i], hog);
+		tux_sched_put(s, &j[i].task);
+	}
+	run_for_a_while(s, j, HOGS);
+	for (i = 0; i < HOGS; i++) {
+		most = j[i].turns > most ? j[i].turns : most;
+		least = j[i].turns < least ? j[i].turns : least;
+	}
+	assert_true(least > most / 3);
+	assert_true(tux_sched_stats(s)->preemptions >= HOGS);
+	tux_sched_free(s);
+}
+
+/* The storage of each is its own in the midst of anything. */
+static void shift(struct tux_task *t)
+{
+	while (!atomic_load(&stop)) {
+		void *p[16];
+		unsigned i;
+
+		for (i = 0; i < 16; i++)
+			p[i] = malloc(16 << (i % 8));
+		for (i = 0; i < 16; i++)
+			free(p[i]);
+		job_of(t)->preempted = tux_sched_preempted();
+	}
+}
+
+static void tick__amidst_malloc(void **state)
+{
+	struct tux_sched *s = open_sched(TUX_USEC(20));
+	struct job j[HOGS];
+	unsigned i;
+
+	(void)state;
+	if (!s)
+		skip();
+	for (i = 0; i < HOGS; i++) {
+		open_job(&j[i], shift);
+		tux_sched_put(s, &j[i].task);
+	}
+	run_for_a_while(s, j, HOGS);
+	tux_sched_free(s);
+}
+
+static volatile uint64_t inside;
+
+static void spin_for(tux_time ns)
+{
+	tux_time until = tux_clock_read() + ns;
+
+	while (tux_clock_read() < until)
+		inside++;
+}
+
+static void guarded(struct tux_task *t)
+{
+	tux_sched_enter();
+	tux_sched_enter();
+	spin_for(TUX_MSEC(20));
+	tux_sched_leave();
+	job_of(t)->preempted = tux_sched_preempted();
+	tux_sched_leave();
+}
+
+static void tick__waits_until_the_guard_is_left(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, guarded);
+	tux_sched_put(s, &j.task);
+	assert_int_equal(tux_sched_run(s), 1);
+	assert_int_equal(j.preempted, 0);
+	assert_int_equal(tux_sched_stats(s)->preemptions, 1);
+	assert_int_equal(tux_sched_run(s), 0);
+	tux_sched_free(s);
+}
+
+static void hold_lock(struct tux_task *t)
+{
+	uint64_t before = tux_sched_preempted();
+
+	/* The second time it comes before the other, who has just been put. */
+	pthread_mutex_lock(&lock);
+	while (tux_sched_preempted() < before + 3)
+		job_of(t)->turns++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void want_lock(struct tux_task *t)
+{
+	uint64_t before = tux_sched_preempted();
+
+	pthread_mutex_lock(&lock);
+	job_of(t)->preempted = tux_sched_preempted() - before;
+	pthread_mutex_unlock(&lock);
+}
+
+static void want_lock_guarded(struct tux_task *t)
+{
+	tux_sched_enter();
+	want_lock(t);
+	tux_sched_leave();
+}
+
+/* Who waits in the kernel for a lock that one has who was preempted goes, too. */
+static void tick__amidst_a_wait_for_a_lock(void **state)
+{
+	static void (*const wanting[])(struct tux_task *) = {
+		want_lock, want_lock_guarded,
+	};
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+	unsigned i;
+
+	(void)state;
+	if (!s)
+		skip();
+	for (i = 0; i < N_OF(wanting); i++) {
+		open_job(&a, hold_lock);
+		open_job(&b, wanting[i]);
+		tux_sched_put(s, &a.task);
+		assert_int_equal(tux_sched_run(s), 1);
+		tux_sched_put(s, &b.task);
+		while (tux_sched_run(s))
+			;
+		assert_true(b.preempted > 0);
+		assert_int_equal(tux_sched_stats(s)->escapes > 0, i);
+	}
+	tux_sched_free(s);
+}
+
+static int fds[2];
+
+static void read_one(struct tux_task *t)
+{
+	char c;
+
+	job_of(t)->turns = read(fds[0], &c, 1) == 1;
+}
+
+static void *write_late(void *arg)
+{
+	usleep(50000);
+	assert_int_equal(write(fds[1], "", 1), 1);
+	return arg;
+}
+
+/* A system call that blocks does not stop the others, and goes on. */
+static void tick__amidst_a_system_call(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	tux_time began;
+	struct job j;
+	pthread_t t;
+
+	(void)state;
+	if (!s)
+		skip();
+	assert_int_equal(pipe(fds), 0);
+	open_job(&j, read_one);
+	tux_sched_put(s, &j.task);
+	pthread_create(&t, NULL, write_late, NULL);
+	began = tux_clock_read();
+	assert_int_equal(tux_sched_run(s), 1);
+	assert_true(tux_clock_read() - began < TUX_MSEC(50));
+	while (tux_sched_run(s))
+		;
+	assert_int_equal(j.turns, 1);
+	pthread_join(t, NULL);
+	close(fds[0]);
+	close(fds[1]);
+	tux_sched_free(s);
+}
+
+static void give_back(struct tux_task *t)
+{
+	job_of(t)->turns++;
+}
+
+/* Whoever is done in time gets no tick, and costs the watcher nothing. */
+static void watcher__sleeps_when_nobody_runs(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct timespec a, b;
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, give_back);
+	tux_sched_put(s, &j.task);
+	tux_sched_run(s);
+	usleep(50000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	usleep(200000);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	assert_true(TUX_SEC(b.tv_sec - a.tv_sec) + b.tv_nsec - a.tv_nsec <
+		    TUX_MSEC(2));
+	open_job(&j, hog);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	tux_sched_free(s);
+}
+
+/* ---- what ends a process ---- */
+
+static void recurse(unsigned n)
+{
+	volatile char page[4096];
+
+	page[0] = (char)n;
+	if (n)
+		recurse(n - 1);
+	page[1] = page[0];
+}
+
+static void overflow(struct tux_task *t)
+{
+	(void)t;
+	recurse(1000);
+}
+
+static void complain(const char *line, void *arg)
+{
+	(void)!write(*(int *)arg, line, strlen(line));
+}
+
+/* What a child says that runs @fn in a routine; the signal that ends it. */
+static int die_of(void (*fn)(struct tux_task *), char *said, size_t len)
+{
+	struct tux_sched_opts o = { .stack_len = 128 * 1024, .say = complain };
+	struct tux_sched *s;
+	int fd[2], status;
+	struct job j;
+	ssize_t n;
+	pid_t pid;
+
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	if (!pid) {
+		o.arg = &fd[1];
+		open_job(&j, fn);
+		if (!tux_sched_new(&s, &o)) {
+			tux_sched_put(s, &j.task);
+			tux_sched_run(s);
+		}
+		_exit(0);
+	}
+	close(fd[1]);
+	n = read(fd[0], said, len - 1);
+	said[n > 0 ? n : 0] = 0;
+	close(fd[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void overflow__is_reported(void **state)
+{
+	char said[256];
+
+	(void)state;
+	if (!tux_switch_has_tls())
+		skip();
+	assert_int_equal(die_of(overflow, said, sizeof(said)), SIGSEGV);
+	assert_non_null(strstr(said, "routine 0 has used up its stack of"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tick__those_who_never_leave_take_turns),
+		cmocka_unit_test(tick__amidst_malloc),
+		cmocka_unit_test(tick__waits_until_the_guard_is_left),
+		cmocka_unit_test(tick__amidst_a_wait_for_a_lock),
+		cmocka_unit_test(tick__amidst_a_system_call),
+		cmocka_unit_test(watcher__sleeps_when_nobody_runs),
+		cmocka_unit_test(overflow__is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
