@@ -74,8 +74,7 @@ static void have_replaced(struct tux_driver *d)
 	wake_helper(d);
 }
 
-/* The caller stops driving; @waits: it is one of the waiters. */
-static void leave(struct tux_driver *d, bool waits)
+void tux_driver_leave(struct tux_driver *d, bool waits)
 {
 	atomic_fetch_add(&d->leaves, 1);
 	tux_driver_drop(d);
@@ -87,7 +86,7 @@ static void leave(struct tux_driver *d, bool waits)
 
 /* ---- driving ---- */
 
-static bool may_drive(struct tux_driver *d)
+bool tux_driver_board(struct tux_driver *d)
 {
 	unsigned i;
 
@@ -204,7 +203,7 @@ static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
 	got = ride(&r, handed);
 	x->loop = NULL;
 	tux_spin_end(&d->spin, tux_clock_read());
-	leave(d, true);
+	tux_driver_leave(d, true);
 	unmask_signals(&r);
 	return got;
 }
@@ -231,7 +230,7 @@ int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until)
 
 	if (atomic_fetch_add(&d->waiters, 1))
 		atomic_store(&d->crowd_at, tux_clock_read());
-	if (may_drive(d))
+	if (tux_driver_board(d))
 		got = drive(d, x, until, &handed);
 	if (handed)
 		got = tux_drive_not(x, until);
@@ -244,7 +243,7 @@ void tux_driver_turn(struct tux_driver *d)
 	if (atomic_load(&d->helper) == TUX_DRIVES || !tux_driver_take(d))
 		return;
 	tux_loop_turn(d->loop);
-	leave(d, false);
+	tux_driver_leave(d, false);
 }
 
 void tux_driver_notice(struct tux_driver *d)

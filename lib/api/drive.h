@@ -75,6 +75,12 @@ int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until);
 /* One turn, if nobody drives. */
 void tux_driver_turn(struct tux_driver *d);
 
+/* For who drives by himself, turn for turn.  To begin: false if it is another's,
+ * which a turn of the helper's that is about to end is not.  And to end: the
+ * helper watches from then on; with @waits, the caller is one of the waiters. */
+bool tux_driver_board(struct tux_driver *d);
+void tux_driver_leave(struct tux_driver *d, bool waits);
+
 /* Something waits for the loop: sees to it that somebody comes for it. */
 void tux_driver_notice(struct tux_driver *d);
 

@@ -111,6 +111,16 @@ bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err)
 	return any;
 }
 
+bool tux_post_idle(struct tux_end *e)
+{
+	bool idle;
+
+	tux_latch_take(&e->dx->tx.latch);
+	idle = tux_msgbox_idle(e->box);
+	tux_latch_drop(&e->dx->tx.latch);
+	return idle;
+}
+
 uint32_t tux_post_longest(const struct tux_end *e)
 {
 	return e->box ? tux_msgbox_longest(e->box) : 0;

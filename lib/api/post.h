@@ -59,6 +59,9 @@ bool tux_post_cancel(struct tux_end *e, uint64_t ref);
  * asked for; what failed keeps its room until it is told. */
 bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err);
 
+/* Is all settled, and told or not asked for? */
+bool tux_post_idle(struct tux_end *e);
+
 /* The longest message that may be sent, as far as is known; 0: none may. */
 uint32_t tux_post_longest(const struct tux_end *e);
 

@@ -213,6 +213,18 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 	return false;
 }
 
+bool tux_msgbox_idle(struct tux_msgbox *b)
+{
+	unsigned lane;
+
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		reap_sent(b, lane);
+		if (b->tx[lane].first != atomic_load(&b->tx[lane].next))
+			return false;
+	}
+	return true;
+}
+
 /* ---- receiving ---- */
 
 unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n)

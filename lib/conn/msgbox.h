@@ -143,6 +143,9 @@ bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
  * not be asked for; what failed keeps its room until it is told here. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
+/* Has every message been settled, and what failed been told? */
+bool tux_msgbox_idle(struct tux_msgbox *b);
+
 /* ---- receiving ---------------------------------------------------------- */
 
 struct tux_msg {			/* a complete message */

@@ -60,6 +60,7 @@ struct tux_end {
 	uint32_t way;		/* the link's handle, with a connection */
 	bool shut_out;			/* the way was closed when last seen */
 	struct tux_conn *conn;
+	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_lifeline line;
 
 	struct tux_end *next_free;
@@ -79,6 +80,12 @@ void tux_ends_fini(struct tux_ends *t);
  * left.  Any thread.  The caller sets loop when the rest is complete. */
 struct tux_end *tux_ends_get(struct tux_ends *t);
 void tux_ends_put(struct tux_ends *t, struct tux_end *e);
+
+/* What its connection has counted.  Who drives the loop. */
+static inline const struct tux_conn_stats *tux_end_stats(const struct tux_end *e)
+{
+	return e->conn ? tux_conn_stats(e->conn) : &e->last;
+}
 
 /* The end with index @i; NULL: there never was one. */
 static inline struct tux_end *tux_ends_at(const struct tux_ends *t, uint32_t i)

@@ -149,6 +149,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 		tell(l, e, half_moved(e), half_moved(e) ? TUX_REASON_NONE :
 							  TUX_REASON_CLOSED);
 	if (e->conn) {
+		e->last = *tux_conn_stats(e->conn);
 		tux_conn_close(e->conn);
 		leave(l, e);
 	}

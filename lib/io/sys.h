@@ -114,6 +114,28 @@ static inline int tux_sys_bind(int fd, const void *sa, socklen_t len)
 	return (int)TUX_SYS(SYS_bind, fd, sa, len, 0, 0, 0);
 }
 
+static inline int tux_sys_listen(int fd, int backlog)
+{
+	return (int)TUX_SYS(SYS_listen, fd, backlog, 0, 0, 0, 0);
+}
+
+/* Nonblocking, closed on exec. */
+static inline int tux_sys_accept(int fd)
+{
+	return (int)TUX_SYS(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC,
+			    0, 0);
+}
+
+static inline int tux_sys_connect(int fd, const void *sa, socklen_t len)
+{
+	return (int)TUX_SYS(SYS_connect, fd, sa, len, 0, 0, 0);
+}
+
+static inline int tux_sys_getpeername(int fd, void *sa, socklen_t *len)
+{
+	return (int)TUX_SYS(SYS_getpeername, fd, sa, len, 0, 0, 0);
+}
+
 static inline int tux_sys_getsockname(int fd, void *sa, socklen_t *len)
 {
 	return (int)TUX_SYS(SYS_getsockname, fd, sa, len, 0, 0, 0);
