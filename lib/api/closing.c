@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a connection ends: somebody asks for it, or it breaks.  Either way its
+ * task tells what has come, closes, and tells gone; the loop sees to the rest.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+
+#include "api/post.h"
+#include "io/clock.h"
+#include "io/sys.h"
+#include "io/take.h"
+
+enum {
+	SETTLE_MS = 5000,	/* for messages, as tux.h says */
+	SHUTDOWN_MS = 800,	/* by tux_close(), which takes a second */
+};
+
+/* ---- asking for it ---- */
+
+static void ask(struct tux_connection *c, uint32_t what)
+{
+	uint8_t stage;
+
+	tux_sched_enter();
+	stage = atomic_load(&c->stage);
+	if (stage != TUX_STAGE_FREE && stage != TUX_STAGE_GONE) {
+		atomic_fetch_or(&c->asked, what);
+		tux_flat_raise(c, TUX_NEWS_END);
+	}
+	tux_sched_leave();
+}
+
+void tux_disconnect(struct tux_connection *c)
+{
+	ask(c, TUX_ASK_DISCONNECT);
+}
+
+void tux_abort(struct tux_connection *c)
+{
+	ask(c, TUX_ASK_ABORT);
+}
+
+void tux_flat_shutdown(struct tux_connection *c)
+{
+	ask(c, TUX_ASK_SHUTDOWN);
+}
+
+void tux_flat_broke(struct tux_connection *c, int err)
+{
+	uint32_t none = 0;
+
+	if (atomic_compare_exchange_strong(&c->err, &none, (uint32_t)err))
+		tux_flat_raise(c, TUX_NEWS_END);
+}
+
+/* ---- the end of it ---- */
+
+/* Nobody uses the descriptor any more when both latches have been had. */
+static void mark_closed(struct tux_connection *c)
+{
+	struct tux_latch *rx = tux_flat_rx(c), *tx = tux_flat_tx(c);
+
+	tux_latch_take(rx);
+	tux_latch_take(tx);
+	atomic_store(&c->closed, 1);
+	tux_latch_drop(tx);
+	tux_latch_drop(rx);
+}
+
+static void close_tcp(struct tux_connection *c, bool abort)
+{
+	const struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	/* The loop's duplicate would keep it in there. */
+	tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_DEL, c->fd, NULL);
+	/* Unread bytes would make a reset of the close. */
+	if (!abort)
+		tux_flat_discard(c);
+	mark_closed(c);
+	if (abort)
+		tux_sys_setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now,
+				   sizeof(now));
+	if (c->end)
+		tux_end_close(c->end, abort);
+	tux_sys_close(c->fd);
+	c->fd = -1;
+}
+
+static void tell_gone(struct tux_connection *c, int err)
+{
+	struct tux_service *s = c->s;
+
+	if (!s->on_gone.fn)
+		return;
+	c->t->callbacks++;
+	tux_sched_leave();
+	s->on_gone.fn(c, err, s->on_gone.arg);
+	tux_sched_enter();
+}
+
+static void finish(struct tux_connection *c, bool abort, int err)
+{
+	struct tux *t = c->t;
+
+	tux_list_remove(&c->closing);
+	atomic_store(&c->stage, TUX_STAGE_CLOSING);
+	close_tcp(c, abort);
+	tell_gone(c, err);
+	if (atomic_exchange(&c->tux, 0))
+		atomic_fetch_sub(&t->on_tux_now, 1);
+	t->connections_now--;
+	atomic_store(&c->stage, TUX_STAGE_GONE);
+	atomic_fetch_sub(&c->refs, 1);
+	tux_flat_raise_here(c, c->end ? TUX_NEWS_PUT : TUX_NEWS_OVER);
+}
+
+/* ---- the way there ---- */
+
+static void begin(struct tux_connection *c)
+{
+	bool quick = atomic_load(&c->asked) & TUX_ASK_SHUTDOWN;
+
+	c->closing_at = tux_clock_read() +
+			TUX_MSEC(quick ? SHUTDOWN_MS : SETTLE_MS);
+	atomic_store(&c->stage, TUX_STAGE_CLOSING);
+	tux_list_push(&c->t->closing, &c->closing);
+}
+
+static void release_all(struct tux_connection *c)
+{
+	struct tux_msg m[TUX_GROUP];
+	unsigned n;
+
+	while ((n = tux_post_take(c->end, m, TUX_GROUP)))
+		tux_post_release(c->end, m, n);
+}
+
+/* Messages that wait for a path wait for a peer that reads, and for us to. */
+static void go_on(struct tux_connection *c)
+{
+	uint32_t asked = atomic_load(&c->asked), err = atomic_load(&c->err);
+	bool settled = true;
+
+	if (c->mail) {
+		tux_flat_settle(c);
+		release_all(c);
+		tux_flat_discard(c);
+		settled = tux_post_idle(c->end);
+	}
+	if (asked & TUX_ASK_ABORT)
+		finish(c, true, err ? (int)err : ECONNABORTED);
+	else if (err)
+		finish(c, false, (int)err);
+	else if (settled)
+		finish(c, false, asked & TUX_ASK_DISCONNECT ? 0 : ESHUTDOWN);
+	else if (tux_clock_read() >= c->closing_at)
+		finish(c, false, ETIMEDOUT);
+}
+
+/* It broke: what has come is told before. */
+static void go_broken(struct tux_connection *c)
+{
+	const struct tux_service *s = c->s;
+
+	if (c->mail && tux_post_any(c->end))
+		tux_flat_raise_here(c, TUX_NEWS_READY);
+	else if (s->on_stream.fn && !c->err_told)
+		tux_flat_raise_here(c, TUX_NEWS_AGAIN);
+	else
+		finish(c, false, (int)atomic_load(&c->err));
+}
+
+static void go_unconnected(struct tux_connection *c)
+{
+	uint32_t asked = atomic_load(&c->asked), err = atomic_load(&c->err);
+
+	if (!asked && !err)
+		return;
+	finish(c, false, asked & TUX_ASK_ABORT ? ECONNABORTED :
+			 asked & TUX_ASK_DISCONNECT ? 0 :
+			 asked ? ESHUTDOWN : (int)err);
+}
+
+void tux_flat_ending(struct tux_connection *c)
+{
+	switch (atomic_load(&c->stage)) {
+	case TUX_STAGE_CONNECTING:
+		go_unconnected(c);
+		break;
+	case TUX_STAGE_OPEN:
+		if (atomic_load(&c->asked)) {
+			begin(c);
+			go_on(c);
+		} else if (atomic_load(&c->err)) {
+			go_broken(c);
+		}
+		break;
+	case TUX_STAGE_CLOSING:
+		go_on(c);
+		break;
+	}
+}
+
+void tux_flat_expire(struct tux *t)
+{
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, &t->closing) {
+		struct tux_connection *c =
+			TUX_CONTAINER(n, struct tux_connection, closing);
+
+		if (c->closing_at > t->now)
+			continue;
+		tux_flat_raise_here(c, TUX_NEWS_END);
+	}
+}

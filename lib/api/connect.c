@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How connections begin: the stack claims them at once, or says why not.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+
+#include "io/name.h"
+#include "io/sys.h"
+
+/* ---- claiming ---- */
+
+static int look_up(struct tux_connection *c)
+{
+	struct tux_addr local, peer;
+	int err = tux_flat_local(c->fd, &local);
+
+	if (!err)
+		err = tux_flat_peer(c->fd, &peer);
+	if (err)
+		return err;
+	c->tuple.active = c->active ? local : peer;
+	c->tuple.passive = c->active ? peer : local;
+	return 0;
+}
+
+static void claim(struct tux_connection *c)
+{
+	struct tux_end_opts o = {
+		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
+		.messages = c->s->on_message.fn || c->s->on_settled.fn,
+	};
+	struct tux *t = c->t;
+	int r;
+
+	if (!t->stack || atomic_load(&c->why))
+		return;
+	r = tux_end_claim(t->stack, &o, &c->end);
+	if (r < 0) {
+		c->end = NULL;
+		atomic_store(&c->why, (uint32_t)-r);
+		tux_flat_say_reason(t, (enum tux_reason)-r);
+		return;
+	}
+	c->dx = tux_end_duplex(c->end);
+	c->mail = o.messages;
+}
+
+static int watch(struct tux_connection *c)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+		.data.u64 = c->index,
+	};
+
+	return tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_ADD, c->fd, &e);
+}
+
+/* A peer that has reset it already has no name any more: gone tells. */
+static void fail(struct tux_connection *c, int err)
+{
+	atomic_store(&c->err, (uint32_t)-err);
+	tux_flat_raise_here(c, TUX_NEWS_END);
+}
+
+void tux_flat_established(struct tux_connection *c)
+{
+	int err = look_up(c);
+
+	if (!err && !c->active)
+		err = watch(c);
+	if (err) {
+		fail(c, err);
+		return;
+	}
+	claim(c);
+	atomic_store(&c->stage, TUX_STAGE_OPEN);
+	tux_flat_raise_here(c, TUX_NEWS_OPEN);
+}
+
+/* ---- connecting ---- */
+
+void tux_flat_connecting(struct tux_connection *c)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err)
+		fail(c, -err);
+	else
+		tux_flat_established(c);
+}
+
+static int begin(struct tux_service *s, const struct tux_addr *to, int family,
+		 int fd)
+{
+	union tux_name n;
+	socklen_t len = tux_name_put(&n, to, family);
+	int err;
+
+	if (s->t->stack)
+		tux_stack_mark(s->t->stack, fd);
+	err = tux_sys_connect(fd, &n, len);
+	return err == -EINPROGRESS ? 0 : err;
+}
+
+static int add(struct tux_service *s, int fd, const struct tux_addr *to,
+	       void *user, struct tux_connection **cp)
+{
+	struct tux_connection *c = tux_flat_new(s, fd, true);
+	int err;
+
+	if (!c)
+		return -ENOBUFS;
+	c->user = user;
+	c->tuple.passive = *to;
+	err = watch(c);
+	if (err) {
+		tux_flat_forget(c);
+		return err;
+	}
+	if (cp)
+		*cp = c;
+	return 0;
+}
+
+static int connect_to(struct tux_service *s, const char *host, uint16_t port,
+		      void *user, struct tux_connection **cp)
+{
+	struct tux_addr to;
+	int family, fd, err = tux_flat_host(host, port, &to, &family);
+
+	if (err || !host)
+		return -EINVAL;
+	fd = tux_flat_socket(family);
+	if (fd < 0)
+		return fd;
+	err = begin(s, &to, family, fd);
+	if (!err)
+		err = add(s, fd, &to, user, cp);
+	if (err)
+		tux_sys_close(fd);
+	return err;
+}
+
+int tux_connect(struct tux_service *s, const char *host, uint16_t port,
+		void *user, struct tux_connection **cp)
+{
+	int err;
+
+	if (s->t->forked)
+		return -EOWNERDEAD;
+	tux_sched_enter();
+	err = connect_to(s, host, port, user, cp);
+	tux_sched_leave();
+	return err;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections are entries of a table that is never unmapped before the stack
+ * ends: what rings for one that is gone finds stale bytes there, but no hole.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+
+#include "api/post.h"
+#include "io/area.h"
+#include "io/sys.h"
+
+/* ---- the table ---- */
+
+int tux_flat_table_init(struct tux *t)
+{
+	t->used = 1;		/* 0 rings for the stack itself */
+	return tux_area_map((void **)&t->at,
+			    TUX_CONNECTIONS_MAX * sizeof(*t->at),
+			    TUX_AREA_PRIVATE);
+}
+
+void tux_flat_table_fini(struct tux *t)
+{
+	tux_area_unmap(t->at, TUX_CONNECTIONS_MAX * sizeof(*t->at));
+}
+
+static struct tux_connection *take_free(struct tux *t)
+{
+	struct tux_connection *c = t->free;
+
+	if (c)
+		t->free = c->next_free;
+	else if (t->used < TUX_CONNECTIONS_MAX)
+		c = &t->at[t->used++];
+	return c;
+}
+
+struct tux_connection *tux_flat_new(struct tux_service *s, int fd, bool active)
+{
+	struct tux *t = s->t;
+	struct tux_connection *c = take_free(t);
+
+	if (!c)
+		return NULL;
+	memset(c, 0, sizeof(*c));
+	tux_strand_init(&c->strand);
+	tux_task_init(&c->task, s->serial ? &s->strand : &c->strand,
+		      tux_flat_run);
+	c->s = s;
+	c->t = t;
+	c->index = (uint32_t)(c - t->at);
+	c->fd = fd;
+	c->active = active;
+	tux_list_init(&c->closing);
+	tux_list_init(&c->dead);
+	atomic_store(&c->refs, 1);
+	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
+	s->connection_n++;
+	t->connections_now++;
+	t->connections++;
+	return c;
+}
+
+static void recycle(struct tux_connection *c)
+{
+	struct tux *t = c->t;
+
+	tux_list_remove(&c->dead);
+	if (c->end)
+		tux_end_free(c->end);
+	c->end = NULL;
+	atomic_store(&c->stage, TUX_STAGE_FREE);
+	c->next_free = t->free;
+	t->free = c;
+	tux_flat_left(c->s);
+}
+
+void tux_flat_forget(struct tux_connection *c)
+{
+	c->t->connections_now--;
+	c->t->connections--;
+	recycle(c);
+}
+
+void tux_flat_bury(struct tux *t)
+{
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, &t->dead) {
+		struct tux_connection *c =
+			TUX_CONTAINER(n, struct tux_connection, dead);
+
+		/* Its last callback may be on its way back. */
+		if (tux_sched_cancel(t->sched, &c->task) &&
+		    !atomic_load(&c->news))
+			recycle(c);
+	}
+}
+
+/* ---- news ---- */
+
+/* Nobody holds it, here or in the loop. */
+static void check_dead(struct tux_connection *c)
+{
+	if (atomic_exchange(&c->news, 0) & TUX_NEWS_OVER)
+		c->over = true;
+	if (c->over && !atomic_load(&c->refs) && tux_list_empty(&c->dead))
+		tux_list_push(&c->t->dead, &c->dead);
+}
+
+void tux_flat_dispatch(struct tux_connection *c)
+{
+	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
+		check_dead(c);
+	else
+		tux_sched_put(c->t->sched, &c->task);
+}
+
+void tux_flat_raise(struct tux_connection *c, uint32_t news)
+{
+	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
+	      TUX_NEWS_QUEUED))
+		tux_waiter_ring(&c->t->w, c->index);
+}
+
+void tux_flat_raise_here(struct tux_connection *c, uint32_t news)
+{
+	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
+	      TUX_NEWS_QUEUED))
+		tux_flat_dispatch(c);
+}
+
+/* Most of what the loop tells is that something of ours has arrived there. */
+static bool worth_a_look(const struct tux_connection *c)
+{
+	unsigned can;
+
+	if (!tux_flat_usable(c) || atomic_load(&c->wants) ||
+	    c->s->on_settled.fn || tux_post_any(c->end))
+		return true;
+	can = tux_duplex_poll(c->dx);
+	if (can & (TUX_IS_ERR | TUX_IS_EOF))
+		return true;
+	if (can & TUX_RX_ON_RING)
+		return tux_pipe_head(&c->dx->rxp) > c->rx_told;
+	return tux_duplex_readable(c->dx) ||
+	       atomic_load(&c->dx->rx.state) == TUX_RX_RAW;
+}
+
+void tux_flat_ready(void *user)
+{
+	struct tux_connection *c = user;
+
+	if (!c->t->in_turn)
+		tux_flat_raise(c, TUX_NEWS_READY);
+	else if (worth_a_look(c))
+		tux_flat_raise_here(c, TUX_NEWS_READY);
+}
+
+void tux_flat_over(void *user)
+{
+	struct tux_connection *c = user;
+
+	if (c->t->in_turn)
+		tux_flat_raise_here(c, TUX_NEWS_OVER);
+	else
+		tux_flat_raise(c, TUX_NEWS_OVER);
+}
+
+void tux_flat_decided(void *user, bool tux, enum tux_reason why)
+{
+	struct tux_connection *c = user;
+	bool was = atomic_exchange(&c->tux, tux);
+
+	atomic_store(&c->why, why);
+	if (tux && !was) {
+		atomic_fetch_add(&c->t->on_tux_now, 1);
+		atomic_fetch_add(&c->t->on_tux, 1);
+	} else if (was && !tux) {
+		atomic_fetch_sub(&c->t->on_tux_now, 1);
+	}
+	if (!tux)
+		tux_flat_say_reason(c->t, why);
+}
+
+void tux_again(struct tux_connection *c)
+{
+	tux_sched_enter();
+	if (tux_flat_usable(c))
+		tux_flat_raise(c, TUX_NEWS_AGAIN);
+	tux_sched_leave();
+}
+
+/* ---- references ---- */
+
+void tux_get(struct tux_connection *c)
+{
+	atomic_fetch_add(&c->refs, 1);
+}
+
+void tux_put(struct tux_connection *c)
+{
+	tux_sched_enter();
+	if (atomic_fetch_sub(&c->refs, 1) == 1)
+		tux_flat_raise(c, TUX_NEWS_PUT);
+	tux_sched_leave();
+}
+
+/* ---- TCP ---- */
+
+static struct msghdr header(const struct iovec *iov, int n)
+{
+	return (struct msghdr){ .msg_iov = (void *)(uintptr_t)iov,
+				.msg_iovlen = (size_t)n };
+}
+
+static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
+{
+	const struct tux_connection *c = arg;
+	struct msghdr m = header(iov, n);
+
+	return TUX_SYS(SYS_sendmsg, c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL, 0,
+		       0, 0);
+}
+
+static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
+{
+	const struct tux_connection *c = arg;
+	struct msghdr m = header(iov, n);
+
+	return TUX_SYS(SYS_recvmsg, c->fd, &m,
+		       MSG_DONTWAIT | (peek ? MSG_PEEK : 0), 0, 0, 0);
+}
+
+struct tux_tcp tux_flat_tcp(struct tux_connection *c)
+{
+	return (struct tux_tcp){ tcp_send, tcp_recv, c };
+}
+
+/* ---- what it is ---- */
+
+void *tux_user(const struct tux_connection *c)
+{
+	return c->user;
+}
+
+void tux_set_user(struct tux_connection *c, void *user)
+{
+	c->user = user;
+}
+
+struct tux_service *tux_service_of(const struct tux_connection *c)
+{
+	return c->s;
+}
+
+struct tux *tux_of(const struct tux_connection *c)
+{
+	return c->t;
+}
+
+int tux_peer(const struct tux_connection *c, char *host, size_t n,
+	     uint16_t *port)
+{
+	const struct tux_addr *a = c->active ? &c->tuple.passive :
+				   &c->tuple.active;
+	bool v4 = tux_addr_is_v4(a);
+
+	if (port)
+		*port = a->port;
+	if (!host)
+		return 0;
+	return inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a->ip + 12 : a->ip, host,
+			 (socklen_t)n) ? 0 : -ENOSPC;
+}

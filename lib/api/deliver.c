@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a connection's callbacks are told, in one run of its task: that it is
+ * open, messages, what has settled, the stream, room; closing.c has the last
+ * word.  The guard is held but for the callbacks themselves.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+
+#include "api/post.h"
+#include "io/sys.h"
+
+/* Calls @on of the service, if it is there, with these arguments. */
+#define TELL(c, on, ...)						\
+	do {								\
+		struct tux_service *s_ = (c)->s;			\
+									\
+		(c)->t->callbacks++;					\
+		tux_sched_leave();					\
+		s_->on.fn((c), ##__VA_ARGS__, s_->on.arg);		\
+		tux_sched_enter();					\
+	} while (0)
+
+/* News that a run which does not get to the stream leaves for the next. */
+enum { LATER = TUX_NEWS_READY | TUX_NEWS_IN | TUX_NEWS_OUT | TUX_NEWS_AGAIN };
+
+/* ---- messages ---- */
+
+static void give_back(struct tux_connection *c, const struct tux_msg *in,
+		      const struct tux_message *m, unsigned n)
+{
+	unsigned i, held = 0;
+
+	for (i = 0; i < n; i++)
+		held += (m[i].flags & TUX_HELD) != 0;
+	if (!held) {
+		tux_post_release(c->end, in, n);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		if (!(m[i].flags & TUX_HELD))
+			tux_post_release(c->end, &in[i], 1);
+}
+
+static void tell_group(struct tux_connection *c, struct tux_msg *in,
+		       struct tux_message *m, unsigned cap)
+{
+	unsigned i, n = tux_post_take(c->end, in, cap);
+
+	if (!n)
+		return;
+	for (i = 0; i < n; i++)
+		m[i] = (struct tux_message){
+			.p = in[i].p, .len = in[i].len, .flags = in[i].flags,
+			.c = c, .ref = in[i].ref,
+		};
+	c->t->messages += n;
+	if (c->s->on_message.fn && !atomic_load(&c->asked))
+		TELL(c, on_message, m, n);
+	give_back(c, in, m, n);
+}
+
+/* Most groups are short, and so is their place on the stack. */
+static void tell_few(struct tux_connection *c)
+{
+	struct tux_msg in[TUX_GROUP];
+	struct tux_message m[TUX_GROUP];
+
+	tell_group(c, in, m, c->s->group);
+}
+
+static void __attribute__((noinline)) tell_many(struct tux_connection *c)
+{
+	struct tux_msg in[TUX_GROUP_MAX];
+	struct tux_message m[TUX_GROUP_MAX];
+
+	tell_group(c, in, m, c->s->group);
+}
+
+/* One group at a time, so that others have their turn.  True: there are more. */
+static bool messages(struct tux_connection *c)
+{
+	if (!tux_post_any(c->end))
+		return false;
+	if (c->s->group <= TUX_GROUP)
+		tell_few(c);
+	else
+		tell_many(c);
+	return tux_post_any(c->end);
+}
+
+void tux_flat_settle(struct tux_connection *c)
+{
+	uint64_t ref;
+	int err;
+
+	while (tux_post_settled(c->end, &ref, &err)) {
+		if (err)
+			atomic_fetch_add(&c->failed, 1);
+		if (c->s->on_settled.fn)
+			TELL(c, on_settled, ref, err);
+	}
+}
+
+/* ---- the stream ---- */
+
+/* More in the ring than the callback has been told of?  What is below N came by
+ * TCP. */
+static bool ring_grew(struct tux_connection *c)
+{
+	uint64_t told = c->rx_told ? c->rx_told : c->dx->rx.at;
+	uint64_t head = tux_pipe_head(&c->dx->rxp);
+
+	if (head <= told)
+		return false;
+	c->rx_told = head;
+	return true;
+}
+
+static bool ring_news(struct tux_connection *c, unsigned can)
+{
+	bool news = ring_grew(c) || (can & TUX_IS_ERR);
+
+	if ((can & TUX_IS_EOF) && !c->eof_told)
+		c->eof_told = news = true;
+	return news;
+}
+
+/* What lay in TCP behind the frames has not been told of. */
+static bool became_raw(struct tux_connection *c)
+{
+	if (c->raw_told || atomic_load(&c->dx->rx.state) != TUX_RX_RAW)
+		return false;
+	return c->raw_told = true;
+}
+
+static bool stream_news(struct tux_connection *c, uint32_t news)
+{
+	bool due = news & (TUX_NEWS_AGAIN | TUX_NEWS_BREAK);
+	unsigned can;
+
+	if (!c->end)
+		return due || news & TUX_NEWS_IN;
+	can = tux_duplex_poll(c->dx);
+	if (!(can & TUX_RX_ON_RING)) {
+		due |= news & TUX_NEWS_IN && tux_flat_advance(c);
+		due |= became_raw(c) || tux_duplex_readable(c->dx);
+		can = tux_duplex_poll(c->dx);
+	}
+	return (can & TUX_RX_ON_RING && ring_news(c, can)) || due;
+}
+
+/* Nobody wants the stream: its end is the connection's, bytes are a mistake of
+ * the peer's. */
+static void unheard(struct tux_connection *c)
+{
+	char byte;
+	ssize_t k = tux_peek(c, &byte, 1);
+
+	if (k == 0) {
+		tux_disconnect(c);
+	} else if (k > 0) {
+		tux_flat_broke(c, EPROTO);
+		tux_abort(c);
+	}
+}
+
+static void stream(struct tux_connection *c, uint32_t news)
+{
+	bool err = atomic_load(&c->err);
+
+	if (!stream_news(c, news) && !(err && !c->err_told))
+		return;
+	if (!c->s->on_stream.fn) {
+		unheard(c);
+		return;
+	}
+	c->err_told = err;
+	TELL(c, on_stream);
+}
+
+/* ---- room ---- */
+
+static bool has_room(const struct tux_connection *c, uint32_t wants,
+		     uint32_t news)
+{
+	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
+
+	if (wants & TUX_WANTS_MESSAGE && news & (TUX_NEWS_READY | TUX_NEWS_OPEN))
+		return true;
+	if (!(wants & TUX_WANTS_STREAM))
+		return false;
+	if (can & TUX_TX_ON_RING)
+		return can & TUX_CAN_WRITE;
+	return news & (TUX_NEWS_OUT | TUX_NEWS_READY | TUX_NEWS_OPEN);
+}
+
+static void room(struct tux_connection *c, uint32_t news)
+{
+	uint32_t wants = atomic_load(&c->wants);
+
+	if (!wants || !c->s->on_room.fn || !has_room(c, wants, news))
+		return;
+	atomic_store(&c->wants, 0);
+	TELL(c, on_room);
+}
+
+/* ---- errors ---- */
+
+/* TCP's own error, or one that the loop has found.  While a direction is on a
+ * ring, only the loop's counts. */
+static void look_at_error(struct tux_connection *c, uint32_t news)
+{
+	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	if (can & TUX_IS_ERR)
+		tux_flat_broke(c, (int)atomic_load(&c->dx->err));
+	if (!(news & TUX_NEWS_BREAK) ||
+	    can & (TUX_RX_ON_RING | TUX_TX_ON_RING))
+		return;
+	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err)
+		tux_flat_broke(c, err);
+}
+
+/* ---- all of it ---- */
+
+/* The end of the stream comes behind all messages, and where there is no ring
+ * one cannot see whether it is the end. */
+static bool must_wait(const struct tux_connection *c)
+{
+	return (tux_duplex_poll(c->dx) & (TUX_RX_ON_RING | TUX_IS_EOF |
+					  TUX_IS_ERR)) != TUX_RX_ON_RING;
+}
+
+static bool ended(const struct tux_connection *c)
+{
+	return atomic_load(&c->asked);
+}
+
+static void deliver(struct tux_connection *c, uint32_t news)
+{
+	look_at_error(c, news);
+	if (news & TUX_NEWS_OPEN && c->s->on_open.fn)
+		TELL(c, on_open);
+	if (c->mail && !ended(c)) {
+		bool more = messages(c);
+
+		tux_flat_settle(c);
+		if (more && must_wait(c)) {
+			if (news & TUX_NEWS_IN)
+				tux_flat_advance(c);
+			tux_flat_raise_here(c, TUX_NEWS_READY | (news & LATER));
+			return;
+		}
+		if (more)
+			tux_flat_raise_here(c, TUX_NEWS_READY);
+	}
+	if (!ended(c))
+		stream(c, news);
+	if (!ended(c))
+		room(c, news);
+}
+
+void tux_flat_run(struct tux_task *task)
+{
+	struct tux_connection *c =
+		TUX_CONTAINER(task, struct tux_connection, task);
+	uint32_t news;
+
+	tux_sched_enter();
+	news = atomic_exchange(&c->news, 0);
+	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
+		deliver(c, news);
+	/* It went while gone was being told. */
+	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
+		tux_flat_raise_here(c, news & TUX_NEWS_OVER);
+	else
+		tux_flat_ending(c);
+	tux_sched_leave();
+}

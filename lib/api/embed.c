@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The network thread within somebody else's loop: one descriptor, an epoll
+ * instance of all that would end its sleep, with a timer for deadlines.
+ *
+ * Between turns the thread is the application's, and the loop the helper's, if
+ * it takes long.  So nobody drives, yet who rings must wake us: we count as
+ * asleep from one turn to the next.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+
+#include "api/drive.h"
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/sys.h"
+
+static int watch(struct tux *t, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return tux_sys_epoll_ctl(t->fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+int tux_flat_embed(struct tux *t)
+{
+	int err;
+
+	t->timer_at = TUX_NEVER;
+	t->fd = tux_fd_lift(tux_sys_epoll_create());
+	if (t->fd < 0)
+		return t->fd;
+	t->timer_fd = tux_fd_lift((int)TUX_SYS(SYS_timerfd_create,
+					       CLOCK_MONOTONIC,
+					       TFD_NONBLOCK | TFD_CLOEXEC, 0, 0,
+					       0, 0));
+	if (t->timer_fd < 0)
+		return t->timer_fd;
+	err = watch(t, t->epfd);
+	if (!err)
+		err = watch(t, t->w.fd);
+	return err ? err : watch(t, t->timer_fd);
+}
+
+void tux_flat_unembed(struct tux *t)
+{
+	tux_fd_close(t->fd);
+	tux_fd_close(t->timer_fd);
+}
+
+int tux_fd(const struct tux *t)
+{
+	return t->forked ? -EOWNERDEAD : t->fd;
+}
+
+/* ---- between turns ---- */
+
+static void set_timer(struct tux *t, tux_time at)
+{
+	struct itimerspec v = { .it_value = { 0 } };
+
+	if (at == t->timer_at)
+		return;
+	t->timer_at = at;
+	if (at != TUX_NEVER) {
+		v.it_value.tv_sec = (time_t)(at / TUX_SEC(1));
+		v.it_value.tv_nsec = (long)(at % TUX_SEC(1)) + !at;
+	}
+	TUX_SYS(SYS_timerfd_settime, t->timer_fd, TFD_TIMER_ABSTIME, &v, NULL,
+		0, 0);
+}
+
+/* The link opens and closes sockets as interfaces come and go. */
+static void watch_loop(struct tux *t)
+{
+	struct pollfd p[TUX_LOOP_FDS];
+	unsigned i, n = tux_loop_fds(t->l, p);
+
+	for (i = 0; i < n && i < t->watched_n; i++)
+		if (p[i].fd != t->watched[i])
+			break;
+	if (i == n && n == t->watched_n)
+		return;
+	while (t->watched_n > i)
+		tux_sys_epoll_ctl(t->fd, EPOLL_CTL_DEL,
+				  t->watched[--t->watched_n], NULL);
+	for (; i < n; i++)
+		if (!watch(t, p[i].fd))
+			t->watched[t->watched_n++] = p[i].fd;
+}
+
+/* From here to wake_up() whoever rings makes t->fd readable. */
+static void lie_down(struct tux *t)
+{
+	tux_time at;
+	bool quiet;
+
+	if (t->l && !t->aboard)
+		t->aboard = tux_driver_board(t->d);
+	if (t->aboard)
+		watch_loop(t);
+	at = tux_flat_deadline(t);
+	quiet = tux_flat_doze(t);
+	if (!quiet || at <= t->now)
+		tux_wake_kick(t->w.fd);
+	else
+		set_timer(t, at);
+	t->dozing = true;
+}
+
+static void wake_up(struct tux *t)
+{
+	if (t->l && !t->aboard)
+		t->aboard = tux_driver_board(t->d);
+	if (t->dozing)
+		tux_flat_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
+	t->dozing = false;
+	/* It stays readable until it is set anew. */
+	if (t->timer_at <= tux_clock_read())
+		set_timer(t, TUX_NEVER);
+}
+
+int tux_turn(struct tux *t)
+{
+	int err = tux_flat_begin(t);
+	unsigned n;
+
+	if (err)
+		return err;
+	wake_up(t);
+	n = tux_flat_turn(t);
+	lie_down(t);
+	tux_flat_end(t);
+	return (int)n;
+}

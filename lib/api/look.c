@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Statistics.  What the core counts belongs to who drives its loop: for as long
+ * as it takes to copy it, that is us.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "api/drive.h"
+#include "api/post.h"
+
+/* As much as the caller knows of. */
+static int copy(void *to, size_t size, const void *from, size_t len)
+{
+	if (size < sizeof(uint64_t) || size % sizeof(uint64_t))
+		return -EINVAL;
+	memset(to, 0, size);
+	memcpy(to, from, size < len ? size : len);
+	return 0;
+}
+
+/* The network thread has the loop already, or gets it: the helper keeps it for
+ * no longer than a turn. */
+static bool get_on(const struct tux *t)
+{
+	if (!t->l || t->aboard)
+		return false;
+	while (!tux_driver_board(t->d))
+		;
+	return true;
+}
+
+static void get_off(const struct tux *t, bool on)
+{
+	if (on)
+		tux_driver_leave(t->d, false);
+}
+
+/* ---- a connection ---- */
+
+static uint64_t load(const _Atomic uint64_t *n)
+{
+	return atomic_load_explicit(n, memory_order_relaxed);
+}
+
+static void look_at_end(const struct tux_connection *c,
+			struct tux_connection_stats *st)
+{
+	const struct tux_end *e = c->end;
+	const struct tux_conn_stats *s = tux_end_stats(e);
+
+	if (atomic_load(&c->dx->tx.state) >= TUX_TX_RING)
+		st->tcp_tx = s->tcp_tx;
+	if (atomic_load(&c->dx->rx.state) >= TUX_RX_RING)
+		st->tcp_rx = s->tcp_rx;
+	st->frame_tx = s->frame_tx;
+	st->frame_rx = s->frame_rx;
+	st->tux_tx = s->tux_tx;
+	st->tux_rx = s->tux_rx;
+	st->message_tx = s->msg_tx;
+	st->message_rx = s->msg_rx;
+	st->messages_tx = s->msgs_tx;
+	st->messages_rx = s->msgs_rx;
+	st->packets_tx = s->pkts_tx;
+	st->packets_rx = s->pkts_rx;
+	st->lost = s->lost;
+	st->resent = s->resent;
+	st->timeouts = s->timeouts;
+	st->backs = s->backs;
+	st->tx_on_tux = e->conn && tux_conn_tx_on_tux(e->conn);
+	st->rx_on_tux = e->conn && tux_conn_rx_on_tux(e->conn);
+	st->messages = c->mail && !atomic_load(&e->box->err);
+}
+
+int tux_connection_stats(const struct tux_connection *c,
+			 struct tux_connection_stats *st, size_t size)
+{
+	struct tux_connection_stats now = {
+		.tcp_tx = load(&c->stream_tx), .tcp_rx = load(&c->stream_rx),
+		.failed = load(&c->failed), .reason = atomic_load(&c->why),
+	};
+	bool on;
+
+	tux_sched_enter();
+	on = get_on(c->t);
+	if (c->end)
+		look_at_end(c, &now);
+	get_off(c->t, on);
+	tux_sched_leave();
+	return copy(st, size, &now, sizeof(now));
+}
+
+/* ---- a loop ---- */
+
+static void look_at_core(const struct tux *t, struct tux_loop_stats *st)
+{
+	const struct tux_core_stats *s = tux_core_stats(t->l->core);
+
+	st->datagrams_rx = s->datagrams_rx;
+	st->datagrams_tx = s->datagrams_tx;
+	st->packets_rx = s->packets_rx;
+	st->packets_tx = s->packets_tx;
+}
+
+static uint64_t slice(const struct tux *t)
+{
+	if (!tux_sched_preempts(t->sched))
+		return 0;
+	return t->o.slice_ns ? t->o.slice_ns : TUX_USEC(TUX_SLICE_US);
+}
+
+int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
+		   size_t size)
+{
+	const struct tux_sched_stats *s = tux_sched_stats(t->sched);
+	struct tux_loop_stats now = {
+		.turns = t->turns, .sleeps = t->sleeps,
+		.callbacks = t->callbacks, .messages = t->messages,
+		.routines = s->routines_ever, .routines_now = s->routines,
+		.routines_most = s->routines_most, .switches = s->slices,
+		.preemptions = s->preemptions, .yields = s->yields,
+		.blocked = s->sleeps + s->blocks, .slice_ns = slice(t),
+	};
+	bool on;
+
+	if (i)
+		return -EINVAL;
+	tux_sched_enter();
+	on = get_on(t);
+	if (t->l)
+		look_at_core(t, &now);
+	get_off(t, on);
+	tux_sched_leave();
+	return copy(st, size, &now, sizeof(now));
+}
+
+/* ---- the stack ---- */
+
+int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
+{
+	struct tux_stats now = {
+		.loops = 1, .listeners = t->listener_n,
+		.connections_now = t->connections_now,
+		.connections = t->connections,
+		.on_tux_now = atomic_load(&t->on_tux_now),
+		.on_tux = atomic_load(&t->on_tux),
+		.refused = t->refused, .backend = t->o.backend,
+	};
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &t->services)
+		now.services++;
+	return copy(st, size, &now, sizeof(now));
+}

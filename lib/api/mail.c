@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A connection's messages, on top of post.h.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+
+#include "api/post.h"
+
+/* ---- sending ---- */
+
+/* 0, or why no message can be sent. */
+static int ready(struct tux_connection *c, unsigned flags)
+{
+	uint32_t err;
+
+	if (flags & ~(unsigned)TUX_ORDERED)
+		return -EINVAL;
+	if (!tux_flat_usable(c))
+		return atomic_load(&c->stage) == TUX_STAGE_CONNECTING &&
+		       !atomic_load(&c->asked) ? -EAGAIN : -ENOTCONN;
+	err = atomic_load(&c->err);
+	if (err)
+		return -(int)err;
+	return c->mail ? 0 : -EPROTONOSUPPORT;
+}
+
+/* What makes room after this, tells; the caller looks once more. */
+static bool want_room(struct tux_connection *c, int err)
+{
+	if (err != -EAGAIN)
+		return false;
+	atomic_fetch_or(&c->wants, TUX_WANTS_MESSAGE);
+	return true;
+}
+
+static int post(struct tux_connection *c, const struct iovec *iov, int n,
+		unsigned flags, uint64_t *ref)
+{
+	int err = ready(c, flags);
+
+	if (err) {
+		want_room(c, err);
+		return err;
+	}
+	err = tux_post_send(c->end, iov, n, flags, ref, false);
+	if (want_room(c, err))
+		err = tux_post_send(c->end, iov, n, flags, ref, false);
+	return err;
+}
+
+int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
+	      unsigned flags, uint64_t *ref)
+{
+	uint64_t own;
+	int err;
+
+	tux_sched_enter();
+	err = post(c, iov, n, flags, ref ? ref : &own);
+	tux_sched_leave();
+	return err;
+}
+
+int tux_send(struct tux_connection *c, const void *p, size_t n, unsigned flags)
+{
+	struct iovec v = { (void *)(uintptr_t)p, n };
+
+	return tux_sendv(c, &v, 1, flags, NULL);
+}
+
+static int reserve(struct tux_connection *c, size_t n, unsigned flags,
+		   void **pp, uint64_t *ref)
+{
+	int err = ready(c, flags);
+
+	if (err) {
+		want_room(c, err);
+		return err;
+	}
+	if (n > TUX_MESSAGE_MAX)
+		return -EMSGSIZE;
+	err = tux_post_reserve(c->end, (uint32_t)n, flags, pp, ref);
+	if (want_room(c, err))
+		err = tux_post_reserve(c->end, (uint32_t)n, flags, pp, ref);
+	return err;
+}
+
+int tux_reserve(struct tux_connection *c, size_t n, unsigned flags, void **pp,
+		uint64_t *ref)
+{
+	int err;
+
+	tux_sched_enter();
+	err = reserve(c, n, flags, pp, ref);
+	tux_sched_leave();
+	return err;
+}
+
+/* A connection that ends lets what was reserved go, too. */
+static bool may_finish(const struct tux_connection *c)
+{
+	uint8_t stage = atomic_load(&c->stage);
+
+	return c->mail && (stage == TUX_STAGE_OPEN ||
+			   stage == TUX_STAGE_CLOSING) &&
+	       !atomic_load(&c->closed);
+}
+
+int tux_commit(struct tux_connection *c, uint64_t ref)
+{
+	int err = -ENOTCONN;
+
+	tux_sched_enter();
+	if (may_finish(c)) {
+		tux_post_commit(c->end, ref, false);
+		err = 0;
+	}
+	tux_sched_leave();
+	return err;
+}
+
+int tux_cancel(struct tux_connection *c, uint64_t ref)
+{
+	int err = -ENOTCONN;
+
+	tux_sched_enter();
+	if (may_finish(c))
+		err = tux_post_cancel(c->end, ref) ? 0 : -EALREADY;
+	tux_sched_leave();
+	return err;
+}
+
+size_t tux_send_max(const struct tux_connection *c)
+{
+	size_t max = 0;
+
+	tux_sched_enter();
+	if (tux_flat_usable(c) && c->mail)
+		max = tux_post_longest(c->end);
+	tux_sched_leave();
+	return max;
+}
+
+/* ---- messages that are kept ---- */
+
+void tux_hold(struct tux_message *m)
+{
+	if (m->flags & TUX_HELD)
+		return;
+	m->flags |= TUX_HELD;
+	tux_get(m->c);
+}
+
+void tux_release(const struct tux_message *m)
+{
+	const struct tux_msg in = {
+		.p = m->p, .len = m->len, .flags = m->flags, .ref = m->ref,
+	};
+
+	if (!(m->flags & TUX_HELD))
+		return;
+	tux_sched_enter();
+	tux_post_release(m->c->end, &in, 1);
+	tux_put(m->c);
+	tux_sched_leave();
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stack's beginning and end, also in a child that fork() has made.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/drive.h"
+#include "api/stack.h"
+#include "io/clock.h"
+#include "io/fd.h"
+#include "io/sys.h"
+#include "io/take.h"
+
+enum {
+	SLICE_MIN_NS = 5000, SLICE_MAX_NS = 1000000,
+	MESSAGE_MAX_DEFAULT = 1 << 20, MESSAGE_MOST = 8 << 20,
+	CLOSE_S = 1,
+	LINE = 256,
+};
+
+/* ---- saying ---- */
+
+static void say_line(void *arg, const char *line)
+{
+	struct tux *t = arg;
+	char text[LINE];
+	int n;
+
+	if (t->o.say) {
+		t->o.say(line, t->o.say_arg);
+		return;
+	}
+	n = snprintf(text, sizeof(text), "tux: %s\n", line);
+	if (n > 0)
+		tux_sys_write(2, text, (size_t)n < sizeof(text) ? (size_t)n :
+							  sizeof(text) - 1);
+}
+
+static void said_by_sched(const char *line, void *arg)
+{
+	say_line(arg, line);
+}
+
+void tux_flat_say(struct tux *t, const char *what, int err)
+{
+	const char *why = strerrordesc_np(-err);
+	char line[LINE];
+
+	snprintf(line, sizeof(line), "%s: %s", what, why ? why : "error");
+	say_line(t, line);
+}
+
+/* Reasons that lie in how the process was started, and not in a peer. */
+static bool is_ours(enum tux_reason why)
+{
+	switch (why) {
+	case TUX_REASON_NO_FD:
+	case TUX_REASON_NO_MEMORY:
+	case TUX_REASON_PORT_TAKEN:
+	case TUX_REASON_NOT_STARTED:
+	case TUX_REASON_NO_PRIVILEGE:
+	case TUX_REASON_NO_INTERFACE:
+	case TUX_REASON_FOREIGN_XDP:
+	case TUX_REASON_INTERFACE_BUSY:
+	case TUX_REASON_NO_XDP:
+	case TUX_REASON_MTU:
+	case TUX_REASON_NO_MEMLOCK:
+	case TUX_REASON_NOT_BUILT:
+	case TUX_REASON_NO_DRIVER:
+	case TUX_REASON_NO_ANNOUNCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void tux_flat_say_reason(struct tux *t, enum tux_reason why)
+{
+	uint64_t bit = UINT64_C(1) << (why % 64);
+	char line[LINE];
+
+	if (!is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
+		return;
+	snprintf(line, sizeof(line), "connections stay on TCP: %s: %s",
+		 tux_reason_word(why), tux_reason_sentence(why));
+	say_line(t, line);
+}
+
+/* ---- options ---- */
+
+static bool is_good(const struct tux_opts *o)
+{
+	return o->size >= offsetof(struct tux_opts, ifname) &&
+	       (unsigned)o->backend <= TUX_BACKEND_TCP &&
+	       (!o->slice_ns || o->slice_ns == TUX_NO_SLICE ||
+		(o->slice_ns >= SLICE_MIN_NS && o->slice_ns <= SLICE_MAX_NS)) &&
+	       o->message_max <= MESSAGE_MOST &&
+	       (!o->ifname || strlen(o->ifname) <
+			      sizeof(((struct tux *)0)->ifname));
+}
+
+/* What an older caller does not know of is zero. */
+static int copy_opts(struct tux *t, const struct tux_opts *o)
+{
+	static const struct tux_opts none = { .size = sizeof(none) };
+
+	if (!o)
+		o = &none;
+	memcpy(&t->o, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
+	if (!is_good(&t->o))
+		return -EINVAL;
+	if (t->o.ifname)
+		strcpy(t->ifname, t->o.ifname);
+	t->o.ifname = t->o.ifname ? t->ifname : NULL;
+	if (!t->o.message_max)
+		t->o.message_max = MESSAGE_MAX_DEFAULT;
+	return 0;
+}
+
+/* ---- all stacks of the process, for fork ---- */
+
+static struct tux_latch all_latch;
+static struct tux_list all = { &all, &all };
+
+static void forget(struct tux *t)
+{
+	uint32_t i;
+
+	t->forked = true;
+	for (i = 1; i < t->used; i++) {
+		struct tux_connection *c = &t->at[i];
+
+		if (atomic_load(&c->stage) == TUX_STAGE_FREE)
+			continue;
+		if (c->fd >= 0)
+			tux_sys_close(c->fd);
+		atomic_store(&c->closed, 1);
+		atomic_store(&c->stage, TUX_STAGE_GONE);
+	}
+	tux_flat_unembed(t);
+	tux_fd_close(t->w.fd);
+	tux_fd_close(t->epfd);
+	if (t->stack)
+		tux_stack_forked(t->stack);
+}
+
+static void in_child(void)
+{
+	struct tux_list *n;
+
+	tux_latch_drop(&all_latch);
+	TUX_LIST_EACH(n, &all)
+		forget(TUX_CONTAINER(n, struct tux, node));
+}
+
+static void before_fork(void)
+{
+	tux_latch_take(&all_latch);
+}
+
+static void in_parent(void)
+{
+	tux_latch_drop(&all_latch);
+}
+
+static void mind_forks(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static void enrol(struct tux *t)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, mind_forks);
+	tux_latch_take(&all_latch);
+	tux_list_push(&all, &t->node);
+	tux_latch_drop(&all_latch);
+}
+
+static void strike_off(struct tux *t)
+{
+	tux_latch_take(&all_latch);
+	tux_list_remove(&t->node);
+	tux_latch_drop(&all_latch);
+}
+
+/* ---- beginning ---- */
+
+static void wake(void *arg)
+{
+	tux_flat_ring(arg);
+}
+
+static int open_sched(struct tux *t)
+{
+	struct tux_sched_opts o = {
+		.slice = t->o.slice_ns == TUX_NO_SLICE ? 0 : t->o.slice_ns,
+		.preempt = t->o.slice_ns != TUX_NO_SLICE,
+		.stack_len = t->o.stack_len,
+		.routines_max = t->o.routines_max,
+		.say = said_by_sched,
+		.wake = wake,
+		.arg = t,
+	};
+
+	return tux_sched_new(&t->sched, &o);
+}
+
+static int open_stack(struct tux *t)
+{
+	struct tux_stack_opts o = {
+		.ifname = t->o.ifname,
+		.io = t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP : TUX_IO_XDP,
+		.message_max = t->o.message_max,
+		.ready = tux_flat_ready,
+		.decided = tux_flat_decided,
+		.gone = tux_flat_over,
+	};
+	int err;
+
+	if (t->o.backend == TUX_BACKEND_TCP)
+		return 0;
+	err = tux_stack_new(&t->stack, &o);
+	if (err == -EOPNOTSUPP) {
+		t->tcp_why = TUX_REASON_NOT_BUILT;
+		tux_flat_say_reason(t, TUX_REASON_NOT_BUILT);
+		return 0;
+	}
+	if (err)
+		return err;
+	t->d = &t->stack->driver[0];
+	t->l = t->d->loop;
+	return tux_driver_start(t->d);
+}
+
+static int open_all(struct tux *t)
+{
+	int err = tux_flat_table_init(t);
+
+	if (!err)
+		err = tux_waiter_init(&t->w, 2 * TUX_CONNECTIONS_MAX);
+	if (err)
+		return err;
+	t->epfd = tux_fd_lift(tux_sys_epoll_create());
+	err = t->epfd < 0 ? t->epfd : open_stack(t);
+	if (!err)
+		err = tux_flat_embed(t);
+	return err ? err : open_sched(t);
+}
+
+static void close_all(struct tux *t)
+{
+	if (t->stack)
+		tux_stack_free(t->stack);
+	if (t->sched)
+		tux_flat_start_none(t);
+	tux_sched_free(t->sched);
+	tux_flat_unembed(t);
+	tux_fd_close(t->epfd);
+	tux_waiter_fini(&t->w);
+	tux_flat_table_fini(t);
+	free(t);
+}
+
+static void init(struct tux *t)
+{
+	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
+	tux_list_init(&t->node);
+	tux_list_init(&t->services);
+	tux_list_init(&t->paused);
+	tux_list_init(&t->closing);
+	tux_list_init(&t->dead);
+	tux_list_init(&t->going);
+	tux_list_init(&t->gone);
+	tux_spin_init(&t->spin, false);
+}
+
+int tux_open(struct tux **tp, const struct tux_opts *o)
+{
+	struct tux *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	init(t);
+	err = copy_opts(t, o);
+	if (!err)
+		err = open_all(t);
+	if (err) {
+		close_all(t);
+		return err;
+	}
+	enrol(t);
+	*tp = t;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void end_connections(struct tux *t)
+{
+	uint32_t i;
+
+	for (i = 1; i < t->used; i++)
+		tux_flat_shutdown(&t->at[i]);
+}
+
+/* Connections are told gone, and what they wrote goes out. */
+static void wind_up(struct tux *t)
+{
+	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
+	_Atomic uint32_t never = 0;
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &t->services)
+		tux_flat_unlisten(TUX_CONTAINER(n, struct tux_service, node));
+	end_connections(t);
+	while (t->connections_now && tux_clock_read() < until)
+		tux_flat_drive(t, &never,
+			       tux_clock_read() + TUX_MSEC(1));
+	tux_flat_end(t);
+	if (t->stack)
+		tux_stack_drain(t->stack, tux_time_since(tux_clock_read(),
+							 until));
+}
+
+void tux_close(struct tux *t)
+{
+	struct tux_list *n, *m;
+
+	if (!t || t->forked || tux_flat_begin(t))
+		return;
+	atomic_store(&t->stop, 0);
+	if (t->dozing)
+		tux_flat_rouse(t, TUX_NAP_BELL);
+	wind_up(t);
+	strike_off(t);
+	TUX_LIST_EACH_SAFE(n, m, &t->services)
+		tux_flat_service_end(TUX_CONTAINER(n, struct tux_service,
+						   node));
+	close_all(t);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code of the application's own on the network thread, and what it may do in a
+ * routine.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "io/take.h"
+
+enum { SECOND = 1000000000 };
+
+struct errand {
+	struct tux_task task;
+	struct tux_strand strand;
+	struct tux_list node;		/* in t->going, then in t->gone */
+	struct tux *t;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void run(struct tux_task *task)
+{
+	struct errand *e = TUX_CONTAINER(task, struct errand, task);
+
+	e->fn(e->arg);
+	tux_sched_enter();
+	tux_list_remove(&e->node);
+	tux_sched_cancel(e->t->sched, task);
+	free(e);
+	tux_sched_leave();
+}
+
+int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
+{
+	struct errand *e;
+
+	if (t->forked)
+		return -EOWNERDEAD;
+	e = malloc(sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	e->t = t;
+	e->fn = fn;
+	e->arg = arg;
+	tux_sched_enter();
+	tux_strand_init(&e->strand);
+	tux_task_init(&e->task, &e->strand, run);
+	tux_latch_take(&t->go_latch);
+	tux_list_push(&t->going, &e->node);
+	tux_latch_drop(&t->go_latch);
+	tux_flat_ring(t);
+	tux_sched_leave();
+	return 0;
+}
+
+static struct errand *take(struct tux *t)
+{
+	struct errand *e = NULL;
+
+	tux_latch_take(&t->go_latch);
+	if (!tux_list_empty(&t->going)) {
+		e = TUX_CONTAINER(t->going.next, struct errand, node);
+		tux_list_remove(&e->node);
+	}
+	tux_latch_drop(&t->go_latch);
+	return e;
+}
+
+void tux_flat_start(struct tux *t)
+{
+	struct errand *e;
+
+	while ((e = take(t))) {
+		tux_list_push(&t->gone, &e->node);
+		tux_sched_put(t->sched, &e->task);
+	}
+}
+
+void tux_flat_start_none(struct tux *t)
+{
+	struct tux_list *n, *m;
+
+	tux_flat_start(t);
+	TUX_LIST_EACH_SAFE(n, m, &t->gone) {
+		tux_list_remove(n);
+		free(TUX_CONTAINER(n, struct errand, node));
+	}
+}
+
+/* ---- in a routine ---- */
+
+void tux_yield(void)
+{
+	if (tux_sched_inside())
+		tux_sched_yield();
+	else
+		sched_yield();
+}
+
+void tux_sleep(uint64_t ns)
+{
+	struct timespec left = { .tv_sec = (time_t)(ns / SECOND),
+				 .tv_nsec = (long)(ns % SECOND) };
+
+	if (tux_sched_inside()) {
+		tux_sched_sleep(ns);
+		return;
+	}
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+void tux_uninterruptible_enter(void)
+{
+	tux_sched_enter();
+}
+
+void tux_uninterruptible_leave(void)
+{
+	tux_sched_leave();
+}

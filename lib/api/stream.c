@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A connection's bytes.  Each direction goes through its duplex, or, without
+ * one, straight to TCP; the caller cannot tell.
+ */
+#include "api/flat_in.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "io/sys.h"
+#include "io/take.h"
+
+enum {
+	PIECES = 8,		/* of a vector, at once */
+	DISCARD = 16384,
+	DISCARDS = 64,		/* of those, at most */
+};
+
+/* ---- receiving ---- */
+
+static ssize_t read_some(struct tux_connection *c, const struct iovec *iov,
+			 bool peek)
+{
+	struct tux_tcp tcp = tux_flat_tcp(c);
+
+	return c->end ? tux_duplex_read(c->dx, iov, 1, peek, &tcp) :
+	       tcp.recv(tcp.arg, iov, 1, peek);
+}
+
+/* Will the next bytes come from TCP, so that a short read has emptied it? */
+static bool from_tcp(const struct tux_connection *c)
+{
+	const struct tux_duplex *d = c->dx;
+
+	if (!c->end)
+		return true;
+	if (atomic_load(&d->rx.spill_len))
+		return false;
+	switch (atomic_load(&d->rx.state)) {
+	case TUX_RX_PLAIN:
+		return true;
+	case TUX_RX_ARMED:
+		return d->rx.off < d->rx.at;
+	case TUX_RX_RAW:
+		return !tux_duplex_readable(d);
+	default:
+		return false;
+	}
+}
+
+static bool at_switch(const struct tux_connection *c)
+{
+	return c->end && atomic_load(&c->dx->rx.state) == TUX_RX_ARMED &&
+	       c->dx->rx.off == c->dx->rx.at;
+}
+
+/* As much as there is; the latch is held.  What ends it in *@end: 0 at the end
+ * of the stream, -errno. */
+static size_t take(struct tux_connection *c, char *p, size_t n, bool peek,
+		   ssize_t *end)
+{
+	size_t done = 0;
+
+	*end = -EAGAIN;
+	while (done < n) {
+		struct iovec v = { p + done, n - done };
+		bool last = from_tcp(c);
+		ssize_t k = read_some(c, &v, peek);
+
+		if (k <= 0) {
+			*end = k;
+			return done;
+		}
+		done += (size_t)k;
+		if (peek || ((size_t)k < v.iov_len && last && !at_switch(c)))
+			return done;
+	}
+	return done;
+}
+
+static ssize_t outcome(struct tux_connection *c, size_t done, ssize_t end)
+{
+	uint32_t err;
+
+	if (end < 0 && end != -EAGAIN && end != -EINTR)
+		tux_flat_broke(c, (int)-end);
+	if (done) {
+		atomic_store_explicit(&c->stream_rx,
+				      atomic_load_explicit(&c->stream_rx,
+							   memory_order_relaxed)
+				      + done, memory_order_relaxed);
+		return (ssize_t)done;
+	}
+	err = atomic_load(&c->err);
+	if (err) {
+		c->err_told = true;
+		return -(ssize_t)err;
+	}
+	return end == -EINTR ? -EAGAIN : end;
+}
+
+static ssize_t receive(struct tux_connection *c, void *p, size_t n, bool peek)
+{
+	struct tux_latch *latch = tux_flat_rx(c);
+	ssize_t end = 0;
+	size_t done;
+
+	tux_latch_take(latch);
+	done = take(c, p, n, peek, &end);
+	tux_latch_drop(latch);
+	if (c->end)
+		tux_end_flush(c->end, false);
+	return peek && done ? (ssize_t)done : outcome(c, done, end);
+}
+
+/* Before it is open there is nothing, and afterwards nothing more. */
+static ssize_t unusable(const struct tux_connection *c)
+{
+	return atomic_load(&c->stage) == TUX_STAGE_CONNECTING &&
+	       !atomic_load(&c->asked) ? -EAGAIN : -ENOTCONN;
+}
+
+ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
+{
+	ssize_t k;
+
+	if (!n)
+		return 0;
+	tux_sched_enter();
+	k = tux_flat_usable(c) ? receive(c, p, n, false) : unusable(c);
+	tux_sched_leave();
+	return k;
+}
+
+ssize_t tux_peek(struct tux_connection *c, void *p, size_t n)
+{
+	ssize_t k;
+
+	if (!n)
+		return 0;
+	tux_sched_enter();
+	k = tux_flat_usable(c) ? receive(c, p, n, true) : unusable(c);
+	tux_sched_leave();
+	return k;
+}
+
+static size_t in_tcp(const struct tux_connection *c)
+{
+	int n = 0;
+
+	return TUX_SYS(SYS_ioctl, c->fd, FIONREAD, &n, 0, 0, 0) < 0 ? 0 :
+	       (size_t)n;
+}
+
+/* What TCP has, up to the place of the switch, and what has come after it. */
+static size_t readable(const struct tux_connection *c)
+{
+	const struct tux_duplex *d = c->dx;
+	size_t n, left;
+
+	if (!c->end)
+		return in_tcp(c);
+	if (atomic_load(&d->rx.state) == TUX_RX_RING)
+		return tux_duplex_readable(d);
+	n = in_tcp(c);
+	if (atomic_load(&d->rx.state) != TUX_RX_ARMED)
+		return tux_duplex_readable(d) + n;
+	left = d->rx.at - d->rx.off;
+	return n < left ? n : left + tux_pipe_len(&d->rxp);
+}
+
+size_t tux_readable(const struct tux_connection *c)
+{
+	struct tux_connection *own = (struct tux_connection *)(uintptr_t)c;
+	size_t n = 0;
+
+	tux_sched_enter();
+	if (tux_flat_usable(c)) {
+		tux_latch_take(tux_flat_rx(own));
+		n = readable(c);
+		tux_latch_drop(tux_flat_rx(own));
+	}
+	tux_sched_leave();
+	return n;
+}
+
+bool tux_flat_advance(struct tux_connection *c)
+{
+	struct tux_tcp tcp = tux_flat_tcp(c);
+	bool yes;
+
+	/* In the middle of it, or at N?  The rest needs no latch. */
+	if (atomic_load(&c->dx->rx.state) == TUX_RX_PLAIN)
+		return true;
+	tux_latch_take(&c->dx->rx.latch);
+	yes = tux_duplex_advance(c->dx, &tcp);
+	tux_latch_drop(&c->dx->rx.latch);
+	tux_end_flush(c->end, false);
+	return yes;
+}
+
+void tux_flat_discard(struct tux_connection *c)
+{
+	struct tux_latch *latch = tux_flat_rx(c);
+	char buf[DISCARD];
+	ssize_t end = -EAGAIN;
+	unsigned i;
+
+	if (c->end && atomic_load(&c->dx->rx.state) == TUX_RX_RING)
+		return;
+	tux_latch_take(latch);
+	for (i = 0; i < DISCARDS; i++)
+		if (take(c, buf, sizeof(buf), false, &end) < sizeof(buf))
+			break;
+	tux_latch_drop(latch);
+	if (c->end)
+		tux_end_flush(c->end, false);
+}
+
+/* ---- sending ---- */
+
+/* @iov from byte @skip on, in at most PIECES. */
+static int rest(struct iovec *out, const struct iovec *iov, int n, size_t skip)
+{
+	int i, m = 0;
+
+	for (i = 0; i < n && m < PIECES; i++) {
+		if (skip >= iov[i].iov_len) {
+			skip -= iov[i].iov_len;
+			continue;
+		}
+		out[m].iov_base = (char *)iov[i].iov_base + skip;
+		out[m++].iov_len = iov[i].iov_len - skip;
+		skip = 0;
+	}
+	return m;
+}
+
+static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
+			  int n)
+{
+	struct tux_tcp tcp = tux_flat_tcp(c);
+
+	return c->end ? tux_duplex_write(c->dx, iov, n, &tcp) :
+	       tcp.send(tcp.arg, iov, n);
+}
+
+/* The latch is held.  0 if all is done; -errno. */
+static ssize_t give(struct tux_connection *c, const struct iovec *iov, int n,
+		    size_t len, size_t *done)
+{
+	if (atomic_load(&c->closed))
+		return -ENOTCONN;
+	while (*done < len) {
+		struct iovec v[PIECES];
+		int m = rest(v, iov, n, *done);
+		ssize_t k = write_some(c, v, m);
+
+		if (k < 0)
+			return k;
+		*done += (size_t)k;
+	}
+	return 0;
+}
+
+static ssize_t give_latched(struct tux_connection *c, const struct iovec *iov,
+			    int n, size_t len, size_t *done)
+{
+	struct tux_latch *latch = tux_flat_tx(c);
+	size_t before = *done;
+	ssize_t err;
+
+	tux_latch_take(latch);
+	err = give(c, iov, n, len, done);
+	atomic_store_explicit(&c->stream_tx,
+			      atomic_load_explicit(&c->stream_tx,
+						   memory_order_relaxed) +
+			      *done - before, memory_order_relaxed);
+	tux_latch_drop(latch);
+	return err == -EINTR ? -EAGAIN : err;
+}
+
+static ssize_t send_all(struct tux_connection *c, const struct iovec *iov,
+			int n, size_t len)
+{
+	size_t done = 0;
+	ssize_t err = give_latched(c, iov, n, len, &done);
+
+	/* What makes room after this, tells; what did before, is seen now. */
+	if (err == -EAGAIN) {
+		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
+		err = give_latched(c, iov, n, len, &done);
+	}
+	if (c->end)
+		tux_end_flush(c->end, false);
+	if (err && err != -EAGAIN && err != -EPIPE && err != -ENOTCONN)
+		tux_flat_broke(c, (int)-err);
+	return done ? (ssize_t)done : err;
+}
+
+static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
+			 int n)
+{
+	size_t len = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	if (tux_flat_usable(c)) {
+		uint32_t err = atomic_load(&c->err);
+
+		return err ? -(ssize_t)err : send_all(c, iov, n, len);
+	}
+	if (unusable(c) == -EAGAIN)
+		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
+	return unusable(c);
+}
+
+ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov, int n)
+{
+	ssize_t k;
+
+	tux_sched_enter();
+	k = try_write(c, iov, n);
+	tux_sched_leave();
+	return k;
+}
+
+ssize_t tux_write(struct tux_connection *c, const void *p, size_t n)
+{
+	struct iovec v = { (void *)(uintptr_t)p, n };
+
+	return tux_writev(c, &v, 1);
+}
+
+static int shut(struct tux_connection *c)
+{
+	struct tux_latch *latch = tux_flat_tx(c);
+
+	tux_latch_take(latch);
+	if (!atomic_load(&c->closed) &&
+	    (!c->end || !tux_duplex_shut(c->dx)))
+		tux_sys_shutdown(c->fd, SHUT_WR);
+	tux_latch_drop(latch);
+	if (c->end)
+		tux_end_flush(c->end, false);
+	return 0;
+}
+
+int tux_shut(struct tux_connection *c)
+{
+	int err;
+
+	tux_sched_enter();
+	err = tux_flat_usable(c) ? shut(c) : -ENOTCONN;
+	tux_sched_leave();
+	return err;
+}
