@@ -12,7 +12,8 @@
  *		       in its own storage: the caller's is put back meanwhile
  *   pthread_sigmask, sigprocmask
  *		       the mask is the routine's, and is put aside while another
- *		       runs
+ *		       runs; the signal that ends slices is not in it
+ *   sigaction, signal leave that signal alone: EINVAL
  *   nanosleep, clock_nanosleep, usleep, sleep, sched_yield
  *		       only the routine sleeps
  *   pthread_kill      to a routine that is not the caller's: ENOTSUP
@@ -43,7 +44,7 @@
 #define TUX_HOOKS(X) \
 	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) \
 	X(setresuid) X(setresgid) X(setgroups) X(initgroups) \
-	X(pthread_sigmask) X(sigprocmask) \
+	X(pthread_sigmask) X(sigprocmask) X(sigaction) X(signal) \
 	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) \
 	X(pthread_kill) X(pthread_cancel) X(pthread_exit) \
 	X(pthread_mutexattr_setprotocol)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include "io/sys.h"
@@ -17,7 +18,8 @@
 enum {
 	PATIENCE = 20,			/* ticks, with a guard held */
 	RESTORER_LEN = 16,		/* of libc's code behind a handler */
-	OPCODE_LEN = 2,			/* of a system call */
+	OPCODE_LEN = 2,			/* of a system call, */
+	BEFORE = 7,			/* and with what says its number */
 	PAGE = 4096,
 };
 
@@ -25,8 +27,9 @@ _Static_assert(offsetof(struct tux_here, guard) == TUX_HERE_GUARD,
 	       "the handler finds the guard there");
 
 struct place {
-	uintptr_t pc;
+	uintptr_t pc, sp;
 	long ax;
+	uint64_t mask;			/* of the signals that are blocked */
 };
 
 static bool is_syscall(const uint8_t *p)
@@ -54,6 +57,34 @@ static bool waits(const struct place *at)
 	       is_syscall(p - OPCODE_LEN);
 }
 
+/* The number of the call before @p, as libc's code says it: by the instruction
+ * before, into eax.  -1: cannot be told. */
+static long call_before(const uint8_t *p)
+{
+	int32_t nr;
+
+	p -= OPCODE_LEN;
+	if (p[-2] == 0x31 && p[-1] == 0xc0)
+		return SYS_read;
+	if (p[-5] != 0xb8)
+		return -1;
+	memcpy(&nr, p - 4, sizeof(nr));
+	return nr;
+}
+
+/* The tick came during a system call, which is over now.  Who reads files all
+ * the time is hardly ever found elsewhere. */
+static bool is_back(const struct place *at)
+{
+	const uint8_t *p = (const uint8_t *)at->pc;
+	long nr;
+
+	if (at->pc % PAGE < BEFORE || !is_syscall(p - OPCODE_LEN))
+		return false;
+	nr = call_before(p);
+	return nr >= 0 && !is_brief(nr);
+}
+
 static bool in_handler(const struct place *at, const char *restorer)
 {
 	uintptr_t start = (uintptr_t)tux_preempt_handler;
@@ -62,6 +93,16 @@ static bool in_handler(const struct place *at, const char *restorer)
 	return (at->pc >= start && at->pc < end) ||
 	       (at->pc >= (uintptr_t)restorer &&
 		at->pc < (uintptr_t)restorer + RESTORER_LEN);
+}
+
+/* In a handler of the application's, on the one alternate stack that there is
+ * for all; or with signals blocked, as in most handlers, and so with a mask that
+ * would be the others', too. */
+static bool in_signal(const struct tux_routine *r, const struct place *at)
+{
+	return at->sp < (uintptr_t)r->donor.low ||
+	       at->sp >= (uintptr_t)r->donor.top ||
+	       at->mask != r->sched->mask;
 }
 
 /* Besides the handler's own, that is. */
@@ -73,13 +114,13 @@ static bool holds_guard(void)
 static bool may_go(struct tux_routine *r, const struct place *at,
 		   const char *restorer)
 {
-	if (in_handler(at, restorer))
+	if (in_handler(at, restorer) || in_signal(r, at))
 		return false;
 	if (holds_guard()) {
 		tux_here.pending = 1;
 		return r->skipped >= PATIENCE && waits(at);
 	}
-	return !tux_guard_has(at->pc) || waits(at);
+	return !tux_guard_has(at->pc) || waits(at) || is_back(at);
 }
 
 void tux_preempt_tick(int sig, siginfo_t *info, void *context,
@@ -89,10 +130,12 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 	struct tux_routine *r = tux_here.routine;
 	struct place at = {
 		.pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP],
+		.sp = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP],
 		.ax = uc->uc_mcontext.gregs[REG_RAX],
 	};
 	struct tux_sched_stats *st;
 
+	memcpy(&at.mask, &uc->uc_sigmask, sizeof(at.mask));
 	(void)sig;
 	if (info->si_code == SI_QUEUE)
 		tux_watch_arrived((unsigned)info->si_value.sival_int);
@@ -151,6 +194,11 @@ int tux_preempt_init(void)
 	return signal_nr;
 }
 
+int tux_preempt_signal(void)
+{
+	return signal_nr > 0 ? signal_nr : 0;
+}
+
 void tux_preempt_open(void)
 {
 	sigset_t set;
@@ -165,6 +213,11 @@ void tux_preempt_open(void)
 int tux_preempt_init(void)
 {
 	return -ENOSYS;
+}
+
+int tux_preempt_signal(void)
+{
+	return 0;
 }
 
 void tux_preempt_open(void)

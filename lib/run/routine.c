@@ -62,9 +62,6 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 	struct tux_donor *d;
 	struct tux_routine *r;
 
-	/* The heap is the only thing here that can fail. */
-	if (tux_heap_reserve(&s->asleep, s->stats.routines_ever + 1))
-		return NULL;
 	d = tux_donors_get(&s->donors);
 	if (!d)
 		return NULL;

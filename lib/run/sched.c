@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "io/clock.h"
+#include "run/exe.h"
 #include "run/forked.h"
 #include "run/guard.h"
 #include "run/mask.h"
@@ -417,6 +418,8 @@ static void set_preempt(struct tux_sched *s)
 	if (why)
 		say(s, why);
 	s->preempt = s->o.preempt && !why;
+	if (s->preempt)
+		tux_exe_guard();
 	s->watch.slice = s->slice;
 	tux_list_init(&s->watch.node);
 }
@@ -455,9 +458,14 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	tux_list_init(&s->idle);
 	tux_heap_init(&s->asleep, &heap_mem);
 	err = tux_forked_init();
+	/* No allocation later: the network thread would wait for a lock that a
+	 * preempted routine may hold. */
+	if (!err)
+		err = tux_heap_reserve(&s->asleep, s->o.routines_max);
 	if (!err)
 		err = lend(s);
 	if (err) {
+		tux_heap_fini(&s->asleep);
 		free(s);
 		return err;
 	}

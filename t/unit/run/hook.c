@@ -9,6 +9,7 @@
 
 #include "../test.h"
 #include "io/clock.h"
+#include "run/preempt.h"
 #include "run/sched.h"
 
 struct job {
@@ -141,6 +142,30 @@ static void mask__of_the_thread(void **state)
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
 	run_one(block_and_yield);
 	assert_true(blocked(SIGUSR2));
+	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
+}
+
+/* ---- the signal that is ours ---- */
+
+static void ours__is_left_alone(void **state)
+{
+	struct sigaction a = { .sa_handler = SIG_IGN }, now;
+	int sig = tux_preempt_init();
+	sigset_t all, old;
+
+	(void)state;
+	if (sig < 0)
+		skip();
+	assert_int_equal(sigaction(sig, &a, NULL), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_ptr_equal(signal(sig, SIG_IGN), SIG_ERR);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(sigaction(sig, NULL, &now), 0);
+	assert_ptr_not_equal(now.sa_handler, SIG_IGN);
+	sigfillset(&all);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &all, &old), 0);
+	assert_true(blocked(SIGUSR1));
+	assert_false(blocked(sig));
 	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
 }
 
@@ -323,6 +348,7 @@ int main(void)
 		cmocka_unit_test(setuid__returns),
 		cmocka_unit_test(mask__is_the_routines),
 		cmocka_unit_test(mask__of_the_thread),
+		cmocka_unit_test(ours__is_left_alone),
 		cmocka_unit_test(sleep__only_the_routine),
 		cmocka_unit_test(thread__refused),
 		cmocka_unit_test(thread__kills_itself),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +13,7 @@
 #include "run/sched.h"
 #include "run/switch.h"
 
-enum { HOGS = 3, RUN_MS = 200, LIMIT_MS = 20000 };
+enum { HOGS = 3, FEW = 5, RUN_MS = 200, LIMIT_MS = 20000 };
 
 struct job {
 	struct tux_task task;
@@ -278,6 +280,113 @@ static void tick__amidst_a_system_call(void **state)
 	tux_sched_free(s);
 }
 
+static void read_on(struct tux_task *t)
+{
+	static char buf[1 << 20];
+
+	while (!atomic_load(&stop)) {
+		assert_int_equal(pread(fds[0], buf, sizeof(buf), 0),
+				 sizeof(buf));
+		job_of(t)->preempted = tux_sched_preempted();
+	}
+}
+
+/* He is found in the kernel always, and never waits there. */
+static void tick__who_reads_files(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	fds[0] = memfd_create("file", 0);
+	assert_int_equal(ftruncate(fds[0], 1 << 20), 0);
+	open_job(&j, read_on);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	assert_true(j.preempted >= FEW);
+	close(fds[0]);
+	tux_sched_free(s);
+}
+
+static _Atomic uint64_t amidst;		/* preemptions where none may be */
+
+static void block_for_a_while(struct tux_task *t)
+{
+	tux_time until = tux_clock_read() + TUX_MSEC(RUN_MS);
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, &old), 0);
+	while (tux_clock_read() < until)
+		;
+	amidst = tux_sched_preempted();
+	assert_int_equal(pthread_sigmask(SIG_SETMASK, &old, NULL), 0);
+	hog(t);
+}
+
+/* Its mask would be the others', too. */
+static void tick__not_with_a_signal_blocked(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, block_for_a_while);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	assert_true(j.preempted > 0);
+	assert_int_equal(amidst, 0);
+	tux_sched_free(s);
+}
+
+static void handle(int sig)
+{
+	tux_time until = tux_clock_read() + TUX_MSEC(RUN_MS / 4);
+	uint64_t before = tux_sched_preempted();
+
+	(void)sig;
+	while (tux_clock_read() < until)
+		;
+	atomic_fetch_add(&amidst, tux_sched_preempted() - before);
+}
+
+static void raise_one(struct tux_task *t)
+{
+	assert_int_equal(raise(SIGUSR2), 0);
+	hog(t);
+}
+
+/* Nothing is blocked in it, but there is one alternate stack for all. */
+static void tick__not_on_an_alternate_stack(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct sigaction a = { .sa_handler = handle };
+	static char stack[64 * 1024];
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct job j[2];
+
+	(void)state;
+	if (!s)
+		skip();
+	a.sa_flags = SA_ONSTACK | SA_NODEFER;
+	assert_int_equal(sigaction(SIGUSR2, &a, NULL), 0);
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	open_job(&j[0], raise_one);
+	open_job(&j[1], raise_one);
+	tux_sched_put(s, &j[0].task);
+	tux_sched_put(s, &j[1].task);
+	run_for_a_while(s, j, 2);
+	assert_int_equal(atomic_load(&amidst), 0);
+	ss.ss_flags = SS_DISABLE;
+	assert_int_equal(sigaltstack(&ss, NULL), 0);
+	tux_sched_free(s);
+}
+
 static void give_back(struct tux_task *t)
 {
 	job_of(t)->turns++;
@@ -379,6 +488,9 @@ int main(void)
 		cmocka_unit_test(tick__waits_until_the_guard_is_left),
 		cmocka_unit_test(tick__amidst_a_wait_for_a_lock),
 		cmocka_unit_test(tick__amidst_a_system_call),
+		cmocka_unit_test(tick__who_reads_files),
+		cmocka_unit_test(tick__not_with_a_signal_blocked),
+		cmocka_unit_test(tick__not_on_an_alternate_stack),
 		cmocka_unit_test(watcher__sleeps_when_nobody_runs),
 		cmocka_unit_test(overflow__is_reported),
 	};

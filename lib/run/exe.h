@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exe - an allocator that is linked into the executable itself
+ *
+ * Some programs have theirs inside, as Redis has jemalloc.  Its functions are
+ * found by their names in the executable's own table of symbols, if that has not
+ * been stripped; else what it exports.
+ */
+#ifndef TUX_RUN_EXE_H
+#define TUX_RUN_EXE_H
+
+/* Adds them to what is guarded (run/guard.h), the first time it is called.  Not
+ * in a routine.  How many ranges, or -errno. */
+int tux_exe_guard(void);
+
+#endif
