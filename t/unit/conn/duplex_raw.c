@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Plain TCP for good.
+ */
+#include "lone.h"
+
+static void pin__untouched(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(tux_duplex_tx_is_raw(f->d));
+	assert_false(tux_duplex_rx_is_raw(f->d));
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+	assert_true(tux_duplex_tx_is_raw(f->d));
+	assert_true(tux_duplex_rx_is_raw(f->d));
+}
+
+/* The peer may be armed at N, and compares what comes there with the marker. */
+static void pin__waits_for_doubt(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
+	assert_int_equal(announce(f, 0), TUX_NOWHERE);
+	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
+/* Bytes that were read while looking for a marker are not in TCP any more. */
+static void pin__minds_the_spill(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 3);
+	assert_int_equal(get(f, buf, 1), -EAGAIN);
+	arm(f, 2, TUX_NOWHERE);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(get(f, buf, 4), 3);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
+static void pin__too_late(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 5);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(f->d->tx.pinned, 0);
+}
+
+static void raw__not_before_its_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.state = TUX_TX_RAW;
+	f->d->tx.hold = 1;
+	assert_false(tux_duplex_tx_is_raw(f->d));
+	f->d->tx.hold = 0;
+	assert_true(tux_duplex_tx_is_raw(f->d));
+}
+
+/* Each state that is not, or not yet, plain. */
+static void raw__which_states(void **state)
+{
+	struct fixture *f = *state;
+	unsigned i;
+
+	f->d->tx.pinned = 1;
+	for (i = TUX_TX_PLAIN; i <= TUX_TX_RAW; i++) {
+		f->d->tx.state = (uint8_t)i;
+		assert_int_equal(tux_duplex_tx_is_raw(f->d),
+				 i == TUX_TX_PLAIN || i == TUX_TX_RAW);
+	}
+	f->d->tx.state = TUX_TX_PLAIN;
+	f->d->tx.doubt = 1;
+	assert_false(tux_duplex_tx_is_raw(f->d));
+	f->d->tx.shut = 1;
+	assert_true(tux_duplex_tx_is_raw(f->d));
+	f->d->rx.pinned = 1;
+	for (i = TUX_RX_PLAIN; i <= TUX_RX_RAW; i++) {
+		f->d->rx.state = (uint8_t)i;
+		assert_int_equal(tux_duplex_rx_is_raw(f->d),
+				 i == TUX_RX_PLAIN || i == TUX_RX_RAW);
+	}
+	f->d->rx.pinned = 0;
+	assert_true(tux_duplex_rx_is_raw(f->d));
+	/* But first what the ring still has. */
+	tux_pipe_place(&f->d->rxp, 0, "a", 1);
+	tux_pipe_publish(&f->d->rxp, 1);
+	assert_false(tux_duplex_rx_is_raw(f->d));
+}
+
+/* A direction that has moved, or ended on TCP, is not pinned any more. */
+static void pin__not_what_has_moved(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.state = TUX_TX_RING;
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	f->d->tx.state = TUX_TX_RAW;
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(f->d->tx.pinned, 0);
+	assert_int_equal(f->d->rx.pinned, 0);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(pin__untouched),
+		T(pin__waits_for_doubt),
+		T(pin__minds_the_spill),
+		T(pin__too_late),
+		T(raw__not_before_its_frame),
+		T(raw__which_states),
+		T(pin__not_what_has_moved),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The receiver's half of the switch, rule by rule.
+ */
+#include "lone.h"
+
+static void read__stops_at_n(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abcdef", 6);
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	/* No marker stands there: void, and data. */
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_memory_equal(buf, "def", 3);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+}
+
+static void read__marker_switches(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.marker_left, 0);
+	assert_int_equal(f->w.in_at, TUX_MARKER_LEN);
+	assert_true(f->d->rung & TUX_RING_RX);
+}
+
+static void read__marker_in_pieces(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	assert_int_equal(f->d->rx.held, 7);
+	arrive(f, f->d->rx.marker + 7, TUX_MARKER_LEN - 7);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+}
+
+static void read__beginning_then_end_is_data(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.eof = true;
+	assert_int_equal(get(f, buf, 3), 3);
+	assert_true(tux_duplex_poll(f->d) & TUX_CAN_READ);
+	assert_int_equal(get(f, buf + 3, sizeof(buf) - 3), 4);
+	assert_memory_equal(buf, f->d->rx.marker, 7);
+	assert_int_equal(get(f, buf, sizeof(buf)), 0);
+}
+
+/* Into several buffers, the last longer than what is left; or only looked at. */
+static void read__beginning_scattered(void **state)
+{
+	struct fixture *f = *state;
+	char x[3], y[40] = { 0 };
+	struct iovec v[2] = { { x, sizeof(x) }, { y, sizeof(y) } };
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.eof = true;
+	assert_int_equal(tux_duplex_read(f->d, v, 2, true, &f->tcp), 7);
+	assert_int_equal(tux_duplex_readable(f->d), 7);
+	memset(y, 0, sizeof(y));
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 7);
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	assert_memory_equal(x, f->d->rx.marker, 3);
+	assert_memory_equal(y, f->d->rx.marker + 3, 4);
+	assert_int_equal(y[4] | y[5] | y[6] | y[7], 0);
+}
+
+/* A ring that has more and less than the buffers. */
+static void read__ring_scattered(void **state)
+{
+	struct fixture *f = *state;
+	char x[3], y[5];
+	struct iovec v[2] = { { x, sizeof(x) }, { y, sizeof(y) } };
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	tux_pipe_place(&f->d->rxp, 0, "abcdefghijk", 11);
+	tux_pipe_publish(&f->d->rxp, 11);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, true, &f->tcp), 8);
+	assert_memory_equal(y, "defgh", 5);
+	assert_int_equal(tux_pipe_len(&f->d->rxp), 11);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 8);
+	assert_memory_equal(y, "defgh", 5);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 3);
+	assert_memory_equal(x, "ijk", 3);
+	assert_memory_equal(y, "defgh", 5);
+}
+
+/* Looking is not reading: it makes no room, so nobody is told of any. */
+static void read__peek_does_not_ring(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+	struct iovec v = { buf, sizeof(buf) };
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	tux_pipe_place(&f->d->rxp, 0, "abcd", 4);
+	tux_pipe_publish(&f->d->rxp, 4);
+	atomic_store(&f->d->wake_at, 1);
+	atomic_store(&f->d->rung, 0);
+	assert_int_equal(tux_duplex_read(f->d, &v, 1, true, &f->tcp), 4);
+	assert_int_equal(f->d->rung, 0);
+}
+
+static void read__beginning_then_error_is_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	f->w.err = ECONNRESET;
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
+static void read__tux_data_proves(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 2);
+	arrive(f, "ab", 2);
+	tux_pipe_place(&f->d->rxp, 2, "cd", 2);
+	tux_pipe_publish(&f->d->rxp, 4);
+	assert_false(tux_duplex_prove(f->d));	/* "ab" comes first */
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "cd", 2);
+	assert_int_equal(f->d->rx.marker_left, TUX_MARKER_LEN);
+}
+
+static void read__error_once_then_end(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	tux_pipe_place(&f->d->rxp, 0, "ab", 2);
+	tux_pipe_publish(&f->d->rxp, 2);
+	atomic_store(&f->d->err, ECONNRESET);
+	atomic_store(&f->d->rx.eof, 1);
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+	assert_int_equal(get(f, buf, sizeof(buf)), 0);
+}
+
+static void read__rings_when_worth_it(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	tux_pipe_place(&f->d->rxp, 0, "abcd", 4);
+	tux_pipe_publish(&f->d->rxp, 4);
+	atomic_store(&f->d->wake_at, 3);
+	atomic_store(&f->d->rung, 0);
+	assert_int_equal(get(f, buf, 2), 2);
+	assert_int_equal(f->d->rung, 0);
+	assert_int_equal(get(f, buf, 2), 2);
+	assert_int_equal(f->d->rung, TUX_RING_RX);
+}
+
+static void arm__answers_again(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 3, 10);
+	arm(f, 3, 10);
+	assert_false(tux_duplex_arm(f->d, 2, 20, &key, false));
+	arm(f, 4, 20);
+	assert_int_equal(f->d->rx.at, 20);
+}
+
+static void arm__too_late_is_void(void **state)
+{
+	struct fixture *f = *state;
+	char buf[8];
+
+	arrive(f, "abcd", 4);
+	get(f, buf, sizeof(buf));
+	assert_false(tux_duplex_arm(f->d, 1, 2, &key, false));
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	assert_false(tux_duplex_arm(f->d, 1, 2, &key, false));
+}
+
+static void arm__nowhere_disarms(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 5);
+	arm(f, 2, TUX_NOWHERE);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	arm(f, 2, TUX_NOWHERE);
+}
+
+static void arm__pinned_only_disarms(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 5);
+	f->d->rx.pinned = 1;
+	assert_false(tux_duplex_arm(f->d, 2, 6, &key, false));
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+}
+
+/* What it swallows while nothing is armed counts as well. */
+static void swallow__counts_plain(void **state)
+{
+	struct fixture *f = *state;
+
+	tux_duplex_swallow(f->d, (const uint8_t *)"hello", 5);
+	assert_false(tux_duplex_arm(f->d, 1, 4, &key, false));
+	arm(f, 2, 7);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 2);
+	tux_duplex_swallow(f->d, (const uint8_t *)"xx", 2);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN);
+	tux_duplex_swallow(f->d, f->d->rx.marker, 1);
+	tux_duplex_swallow(f->d, (const uint8_t *)"no marker", 9);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	assert_int_equal(f->d->rx.off, 17);
+}
+
+/* A reader that has gone wants no more than there is before N. */
+static void swallow__up_to_n(void **state)
+{
+	struct fixture *f = *state;
+	static uint8_t bytes[40000];
+
+	assert_int_equal(tux_duplex_swallow_want(f->d), 16384);
+	tux_duplex_swallow(f->d, bytes, 100);
+	arm(f, 1, 40100);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 16384);
+	tux_duplex_swallow(f->d, bytes, 16384);
+	tux_duplex_swallow(f->d, bytes, 16384);
+	assert_int_equal(tux_duplex_swallow_want(f->d), 40000 - 2 * 16384);
+	tux_duplex_swallow(f->d, bytes, 40000 - 2 * 16384);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN);
+	tux_duplex_swallow(f->d, f->d->rx.marker, 5);
+	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN - 5);
+	tux_duplex_swallow(f->d, f->d->rx.marker + 5, TUX_MARKER_LEN - 5);
+	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.marker_left, 0);
+	assert_int_equal(f->d->rx.off, 40100);
+}
+
+/* Who is told "not readable" may sleep for ever. */
+static void advance__looks_behind_a_beginning(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.err = ECONNRESET;
+	assert_true(tux_duplex_advance(f->d, &f->tcp));
+	assert_true(tux_duplex_poll(f->d) & TUX_IS_ERR);
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
+/* Before N there is nothing but bytes. */
+static void advance__leaves_what_is_before_n(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 3);
+	arrive(f, f->d->rx.marker, 7);
+	assert_true(tux_duplex_advance(f->d, &f->tcp));
+	assert_int_equal(f->w.in_at, 0);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+}
+
+/* An iovec of no bytes asks for nothing, not even the end. */
+static void read__nothing(void **state)
+{
+	struct fixture *f = *state;
+	char buf[1];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	f->d->rx.eof = 1;
+	atomic_store(&f->d->err, ECONNRESET);
+	assert_int_equal(get(f, buf, 0), 0);
+	assert_int_equal(get(f, buf, 1), -ECONNRESET);
+}
+
+/* An error without an end, and once: then there is only nothing. */
+static void read__error_without_end(void **state)
+{
+	struct fixture *f = *state;
+	char buf[1];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	assert_int_equal(get(f, buf, 1), -EAGAIN);
+	atomic_store(&f->d->err, EIO);
+	assert_int_equal(get(f, buf, 1), -EIO);
+	assert_int_equal(get(f, buf, 1), -EAGAIN);
+}
+
+/* TCP tells an error once, and it may have told the loop. */
+static void read__plain_end_with_an_error(void **state)
+{
+	struct fixture *f = *state;
+	char buf[1];
+
+	f->w.eof = true;
+	atomic_store(&f->d->err, ECONNRESET);
+	assert_int_equal(get(f, buf, 1), -ECONNRESET);
+	assert_int_equal(get(f, buf, 1), 0);
+}
+
+/* What was read as the beginning of a marker comes before what is in TCP. */
+static void read__spill_in_pieces(void **state)
+{
+	struct fixture *f = *state;
+	char buf[8];
+	struct iovec v[2] = { { buf, 2 }, { buf + 2, 2 } };
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, 5);
+	assert_int_equal(get(f, buf, 8), -EAGAIN);
+	arm(f, 2, TUX_NOWHERE);
+	assert_int_equal(f->d->rx.spill_len, 5);
+	assert_int_equal(f->d->rx.off, 5);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, true, &f->tcp), 4);
+	assert_int_equal(f->d->rx.spill_len, 5);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 4);
+	assert_memory_equal(buf, f->d->rx.marker, 4);
+	assert_int_equal(get(f, buf, 8), 1);
+	assert_int_equal(get(f, buf, 8), -EAGAIN);
+}
+
+static void prove__at_n_only(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(tux_duplex_prove(f->d));
+	arm(f, 1, 1);
+	assert_false(tux_duplex_prove(f->d));
+	f->d->rx.off = 1;
+	assert_true(tux_duplex_prove(f->d));
+	assert_true(tux_duplex_prove(f->d));
+	assert_int_equal(f->d->rung & TUX_RING_RX, TUX_RING_RX);
+}
+
+/* The marker's second read, which takes it, finds TCP broken. */
+static ssize_t broken_recv(void *arg, const struct iovec *iov, int n,
+			   bool peek)
+{
+	return peek ? wire_recv(arg, iov, n, true) : -ECONNRESET;
+}
+
+static void read__marker_cannot_be_taken(void **state)
+{
+	struct fixture *f = *state;
+	char buf[8];
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	f->tcp.recv = broken_recv;
+	assert_int_equal(get(f, buf, 8), -ECONNRESET);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+	assert_int_equal(f->d->rx.held, 0);
+}
+
+static void arm__not_once_it_is_on_the_ring(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	assert_false(tux_duplex_arm(f->d, 2, 0, &key, false));
+	assert_int_equal(f->d->rx.gen, 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(read__stops_at_n),
+		T(read__marker_switches),
+		T(read__marker_in_pieces),
+		T(read__beginning_then_end_is_data),
+		T(read__beginning_scattered),
+		T(read__ring_scattered),
+		T(read__peek_does_not_ring),
+		T(read__beginning_then_error_is_nothing),
+		T(read__tux_data_proves),
+		T(read__error_once_then_end),
+		T(read__rings_when_worth_it),
+		T(arm__answers_again),
+		T(arm__too_late_is_void),
+		T(arm__nowhere_disarms),
+		T(arm__pinned_only_disarms),
+		T(swallow__counts_plain),
+		T(swallow__up_to_n),
+		T(advance__looks_behind_a_beginning),
+		T(advance__leaves_what_is_before_n),
+		T(read__nothing),
+		T(read__error_without_end),
+		T(read__plain_end_with_an_error),
+		T(read__spill_in_pieces),
+		T(prove__at_n_only),
+		T(read__marker_cannot_be_taken),
+		T(arm__not_once_it_is_on_the_ring),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sender's half of the switch, rule by rule.
+ */
+#include "lone.h"
+
+static void write__plain_goes_to_tcp(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(put(f, "hello", 5), 5);
+	assert_memory_equal(f->w.out, "hello", 5);
+	assert_int_equal(f->d->tx.off, 5);
+}
+
+static void write__past_n_makes_void(void **state)
+{
+	struct fixture *f = *state;
+
+	put(f, "ab", 2);
+	assert_int_equal(announce(f, 0), 2);
+	assert_int_equal(put(f, "cd", 2), 2);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	tux_duplex_prepared(f->d, f->d->tx.gen);	/* too late */
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_memory_equal(f->w.out, "abcd", 4);
+}
+
+static void write__commits_at_n(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(announce(f, 3), 3);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "abcde", 5), 5);
+	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+	assert_int_equal(f->w.out_len, 3 + TUX_MARKER_LEN);
+	assert_memory_equal(f->w.out + 3, f->d->tx.marker, TUX_MARKER_LEN);
+	assert_int_equal(tux_pipe_len(&f->d->txp), 2);
+	assert_int_equal(tux_pipe_tail(&f->d->txp), 3);
+}
+
+static void write__ring_waits_for_marker(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	f->w.room = 5;
+	assert_int_equal(put(f, "x", 1), -EAGAIN);
+	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+	assert_int_equal(f->d->tx.marker_left, TUX_MARKER_LEN - 5);
+	assert_false(tux_duplex_poll(f->d) & TUX_CAN_WRITE);
+}
+
+static void write__full_tcp_does_not_commit(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	f->w.room = 0;
+	assert_int_equal(put(f, "x", 1), -EAGAIN);
+	assert_int_equal(f->d->tx.state, TUX_TX_ACKED);
+}
+
+static void write__never_completes_marker(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t m[TUX_MARKER_LEN];
+
+	announce(f, 0);
+	memcpy(m, f->d->tx.marker, sizeof(m));
+	assert_int_equal(put(f, m, sizeof(m)), TUX_MARKER_LEN - 1);
+	assert_int_equal(f->d->tx.doubt, 1);
+	assert_int_equal(put(f, m + sizeof(m) - 1, 1), -EAGAIN);
+	/* Taken back, it is only bytes. */
+	assert_true(announce(f, 0) == TUX_NOWHERE);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(f->d->tx.doubt, 0);
+	assert_int_equal(put(f, m + sizeof(m) - 1, 1), 1);
+}
+
+static void write__other_byte_ends_doubt(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	assert_int_equal(put(f, "plain", 5), 5);
+	assert_int_equal(f->d->tx.doubt, 0);
+	assert_int_equal(announce(f, 0), 5);
+}
+
+static void write__ring_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	char buf[CAP + 100] = { 0 };
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, buf, sizeof(buf)), CAP);
+	assert_int_equal(put(f, buf, 1), -EAGAIN);
+	tux_pipe_consume(&f->d->txp, 100);
+	assert_int_equal(put(f, buf, sizeof(buf)), 100);
+}
+
+/* Several pieces, and the ring's end in the midst of one. */
+static void write__gathers_around_the_end(void **state)
+{
+	struct fixture *f = *state;
+	static char buf[CAP], back[CAP];
+	struct iovec v[3] = { { buf, 100 }, { buf + 100, 1900 },
+			      { buf + 2000, 1000 } };
+	unsigned i;
+
+	for (i = 0; i < CAP; i++)
+		buf[i] = (char)(i * 7 + i / 256);
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	put(f, buf, 3000);
+	tux_pipe_consume(&f->d->txp, 2900);
+	assert_int_equal(tux_duplex_write(f->d, v, 3, &f->tcp), 3000);
+	assert_int_equal(tux_pipe_head(&f->d->txp), 6000);
+	tux_pipe_copy(&f->d->txp, 3000, back, 3000);
+	assert_memory_equal(back, buf, 3000);
+}
+
+/* What a generation that ends in the midst of a write leaves of it. */
+static void write__gathers_across_n(void **state)
+{
+	struct fixture *f = *state;
+	char bytes[] = "abcdefgh", back[4];
+	struct iovec v[2] = { { bytes, 3 }, { bytes + 3, 5 } };
+
+	announce(f, 4);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_write(f->d, v, 2, &f->tcp), 8);
+	assert_memory_equal(f->w.out, "abcd", 4);
+	tux_pipe_copy(&f->d->txp, 4, back, 4);
+	assert_memory_equal(back, "efgh", 4);
+}
+
+static void shut__says_who_carries_it(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(tux_duplex_shut(f->d));
+	assert_int_equal(put(f, "x", 1), -EPIPE);
+}
+
+static void shut__in_ring(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	put(f, "x", 1);
+	assert_true(tux_duplex_shut(f->d));
+	assert_int_equal(put(f, "x", 1), -EPIPE);
+}
+
+/* An iovec of no bytes asks for nothing. */
+static void write__nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "a", 1), 1);
+	assert_int_equal(put(f, "", 0), -EAGAIN);
+	assert_int_equal(tux_pipe_len(&f->d->txp), 1);
+}
+
+/* RAW, and its frame is still to come. */
+static void write__raw_waits_for_its_frame(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.state = TUX_TX_RAW;
+	f->d->tx.hold = 1;
+	assert_int_equal(put(f, "a", 1), -EAGAIN);
+	assert_true(tux_duplex_shut(f->d));
+	f->d->tx.shut = f->d->tx.hold = 0;
+	assert_int_equal(put(f, "a", 1), 1);
+	assert_int_equal(f->w.out_len, 1);
+	assert_false(tux_duplex_shut(f->d));
+}
+
+/* The peer has died: the next write is taken, and goes nowhere. */
+static void write__mute_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.mute = 1;
+	assert_int_equal(put(f, "abc", 3), 3);
+	assert_int_equal(f->w.out_len, 0);
+	assert_int_equal(put(f, "abc", 3), 3);
+	assert_int_equal(f->w.out_len, 3);
+}
+
+static void write__error_once(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "a", 1), 1);
+	atomic_store(&f->d->err, ECONNRESET);
+	assert_int_equal(put(f, "a", 1), -ECONNRESET);
+	assert_int_equal(put(f, "a", 1), 1);
+}
+
+static void announce__only_what_may_move(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t at;
+
+	f->d->tx.shut = 1;
+	assert_false(tux_duplex_announce(f->d, 0, &key, true, &at));
+	f->d->tx.shut = 0;
+	f->d->tx.pinned = 1;
+	assert_false(tux_duplex_announce(f->d, 0, &key, true, &at));
+	f->d->tx.pinned = 0;
+	assert_true(tux_duplex_announce(f->d, 7, &key, true, &at));
+	assert_int_equal(at, 7);
+	assert_false(tux_duplex_announce(f->d, 0, &key, true, &at));
+	/* A doubt is taken back even by one that is pinned. */
+	f->d->tx.pinned = 1;
+	tux_duplex_withdraw(f->d);
+	assert_true(tux_duplex_announce(f->d, 0, &key, true, &at));
+	assert_true(at == TUX_NOWHERE);
+}
+
+/* Generation 0 is none. */
+static void announce__generations_go_round(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->tx.gen = UINT32_MAX;
+	announce(f, 0);
+	assert_int_equal(f->d->tx.gen, 1);
+}
+
+static void prepared__of_the_open_one(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen + 1);
+	assert_int_equal(f->d->tx.state, TUX_TX_ANNOUNCED);
+	tux_duplex_withdraw(f->d);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_int_equal(f->d->tx.doubt, 1);
+}
+
+static void withdraw__only_what_is_open(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_true(tux_duplex_at_commit(f->d));
+	tux_duplex_withdraw(f->d);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	f->d->tx.state = TUX_TX_RING;
+	tux_duplex_withdraw(f->d);
+	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+}
+
+static void commit__not_of_one_that_ends(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	assert_false(tux_duplex_at_commit(f->d));
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	f->d->tx.pinned = 1;
+	assert_false(tux_duplex_at_commit(f->d));
+	f->d->tx.pinned = 0;
+	f->d->tx.shut = 1;
+	assert_false(tux_duplex_at_commit(f->d));
+	f->d->tx.shut = 0;
+	f->d->tx.at = 1;
+	assert_false(tux_duplex_at_commit(f->d));
+	f->d->tx.at = 0;
+	assert_true(tux_duplex_at_commit(f->d));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(write__plain_goes_to_tcp),
+		T(write__past_n_makes_void),
+		T(write__commits_at_n),
+		T(write__ring_waits_for_marker),
+		T(write__full_tcp_does_not_commit),
+		T(write__never_completes_marker),
+		T(write__other_byte_ends_doubt),
+		T(write__ring_is_bounded),
+		T(write__gathers_around_the_end),
+		T(write__gathers_across_n),
+		T(shut__says_who_carries_it),
+		T(shut__in_ring),
+		T(write__nothing),
+		T(write__raw_waits_for_its_frame),
+		T(write__mute_once),
+		T(write__error_once),
+		T(announce__only_what_may_move),
+		T(announce__generations_go_round),
+		T(prepared__of_the_open_one),
+		T(withdraw__only_what_is_open),
+		T(commit__not_of_one_that_ends),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
