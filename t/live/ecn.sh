@@ -15,16 +15,16 @@ privilege "$@"
 setup
 hosts
 
-# carried: some megabytes each way; prints what both ends say
+# carried ADDRESS: some megabytes each way; prints what both ends say
 carried()
 {
 	local server client
 
-	start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve $b_addr 1 0
+	start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve "$1" 1 0
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
 	port=$(sed -n 's/^port //p' "$dir/server.out")
-	start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move $b_addr \
+	start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move "$1" \
 		"$port" 1 0
 	wait "$pid"
 	client=$?
@@ -42,18 +42,22 @@ numbers()
 	tr ' ' '\n' <"$dir/$1" | awk -v w="$2" 'hit { print } { hit = $1 == w }'
 }
 
-wire --mark 40
-said=$(carried)
-rc=$?
-cut
-[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
-check "bytes are right" eval '[ $rc = 0 ] || { echo "$said"; false; }'
-for n in $(numbers wire.out ect); do
-	check "ECT(0) on the wire: $n packets" [ "$n" -gt 1000 ]
-done
-for end in client server; do
-	check "the $end's window was reduced" \
-		[ "$(numbers $end.out eased)" -gt 0 ]
-	same "the $end believes the path" 0 "$(numbers $end.out given-up)"
+for address in $b_addr $b_addr6; do
+	wire --mark 40
+	said=$(carried $address)
+	rc=$?
+	cut
+	[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+	check "$address: bytes are right" \
+		eval '[ $rc = 0 ] || { echo "$said"; false; }'
+	for n in $(numbers wire.out ect); do
+		check "ECT(0) on the wire: $n packets" [ "$n" -gt 1000 ]
+	done
+	for end in client server; do
+		check "the $end's window was reduced" \
+			[ "$(numbers $end.out eased)" -gt 0 ]
+		same "the $end believes the path" 0 \
+			"$(numbers $end.out given-up)"
+	done
 done
 finish

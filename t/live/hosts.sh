@@ -9,7 +9,7 @@
 #
 # Source it after t/posix/lib.sh, then privilege "$@", setup, hosts, wire.
 
-a_addr=10.77.0.1 b_addr=10.77.0.2
+a_addr=10.77.0.1 b_addr=10.77.0.2 a_addr6=fd77::1 b_addr6=fd77::2
 ns_a='' ns_b='' ns_m=''	# what the namespaces are called
 a=() m=() b=()		# the words that put a program there
 forwarder=$build/t/live/forwarder
@@ -61,8 +61,8 @@ hosts()
 	ns_a=$(host a) && ns_b=$(host b) && ns_m=$(host m) &&
 		join "$ns_m" "$ns_a" a0 $a_addr &&
 		join "$ns_m" "$ns_b" b0 $b_addr &&
-		ip -n "$ns_a" addr add fd77::1/64 dev veth0 nodad &&
-		ip -n "$ns_b" addr add fd77::2/64 dev veth0 nodad ||
+		ip -n "$ns_a" addr add $a_addr6/64 dev veth0 nodad &&
+		ip -n "$ns_b" addr add $b_addr6/64 dev veth0 nodad ||
 		cannot "could not make the network namespaces"
 	a=(nsenter "--net=/run/netns/$ns_a")
 	b=(nsenter "--net=/run/netns/$ns_b")

@@ -28,33 +28,44 @@ least()
 		head -n 1
 }
 
-# Megabytes each way, over a wire so slow that they take a second.
-wire --rate 8000000 --longest 1000
-start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve $b_addr 1 0
-server_pid=$pid
-wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
-port=$(sed -n 's/^port //p' "$dir/server.out")
-start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move $b_addr "$port" 1 0
-client_pid=$pid
-wait_for 10 client_is moved
-sleep 0.1
-kill -USR2 "$wire_pid"
-wait "$client_pid"
-client=$?
-[ $client = 0 ] || kill "$server_pid"
-wait "$server_pid"
-server=$?
-cut
-said=$(cat "$dir"/server.{out,err} "$dir"/client.{out,err})
-[ $client != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+# narrows ADDRESS: megabytes each way, over a wire so slow that they take a
+# second.  Sets $client, $server and $said.
+narrows()
+{
+	wire --rate 8000000 --longest 1000
+	rm -f "$dir/server.out"		# the last one's port
+	start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve "$1" 1 0
+	server_pid=$pid
+	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+	port=$(sed -n 's/^port //p' "$dir/server.out")
+	start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move "$1" \
+		"$port" 1 0
+	client_pid=$pid
+	wait_for 10 client_is moved
+	sleep 0.1
+	kill -USR2 "$wire_pid"
+	wait "$client_pid"
+	client=$?
+	[ $client = 0 ] || kill "$server_pid"
+	wait "$server_pid"
+	server=$?
+	cut
+	said=$(cat "$dir"/server.{out,err} "$dir"/client.{out,err})
+}
 
-check "bytes are right, and both ends on Tux" \
-	eval '[ $client = 0 ] && [ $server = 0 ] || { echo "$said"; false; }'
-check "long packets vanished each way" [ "$(least too-long)" -gt 0 ]
-check "shorter ones carried on each way" [ "$(least fitting)" -gt 2000 ]
-counted fragments
-same "none was a fragment" 0 "$count"
-# FIN goes there whatever the path: 16 bytes each way, perhaps sent again.
-counted tcp-bytes
-check "TCP carried none of it: $count bytes" [ "$count" -lt 1000 ]
+for address in $b_addr $b_addr6; do
+	narrows $address
+	[ $client != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+	check "$address: bytes are right, and both ends on Tux" eval \
+		'[ $client = 0 ] && [ $server = 0 ] || { echo "$said"; false; }'
+	check "long packets vanished each way" [ "$(least too-long)" -gt 0 ]
+	check "shorter ones carried on each way" \
+		[ "$(least fitting)" -gt 2000 ]
+	counted fragments
+	same "none was a fragment" 0 "$count"
+	# FIN goes there whatever the path: 16 bytes each way, perhaps sent
+	# again.
+	counted tcp-bytes
+	check "TCP carried none of it: $count bytes" [ "$count" -lt 1000 ]
+done
 finish

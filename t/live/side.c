@@ -127,7 +127,7 @@ int side_listen_at(struct tux_stack *s, const char *ip, uint16_t *port)
 		if (fd >= 0)
 			close(fd);
 		fd = listen_somewhere(s, ip, &a);
-		r = tux_stack_listen(s, fd, &a, true, false);
+		r = tux_stack_listen(s, fd, &a, tux_addr_is_v4(&a), false);
 	} while (r == -TUX_REASON_PORT_TAKEN);
 	assert(!r);
 	*port = a.port;
