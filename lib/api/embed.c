@@ -41,7 +41,23 @@ int tux_flat_embed(struct tux *t)
 	err = watch(t, t->epfd);
 	if (!err)
 		err = watch(t, t->w.fd);
-	return err ? err : watch(t, t->timer_fd);
+	if (!err)
+		err = watch(t, t->timer_fd);
+	tux_flat_beckon(t);
+	return err;
+}
+
+void tux_flat_beckon(struct tux *t)
+{
+	tux_wake_kick(t->w.fd);
+	t->dozing = true;
+}
+
+void tux_flat_awake(struct tux *t)
+{
+	if (t->dozing)
+		tux_flat_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
+	t->dozing = false;
 }
 
 void tux_flat_unembed(struct tux *t)
@@ -114,9 +130,7 @@ static void wake_up(struct tux *t)
 {
 	if (t->l && !t->aboard)
 		t->aboard = tux_driver_board(t->d);
-	if (t->dozing)
-		tux_flat_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
-	t->dozing = false;
+	tux_flat_awake(t);
 	/* It stays readable until it is set anew. */
 	if (t->timer_at <= tux_clock_read())
 		set_timer(t, TUX_NEVER);

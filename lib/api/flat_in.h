@@ -192,6 +192,7 @@ struct tux {
 	struct tux_list services, paused, closing, dead;
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;
+	bool paused_said;
 	struct tux_connection *at;	/* the table */
 	struct tux_connection *free;
 	uint32_t used;
@@ -202,7 +203,7 @@ struct tux {
 	tux_time timer_at;
 	int watched[TUX_LOOP_FDS];
 	unsigned watched_n;
-	bool dozing;
+	bool dozing;			/* between turns */
 
 	/* looking */
 	uint64_t turns, callbacks, messages, sleeps;
@@ -246,6 +247,11 @@ void tux_flat_ring(struct tux *t);
 
 int tux_flat_embed(struct tux *t);
 void tux_flat_unembed(struct tux *t);
+
+/* Nobody drives: tux_fd() is readable until somebody does.  And: somebody does
+ * again. */
+void tux_flat_beckon(struct tux *t);
+void tux_flat_awake(struct tux *t);
 
 /* ---- service.c ---- */
 

@@ -211,7 +211,9 @@ static void pause_it(struct tux_listener *l, int err)
 	t->refused++;
 	if (!tux_list_empty(&l->pause))
 		return;
-	tux_flat_say(t, "cannot accept", err);
+	if (!t->paused_said)
+		tux_flat_say(t, "cannot accept", err);
+	t->paused_said = true;
 	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->fd, NULL);
 	tux_list_push(&t->paused, &l->pause);
 	t->paused_until = t->now + TUX_MSEC(PAUSE_MS);
@@ -241,6 +243,7 @@ static int accept_one(struct tux_listener *l)
 		tux_sys_close(fd);
 		return -ENOBUFS;
 	}
+	l->s->t->paused_said = false;
 	atomic_store(&c->why, l->why);
 	tux_flat_established(c);
 	return 0;

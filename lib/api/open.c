@@ -338,8 +338,7 @@ void tux_close(struct tux *t)
 	if (!t || t->forked || tux_flat_begin(t))
 		return;
 	atomic_store(&t->stop, 0);
-	if (t->dozing)
-		tux_flat_rouse(t, TUX_NAP_BELL);
+	tux_flat_awake(t);
 	wind_up(t);
 	strike_off(t);
 	TUX_LIST_EACH_SAFE(n, m, &t->services)

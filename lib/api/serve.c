@@ -237,8 +237,10 @@ int tux_run(struct tux *t)
 
 	if (err)
 		return err;
+	tux_flat_awake(t);
 	tux_flat_drive(t, &t->stop, TUX_NEVER);
 	atomic_store(&t->stop, 0);
+	tux_flat_beckon(t);
 	tux_flat_end(t);
 	return 0;
 }
