@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sends each WORD as a message, and prints what comes back.
+ *
+ *   message_client ADDRESS PORT WORD...
+ *
+ * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tux.h>
+
+static char **words;		/* still to be sent, */
+static int answers;		/* and to be answered */
+static int result;
+
+/* As many as there is room for; the rest when there is again. */
+static void send_words(struct tux_connection *c, void *arg)
+{
+	(void)arg;
+	while (*words && !tux_send(c, *words, strlen(*words), TUX_ORDERED))
+		words++;
+}
+
+static void on_message(struct tux_connection *c, struct tux_message *m,
+		       unsigned n, void *arg)
+{
+	unsigned i;
+
+	(void)arg;
+	for (i = 0; i < n; i++)
+		printf("%.*s\n", (int)m[i].len, (const char *)m[i].p);
+	answers -= (int)n;
+	if (!answers)
+		tux_disconnect(c);
+}
+
+static void on_gone(struct tux_connection *c, int err, void *arg)
+{
+	(void)arg;
+	result = err;
+	tux_stop(tux_of(c));
+}
+
+int main(int argc, char **argv)
+{
+	struct tux_opts o = {
+		.size = sizeof(o),
+		.ifname = getenv("TUX_UDP"),
+		.backend = getenv("TUX_UDP") ? TUX_BACKEND_UDP :
+					       TUX_BACKEND_XDP,
+	};
+	struct tux_service *s;
+	struct tux *t;
+
+	if (argc < 4 || tux_open(&t, &o) || tux_service_new(t, &s)) {
+		fputs("usage: message_client ADDRESS PORT WORD...\n", stderr);
+		return 2;
+	}
+	words = argv + 3;
+	answers = argc - 3;
+	tux_on_open(s, send_words, NULL);
+	tux_on_room(s, send_words, NULL);
+	tux_on_message(s, on_message, NULL);
+	tux_on_gone(s, on_gone, NULL);
+	result = -tux_connect(s, argv[1], (uint16_t)atoi(argv[2]), NULL, NULL);
+	if (!result)
+		tux_run(t);
+	tux_close(t);
+	if (result)
+		fprintf(stderr, "message_client: %s\n", strerror(result));
+	return result != 0;
+}

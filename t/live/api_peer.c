@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * api_peer - a server of tux.h that echoes, and clients for it
+ *
+ *   api_peer serve IO INTERFACE HOST
+ *   api_peer stream IO INTERFACE HOST PORT BYTES
+ *   api_peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
+ *   api_peer plain HOST PORT BYTES
+ *
+ * IO is xdp, udp or tcp.  The server, one service for streams and messages,
+ * prints "port N", and what it knows of each connection when that goes.  The
+ * clients check every byte that comes back, and print the same; "plain" uses
+ * sockets.  Each message is sent when an answer comes, WINDOW of them at a
+ * time.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <tux.h>
+
+#include "io/clock.h"
+
+enum { CHUNK = 65536, LIMIT_S = 120 };
+
+static struct tux *stack;
+static int failed;
+
+static void fail(const char *what)
+{
+	printf("wrong: %s\n", what);
+	failed = 1;
+	if (stack)
+		tux_stop(stack);
+}
+
+static struct tux *begin(const char *io, const char *ifname)
+{
+	struct tux_opts o = {
+		.size = sizeof(o), .ifname = ifname,
+		.backend = !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
+			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
+			   TUX_BACKEND_TCP,
+	};
+	int err = tux_open(&stack, &o);
+
+	if (err) {
+		fprintf(stderr, "api_peer: %s\n", strerror(-err));
+		exit(1);
+	}
+	return stack;
+}
+
+static void print_gone(struct tux_connection *c, int err, void *arg)
+{
+	struct tux_connection_stats s;
+
+	(void)arg;
+	tux_connection_stats(c, &s, sizeof(s));
+	printf("gone %d tcp %" PRIu64 " %" PRIu64 " tux %" PRIu64 " %" PRIu64
+	       " messages %" PRIu64 " %" PRIu64 " reason %s\n", err,
+	       s.tcp_rx, s.tcp_tx, s.tux_rx, s.tux_tx, s.messages_rx,
+	       s.messages_tx, tux_reason_word(s.reason));
+}
+
+static uint8_t byte_at(uint64_t off)
+{
+	return (uint8_t)(off * 31 + (off >> 9));
+}
+
+static void fill(uint8_t *p, size_t n, uint64_t off)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		p[i] = byte_at(off + i);
+}
+
+static int same(const uint8_t *p, size_t n, uint64_t off)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (p[i] != byte_at(off + i))
+			return 0;
+	return 1;
+}
+
+/* ---- the server ---- */
+
+struct echo {
+	char buf[CHUNK];
+	size_t from, to;
+};
+
+static void on_open(struct tux_connection *c, void *arg)
+{
+	(void)arg;
+	tux_set_user(c, calloc(1, sizeof(struct echo)));
+}
+
+static void on_stream(struct tux_connection *c, void *arg)
+{
+	struct echo *e = tux_user(c);
+	ssize_t k;
+
+	(void)arg;
+	for (;;) {
+		while (e->from < e->to) {
+			k = tux_write(c, e->buf + e->from, e->to - e->from);
+			if (k <= 0)
+				return;
+			e->from += (size_t)k;
+		}
+		k = tux_read(c, e->buf, sizeof(e->buf));
+		if (k == 0)
+			tux_disconnect(c);
+		if (k <= 0)
+			return;
+		e->from = 0;
+		e->to = (size_t)k;
+	}
+}
+
+static void on_message(struct tux_connection *c, struct tux_message *m,
+		       unsigned n, void *arg)
+{
+	unsigned i;
+
+	(void)arg;
+	for (i = 0; i < n; i++)
+		while (tux_send(c, m[i].p, m[i].len, m[i].flags) == -EAGAIN)
+			tux_yield();
+}
+
+static void on_gone(struct tux_connection *c, int err, void *arg)
+{
+	print_gone(c, err, arg);
+	free(tux_user(c));
+}
+
+static void on_term(int sig)
+{
+	(void)sig;
+	tux_stop(stack);
+}
+
+static int serve(char **argv)
+{
+	struct tux *t = begin(argv[2], argv[3]);
+	struct tux_service *s;
+	int err = tux_service_new(t, &s);
+
+	signal(SIGTERM, on_term);
+	tux_on_open(s, on_open, NULL);
+	tux_on_stream(s, on_stream, NULL);
+	tux_on_room(s, on_stream, NULL);
+	tux_on_message(s, on_message, NULL);
+	tux_on_gone(s, on_gone, NULL);
+	if (!err)
+		err = tux_listen(s, argv[4], 0);
+	printf("port %d\n", tux_port(s));
+	if (!err)
+		err = tux_run(t);
+	tux_close(t);
+	return err != 0;
+}
+
+/* ---- a client with a stream ---- */
+
+static uint64_t total, out, in;
+
+static void pour(struct tux_connection *c, void *arg)
+{
+	static uint8_t p[CHUNK];
+
+	(void)arg;
+	while (out < total) {
+		size_t n = total - out < sizeof(p) ? (size_t)(total - out) :
+						     sizeof(p);
+		ssize_t k;
+
+		fill(p, n, out);
+		k = tux_write(c, p, n);
+		if (k <= 0)
+			return;
+		out += (uint64_t)k;
+	}
+	if (out++ == total)
+		tux_shut(c);
+}
+
+static void drink(struct tux_connection *c, void *arg)
+{
+	static uint8_t p[CHUNK];
+	ssize_t k;
+
+	(void)arg;
+	while ((k = tux_read(c, p, sizeof(p))) > 0) {
+		if (!same(p, (size_t)k, in))
+			fail("a byte");
+		in += (uint64_t)k;
+	}
+	if (k == 0)
+		tux_disconnect(c);
+}
+
+static void stop(struct tux_connection *c, int err, void *arg)
+{
+	print_gone(c, err, arg);
+	if (err)
+		fail(strerror(err));
+	tux_stop(tux_of(c));
+}
+
+static int stream(char **argv)
+{
+	struct tux *t = begin(argv[2], argv[3]);
+	struct tux_service *s;
+	int err = tux_service_new(t, &s);
+
+	total = strtoull(argv[6], NULL, 10);
+	tux_on_open(s, pour, NULL);
+	tux_on_room(s, pour, NULL);
+	tux_on_stream(s, drink, NULL);
+	tux_on_gone(s, stop, NULL);
+	if (!err)
+		err = tux_connect(s, argv[4], (uint16_t)atoi(argv[5]), NULL,
+				  NULL);
+	if (!err)
+		err = tux_run(t);
+	tux_close(t);
+	return err || failed || in != total;
+}
+
+/* ---- a client with messages ---- */
+
+static struct talk {
+	uint64_t sent, come;
+} *talks;
+static uint64_t count, size, window;
+static unsigned left;
+static tux_time began;
+
+static void more(struct tux_connection *c, void *arg)
+{
+	struct talk *k = tux_user(c);
+	uint8_t p[CHUNK];
+
+	(void)arg;
+	while (k->sent < count && k->sent < k->come + window) {
+		fill(p, size, k->sent);
+		if (tux_send(c, p, size, TUX_ORDERED))
+			return;
+		k->sent++;
+	}
+}
+
+static void on_answer(struct tux_connection *c, struct tux_message *m,
+		      unsigned n, void *arg)
+{
+	struct talk *k = tux_user(c);
+	unsigned i;
+
+	for (i = 0; i < n; i++, k->come++)
+		if (m[i].len != size || !same(m[i].p, size, k->come))
+			fail("a message");
+	if (k->come == count)
+		tux_disconnect(c);
+	else
+		more(c, arg);
+}
+
+static void stop_last(struct tux_connection *c, int err, void *arg)
+{
+	if (err)
+		fail(strerror(err));
+	if (--left)
+		return;
+	print_gone(c, err, arg);
+	tux_stop(tux_of(c));
+}
+
+static int message(char **argv)
+{
+	struct tux *t = begin(argv[2], argv[3]);
+	unsigned i, n = left = (unsigned)atoi(argv[9]);
+	struct tux_service *s;
+	int err = tux_service_new(t, &s);
+	double took;
+
+	count = strtoull(argv[6], NULL, 10);
+	size = strtoull(argv[7], NULL, 10);
+	window = strtoull(argv[8], NULL, 10);
+	talks = calloc(n, sizeof(*talks));
+	tux_on_open(s, more, NULL);
+	tux_on_room(s, more, NULL);
+	tux_on_message(s, on_answer, NULL);
+	tux_on_gone(s, stop_last, NULL);
+	began = tux_clock_read();
+	for (i = 0; i < n && !err; i++)
+		err = tux_connect(s, argv[4], (uint16_t)atoi(argv[5]),
+				  &talks[i], NULL);
+	if (!err)
+		err = tux_run(t);
+	took = (double)(tux_clock_read() - began) / 1e9;
+	printf("rate %.0f\n", (double)(count * n) / took);
+	tux_close(t);
+	return err || failed;
+}
+
+/* ---- a client that knows nothing of Tux ---- */
+
+static void *pump(void *arg)
+{
+	int fd = *(int *)arg;
+	uint64_t off = 0;
+	uint8_t p[4096];
+
+	while (off < total) {
+		size_t n = total - off < sizeof(p) ? (size_t)(total - off) :
+						     sizeof(p);
+		size_t at = 0;
+		ssize_t k;
+
+		fill(p, n, off);
+		for (; at < n; at += (size_t)k) {
+			k = send(fd, p + at, n - at, MSG_NOSIGNAL);
+			if (k <= 0)
+				return arg;
+		}
+		off += n;
+	}
+	shutdown(fd, SHUT_WR);
+	return NULL;
+}
+
+static int plain(char **argv)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)atoi(argv[3])) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	uint8_t p[CHUNK];
+	pthread_t thread;
+	ssize_t k;
+
+	total = strtoull(argv[4], NULL, 10);
+	inet_pton(AF_INET, argv[2], &a.sin_addr);
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) ||
+	    pthread_create(&thread, NULL, pump, &fd))
+		return 1;
+	while ((k = read(fd, p, sizeof(p))) > 0) {
+		if (!same(p, (size_t)k, in))
+			fail("a byte");
+		in += (uint64_t)k;
+	}
+	pthread_join(thread, NULL);
+	close(fd);
+	return k || failed || in != total;
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	alarm(LIMIT_S);
+	if (argc == 5 && !strcmp(argv[1], "serve"))
+		return serve(argv);
+	if (argc == 7 && !strcmp(argv[1], "stream"))
+		return stream(argv);
+	if (argc == 10 && !strcmp(argv[1], "message"))
+		return message(argv);
+	if (argc == 5 && !strcmp(argv[1], "plain"))
+		return plain(argv);
+	fputs("usage: api_peer serve|stream|message|plain ...\n", stderr);
+	return 2;
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp_api - one server of tux.h over AF_XDP, and at the same time clients of
+# three kinds: with sockets, with sockets under tuxrun, and of tux.h; each gets
+# its bytes, and the server knows which way they came
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+
+peer=$build/t/live/api_peer
+bytes=20000000
+need "$peer" ip nsenter
+privilege "$@"
+setup
+pair
+
+# goes NAME WORDS...: a client on host a, in the background
+goes()
+{
+	local name=$1
+
+	shift
+	start "$name" "${a[@]}" "$@"
+	pids[$name]=$pid
+}
+
+# ends CASE NAME: waits for that client
+ends()
+{
+	wait "${pids[$2]}"
+	same "$1" 0 $?
+	tail -n 2 "$dir/$2.out" "$dir/$2.err" | sed 's/^/# /'
+}
+
+# gone PATTERN: how many connections did the server tell so of?
+gone()
+{
+	grep -c "^gone 0 $1" "$dir/server.out"
+}
+
+declare -A pids
+start server "${b[@]}" "$peer" serve xdp veth0 $b_addr
+server=$pid
+wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+port=$(sed -n 's/^port //p' "$dir/server.out")
+
+goes plain "$peer" plain $b_addr "$port" $bytes
+goes tuxrun "${tux[@]}" "$peer" plain $b_addr "$port" $bytes
+ends "sockets get every byte" plain
+ends "under tuxrun, too" tuxrun
+goes stream "$peer" stream xdp veth0 $b_addr "$port" $bytes
+ends "a stream of tux.h" stream
+goes message "$peer" message xdp veth0 $b_addr "$port" 100000 64 32 1
+ends "messages" message
+goes crowd "$peer" message xdp veth0 $b_addr "$port" 20 64 1 1000
+ends "a thousand connections" crowd
+wait_for 10 eval '[ "$(gone "")" -ge 1004 ]'
+sed -n '1,/messages 100000/p' "$dir/server.out" | sed 's/^/# /'
+sed -n 's/^rate/# messages a second:/p' "$dir/message.out"
+same "each was told gone, once" 1004 "$(gone "")"
+same "one never left TCP" 1 "$(gone "tcp $bytes $bytes tux 0 0 .* not-announced")"
+same "two went on to Tux" 2 \
+	"$(gone "tcp [0-9]* [0-9]* tux [1-9][0-9]* [1-9][0-9]* messages 0 0")"
+same "messages were counted" 1 "$(gone ".* messages 100000 100000")"
+same "in the crowd, too" 1000 "$(gone ".* messages 20 20")"
+kill -TERM $server
+wait $server
+same "the server ends when told" 0 $?
+check "nothing is left" wait_for 5 none_attached
+finish
