@@ -144,6 +144,53 @@ static void spurious__the_cubic_is_as_before(void **state)
 	assert_int_equal(cc.w.cubic.w_max, was.w_max);
 }
 
+/* In congestion avoidance, with @w_max where the last loss was: a window is
+ * acknowledged at once, @ms after the epoch began. */
+static void avoid(uint64_t cwnd, uint64_t w_max, unsigned ms)
+{
+	struct tux_cc_ack a = { .sent_at = now, .full = true };
+
+	tux_cc_init(&cc, &tux_cc_cubic, MSS);
+	cc.w.cwnd = cwnd;
+	cc.w.ssthresh = 1;
+	cc.w.cubic.w_max = w_max;
+	now = a.sent_at = TUX_SEC(1000);
+	a.bytes = 1;
+	tux_cc_acked(&cc, &a, now);
+	cc.w.cwnd = cwnd;
+	now += TUX_MSEC(ms);
+	a.sent_at = now;
+	a.bytes = cwnd;
+	tux_cc_acked(&cc, &a, now);
+}
+
+/* 50 segments to go, divided by 0.4: the cube of 5. */
+static void acked__k_to_the_millisecond(void **state)
+{
+	(void)state;
+	avoid(100 * MSS, 150 * MSS, 1);
+	assert_int_equal(cc.w.cubic.k, 5000);
+	avoid(100 * MSS, 150 * MSS - 1, 1);
+	assert_int_equal(cc.w.cubic.k, 4999);
+	avoid(100 * MSS, 50 * MSS, 1);
+	assert_int_equal(cc.w.cubic.k, 0);
+}
+
+/* 0.4 segments by the cube of the seconds since, and no more than half of the
+ * window at once. */
+static void acked__the_cubic_to_the_byte(void **state)
+{
+	(void)state;
+	avoid(200000 * MSS, 0, 60000);
+	assert_int_equal(cc.w.cwnd, 286400 * MSS);
+	avoid(200000 * MSS, 0, 59000);
+	assert_int_equal(cc.w.cwnd, 200000 * MSS + 82151600);
+	avoid(200000 * MSS, 0, 90000);
+	assert_int_equal(cc.w.cwnd, 286400 * MSS);
+	avoid(100000 * MSS, 0, 60000);
+	assert_int_equal(cc.w.cwnd, 150000 * MSS);
+}
+
 static void acked__the_largest_numbers(void **state)
 {
 	(void)state;
@@ -187,6 +234,8 @@ int main(void)
 		cmocka_unit_test(idle__does_not_count_as_time),
 		cmocka_unit_test(timeout__one_packet_and_slow_start),
 		cmocka_unit_test(spurious__the_cubic_is_as_before),
+		cmocka_unit_test(acked__k_to_the_millisecond),
+		cmocka_unit_test(acked__the_cubic_to_the_byte),
 		cmocka_unit_test(acked__the_largest_numbers),
 		cmocka_unit_test(acked__from_the_largest_window),
 	};

@@ -80,6 +80,25 @@ static void acked__few_samples_say_nothing(void **state)
 			 TUX_HYSTART_FAST);
 }
 
+/* The last of as many samples as count speaks, in each round anew. */
+static void acked__neither_sooner_nor_later(void **state)
+{
+	enum tux_hystart_pace p;
+	unsigned i;
+
+	(void)state;
+	start();
+	round_of(40);
+	now += TUX_MSEC(90);
+	for (i = 1; i < TUX_HYSTART_SAMPLES; i++) {
+		p = tux_hystart_acked(&h, i == 1 ? now : now - 1, TUX_MSEC(90),
+				      now);
+		assert_int_equal(p, TUX_HYSTART_FAST);
+	}
+	assert_int_equal(tux_hystart_acked(&h, now - 1, TUX_MSEC(90), now),
+			 TUX_HYSTART_SLOW);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -89,6 +108,7 @@ int main(void)
 		cmocka_unit_test(acked__shorter_again_was_no_queue),
 		cmocka_unit_test(acked__the_margin_has_bounds),
 		cmocka_unit_test(acked__few_samples_say_nothing),
+		cmocka_unit_test(acked__neither_sooner_nor_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
