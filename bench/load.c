@@ -32,7 +32,10 @@ static const char usage_text[] =
 "  --protocol NAME   what to ask (echo):";
 
 static const char usage_options[] =
-"  --transport NAME  how bytes travel (tcp): tcp\n"
+"  --transport NAME  how bytes travel (tcp): tcp, or by the library, linked\n"
+"                    in: messages (echo only), stream\n"
+"  --interface NAME  of the library: only over it; any but lo else\n"
+"  --udp             of the library: UDP sockets, not AF_XDP\n"
 "  --size BYTES      of a value or an echo (64)\n"
 "  --keys N          different keys (1000)\n"
 "  --connections N   (1)\n"
@@ -82,6 +85,7 @@ static const struct option options[] = {
 	{ "requests", 1, 0, 'n' }, { "warm-up", 1, 0, 'w' },
 	{ "go", 1, 0, 'g' }, { "quiet", 1, 0, 'q' }, { "seed", 1, 0, 's' },
 	{ "spin", 0, 0, 'S' }, { "cpu-of", 1, 0, 'C' },
+	{ "interface", 1, 0, 'i' }, { "udp", 0, 0, 'u' },
 	{ "help", 0, 0, 'H' }, { 0 },
 };
 
@@ -126,6 +130,8 @@ static void take(struct load *l, struct report *rep, int k, const char *what)
 	case 'q': l->quiet = option_seconds(what, optarg); break;
 	case 's': o->seed = option_number(what, optarg, 0, UINT64_MAX); break;
 	case 'S': o->to.spin = true; break;
+	case 'i': o->to.interface = optarg; break;
+	case 'u': o->to.udp = true; break;
 	case 'C': add_process(rep, optarg); break;
 	case 'H': usage(stdout, 0); break;
 	default: usage(stderr, 2);
@@ -140,6 +146,10 @@ static void parse(struct load *l, struct report *rep, int argc, char **argv)
 		take(l, rep, k, options[i].name);
 	if (optind != argc || !l->run.to.port)
 		usage(stderr, 2);
+	if (l->run.transport == &transport_messages &&
+	    l->run.talk != &talk_echo)
+		option_fail(2, "messages are for echo");
+	l->run.to.record = l->run.size;
 }
 
 /* Descriptors for all connections; sleeps that end when they are told to. */
@@ -154,14 +164,22 @@ static void prepare(void)
 	prctl(PR_SET_TIMERSLACK, 1);
 }
 
+static uint32_t moved(struct run *r)
+{
+	return r->by->ops->moved ? r->by->ops->moved(r->by) : r->o.conns;
+}
+
 static void warm_up(struct run *r, const struct load *l)
 {
 	tux_time end = tux_clock_read() + GO_WITHIN;
 
 	if (l->warmup)
 		run_ask(r, l->warmup, 0, false);
-	while (l->go && access(l->go, F_OK) && tux_clock_read() < end)
+	while (((l->go && access(l->go, F_OK)) || moved(r) < r->o.conns) &&
+	       tux_clock_read() < end)
 		run_ask(r, GO_LOOK, 0, false);
+	if (r->by->ops->moved)
+		printf("moved=%u\n", moved(r));
 }
 
 static void be_quiet(struct run *r, const struct load *l)

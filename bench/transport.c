@@ -5,6 +5,8 @@
 
 static const struct transport_ops *const all[] = {
 	&transport_tcp,
+	&transport_messages,
+	&transport_stream,
 };
 
 const struct transport_ops *transport_find(const char *name)

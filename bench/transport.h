@@ -23,6 +23,10 @@ struct transport_opts {
 	const char *host;
 	uint16_t port;
 	bool spin;			/* wait() returns at once */
+	/* of those that are not sockets */
+	const char *interface;		/* NULL: any but lo */
+	bool udp;			/* UDP sockets, not AF_XDP */
+	uint32_t record;		/* messages: the length of each */
 };
 
 struct transport_ops {
@@ -45,6 +49,9 @@ struct transport_ops {
 	/* Until something is ready or @until comes: puts the users that are
 	 * ready into @ready, at most TRANSPORT_READY; returns how many. */
 	int (*wait)(struct transport *t, tux_time until, void **ready);
+
+	/* How many connections are on Tux, both ways.  NULL: it cannot tell. */
+	uint32_t (*moved)(struct transport *t);
 };
 
 struct transport {
@@ -53,6 +60,9 @@ struct transport {
 
 /* Sockets of the C library: kernel TCP, and Tux under tuxrun. */
 extern const struct transport_ops transport_tcp;
+
+/* The library's own, linked in: messages, each of one record, or the stream. */
+extern const struct transport_ops transport_messages, transport_stream;
 
 /* NULL: there is none of that name. */
 const struct transport_ops *transport_find(const char *name);
