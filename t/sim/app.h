@@ -101,6 +101,7 @@ struct sim_end {
 	bool rawed;
 	struct sim_msg *msg;	/* its messages: all, and those handed in */
 	unsigned msg_n, msg_cap, msg_next;
+	unsigned msg_told;	/* up to here, what became of each is known */
 	unsigned msg_got;	/* of the peer's */
 	int msg_err;		/* what sending said last, but for -EAGAIN */
 	struct tux_msg kept[SIM_KEEP];

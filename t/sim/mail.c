@@ -93,7 +93,9 @@ static void take_word(struct sim_end *e)
 	int err;
 
 	while (tux_msgbox_settled(e->box, &ref, &err)) {
-		for (i = 0; i < e->msg_next; i++) {
+		while (e->msg_told < e->msg_next && e->msg[e->msg_told].settled)
+			e->msg_told++;
+		for (i = e->msg_told; i < e->msg_next; i++) {
 			if (e->msg[i].ref == ref && !e->msg[i].settled)
 				break;
 		}

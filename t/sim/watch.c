@@ -155,22 +155,29 @@ static unsigned msg_in_state(const struct tux_messages *g,
 	}
 }
 
-static void move_to(struct sim_end *e, unsigned machine, uint8_t *at,
-		    unsigned to)
+static void moved(struct sim_end *e, unsigned machine, unsigned from,
+		  unsigned to)
 {
 	const struct sim_state_table *m = &sim_machines[machine];
 	struct sim_seen *seen = e->conn->s->seen;
-	unsigned from = *at;
 
-	if (from == to)
-		return;
-	*at = (uint8_t)to;
 	seen->state[machine][to]++;
 	seen->move[machine][from][to]++;
 	if (!((m->must[from] | m->may[from]) >> to & 1))
 		sim_fail(e->conn->s, "%c%u: %s goes from %s to %s",
 			 e->host->name, e->conn->i, m->name, m->state[from],
 			 m->state[to]);
+}
+
+static inline void move_to(struct sim_end *e, unsigned machine, uint8_t *at,
+			   unsigned to)
+{
+	unsigned from = *at;
+
+	if (from == to)
+		return;
+	*at = (uint8_t)to;
+	moved(e, machine, from, to);
 }
 
 /* Slots that were left are empty, those in between have a state. */
