@@ -420,9 +420,9 @@ static void *torture(void *arg)
 	}
 	open_works();
 	tux_sched_run(sched);		/* starts who watches us */
-	torture_turn_start(o.slice);
 	start_watch();
 	start_works();
+	torture_turn_start(o.slice);
 	run();
 	join_threads();
 	preemptions = tux_sched_stats(sched)->preemptions;

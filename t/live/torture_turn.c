@@ -18,7 +18,7 @@ enum {
 	SLICES = 10,		/* that a turn may be late by itself */
 	NOISE_MS = 20,		/* and what no counter of ours explains */
 	LOOK_MS = 10,		/* how old what we know of waiting may be */
-	SOURCES = 8,
+	SOURCES = 64,
 };
 
 static struct histogram interval;
@@ -44,7 +44,7 @@ static uint64_t waiting_of(int fd)
 	return v;
 }
 
-/* Ours, and that of who ends slices. */
+/* Of all threads that we may wait for: ours, who ends slices, who holds a lock. */
 static void add_source(const char *task)
 {
 	char path[300], name[32] = "";
@@ -55,9 +55,7 @@ static void add_source(const char *task)
 	if (fd >= 0 && read(fd, name, sizeof(name) - 1) < 0)
 		name[0] = 0;
 	close(fd);
-	if (atoi(task) != gettid() && strcmp(name, "tux-watch\n"))
-		return;
-	if (sources == SOURCES)
+	if (!strcmp(name, "tux-donor\n") || sources == SOURCES)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", task);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
