@@ -77,10 +77,13 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 
 static void resume_shared(struct tux_sched *s, struct tux_routine *r)
 {
+	int err = errno;
+
 	tux_here = (struct tux_here){ .routine = r, .guard = r->guard };
 	tux_switch(&s->net, &r->at);
 	r->guard = tux_here.guard;
 	tux_here = (struct tux_here){ .routine = NULL };
+	errno = err;
 }
 
 void tux_routine_resume(struct tux_routine *r)

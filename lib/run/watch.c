@@ -29,8 +29,8 @@ static struct {
 	uint64_t slots;			/* in use */
 	bool started, hooked;
 	bool alone;			/* there is but one processor for all */
-	cpu_set_t cpus;			/* the watcher's */
-	bool moved;			/* they have changed */
+	cpu_set_t cpus;			/* the watcher's, */
+	bool moved;			/* which it does not know yet */
 } watch = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.all = { &watch.all, &watch.all },
@@ -189,8 +189,7 @@ static int start(void)
 	if (!watch.hooked && pthread_atfork(NULL, NULL, forked))
 		return -ENOMEM;
 	watch.hooked = true;
-	sched_getaffinity(0, sizeof(watch.cpus), &watch.cpus);
-	watch.alone = CPU_COUNT(&watch.cpus) < 2;
+	watch.moved = true;
 	err = pthread_attr_init(&attr);
 	if (err)
 		return -err;
@@ -218,6 +217,19 @@ static void keep_away(void)
 			CPU_CLR(i, &watch.cpus);
 			watch.moved = true;
 		}
+}
+
+static void see_cpus(void)
+{
+	sched_getaffinity(0, sizeof(watch.cpus), &watch.cpus);
+	watch.alone = CPU_COUNT(&watch.cpus) < 2;
+}
+
+void tux_watch_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, see_cpus);
 }
 
 int tux_watch_add(struct tux_watch *w, int sig)
