@@ -16,7 +16,8 @@
 #ifdef TUX_SWITCH_ASM
 
 enum {
-	PATIENCE = 20,			/* ticks, with a guard held */
+	PATIENCE = 20,			/* ticks, with a guard held; */
+	PATIENCE_CODE = 200,		/* and amidst guarded code */
 	RESTORER_LEN = 16,		/* of libc's code behind a handler */
 	OPCODE_LEN = 2,			/* of a system call, */
 	BEFORE = 7,			/* and with what says its number */
@@ -120,7 +121,8 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 		tux_here.pending = 1;
 		return r->skipped >= PATIENCE && waits(at);
 	}
-	return !tux_guard_has(at->pc) || waits(at) || is_back(at);
+	return !tux_guard_has(at->pc) || waits(at) || is_back(at) ||
+	       r->skipped >= PATIENCE_CODE;
 }
 
 void tux_preempt_tick(int sig, siginfo_t *info, void *context,

@@ -12,7 +12,8 @@
  *   - within itself: a tick may come while another is being looked at.
  * But whoever waits in a system call amidst guarded code may wait for a lock
  * that a preempted routine holds.  He has to go, or nobody would ever run again:
- * at once if he holds no guard, after a number of ticks if he does.
+ * at once if he holds no guard, after a number of ticks if he does.  So has
+ * whoever is never found elsewhere: he may be clearing memory for ever.
  */
 #ifndef TUX_RUN_PREEMPT_H
 #define TUX_RUN_PREEMPT_H

@@ -238,6 +238,31 @@ static void tick__amidst_a_wait_for_a_lock(void **state)
 	tux_sched_free(s);
 }
 
+static void clear(struct tux_task *t)
+{
+	static char room[1 << 24];
+
+	while (!atomic_load(&stop)) {
+		memset(room, (int)job_of(t)->turns++, sizeof(room));
+		job_of(t)->preempted = tux_sched_preempted();
+	}
+}
+
+/* In libc, but not for a moment. */
+static void tick__amidst_a_long_memset(void **state)
+{
+	struct tux_sched *s = open_sched(TUX_USEC(20));
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, clear);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	tux_sched_free(s);
+}
+
 static int fds[2];
 
 static void read_one(struct tux_task *t)
@@ -485,6 +510,7 @@ int main(void)
 		cmocka_unit_test(tick__amidst_malloc),
 		cmocka_unit_test(tick__waits_until_the_guard_is_left),
 		cmocka_unit_test(tick__amidst_a_wait_for_a_lock),
+		cmocka_unit_test(tick__amidst_a_long_memset),
 		cmocka_unit_test(tick__amidst_a_system_call),
 		cmocka_unit_test(tick__who_reads_files),
 		cmocka_unit_test(tick__not_with_a_signal_blocked),
