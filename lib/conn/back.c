@@ -152,7 +152,8 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why, tux_time now)
 	c->tx.raw_wanted = true;
 	if (first) {
 		c->tx.raw_why = why;
-		tux_conn_decide(c, why);
+		if (c->phase != TUX_PHASE_DEAD)	/* that has its own reason */
+			tux_conn_decide(c, why);
 	}
 	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = false;

@@ -381,6 +381,16 @@ static void raw__before_the_path_is_proved(void **state)
 	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
 }
 
+/* What it died of is the better answer. */
+static void raw__of_a_dead_one(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
+	tux_back_raw(d->a.c, TUX_REASON_PINNED, d->now);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PROTOCOL);
+}
+
 int main(void)
 {
 #define T(name, setup) \
@@ -407,6 +417,7 @@ int main(void)
 		T(raw__while_plain, duo_setup_proved),
 		T(raw__latches_are_held, duo_setup_proved),
 		T(raw__before_the_path_is_proved, duo_setup),
+		T(raw__of_a_dead_one, duo_setup_switched),
 	};
 #undef T
 
