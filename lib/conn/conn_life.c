@@ -214,12 +214,10 @@ void tux_conn_check_end(struct tux_conn *c, tux_time now)
 		return;
 	tx = tx_done(c);
 	rx = rx_done(c);
-	if (!c->closed || c->gone)
+	/* A dead one is gone already, or as soon as it has told the peer. */
+	if (!c->closed || c->gone || c->phase == TUX_PHASE_DEAD)
 		return;
-	if (c->phase == TUX_PHASE_DEAD) {
-		if (!(c->todo & TUX_DO_RESET))
-			tux_conn_gone_broken(c);
-	} else if (tx && rx && c->rx.tcp_ended) {
+	if (tx && rx && c->rx.tcp_ended) {
 		tux_conn_gone(c, false);
 	} else if (tx) {
 		c->linger_at = tux_time_min(c->linger_at, tux_time_add(now,

@@ -197,7 +197,7 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 {
 	uint64_t seq = tux_seq_expand(c->ackq.next, h->seq);
 
-	if (!plausible(c, from, seq) || h->span > seq) {
+	if (!plausible(c, from, seq)) {
 		drop(c, seq);
 		return;
 	}

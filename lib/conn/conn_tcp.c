@@ -312,8 +312,6 @@ static void on_frame(struct tux_conn *c, tux_time now)
 			break;
 		rx_raw(c, now);
 		return;
-	default:
-		break;
 	}
 	tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 }
@@ -328,7 +326,7 @@ static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len,
 		n = len;
 	memcpy(i->hdr + i->have, p, n);
 	i->have = (uint8_t)(i->have + n);
-	if (i->have == TUX_FRAME_HDR && i->need == TUX_FRAME_HDR) {
+	if (i->have == TUX_FRAME_HDR) {
 		if (tux_frame_decode(&i->frame, i->hdr)) {
 			tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 			return n;
@@ -384,7 +382,7 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 		tux_upgrade_rx(c, now);
 		len = 0;
 	}
-	while (len && c->rx.on_ring && c->phase != TUX_PHASE_DEAD) {
+	while (len && c->phase != TUX_PHASE_DEAD) {
 		if (*skip) {
 			n = *skip < len ? *skip : len;
 			*skip = (uint8_t)(*skip - n);

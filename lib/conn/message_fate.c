@@ -40,7 +40,7 @@ static struct tux_msg_out *whose(struct tux_messages *g,
 	uint64_t id = tux_seq_expand(l->next, f->id);
 	struct tux_msg_out *m = tux_message_out(g, f->lane, f->id);
 
-	return id >= l->first && id < l->next && m->live ? m : NULL;
+	return id >= l->first && m->live ? m : NULL;
 }
 
 static void arrived(struct tux_conn *c, const struct tux_msg_sent *f)
