@@ -283,6 +283,22 @@ static void end__before_fin(void **state)
 	c->peer_messages = true;
 }
 
+/* Where END finds no room, FIN finds none either. */
+static void end__no_room(void **state)
+{
+	struct duo *d = *state;
+	struct filled f;
+
+	assert_int_equal(duo_write(&d->a, "ab", 2), 2);
+	tux_duplex_shut(d->a.dx);
+	duo_ring(&d->a, 0);
+	fill(&d->a, TUX_PKT_HDR + TUX_REC_HDR + TUX_END_LEN - 1, &f);
+	assert_int_equal(f.k.rec_n, 0);
+	fill(&d->a, TUX_PKT_HDR + TUX_REC_HDR + TUX_END_LEN, &f);
+	HOLDS(&f, TUX_REC_END);
+	assert_int_equal(f.what, 0);
+}
+
 /* ---- messages and stream take turns ---- */
 
 /* Both have much to send, and a packet has room for one. */
@@ -405,6 +421,7 @@ int main(void)
 		T(stream__fin_is_noted, duo_setup_switched),
 		T(stream__not_while_on_tcp, duo_setup_switched),
 		T(end__before_fin, duo_setup_messages),
+		T(end__no_room, duo_setup_messages),
 		T(balance__who_had_less_comes_first, duo_setup_messages),
 		T(balance__forgotten_when_one_has_nothing, duo_setup_messages),
 		T(balance__bounded, duo_setup_messages),

@@ -315,6 +315,22 @@ static void end__with_messages_closed(void **state)
 	assert_int_equal(d->b.shut_n, 0);
 }
 
+/* The application has put the marker into TCP itself, and the loop has not seen it
+ * yet: what it wrote behind that is in the ring. */
+static void end__not_seen_that_it_has_moved(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->closed = true;
+	atomic_store(&d->a.dx->tx.state, TUX_TX_RING);
+	tux_conn_check_end(c, d->now);
+	assert_int_equal(d->a.shut_n, 0);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_PLAIN);
+	tux_conn_check_end(c, d->now);
+	assert_int_equal(d->a.shut_n, 1);
+}
+
 /* ---- who has closed reads no more ---- */
 
 static void sink__bytes_are_passed_over(void **state)
@@ -528,6 +544,7 @@ int main(void)
 		T(end__each_that_is_waited_for, duo_setup_switched),
 		T(end__with_messages, duo_setup_messages),
 		T(end__with_messages_closed, duo_setup_messages),
+		T(end__not_seen_that_it_has_moved, duo_setup_proved),
 		T(sink__bytes_are_passed_over, duo_setup_switched),
 		T(sink__not_before, duo_setup_switched),
 		T(close__of_a_plain_one, duo_setup),

@@ -194,6 +194,26 @@ static void send__reset_of_a_closed_one(void **state)
 	assert_true(d->a.gone_reset);
 }
 
+/* What the peer said could not be kept, but where it is, is known. */
+static void send__reset_without_a_pair(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+	bool more;
+
+	duo_carry(&d->a);
+	assert_true(duo_out(&d->b, &k) > 0);
+	d->mem.left = 0;
+	duo_in(&d->a, &k);
+	d->mem.left = -1;
+	assert_null(d->a.c->pair);
+	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
+	assert_int_equal(d->a.c->todo, TUX_DO_RESET);
+	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	assert_non_null(duo_rec(&k, TUX_REC_RESET));
+	assert_int_equal(k.h.flags, TUX_PKT_ELICIT);
+}
+
 /* ---- may it leave? ---- */
 
 static void open__window_of_the_pair(void **state)
@@ -254,6 +274,12 @@ static void open__places_of_the_queue(void **state)
 		tux_conn_do(c, TUX_DO_PING);
 	while (next(&d->a, &k, 0, DUO_MTU, &more) && ++n);
 	assert_int_equal(n, TUX_SENTQ_CAP);
+	assert_true(tux_list_empty(&c->waitq));
+	/* Nor is it the pair that holds it back, nor is there one for a probe. */
+	c->pair->full = true;
+	c->pair->pmtu.len = 600;
+	c->pair->pmtu.at = d->now;
+	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), 0);
 	assert_true(tux_list_empty(&c->waitq));
 }
 
@@ -526,6 +552,7 @@ int main(void)
 		T(send__hello_comes_first, duo_setup_proved),
 		T(send__reset_once, duo_setup_switched),
 		T(send__reset_of_a_closed_one, duo_setup_switched),
+		T(send__reset_without_a_pair, duo_setup),
 		T(open__window_of_the_pair, duo_setup_switched),
 		T(open__nothing_to_wait_for, duo_setup_switched),
 		T(open__places_of_the_queue, duo_setup_switched),

@@ -172,6 +172,20 @@ static void out__in_pieces(void **state)
 	assert_memory_equal(d->b.in.p + at + TUX_FRAME_HDR, "abcdefgh", 8);
 }
 
+/* An answer to no question. */
+static void out__nothing_is_under_way(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	stall(&d->a);
+	d->a.ready_n = 0;
+	tux_conn_tcp_sent(c, 0, d->now);
+	assert_false(c->out.busy);
+	assert_int_equal(d->a.ready_n, 0);
+	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+}
+
 static void out__fin_and_then_nothing(void **state)
 {
 	struct duo *d = *state;
@@ -614,6 +628,7 @@ int main(void)
 		T(out__nothing_while_tux_carries_it, duo_setup_switched),
 		T(out__data, duo_setup_switched),
 		T(out__in_pieces, duo_setup_switched),
+		T(out__nothing_is_under_way, duo_setup_switched),
 		T(out__fin_and_then_nothing, duo_setup_switched),
 		T(out__bytes_behind_fin, duo_setup_switched),
 		T(out__order_of_what_is_due, duo_setup_switched),

@@ -258,6 +258,11 @@ static void input__another_version(void **state)
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.wrong_version);
 	next_version(k.p, d->b.c->id);
+	d->b.c->gone = true;
+	duo_in(&d->b, &k);
+	counted(b, &was, &b->stats.wrong_version);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+	d->b.c->gone = false;
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.wrong_version);
 	assert_int_equal(d->b.c->reason, TUX_REASON_VERSION);

@@ -261,6 +261,27 @@ static void cancel__finds_it(void **state)
 	assert_true(out(d, TUX_MSG_SMALL_N + 1)->cancelled);
 }
 
+/* A note is the application's memory: what was settled is not taken back because
+ * it says so. */
+static void cancel__of_a_settled_one(void **state)
+{
+	struct duo *d = *state;
+	struct tux_sent s[2];
+
+	hand_in(d, 300);
+	leave(d, 128, &s[0]);
+	hand_in(d, 10);
+	leave(d, 128, &s[0]);
+	leave(d, 128, &s[1]);		/* their turn goes round */
+	tux_message_acked(d->a.c, &s[1]);
+	assert_false(out(d, 1)->live);
+	atomic_store(&d->a.box->note[1].state, TUX_NOTE_CANCEL);
+	atomic_store(&d->a.box->cancels, 1);
+	tux_message_cancels(d->a.c);
+	assert_false(out(d, 1)->cancelled);
+	assert_int_equal(d->a.c->msg->tx[0].open_n, 1);
+}
+
 /* An empty one that has not left. */
 static void cancel__of_a_fresh_one(void **state)
 {
@@ -412,6 +433,7 @@ int main(void)
 		T(cancel__of_one_under_way),
 		T(cancel__too_late),
 		T(cancel__finds_it),
+		T(cancel__of_a_settled_one),
 		T(cancel__of_a_fresh_one),
 		T(framed__is_as_good_as_arrived),
 		T(framed__cancel),

@@ -93,6 +93,19 @@ static void put__id_in_reach(void **state)
 	assert_int_equal(touch(d, UINT32_MAX, 0, 10), -EBADMSG);
 }
 
+/* Each lies in one piece: not around the end of the lane, though there is room. */
+static void put__not_around_the_end(void **state)
+{
+	struct duo *d = *state;
+
+	assert_int_equal(put(d, frag(0, 0, 10)), 0);
+	assert_int_equal(take(d, 1), 1);
+	duo_ring(&d->b, TUX_RING_MESSAGE);
+	assert_int_equal(d->b.c->msg->rx[0].tail, 64);
+	assert_int_equal(touch(d, 1, DUO_SMALL - 64, 65), -EBADMSG);
+	assert_int_equal(touch(d, 1, DUO_SMALL, 64), 0);
+}
+
 static void put__the_settled_is_passed_over(void **state)
 {
 	struct duo *d = *state;
@@ -392,6 +405,7 @@ int main(void)
 		T(put__between_its_neighbours),
 		T(put__in_its_lane),
 		T(put__id_in_reach),
+		T(put__not_around_the_end),
 		T(put__the_settled_is_passed_over),
 		T(put__pieces_of_the_same),
 		T(put__order_in_reach),

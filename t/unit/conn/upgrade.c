@@ -292,6 +292,71 @@ static void commit__with_half_a_marker(void **state)
 	assert_memory_equal(d->b.in.p, d->a.dx->tx.marker, TUX_MARKER_LEN);
 }
 
+/* The writer went past N while the answer was under way. */
+static void prepared__of_a_void_one(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	uint32_t gen;
+
+	open_gen(&d->a, 0);
+	gen = c->tx.gen;
+	assert_int_equal(duo_write(&d->a, "x", 1), 1);
+	c->tx.gen = gen;		/* the loop has not seen it */
+	d->a.tcp_n = 0;
+	tux_upgrade_prepared(c, gen, d->now);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
+	assert_true(c->tx.quiet_at == TUX_NEVER);
+	assert_int_equal(d->a.tcp_n, 0);
+	assert_int_equal(c->tx.gen, 0);
+}
+
+/* It has reached N meanwhile, and the loop is about to see that. */
+static void quiet__not_of_one_that_has_moved(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 5);
+	prepared(&d->a);
+	assert_true(c->tx.quiet_at != TUX_NEVER);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+	expire(&d->a, c->tx.quiet_at);
+	assert_true(c->tx.quiet_at == TUX_NEVER);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+}
+
+/* A newer generation has made void the one that Tux's bytes were to prove. */
+static void rx__nothing_to_prove_any_more(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	tux_upgrade_prepare(c, 1, 10, d->now);
+	c->rx.prove = true;
+	tux_upgrade_prepare(c, 2, TUX_NOWHERE, d->now);
+	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
+	tux_upgrade_rx(c, d->now);
+	assert_true(c->rx.prove);
+	assert_false(c->rx.on_ring);
+}
+
+static void deadline__of_announcements(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->tx.announce_at = 1000;
+	assert_true(tux_upgrade_deadline(c) == 1000);
+	c->tx.path = TUX_PATH_TUX;
+	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
+	c->tx.path = TUX_PATH_NONE;
+	c->phase = TUX_PHASE_OPENING;
+	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
+	c->phase = TUX_PHASE_PROVED;
+	c->tx.announce_at = TUX_NEVER;
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, duo_setup_proved, \
@@ -308,6 +373,10 @@ int main(void)
 		T(prepared__too_late),
 		T(prepare__when_the_reader_has_left),
 		T(rx__proved_when_the_reader_has_left),
+		T(prepared__of_a_void_one),
+		T(quiet__not_of_one_that_has_moved),
+		T(rx__nothing_to_prove_any_more),
+		T(deadline__of_announcements),
 		T(commit__says_so),
 		T(commit__with_half_a_marker),
 	};
