@@ -20,8 +20,6 @@ struct tux_messages *tux_messages_new(const struct tux_mem *mem,
 		tux_list_init(&g->tx[i].work);
 		g->tx[i].note = box->tx[i].taken;
 	}
-	for (i = 0; i < TUX_MSG_N; i++)
-		tux_list_init(&g->out[i].work);
 	return g;
 }
 
