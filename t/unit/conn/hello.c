@@ -4,6 +4,9 @@
  */
 #include "duo.h"
 
+#include "base/bytes.h"
+#include "base/sip.h"
+
 /* The HELLO of @k, as it was before it was masked. */
 static struct tux_hello hello_of(const struct duo_pkt *k,
 				 const struct tux_conn *c)
@@ -110,6 +113,28 @@ static void recv__three_prove_both(void **state)
 		    d->a.c->session.k1 == d->b.c->session.k1);
 	assert_true(d->a.c->seal.k0 != d->a.c->session.k0);
 	assert_true(d->a.c->open.at == TUX_NEVER);
+}
+
+/* The active end's nonce, then the passive end's, behind what it is for. */
+static uint64_t half_key(const struct duo *d, uint8_t label)
+{
+	uint8_t in[17];
+
+	in[0] = label;
+	tux_put64(in + 1, d->a.c->nonce);
+	tux_put64(in + 9, d->b.c->nonce);
+	return tux_sip(&d->a.c->key, in, sizeof(in));
+}
+
+static void recv__keys_of_both_nonces(void **state)
+{
+	struct duo *d = *state;
+
+	duo_settle(d);
+	assert_true(d->a.c->session.k0 == half_key(d, 0));
+	assert_true(d->a.c->session.k1 == half_key(d, 1));
+	assert_true(d->a.c->seal.k0 == half_key(d, 6));
+	assert_true(d->a.c->seal.k1 == half_key(d, 7));
 }
 
 /* The third is lost: a packet with a number says the same. */
@@ -421,6 +446,7 @@ int main(void)
 		T(start__active_asks_passive_waits, duo_setup),
 		T(start__own_ports_both_ask, duo_setup),
 		T(recv__three_prove_both, duo_setup),
+		T(recv__keys_of_both_nonces, duo_setup),
 		T(recv__packet_proves, duo_setup),
 		T(recv__what_the_peer_says_of_itself, duo_setup),
 		T(recv__shortest_packet_counts, duo_setup),

@@ -160,6 +160,31 @@ static void timeout__begins_again_with_one_packet(void **state)
 	assert_int_equal(cc.w.cwnd, MSS);
 }
 
+/* What was acknowledged before a reduction or a timeout counts no more. */
+static void acked__counts_anew_after_a_reduction(void **state)
+{
+	struct tux_cc cc;
+
+	(void)state;
+	start(&cc);
+	tux_cc_lost(&cc, 10, 10);
+	assert_int_equal(cc.w.cwnd, 7500);
+	ack(&cc, 7000, 20, 30);
+	tux_cc_lost(&cc, 40, 40);
+	assert_int_equal(cc.w.cwnd, 3750);
+	ack(&cc, 3749, 50, 60);
+	assert_int_equal(cc.w.cwnd, 3750);
+	ack(&cc, 1, 50, 60);
+	assert_int_equal(cc.w.cwnd, 3750 + MSS);
+	ack(&cc, 4000, 50, 60);
+	tux_cc_timeout(&cc, 1, 70);
+	cc.w.ssthresh = MSS;
+	ack(&cc, MSS - 1, 80, 90);
+	assert_int_equal(cc.w.cwnd, MSS);
+	ack(&cc, 1, 80, 90);
+	assert_int_equal(cc.w.cwnd, 2 * MSS);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -172,6 +197,7 @@ int main(void)
 		cmocka_unit_test(lost__at_time_zero),
 		cmocka_unit_test(lost__never_below_two_packets),
 		cmocka_unit_test(timeout__begins_again_with_one_packet),
+		cmocka_unit_test(acked__counts_anew_after_a_reduction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

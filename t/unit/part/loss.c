@@ -185,6 +185,21 @@ static void all__empties_the_queue(void **state)
 	assert_int_equal(tux_loss_all(&l, &q, on_lost, &q), 0);
 }
 
+/* Whose acknowledgment comes after all is told from one that order lost. */
+static void all__are_lost_by_the_timer(void **state)
+{
+	(void)state;
+	start(0, 5);
+	ack(4);
+	tux_loss_detect(&l, &q, &rtt, on_lost, &q, 105);
+	assert_non_null(tux_sentq_lost(&q, 0));
+	assert_false(tux_sentq_lost(&q, 0)->timed);
+	start(0, 2);
+	tux_loss_all(&l, &q, on_lost, &q);
+	assert_true(tux_sentq_lost(&q, 0)->timed);
+	assert_true(tux_sentq_lost(&q, 1)->timed);
+}
+
 static void deadline__a_probe_first_then_the_timer(void **state)
 {
 	tux_time pto, rto;
@@ -224,6 +239,7 @@ int main(void)
 		cmocka_unit_test(spurious__the_window_grows_up_to_a_round_trip),
 		cmocka_unit_test(spurious__sixteen_losses_shrink_it),
 		cmocka_unit_test(all__empties_the_queue),
+		cmocka_unit_test(all__are_lost_by_the_timer),
 		cmocka_unit_test(deadline__a_probe_first_then_the_timer),
 	};
 
