@@ -11,19 +11,91 @@
 
 enum { PIECE = 512 };
 
-uint8_t fuzz_byte(const struct fuzz_world *w, unsigned side, uint64_t off)
+/* ---- bytes that follow from their place ---- */
+
+/* Each counts on from the one before, and each 256 begin elsewhere: so whole
+ * pieces come out of a table. */
+static const uint8_t *row(uint64_t off, unsigned first)
 {
-	return (uint8_t)(off + (off >> 8) * 7 + side * 77 + w->salt);
+	static uint8_t table[512];
+	unsigned i;
+
+	for (i = 0; !table[511] && i < sizeof(table); i++)
+		table[i] = (uint8_t)i;
+	return table + (uint8_t)(off + (off >> 8) * 7 + first);
 }
 
-/* A message begins with its number. */
-uint8_t fuzz_message_byte(const struct fuzz_world *w, unsigned side,
-			  unsigned lane, uint32_t n, uint32_t off)
+static size_t piece(uint64_t off, size_t len)
 {
-	if (off < 4)
-		return (uint8_t)(n >> 8 * off);
-	return (uint8_t)(off + (off >> 8) * 7 + n * 31 + lane * 101 +
-			 side * 77 + w->salt);
+	size_t n = 256 - (size_t)(off & 255);
+
+	return n < len ? n : len;
+}
+
+static void fill(uint8_t *p, uint64_t off, size_t len, unsigned first)
+{
+	size_t n;
+
+	for (; len; p += n, off += n, len -= n) {
+		n = piece(off, len);
+		memcpy(p, row(off, first), n);
+	}
+}
+
+static bool same(const uint8_t *p, uint64_t off, size_t len, unsigned first)
+{
+	size_t n;
+
+	for (; len; p += n, off += n, len -= n) {
+		n = piece(off, len);
+		if (memcmp(p, row(off, first), n))
+			return false;
+	}
+	return true;
+}
+
+static unsigned first_of(const struct fuzz_world *w, unsigned side)
+{
+	return side * 77 + w->salt;
+}
+
+void fuzz_fill(const struct fuzz_world *w, unsigned side, uint64_t off,
+	       uint8_t *p, size_t len)
+{
+	fill(p, off, len, first_of(w, side));
+}
+
+bool fuzz_same(const struct fuzz_world *w, unsigned side, uint64_t off,
+	       const uint8_t *p, size_t len)
+{
+	return same(p, off, len, first_of(w, side));
+}
+
+static unsigned first_of_message(const struct fuzz_world *w, unsigned side,
+				 unsigned lane, uint32_t n)
+{
+	return first_of(w, side) + n * 31 + lane * 101;
+}
+
+void fuzz_message_fill(const struct fuzz_world *w, unsigned side, unsigned lane,
+		       uint32_t n, uint32_t off, uint8_t *p, size_t len)
+{
+	size_t i;
+
+	fill(p, off, len, first_of_message(w, side, lane, n));
+	for (i = 0; i < len && off + i < 4; i++)
+		p[i] = (uint8_t)(n >> 8 * (off + i));
+}
+
+bool fuzz_message_same(const struct fuzz_world *w, unsigned side, unsigned lane,
+		       uint32_t n, const uint8_t *p, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && i < 4; i++)
+		if (p[i] != (uint8_t)(n >> 8 * i))
+			return false;
+	return same(p + i, i, len - i, first_of_message(w, side, lane, n));
 }
 
 /* ---- TCP as a duplex sees it ---- */
@@ -62,10 +134,8 @@ static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
 	}
 	if (!at)
 		return t->eof ? 0 : t->err ? -t->err : -EAGAIN;
-	if (!peek) {
-		t->len -= (uint32_t)at;
-		memmove(t->p, t->p + at, t->len);
-	}
+	if (!peek)
+		fuzz_tcp_take(e, at);
 	return (ssize_t)at;
 }
 
@@ -82,12 +152,10 @@ void fuzz_write(struct fuzz_end *e, size_t len)
 	uint8_t buf[PIECE];
 	struct iovec v = { buf, len < PIECE ? len : PIECE };
 	ssize_t k;
-	size_t i;
 
 	if (e->closed || !len || !tux_latch_try(&e->dx->tx.latch))
 		return;
-	for (i = 0; i < v.iov_len; i++)
-		buf[i] = fuzz_byte(e->w, e->side, e->wrote + i);
+	fuzz_fill(e->w, e->side, e->wrote, buf, v.iov_len);
 	k = tux_duplex_write(e->dx, &v, 1, &tcp);
 	tux_latch_drop(&e->dx->tx.latch);
 	FUZZ_CHECK(k && k <= (ssize_t)v.iov_len);
@@ -97,10 +165,7 @@ void fuzz_write(struct fuzz_end *e, size_t len)
 
 static void check_read(struct fuzz_end *e, const uint8_t *p, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len && !e->muddled; i++)
-		FUZZ_CHECK(p[i] == fuzz_byte(e->w, !e->side, e->read + i));
+	FUZZ_CHECK(e->muddled || fuzz_same(e->w, !e->side, e->read, p, len));
 	e->read += len;
 }
 
@@ -155,17 +220,13 @@ void fuzz_close(struct fuzz_end *e, bool abort)
 void fuzz_send(struct fuzz_end *e, uint32_t len, unsigned flags)
 {
 	unsigned lane = len > TUX_MSG_SMALL;
-	uint32_t i, n = e->sent_n[lane];
 	void *p;
 
 	if (!e->box || e->closed ||
 	    tux_msgbox_reserve(e->box, len, flags, e->shut, &p, &e->ref))
 		return;
-	for (i = 0; i < len; i++)
-		((uint8_t *)p)[i] = fuzz_message_byte(e->w, e->side, lane, n,
-						      i);
+	fuzz_message_fill(e->w, e->side, lane, e->sent_n[lane]++, 0, p, len);
 	tux_msgbox_commit(e->box, e->ref);
-	e->sent_n[lane]++;
 	fuzz_ring(e, TUX_RING_MESSAGE);
 }
 
@@ -183,7 +244,7 @@ void fuzz_cancel(struct fuzz_end *e)
 static void check_message(struct fuzz_end *e, const struct tux_msg *m)
 {
 	unsigned lane = m->ref % TUX_LANES;
-	uint32_t id = (uint32_t)(m->ref / TUX_LANES), n = id, i;
+	uint32_t id = (uint32_t)(m->ref / TUX_LANES), n = id;
 	const uint8_t *p = m->p;
 
 	if (m->len >= 4)
@@ -193,9 +254,7 @@ static void check_message(struct fuzz_end *e, const struct tux_msg *m)
 	if (e->muddled)
 		return;
 	FUZZ_CHECK(n == id || fuzz_peer(e)->cancelled);
-	for (i = 0; i < m->len; i++)
-		FUZZ_CHECK(p[i] == fuzz_message_byte(e->w, !e->side, lane, n,
-						     i));
+	FUZZ_CHECK(fuzz_message_same(e->w, !e->side, lane, n, p, m->len));
 	FUZZ_CHECK(n < FUZZ_IDS);
 	FUZZ_CHECK(!(e->seen[lane][n / 8] >> n % 8 & 1));
 	e->seen[lane][n / 8] |= (uint8_t)(1u << n % 8);

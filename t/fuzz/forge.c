@@ -31,10 +31,7 @@ static uint64_t next_offset(const struct forge *f)
 static void put_bytes(const struct forge *f, uint8_t *p, uint64_t off,
 		      size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		p[i] = fuzz_byte(f->to->w, !f->to->side, off + i);
+	fuzz_fill(f->to->w, !f->to->side, off, p, len);
 }
 
 /* A message that begins now. */
@@ -97,14 +94,9 @@ static void next_fragment(struct forge *f, struct fuzz_in *in,
 static void put_fragment(const struct forge *f, uint8_t *p,
 			 const struct tux_message_hdr *h)
 {
-	unsigned lane = tux_message_lane(h);
-	uint32_t i;
-
 	tux_message_encode(h, p);
-	for (i = 0; i < h->len; i++)
-		p[TUX_MESSAGE_HDR + i] =
-			fuzz_message_byte(f->to->w, !f->to->side, lane, h->id,
-					  h->off + i);
+	fuzz_message_fill(f->to->w, !f->to->side, tux_message_lane(h), h->id,
+			  h->off, p + TUX_MESSAGE_HDR, h->len);
 }
 
 static void put_room(const struct forge *f, struct fuzz_in *in, uint8_t *p)

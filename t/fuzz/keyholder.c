@@ -14,7 +14,7 @@
 #include "forge.h"
 #include "wire/frame.h"
 
-enum { OPS = 64, WORLDS = 6 };
+enum { OPS = 64, KINDS = 6, WORLDS = 2 * KINDS };
 
 static struct fuzz_world *worlds[WORLDS];
 static struct fuzz_end *e;		/* who is attacked */
@@ -26,14 +26,11 @@ static uint64_t marker_at;		/* where it has put a marker */
 
 static void check_record(const struct tux_record *rec)
 {
-	size_t i;
-
 	if (rec->type != TUX_REC_STREAM)
 		return;
 	FUZZ_CHECK(rec->off + rec->data_len <= e->wrote);
-	for (i = 0; i < rec->data_len; i++)
-		FUZZ_CHECK(rec->data[i] ==
-			   fuzz_byte(e->w, e->side, rec->off + i));
+	FUZZ_CHECK(fuzz_same(e->w, e->side, rec->off, rec->data,
+			     rec->data_len));
 }
 
 static void sent(struct fuzz_end *from, const uint8_t *p, size_t len)
@@ -71,7 +68,7 @@ static void packet(struct fuzz_in *in)
 /* Plain bytes, while they are; and a marker, where one may be expected. */
 static void plain(struct fuzz_in *in)
 {
-	uint8_t how = fuzz_u8(in), p[256], len = how & 0x7f, i;
+	uint8_t how = fuzz_u8(in), p[256], len = how & 0x7f;
 	const struct tux_duplex_rx *r = &e->dx->rx;
 
 	if (how & 0x80) {
@@ -81,8 +78,7 @@ static void plain(struct fuzz_in *in)
 		fuzz_tcp_put(e, p, len % (TUX_MARKER_LEN + 1));
 		return;
 	}
-	for (i = 0; i < len; i++)
-		p[i] = fuzz_byte(e->w, !e->side, plain_off + i);
+	fuzz_fill(e->w, !e->side, plain_off, p, len);
 	plain_off += fuzz_tcp_put(e, p, len);
 }
 
@@ -216,6 +212,7 @@ static void act(struct fuzz_in *in)
 		fuzz_send(e, fuzz_u8(in) * (op & 16 ? 16u : 1u), op >> 5 & 1);
 		break;
 	case 11:
+		fuzz_tcp_take(fuzz_peer(e), fuzz_peer(e)->in.len);
 		fuzz_take(e);
 		fuzz_release(e, op / 16);
 		break;
@@ -238,17 +235,18 @@ static struct fuzz_world *begin(uint8_t how)
 	static const struct {
 		enum fuzz_stage stage;
 		bool messages;
-	} kinds[WORLDS] = {
+	} kinds[KINDS] = {
 		{ FUZZ_PROVED, false }, { FUZZ_MOVED, false },
 		{ FUZZ_BACK, false }, { FUZZ_PROVED, true },
 		{ FUZZ_MOVED, true }, { FUZZ_BACK, true },
 	};
-	unsigned i = how / 2 % WORLDS;
+	unsigned i = how % WORLDS;	/* each for one side */
 
 	if (!worlds[i])
-		worlds[i] = fuzz_world_new(kinds[i].stage, kinds[i].messages);
-	fuzz_world_restore(worlds[i], how);
-	e = &worlds[i]->end[how & 1];
+		worlds[i] = fuzz_world_new(kinds[i / 2].stage,
+					   kinds[i / 2].messages);
+	fuzz_world_restore(worlds[i], !(i & 1), how);
+	e = &worlds[i]->end[i & 1];
 	forge_init(&peer, e, true);
 	worlds[i]->sent = sent;
 	plain_off = e->read + e->in.len;
@@ -267,8 +265,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 		act(&in);
 		if (!e->gone)
 			fuzz_turn(e);
-		FUZZ_CHECK(!w->mem->asked);
+		FUZZ_CHECK(!fuzz_world_grew(w));
 	}
-	fuzz_world_end(w);
+	fuzz_end_end(e);
 	return 0;
 }

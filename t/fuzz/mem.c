@@ -75,6 +75,7 @@ void fuzz_mem_save(struct fuzz_mem *m)
 	unsigned i;
 
 	m->saved_n = m->n;
+	m->asked = 0;
 	for (i = 0; i < m->n; i++) {
 		struct fuzz_piece *k = &m->piece[i];
 
@@ -114,4 +115,9 @@ void fuzz_mem_restore(struct fuzz_mem *m)
 		m->live++;
 		memcpy(k->p, k->saved, k->kept);
 	}
+}
+
+void fuzz_mem_restore_piece(struct fuzz_mem *m, unsigned i)
+{
+	memcpy(m->piece[i].p, m->piece[i].saved, m->piece[i].kept);
 }

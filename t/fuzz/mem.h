@@ -42,5 +42,7 @@ void *fuzz_mem_get(struct fuzz_mem *m, size_t len, size_t kept);
 /* This is how it will be again; and now it is. */
 void fuzz_mem_save(struct fuzz_mem *m);
 void fuzz_mem_restore(struct fuzz_mem *m);
+/* Only piece @i, of those that nobody frees. */
+void fuzz_mem_restore_piece(struct fuzz_mem *m, unsigned i);
 
 #endif

@@ -20,13 +20,13 @@ enum {
 	WORLDS = 2,
 	HELLO = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN,
 	PIECES = 8,			/* of memory, for each end that is found */
-	ROUNDS = 200,
+	ROUNDS = 400,
 };
 
 struct seen {				/* a datagram of an end */
 	struct fuzz_end *from;
 	size_t len;
-	uint8_t p[FUZZ_MTU];
+	uint8_t p[FUZZ_DGRAM];
 };
 
 static struct fuzz_world *worlds[WORLDS], *w;
@@ -153,7 +153,7 @@ static void guess(struct fuzz_in *in, uint8_t how)
 {
 	static const struct tux_key wrong = { 3, 5 };
 	struct fuzz_end *to = &w->end[how & 1];
-	uint8_t p[FUZZ_MTU];
+	uint8_t p[FUZZ_DGRAM];
 	size_t len = write_hello(in, to, how & 2 ? &wrong : NULL, p);
 
 	inject(to, how / 4, p, len);
@@ -163,7 +163,7 @@ static void guess(struct fuzz_in *in, uint8_t how)
 static void change(struct fuzz_in *in, uint8_t how)
 {
 	struct seen *d = &seen[how / 4 % SEEN];
-	uint8_t p[FUZZ_MTU];
+	uint8_t p[FUZZ_DGRAM];
 	size_t at, n = fuzz_u16(in);
 
 	if (how / 4 % SEEN >= seen_n || tux_get16(d->p + 4) != d->len)
@@ -173,8 +173,9 @@ static void change(struct fuzz_in *in, uint8_t how)
 	p[at] ^= (uint8_t)(fuzz_u8(in) | 1);
 	if (how & 1 && tux_get16(p + 4) == d->len)
 		tux_put32(p + TUX_PKT_CRC, tux_pkt_crc(p, d->len));
-	/* Nothing but the CRC may be what has changed, and is right again. */
-	if (!memcmp(p, d->p, d->len))
+	/* Nothing but the CRC may be what has changed, and is right again.  And
+	 * whoever knows an id may say that it speaks another version. */
+	if (!memcmp(p, d->p, d->len) || p[2] != TUX_WIRE_VERSION)
 		return;
 	inject(how & 2 ? d->from : fuzz_peer(d->from), 0, p, d->len);
 }
@@ -185,11 +186,11 @@ static void make(struct fuzz_in *in, uint8_t how, bool *meddled)
 {
 	struct fuzz_end *to = &w->end[how & 1];
 	struct tux_addr from = fuzz_addr(!to->side);
-	uint8_t p[FUZZ_MTU];
+	uint8_t p[FUZZ_DGRAM];
 	size_t len;
 	uint64_t bytes;
 
-	*meddled = true;
+	*meddled = w->end[0].muddled = w->end[1].muddled = true;
 	if (to->c->phase != TUX_PHASE_OPENING && how & 8) {
 		forge.to = to;
 		len = forge_packet(&forge, in, p, sizeof(p));
@@ -232,6 +233,8 @@ static void pass(tux_time by)
 		w->now = at < until ? at : until;
 		fuzz_pass(&w->end[0], 0);
 		fuzz_pass(&w->end[1], 0);
+		fuzz_turn(&w->end[0]);
+		fuzz_turn(&w->end[1]);
 	}
 }
 
@@ -275,14 +278,15 @@ static void find_each_other(void)
 	struct tux_conn *a = w->end[0].c, *b = w->end[1].c;
 	unsigned n;
 
+	while (told_n < seen_n)
+		deliver_next();
+	w->sent = NULL;
 	tux_conn_unstall(a, w->now);
 	for (n = 0; n < ROUNDS && (a->phase != TUX_PHASE_PROVED ||
 				   b->phase != TUX_PHASE_PROVED); n++) {
 		fuzz_turn(&w->end[0]);
 		fuzz_turn(&w->end[1]);
-		while (told_n < seen_n)
-			deliver_next();
-		pass(TUX_MSEC(1));
+		pass(n < 100 ? TUX_MSEC(1) : TUX_MSEC(50));
 	}
 	FUZZ_CHECK(n < ROUNDS);
 	FUZZ_CHECK(a->peer_id == b->id && b->peer_id == a->id);
@@ -299,7 +303,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	w = worlds[how % WORLDS];
 	if (!w)
 		w = worlds[how % WORLDS] = fuzz_world_new(FUZZ_OPENING, how & 1);
-	fuzz_world_restore(w, how);
+	fuzz_world_restore(w, FUZZ_NONE, how);
 	w->sent = sent;
 	seen_n = told_n = 0;
 	forge_init(&forge, &w->end[0], true);
@@ -307,7 +311,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 		act(&in, &meddled);
 	if (!meddled)
 		find_each_other();
-	FUZZ_CHECK(w->mem->live <= w->mem->saved_n + 2 * PIECES);
-	fuzz_world_end(w);
+	for (n = 0; n < 2; n++)
+		FUZZ_CHECK(w->mem[n]->live <= w->mem[n]->saved_n + PIECES);
+	fuzz_end_end(&w->end[0]);
+	fuzz_end_end(&w->end[1]);
 	return 0;
 }

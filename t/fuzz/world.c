@@ -80,7 +80,7 @@ void fuzz_input(struct fuzz_end *e, const struct tux_addr *from,
 void fuzz_output(struct fuzz_end *e)
 {
 	struct fuzz_world *w = e->w;
-	uint8_t buf[FUZZ_MTU];
+	uint8_t buf[FUZZ_DGRAM];
 	struct tux_addr to, from, here = fuzz_addr(e->side);
 	unsigned n = 0;
 	uint8_t ecn;
@@ -102,7 +102,8 @@ size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len)
 {
 	struct fuzz_tcp *t = &e->in;
 
-	if (len > FUZZ_TCP - t->len)
+	t->full = len > FUZZ_TCP - t->len;
+	if (t->full)
 		len = FUZZ_TCP - t->len;
 	memcpy(t->p + t->len, p, len);
 	t->len += (uint32_t)len;
@@ -110,10 +111,14 @@ size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len)
 	return len;
 }
 
-static void tcp_take(struct fuzz_tcp *t, size_t n)
+void fuzz_tcp_take(struct fuzz_end *e, size_t n)
 {
+	struct fuzz_tcp *t = &e->in;
+
 	t->len -= (uint32_t)n;
 	memmove(t->p, t->p + n, t->len);
+	fuzz_peer(e)->tcp_work |= t->full;
+	t->full = false;
 }
 
 static void tcp_end(struct fuzz_end *e)
@@ -137,7 +142,7 @@ static bool read_tcp(struct fuzz_end *e, size_t most)
 	if (!n)
 		return false;
 	tux_conn_tcp_in(e->c, e->in.p, n, e->w->now);
-	tcp_take(&e->in, n);
+	fuzz_tcp_take(e, n);
 	return true;
 }
 
@@ -181,7 +186,8 @@ void fuzz_turn(struct fuzz_end *e)
 		if (e->tcp_work)
 			fuzz_serve(e, SIZE_MAX);
 		fuzz_output(e);
-	} while (e->tcp_work && !e->gone);
+		/* Told of work that waits for room, a loop waits, too. */
+	} while (e->tcp_work && !e->gone && !fuzz_peer(e)->in.full);
 }
 
 void fuzz_pass(struct fuzz_end *e, tux_time by)
@@ -204,7 +210,7 @@ void fuzz_pass(struct fuzz_end *e, tux_time by)
 static void open_end(struct fuzz_world *w, unsigned side, bool messages)
 {
 	struct fuzz_end *e = &w->end[side];
-	struct fuzz_mem *m = w->mem;
+	struct fuzz_mem *m = w->mem[side];
 	size_t box = tux_msgbox_size(LANE, LANE), dx = tux_duplex_size(FUZZ_RING);
 	const struct tux_core_opts core = {
 		.mem = &m->mem, .events = &events, .seed = { 1 + side, 2 },
@@ -276,15 +282,22 @@ static void calm_down(struct fuzz_world *w)
 	}
 }
 
-struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages)
+static struct fuzz_mem *memory(void)
 {
-	struct fuzz_mem *m = calloc(1, sizeof(*m));
-	struct fuzz_world *w;
+	struct fuzz_mem *m = malloc(sizeof(*m));
 
 	FUZZ_CHECK(m);
 	fuzz_mem_init(m, MEMORY);
-	w = fuzz_mem_get(m, sizeof(*w), sizeof(*w));
-	w->mem = m;
+	return m;
+}
+
+struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages)
+{
+	struct fuzz_mem *m = memory();
+	struct fuzz_world *w = fuzz_mem_get(m, sizeof(*w), sizeof(*w));
+
+	w->mem[0] = m;
+	w->mem[1] = memory();
 	w->now = TUX_SEC(1);
 	open_end(w, 1, messages);
 	open_end(w, 0, messages);
@@ -297,14 +310,27 @@ struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages)
 		step(&w->end[0]);
 		step(&w->end[1]);
 	}
-	fuzz_mem_save(m);
+	fuzz_mem_save(w->mem[0]);
+	fuzz_mem_save(w->mem[1]);
 	return w;
 }
 
-void fuzz_world_restore(struct fuzz_world *w, uint8_t salt)
+void fuzz_world_restore(struct fuzz_world *w, unsigned but, uint8_t salt)
 {
-	fuzz_mem_restore(w->mem);
+	struct fuzz_mem *m[2] = { w->mem[0], w->mem[1] };
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (i != but)
+			fuzz_mem_restore(m[i]);
+	if (!but)			/* the world is with end 0 */
+		fuzz_mem_restore_piece(m[0], 0);
 	w->salt = salt;
+}
+
+bool fuzz_world_grew(const struct fuzz_world *w)
+{
+	return w->mem[0]->asked || w->mem[1]->asked;
 }
 
 static void nowhere(struct fuzz_end *e, const uint8_t *p, size_t len)
@@ -312,19 +338,16 @@ static void nowhere(struct fuzz_end *e, const uint8_t *p, size_t len)
 	(void)e, (void)p, (void)len;
 }
 
-void fuzz_world_end(struct fuzz_world *w)
+void fuzz_end_end(struct fuzz_end *e)
 {
-	unsigned i, mine = w->end[0].box ? 5 : 3;
+	struct fuzz_world *w = e->w;
+	unsigned mine = 1 + !e->side + !!e->box;
 
 	w->sent = nowhere;
-	for (i = 0; i < 2; i++) {
-		struct fuzz_end *e = &w->end[i];
-
-		if (!e->closed)
-			fuzz_close(e, true);
-		fuzz_turn(e);
-		tux_conn_close(e->c);
-		tux_core_free(e->core);
-	}
-	FUZZ_CHECK(w->mem->live == mine);
+	if (!e->closed)
+		fuzz_close(e, true);
+	fuzz_turn(e);
+	tux_conn_close(e->c);
+	tux_core_free(e->core);
+	FUZZ_CHECK(w->mem[e->side]->live == mine);
 }

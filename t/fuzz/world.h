@@ -16,7 +16,8 @@
 
 enum {
 	FUZZ_RING = 4096,
-	FUZZ_MTU = 600,
+	FUZZ_MTU = 600,		/* of the path, to begin with */
+	FUZZ_DGRAM = 700,	/* ... and at most */
 	FUZZ_TCP = 4096,	/* bytes that TCP has room for */
 	FUZZ_TAKEN = 8,		/* messages that an application keeps */
 	FUZZ_IDS = 512,		/* messages that may be delivered */
@@ -25,6 +26,7 @@ enum {
 struct fuzz_tcp {		/* bytes on their way to an end */
 	uint8_t p[FUZZ_TCP];
 	uint32_t len;
+	bool full;		/* its writer waits for room */
 	bool eof;
 	int err;
 };
@@ -62,7 +64,7 @@ enum fuzz_stage {
 };
 
 struct fuzz_world {
-	struct fuzz_mem *mem;
+	struct fuzz_mem *mem[2];	/* of the world and end 0, of end 1 */
 	struct fuzz_end end[2];
 	tux_time now;
 	uint8_t salt;		/* in all bytes, so that none of another input
@@ -77,11 +79,16 @@ struct fuzz_world {
 /* A world at @stage, saved; with messages or without. */
 struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages);
 
-/* As it was; bytes are salted with @salt. */
-void fuzz_world_restore(struct fuzz_world *w, uint8_t salt);
+/* As it was, but for the end @but, if that is 0 or 1, which nobody uses; bytes
+ * are salted with @salt. */
+enum { FUZZ_NONE = 2 };
+void fuzz_world_restore(struct fuzz_world *w, unsigned but, uint8_t salt);
 
-/* Closes both ends and cores: no memory is left, and no event untold. */
-void fuzz_world_end(struct fuzz_world *w);
+/* Has the core of any end asked for memory since? */
+bool fuzz_world_grew(const struct fuzz_world *w);
+
+/* Closes @e and its core: no memory of it is left. */
+void fuzz_end_end(struct fuzz_end *e);
 
 struct tux_addr fuzz_addr(unsigned side);	/* of its loop */
 
@@ -105,13 +112,23 @@ void fuzz_pass(struct fuzz_end *e, tux_time by);
 
 /* Puts @len bytes at @p into the TCP that @e reads: how many found room. */
 size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len);
+/* The first @n of them are read. */
+void fuzz_tcp_take(struct fuzz_end *e, size_t n);
 
 /* ---- the application of an end (app.c) ---- */
 
-/* The byte at @off of the stream that side @side writes; of its message @n. */
-uint8_t fuzz_byte(const struct fuzz_world *w, unsigned side, uint64_t off);
-uint8_t fuzz_message_byte(const struct fuzz_world *w, unsigned side,
-			  unsigned lane, uint32_t n, uint32_t off);
+/* The @len bytes from @off on of the stream that side @side writes, to @p; are
+ * those at @p right? */
+void fuzz_fill(const struct fuzz_world *w, unsigned side, uint64_t off,
+	       uint8_t *p, size_t len);
+bool fuzz_same(const struct fuzz_world *w, unsigned side, uint64_t off,
+	       const uint8_t *p, size_t len);
+
+/* The same of its message @n in @lane, which begins with @n. */
+void fuzz_message_fill(const struct fuzz_world *w, unsigned side, unsigned lane,
+		       uint32_t n, uint32_t off, uint8_t *p, size_t len);
+bool fuzz_message_same(const struct fuzz_world *w, unsigned side, unsigned lane,
+		       uint32_t n, const uint8_t *p, size_t len);
 
 void fuzz_write(struct fuzz_end *e, size_t len);
 void fuzz_read(struct fuzz_end *e, size_t len);
