@@ -24,6 +24,7 @@ static void forget_flight(struct tux_conn *c)
 			tux_message_lost(c, s);
 		tux_sentq_settle(&c->sentq, s);
 	}
+	tux_sentq_forget(&c->sentq);
 	tux_ranges_init(&c->tx.buf.lost);
 }
 
@@ -67,6 +68,7 @@ static void distrust(struct tux_conn *c)
 		tux_conn_again(c, s);
 		tux_sentq_settle(&c->sentq, s);
 	}
+	tux_sentq_forget(&c->sentq);
 	c->since = tux_sentq_skip(&c->sentq);
 }
 

@@ -80,6 +80,16 @@ void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s)
 	q->lost_n++;
 }
 
+void tux_sentq_forget(struct tux_sentq *q)
+{
+	unsigned i;
+
+	assert(tux_sentq_empty(q) && "what is in flight is given up before");
+	for (i = 0; q->lost_n && i < TUX_SENTQ_CAP; i++)
+		if (q->ring[i].state == TUX_SENT_LOST)
+			tux_sentq_settle(q, &q->ring[i]);
+}
+
 struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq)
 {
 	struct tux_sent *s = tux_sentq_at(q, seq);

@@ -106,6 +106,11 @@ void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s);
 /* The entry of @seq if it was declared lost and is still here; NULL. */
 struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq);
 
+/* Nothing is in flight, and what was is given up without an answer.  Then the
+ * entries that were declared lost must go, too: the answer may have passed over
+ * them because of a floor that was told with what is given up. */
+void tux_sentq_forget(struct tux_sentq *q);
+
 /* Number @seq, whose entry is @s, has arrived. */
 static inline void tux_sentq_arrived(struct tux_sentq *q, uint64_t seq,
 				     const struct tux_sent *s)

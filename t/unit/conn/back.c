@@ -61,6 +61,31 @@ static void back__what_is_said_again(void **state)
 	assert_int_equal(c->todo, TUX_DO_PREPARED | TUX_DO_RAW);
 }
 
+/* A message was lost, and again; the peer heard that nobody waits for the first
+ * number any more, but its answer is late.  Then that number proves nothing. */
+static void back__what_was_lost_stays_lost(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_sent *s;
+
+	duo_send(&d->a, 100, 0, 7);
+	duo_drop(&d->a);
+	s = tux_sentq_oldest(&c->sentq);
+	tux_conn_again(c, s);
+	tux_sentq_lose(&c->sentq, s);
+	duo_drop(&d->a);		/* the message, once more */
+	tux_conn_do(c, TUX_DO_PING);
+	duo_carry(&d->a);		/* this tells the floor */
+	duo_drop(&d->b);
+	tux_back(c, d->now);
+	tux_conn_do(d->b.c, TUX_DO_PING);
+	duo_carry(&d->b);
+	assert_int_equal(c->stats.spurious, 0);
+	assert_int_equal(c->stats.msgs_tx, 0);
+	assert_true(c->msg->tx[0].first < c->msg->tx[0].next);
+}
+
 /* One second, and twice as long each time; a path that held for a minute has
  * earned a quick second chance. */
 static void back__how_long(void **state)
@@ -402,6 +427,7 @@ int main(void)
 		T(back__what_is_said_again, duo_setup_switched),
 		T(back__how_long, duo_setup_switched),
 		T(back__fin_is_in_tcp, duo_setup_switched),
+		T(back__what_was_lost_stays_lost, duo_setup_messages),
 		T(early__others_have_found_out, duo_setup_switched),
 		T(stall__is_told_from_outside, duo_setup_switched),
 		T(unstall__tries_soon, duo_setup_switched),

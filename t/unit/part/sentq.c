@@ -178,6 +178,21 @@ static void skip__takes_the_place_of_a_lost_one(void **state)
 	assert_null(tux_sentq_lost(&q, TUX_SENTQ_CAP));
 }
 
+/* What is given up without an answer may have told a floor. */
+static void forget__leaves_nothing_that_was_lost(void **state)
+{
+	(void)state;
+	tux_sentq_init(&q, 5);
+	send_one(1);
+	send_one(2);
+	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
+	tux_sentq_settle(&q, tux_sentq_find(&q, 6));
+	tux_sentq_forget(&q);
+	assert_int_equal(q.lost_n, 0);
+	assert_null(tux_sentq_lost(&q, 5));
+	assert_int_equal(q.in_flight, 0);
+}
+
 static void newest__passes_over_what_is_settled(void **state)
 {
 	(void)state;
@@ -262,6 +277,7 @@ int main(void)
 		cmocka_unit_test(arrived__closes_what_the_packet_told),
 		cmocka_unit_test(skip__leaves_out_a_number_and_waits_for_nothing),
 		cmocka_unit_test(skip__takes_the_place_of_a_lost_one),
+		cmocka_unit_test(forget__leaves_nothing_that_was_lost),
 		cmocka_unit_test(newest__passes_over_what_is_settled),
 		cmocka_unit_test(random__agrees_with_a_table),
 		cmocka_unit_test(lost__only_what_is_remembered),
