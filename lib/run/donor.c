@@ -10,10 +10,17 @@
 #include "io/sys.h"
 #include "run/switch.h"
 
+/* Of the map: storage, frames until there.  ThreadSanitizer has a megabyte of
+ * storage. */
+#ifdef __SANITIZE_THREAD__
+#define ABOVE (2048 * 1024)
+#else
+#define ABOVE (256 * 1024)
+#endif
+
 enum {
 	STARTS, PARKED, ENDS,		/* states */
 	BELOW = 64 * 1024,		/* from the parked frame to the borrowed */
-	ABOVE = 256 * 1024,		/* of the map: storage, frames until there */
 	ALIGN = 64,
 };
 
