@@ -90,7 +90,7 @@ static void put_memory(struct tux_stack *s, struct tux_duplex *dx,
 		tux_arena_put(&s->boxes, box);
 }
 
-static struct tux_end *new_end(struct tux_stack *s, bool messages)
+static struct tux_end *new_end(struct tux_stack *s, bool messages, bool asks)
 {
 	struct tux_duplex *dx = tux_arena_get(&s->arena);
 	struct tux_msgbox *box = messages ? tux_arena_get(&s->boxes) : NULL;
@@ -103,8 +103,10 @@ static struct tux_end *new_end(struct tux_stack *s, bool messages)
 		return NULL;
 	}
 	tux_duplex_init(dx, TUX_RING_LEN);
-	if (box)
+	if (box) {
 		tux_msgbox_init(box, TUX_SMALL_LEN, s->bulk_len);
+		box->asks = asks;
+	}
 	e->dx = dx;
 	e->box = box;
 	return e;
@@ -129,7 +131,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	d = tux_stack_choose(s);
 	if (!d)
 		return -TUX_REASON_NOT_STARTED;
-	e = new_end(s, o->messages && s->bulk_len);
+	e = new_end(s, o->messages && s->bulk_len, o->asks);
 	if (!e)
 		return -TUX_REASON_NO_MEMORY;
 	e->user = o->user;

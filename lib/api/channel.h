@@ -93,6 +93,7 @@ struct tux_end_opts {
 	struct tux_tuple tuple;
 	bool active;		/* this process called connect() */
 	bool messages;		/* beside the stream: see post.h */
+	bool asks;		/* ... what became of each that it sends */
 	void *user;
 };
 

@@ -30,6 +30,7 @@ static void claim(struct tux_connection *c)
 	struct tux_end_opts o = {
 		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
 		.messages = c->s->on_message.fn || c->s->on_settled.fn,
+		.asks = c->s->on_settled.fn,
 	};
 	struct tux *t = c->t;
 	int r;

@@ -56,7 +56,8 @@ bool tux_post_cancel(struct tux_end *e, uint64_t ref);
 
 /* What became of a message that is settled: its name, and 0 - the peer's stack
  * has it - or an errno.  True until all have been told.  Successes need not be
- * asked for; what failed keeps its room until it is told. */
+ * asked for, unless the end was claimed with `asks`; what failed keeps its room
+ * until it is told. */
 bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err);
 
 /* Is all settled, and told or not asked for? */

@@ -96,7 +96,7 @@ static void reap_sent(struct tux_msgbox *b, unsigned lane)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
-	while (t->first < atomic_load(&t->next) &&
+	while (!b->asks && t->first < atomic_load(&t->next) &&
 	       atomic_load(&note_at(b, lane, t->first)->state) == TUX_NOTE_SENT)
 		reap(b, lane);
 }

@@ -83,6 +83,7 @@ struct tux_msgbox {
 	_Atomic uint32_t err;		/* errno for who sends; 0: none */
 	_Atomic uint32_t cancels;	/* notes were cancelled: look */
 	uint32_t order;			/* of the next ordered message out */
+	bool asks;			/* who sends asks what became of each */
 	_Atomic uint32_t in_head;	/* arrivals: the loop's, */
 	_Atomic uint32_t in_tail;	/* and the application's */
 	struct tux_note note[TUX_MSG_N];
@@ -140,7 +141,8 @@ bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
 
 /* The next message of a lane that is settled: its name into *@ref, and 0 or its
  * errno into *@err.  Its room is free again.  False: none is.  Successes need
- * not be asked for; what failed keeps its room until it is told here. */
+ * not be asked for, unless b->asks; what failed keeps its room until it is told
+ * here. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
 /* Has every message been settled, and what failed been told? */

@@ -194,6 +194,51 @@ static void settled__failures_wait(void **state)
 	free(b);
 }
 
+/* Who asks for each is told of each, and none makes room before. */
+static void settled__of_each(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t ref, first = 0;
+	unsigned i;
+	void *p;
+	int err;
+
+	(void)state;
+	b->asks = true;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+		first = i ? first : ref;
+		settle(b, ref, TUX_NOTE_SENT, 0);
+	}
+	assert_int_equal(reserve(b, 16384, &p, &ref), -EAGAIN);
+	assert_false(tux_msgbox_idle(b));
+	assert_true(tux_msgbox_settled(b, &ref, &err));
+	assert_true(ref == first && !err);
+	assert_int_equal(reserve(b, 16384, &p, &ref), 0);
+	free(b);
+}
+
+static void idle__when_all_is_settled(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t small, bulk;
+	void *p;
+	int err;
+
+	(void)state;
+	assert_true(tux_msgbox_idle(b));
+	assert_int_equal(reserve(b, 10, &p, &small), 0);
+	assert_int_equal(reserve(b, 20000, &p, &bulk), 0);
+	settle(b, small, TUX_NOTE_SENT, 0);
+	assert_false(tux_msgbox_idle(b));
+	settle(b, bulk, TUX_NOTE_FAILED, ECONNRESET);
+	assert_false(tux_msgbox_idle(b));
+	assert_true(tux_msgbox_settled(b, &small, &err));
+	assert_int_equal(err, ECONNRESET);
+	assert_true(tux_msgbox_idle(b));
+	free(b);
+}
+
 /* As the loop delivers. */
 static void arrive(struct tux_msgbox *b, uint32_t id, uint32_t at, uint32_t len)
 {
@@ -300,6 +345,8 @@ int main(void)
 		cmocka_unit_test(order__counts_across_lanes),
 		cmocka_unit_test(cancel__until_settled),
 		cmocka_unit_test(settled__failures_wait),
+		cmocka_unit_test(settled__of_each),
+		cmocka_unit_test(idle__when_all_is_settled),
 		cmocka_unit_test(refuse__what_waits_and_comes),
 		cmocka_unit_test(take__in_groups),
 		cmocka_unit_test(release__rings),
