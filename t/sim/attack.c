@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attack - what strangers do who mean harm: they guess, send again what they have
- * seen, and make HELLOs without the key
+ * attack - what strangers do who mean harm: they guess, send again what they
+ * have seen, and make HELLOs without the key
  */
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@ struct sim_life;
 	X(PART, "part")			/* nothing crosses, either way */ \
 	X(ONE_WAY, "one_way")		/* nothing crosses from here */ \
 	X(SPIKE, "spike")		/* it takes n ns longer */ \
-	X(NARROW, "narrow")		/* longer than n bytes does not pass */ \
+	X(NARROW, "narrow")		/* more than n bytes do not pass */ \
 	X(HOLE, "hole")			/* nothing with ECT passes */ \
 	X(LOSE, "lose")			/* three of kind 1 << n are lost */ \
 	X(VERSION, "version")		/* what comes is of another version */ \
@@ -46,7 +46,7 @@ struct sim_life;
 	X(HELLO, "hello")		/* ... HELLOs, without the key */ \
 	X(REPLAY, "replay")		/* ... that were sent before */ \
 	X(CUT, "cut")			/* ... and are cut off */ \
-	X(FOUL_PACKET, "foul_packet")	/* the end changes n of 1000 packets, */ \
+	X(FOUL_PACKET, "foul_packet")	/* it changes n of 1000 packets, */ \
 	X(FOUL_HELLO, "foul_hello")	/* what it says in its HELLOs, */ \
 	X(FOUL_FRAME, "foul_frame")	/* or puts n frames into TCP */
 

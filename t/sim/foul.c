@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * foul - a malicious end: it has the key of its own connection, and what it says
- * there is changed under way, and sealed
+ * foul - a malicious end: it has the key of its own connection, and what it
+ * says there is changed under way, and sealed
  */
 #include "base/bytes.h"
 #include "conn/conn.h"

@@ -80,7 +80,7 @@ void sim_host_init(struct sim_host *h)
 	};
 
 	memcpy(h->addr.ip, h->s->v6 ? net6 : net4, sizeof(h->addr.ip));
-	h->addr.ip[15] = (uint8_t)(1 + h->i);
+	h->addr.ip[15] = (uint8_t)(1 + h->place);
 	h->addr.port = o.port;
 	h->timer_at = TUX_NEVER;
 	h->events = (struct tux_core_events){

@@ -22,6 +22,7 @@ struct sim_host {
 	struct sim *s;
 	unsigned i;
 	char name;		/* a, b, ... */
+	unsigned place;		/* i; or that of another loop of the host */
 	struct tux_list ends;	/* of connections */
 	bool dead;
 	tux_time stopped;	/* SIGSTOP, until then */

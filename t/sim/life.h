@@ -24,7 +24,7 @@ struct sim_life {
 	struct sim_kept kept[SIM_KEPT];
 	unsigned kept_n;
 	bool keeps;
-	/* of 1000 packets, and HELLOs, of malicious ends, how many they change */
+	/* how many of 1000 packets, and HELLOs, malicious ends change */
 	uint32_t foul_packets, foul_hellos;
 	bool other_version[SIM_HOSTS];	/* what comes to it, is */
 };

@@ -2,8 +2,8 @@
 /*
  * machine - which state may follow which
  *
- * Steps that must come about, and others that may: such as are rare, and such as
- * skip a state, for between two looks more than one step may be made.
+ * Steps that must come about, and others that may: such as are rare, and such
+ * as skip a state, for between two looks more than one step may be made.
  */
 #include "machine.h"
 
@@ -20,7 +20,6 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 				TO(OPEN_PROVED),
 			[SIM_OPEN_HEARD] = TO(OPEN_SILENT) | TO(OPEN_PROVED),
 			[SIM_OPEN_SILENT] = TO(OPEN_PROVED),
-			[SIM_OPEN_NO_FD] = TO(OPEN_PROVED),
 			[SIM_OPEN_PROVED] = TO(OPEN_NO_FD) | TO(OPEN_DEAD),
 		},
 		.may = {
@@ -30,7 +29,8 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 			[SIM_OPEN_SILENT] = TO(OPEN_ASKING) | TO(OPEN_HEARD) |
 				TO(OPEN_NO_FD) | TO(OPEN_DEAD),
 			[SIM_OPEN_NO_FD] = TO(OPEN_ASKING) | TO(OPEN_HEARD) |
-				TO(OPEN_SILENT) | TO(OPEN_DEAD),
+				TO(OPEN_SILENT) | TO(OPEN_PROVED) |
+				TO(OPEN_DEAD),
 		},
 	},
 	[SIM_M_TX] = {
@@ -230,13 +230,13 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 				TO(MSG_IN_GONE),
 			[SIM_MSG_IN_PART] = TO(MSG_IN_NONE) |
 				TO(MSG_IN_WAITS) | TO(MSG_IN_WHOLE),
-			[SIM_MSG_IN_WAITS] = TO(MSG_IN_NONE) |
-				TO(MSG_IN_WHOLE),
+			[SIM_MSG_IN_WAITS] = TO(MSG_IN_WHOLE),
 			[SIM_MSG_IN_WHOLE] = TO(MSG_IN_NONE),
 			[SIM_MSG_IN_GONE] = TO(MSG_IN_NONE),
 		},
 		.may = {
 			[SIM_MSG_IN_PART] = TO(MSG_IN_GONE),
+			[SIM_MSG_IN_WAITS] = TO(MSG_IN_NONE),
 		},
 	},
 };

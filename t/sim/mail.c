@@ -3,8 +3,8 @@
  * mail - an application's messages, and that each arrives once
  *
  * A message of four bytes or more begins with its number, so that its reader
- * knows which it is; a shorter one has as much of that as fits, and is the first
- * that it may be.
+ * knows which it is; a shorter one has as much of that as fits, and is the
+ * first that it may be.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -39,7 +39,8 @@ static const struct event fates[] = {
 	X(BULK, "bulk") X(ECHO, "echo") X(CLIENT, "client") \
 	X(SERVER, "server") X(V6, "v6") X(V4, "v4") X(PORTS, "ports") \
 	X(SHARED, "several connections") X(AFTER, "the same ports again") \
-	X(ALIAS, "alias") X(OLD, "numbers wrap") X(VARY, "in pieces") \
+	X(ALIAS, "alias") X(LOOPS, "two loops of a host") \
+	X(OLD, "numbers wrap") X(VARY, "in pieces") \
 	X(PLAIN, "no Tux") X(NO_FD, "no descriptor") X(DEAF, "no messages") \
 	X(HOLD, "sleeps in a latch") X(KEEP, "keeps messages") \
 	X(MIMIC, "writes like a marker") \
@@ -249,6 +250,7 @@ void sim_seen_all(struct sim *s)
 	for (i = 0; i < 2 * s->conn_n; i++)
 		end(seen, &s->conn[i / 2]->end[i % 2]);
 	for (i = 0; i < s->host_n; i++) {
+		work[WORK_LOOPS] += s->host[i].place != i;
 		if (s->host[i].core)
 			core(seen, tux_core_stats(s->host[i].core));
 	}

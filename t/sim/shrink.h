@@ -12,8 +12,8 @@
 typedef bool sim_fails_fn(void *arg, const struct sim_world *w);
 
 /* Makes @w, which fails, smaller as long as that fails: leaves items out, and
- * moves numbers towards plain.  Asks @fails up to @tries times; returns how often
- * it did. */
+ * moves numbers towards plain.  Asks @fails up to @tries times; returns how
+ * often it did. */
 unsigned sim_shrink(struct sim_world *w, sim_fails_fn *fails, void *arg,
 		    unsigned tries);
 

@@ -208,6 +208,7 @@ struct sim_host *sim_add_host(struct sim *s)
 
 	h->s = s;
 	h->i = s->host_n++;
+	h->place = h->i;
 	h->name = (char)('a' + h->i % 26);
 	tux_list_init(&h->ends);
 	sim_host_init(h);
@@ -215,6 +216,12 @@ struct sim_host *sim_add_host(struct sim *s)
 	for (i = 0; i < s->host_n; i++)
 		s->link[i][h->i].delay = s->link[h->i][i].delay = TUX_MSEC(1);
 	return h;
+}
+
+void sim_same_host(struct sim_host *h, const struct sim_host *other)
+{
+	h->place = other->place;
+	h->addr.ip[15] = other->addr.ip[15];
 }
 
 struct sim_link *sim_link(struct sim_host *from, struct sim_host *to)

@@ -123,6 +123,10 @@ void sim_inner_free(struct sim *s, struct sim *inner, uint64_t n);
 struct sim_host *sim_add_host(struct sim *s);
 struct sim_link *sim_link(struct sim_host *from, struct sim_host *to);
 
+/* @h, which is new, is another loop of the same host as @other; on ports of
+ * their own, not TCP's. */
+void sim_same_host(struct sim_host *h, const struct sim_host *other);
+
 /* A bottleneck, for any number of links, that lets @rate bytes pass in a second
  * and has a queue for what passes in @queue. */
 struct sim_neck *sim_add_neck(struct sim *s, uint64_t rate, tux_time queue);

@@ -7,8 +7,8 @@
  * made smaller by leaving items out and by moving numbers towards plain.  Items
  * name hosts and connections by their place among those.
  *
- * world.c: the list; world_text.c: as text; world_draw.c: from a seed;
- * world_run.c: what comes of it.
+ * world.c: the list; world_text.c: as text; world_draw.c and world_fault.c:
+ * from a seed; world_run.c: what comes of it.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -28,7 +28,8 @@
 	X(NET_BOUND, "bound", 400)	/* seconds until all must be done */
 
 #define SIM_F_HOST(X) \
-	X(HOST_WAKE, "wake", 0)
+	X(HOST_WAKE, "wake", 0) \
+	X(HOST_LOOP, "loop", 0)		/* another of the one so many before */
 
 #define SIM_F_LINK(X) \
 	X(LINK_FROM, "from", 0) \
@@ -53,7 +54,7 @@
 	X(CONN_B, "b", 0) \
 	X(CONN_AT, "at", 0)		/* when TCP has connected it */ \
 	X(CONN_AFTER, "after", 0)	/* 0, or 1 + whose ports it takes */ \
-	X(CONN_ALIAS, "alias", 0)	/* another address of the same hosts */ \
+	X(CONN_ALIAS, "alias", 0)	/* another address of both hosts */ \
 	X(CONN_DELAY, "delay", 1000000) \
 	X(CONN_SNDBUF, "sndbuf", 65536) \
 	X(CONN_RCVBUF, "rcvbuf", 65536) \
@@ -64,8 +65,7 @@
 	X(CONN_MTU, "mtu", 1472) \
 	X(CONN_SMALL, "small", 0)	/* lanes, powers of two; 0: none */ \
 	X(CONN_BULK, "bulk", 0) \
-	X(CONN_OLD, "old", 0)		/* its numbers are about to wrap */ \
-	X(CONN_FOUL, "foul", 0)		/* 0, or 1 + the end that is malicious */
+	X(CONN_OLD, "old", 0)		/* its numbers are about to wrap */
 
 #define SIM_F_PLAN(X) \
 	X(PLAN_CONN, "conn", 0) \
@@ -98,7 +98,8 @@
 	X(MAIL_AT, "at", 0) \
 	X(MAIL_LEN, "len", 0) \
 	X(MAIL_ORDER, "order", 0) \
-	X(MAIL_BACK, "back", 0)		/* 0, or taken back: one so many before */
+	X(MAIL_BACK, "back", 0)		/* 0, or 1 + how many before is
+					 * the one that is taken back */
 
 #define SIM_F_FAULT(X) \
 	X(FAULT_WHAT, "what", 0)	/* enum sim_fault */ \
@@ -176,8 +177,8 @@ bool sim_world_is_name(enum sim_item_kind kind, unsigned number);
 /* A line for each item, with what is not plain. */
 void sim_world_write(const struct sim_world *w, FILE *f);
 
-/* Reads what the above has written into @w, which is empty.  0, or the number of
- * the first line that makes no sense. */
+/* Reads what the above has written into @w, which is empty.  0, or the number
+ * of the first line that makes no sense. */
 unsigned sim_world_read(struct sim_world *w, FILE *f);
 
 /* The world of @seed; @size times as much is said in it.  @w is empty. */

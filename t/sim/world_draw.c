@@ -2,56 +2,16 @@
 /*
  * world - what a seed makes
  */
+#include "draw.h"
 #include "fault.h"
-#include "preset.h"
-#include "sim.h"
-#include "world.h"
 
 enum {
 	MOST = 400000,		/* bytes in one direction */
 	LETTERS = 120,		/* messages of an end */
 };
-struct draw {
-	struct sim_world *w;
-	uint64_t rng;
-	uint64_t size;		/* how much is said, as a multiple */
-	tux_time span;		/* most of it happens in so long */
-	unsigned hosts, conns;
-};
-
-static uint64_t below(struct draw *d, uint64_t n)
-{
-	return n ? sim_mix(&d->rng) % n : 0;
-}
-
-/* One of @n times. */
-static bool rarely(struct draw *d, unsigned n)
-{
-	return !below(d, n);
-}
-
-/* From @low to @high; small numbers as often as large ones. */
-static uint64_t scale(struct draw *d, uint64_t low, uint64_t high)
-{
-	uint64_t most = low;
-
-	while (most < high && below(d, 64 - (unsigned)
-				       __builtin_clzll(high / low)))
-		most *= 2;
-	if (most > high)
-		most = high;
-	return low + below(d, most - low + 1);
-}
-
-/* Of a million, one of @n times. */
-static uint64_t part(struct draw *d, unsigned n, uint64_t most)
-{
-	return rarely(d, n) ? scale(d, 1000, most) : 0;
-}
-
 /* ---- the network ---- */
 
-static void draw_link(struct draw *d, unsigned from, unsigned to)
+static void draw_link(struct sim_draw *d, unsigned from, unsigned to)
 {
 	uint64_t *v = sim_world_add(d->w, SIM_LINK)->v;
 
@@ -82,14 +42,18 @@ static void draw_link(struct draw *d, unsigned from, unsigned to)
 }
 
 /* What is said takes longer where much is lost, or the way is long. */
-static void draw_net(struct draw *d)
+static void draw_net(struct sim_draw *d)
 {
 	unsigned i;
 
 	d->hosts = 2 + (unsigned)below(d, 3);
-	for (i = 0; i < d->hosts; i++)
-		sim_world_add(d->w, SIM_HOST)->v[SIM_HOST_WAKE] =
-			below(d, TUX_USEC(50));
+	for (i = 0; i < d->hosts; i++) {
+		uint64_t *v = sim_world_add(d->w, SIM_HOST)->v;
+
+		v[SIM_HOST_WAKE] = below(d, TUX_USEC(50));
+		if (i && rarely(d, 4))
+			v[SIM_HOST_LOOP] = 1 + below(d, i);
+	}
 	for (i = 0; i < d->hosts * d->hosts; i++) {
 		if (i / d->hosts != i % d->hosts)
 			draw_link(d, i / d->hosts, i % d->hosts);
@@ -98,7 +62,7 @@ static void draw_net(struct draw *d)
 
 /* ---- programs ---- */
 
-static uint64_t *draw_plan(struct draw *d, unsigned conn, unsigned side)
+static uint64_t *draw_plan(struct sim_draw *d, unsigned conn, unsigned side)
 {
 	uint64_t *v = sim_world_add(d->w, SIM_PLAN)->v;
 
@@ -123,7 +87,7 @@ static uint64_t *draw_plan(struct draw *d, unsigned conn, unsigned side)
 	return v;
 }
 
-static void draw_write(struct draw *d, unsigned conn, unsigned side,
+static void draw_write(struct sim_draw *d, unsigned conn, unsigned side,
 		       tux_time at, uint64_t len)
 {
 	uint64_t *v = sim_world_add(d->w, SIM_WRITE)->v;
@@ -135,7 +99,7 @@ static void draw_write(struct draw *d, unsigned conn, unsigned side,
 }
 
 /* Writes @total bytes in some lots, soon, or now and then all the time. */
-static void draw_bulk(struct draw *d, unsigned conn, unsigned side,
+static void draw_bulk(struct sim_draw *d, unsigned conn, unsigned side,
 		      uint64_t total, tux_time at)
 {
 	uint64_t i, n, lots = scale(d, 2, 40);
@@ -156,7 +120,7 @@ static void draw_bulk(struct draw *d, unsigned conn, unsigned side,
 	}
 }
 
-static void draw_talk(struct draw *d, unsigned conn, unsigned side)
+static void draw_talk(struct sim_draw *d, unsigned conn, unsigned side)
 {
 	uint64_t req = scale(d, 1, 20000), resp = scale(d, 1, 20000);
 	uint64_t rounds = scale(d, 1, 300) * d->size;
@@ -176,7 +140,7 @@ static void draw_talk(struct draw *d, unsigned conn, unsigned side)
 	}
 }
 
-static void draw_work(struct draw *d, unsigned conn, tux_time at)
+static void draw_work(struct sim_draw *d, unsigned conn, tux_time at)
 {
 	unsigned a = (unsigned)below(d, 2);
 	uint64_t most = MOST * d->size;
@@ -203,7 +167,7 @@ static void draw_work(struct draw *d, unsigned conn, tux_time at)
 
 /* ---- messages ---- */
 
-static uint64_t letter(struct draw *d, uint64_t bulk)
+static uint64_t letter(struct sim_draw *d, uint64_t bulk)
 {
 	if (rarely(d, 20))
 		return below(d, 4);
@@ -211,7 +175,7 @@ static uint64_t letter(struct draw *d, uint64_t bulk)
 	       scale(d, 10000, bulk / 2);
 }
 
-static void draw_mail(struct draw *d, unsigned conn, unsigned side,
+static void draw_mail(struct sim_draw *d, unsigned conn, unsigned side,
 		      uint64_t bulk, tux_time at)
 {
 	uint64_t i, n = scale(d, 1, LETTERS * d->size), left = MOST * d->size;
@@ -238,7 +202,7 @@ static void draw_mail(struct draw *d, unsigned conn, unsigned side,
 
 /* ---- connections ---- */
 
-static uint64_t *draw_tcp(struct draw *d, unsigned a, unsigned b)
+static uint64_t *draw_tcp(struct sim_draw *d, unsigned a, unsigned b)
 {
 	uint64_t *v = sim_world_add(d->w, SIM_CONN)->v;
 
@@ -258,7 +222,7 @@ static uint64_t *draw_tcp(struct draw *d, unsigned a, unsigned b)
 	return v;
 }
 
-static void draw_conn(struct draw *d, unsigned a, unsigned b, unsigned after,
+void sim_draw_conn(struct sim_draw *d, unsigned a, unsigned b, unsigned after,
 		      tux_time at)
 {
 	unsigned i, conn = d->conns;
@@ -277,8 +241,8 @@ static void draw_conn(struct draw *d, unsigned a, unsigned b, unsigned after,
 	}
 }
 
-static void draw_path_fault(struct draw *d, enum sim_fault what, unsigned conn,
-			    tux_time at)
+static void draw_path_fault(struct sim_draw *d, enum sim_fault what,
+			    unsigned conn, tux_time at)
 {
 	uint64_t *v = sim_world_add(d->w, SIM_FAULT)->v;
 
@@ -288,9 +252,9 @@ static void draw_path_fault(struct draw *d, enum sim_fault what, unsigned conn,
 	v[SIM_FAULT_FOR] = TUX_SEC(10);
 }
 
-/* One end has many messages, the other only listens, so that its direction never
- * moves; and the way goes while messages wait for room. */
-static void draw_one_sided(struct draw *d, unsigned a, unsigned b)
+/* One end has many messages, the other only listens, so that its direction
+ * never moves; and the way goes while messages wait for room. */
+static void draw_one_sided(struct sim_draw *d, unsigned a, unsigned b)
 {
 	unsigned i, conn = d->conns;
 	uint64_t *v = draw_tcp(d, a, b);
@@ -309,7 +273,7 @@ static void draw_one_sided(struct draw *d, unsigned a, unsigned b)
 	draw_path_fault(d, SIM_STALL, conn, at);
 }
 
-static void draw_conns(struct draw *d)
+static void draw_conns(struct sim_draw *d)
 {
 	unsigned i, n = (unsigned)scale(d, 1, 6);
 
@@ -321,128 +285,13 @@ static void draw_conns(struct draw *d)
 		if (rarely(d, 24))
 			draw_one_sided(d, a, b);
 		else
-			draw_conn(d, a, b, 0, 0);
+			sim_draw_conn(d, a, b, 0, 0);
 	}
-}
-
-/* ---- what goes wrong ---- */
-
-static const struct sim_item *conn_of(const struct draw *d, unsigned conn)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < d->w->n; i++) {
-		if (d->w->item[i].kind == SIM_CONN && n++ == conn)
-			break;
-	}
-	return &d->w->item[i];
-}
-
-/* Is item @i something that the connection's programs write? */
-static bool is_word(const struct sim_world *w, uint64_t i, unsigned conn)
-{
-	return (w->item[i].kind == SIM_WRITE || w->item[i].kind == SIM_MAIL) &&
-	       w->item[i].v[SIM_WRITE_CONN] == conn;
-}
-
-/* How much or how often, for each kind that has such a number. */
-static uint64_t times(struct draw *d, enum sim_fault what)
-{
-	switch (what) {
-	case SIM_SPIKE:
-		return scale(d, TUX_MSEC(1), TUX_MSEC(500));
-	case SIM_NARROW:
-	case SIM_OWN_MTU:
-		return 600 + below(d, 900);
-	case SIM_LOSE:
-		return below(d, 12);
-	case SIM_FLAP:
-		return 1 + scale(d, 1, 40);
-	case SIM_NO_MEMORY:
-		return scale(d, 10000, 1000000);
-	case SIM_NO_MEMORY_OPEN:
-		return 1 + below(d, 6);
-	case SIM_FOUL_PACKET:
-	case SIM_FOUL_HELLO:
-		return scale(d, 1, 1000);
-	case SIM_GARBAGE:
-	case SIM_GUESS:
-	case SIM_HELLO:
-	case SIM_REPLAY:
-	case SIM_CUT:
-		return scale(d, 1, 200);
-	case SIM_FOUL_FRAME:
-		return scale(d, 1, 50);
-	default:
-		return 1;
-	}
-}
-
-/* Another process follows, and the same ports are used again. */
-static void follow(struct draw *d, unsigned conn, tux_time at)
-{
-	const struct sim_item old = *conn_of(d, conn);
-
-	draw_conn(d, (unsigned)old.v[SIM_CONN_A], (unsigned)old.v[SIM_CONN_B],
-		  conn + 1, at);
-}
-
-/* At any time, while the connection opens, or when it has something to say. */
-static tux_time when(struct draw *d, unsigned conn)
-{
-	uint64_t n = 0, i;
-
-	if (rarely(d, 6))
-		return conn_of(d, conn)->v[SIM_CONN_AT] +
-		       scale(d, TUX_USEC(10), TUX_MSEC(50));
-	for (i = 0; i < d->w->n; i++)
-		n += is_word(d->w, i, conn);
-	if (!n || rarely(d, 3))
-		return below(d, scale(d, TUX_MSEC(1), d->span));
-	n = below(d, n);
-	for (i = 0; !is_word(d->w, i, conn) || n-- > 0; i++)
-		;
-	return d->w->item[i].v[SIM_WRITE_AT] +
-	       below(d, scale(d, TUX_USEC(10), TUX_MSEC(50)));
-}
-
-/* What makes directions change their paths is drawn more often. */
-static enum sim_fault what_next(struct draw *d)
-{
-	static const enum sim_fault path[] = {
-		SIM_PART, SIM_ONE_WAY, SIM_STALL, SIM_FLAP, SIM_RAW,
-	};
-
-	if (rarely(d, 3))
-		return path[below(d, sizeof(path) / sizeof(path[0]))];
-	return (enum sim_fault)below(d, SIM_FAULTS);
-}
-
-static void draw_fault(struct draw *d)
-{
-	enum sim_fault what = what_next(d);
-	unsigned conn = (unsigned)below(d, d->conns);
-	tux_time at = when(d, conn);
-	tux_time len = scale(d, TUX_MSEC(1), 2 * d->span);
-	uint64_t *v = sim_world_add(d->w, SIM_FAULT)->v;
-
-	if (what == SIM_NO_MEMORY_OPEN || what == SIM_FOUL_HELLO)
-		at = conn_of(d, conn)->v[SIM_CONN_AT];
-	if (what == SIM_VERSION && rarely(d, 2))
-		at = 0;
-	v[SIM_FAULT_WHAT] = what;
-	v[SIM_FAULT_CONN] = conn;
-	v[SIM_FAULT_SIDE] = below(d, 2);
-	v[SIM_FAULT_AT] = at;
-	v[SIM_FAULT_FOR] = len;
-	v[SIM_FAULT_TIMES] = times(d, what);
-	if (what == SIM_RESTART && d->conns < 12)
-		follow(d, conn, at + len + below(d, TUX_MSEC(100)));
 }
 
 void sim_world_draw(struct sim_world *w, uint64_t seed, unsigned size)
 {
-	struct draw d = { .w = w, .rng = seed, .size = size };
+	struct sim_draw d = { .w = w, .rng = seed, .size = size };
 	uint64_t *v = sim_world_add(w, SIM_NET)->v;
 	unsigned i;
 
@@ -457,5 +306,5 @@ void sim_world_draw(struct sim_world *w, uint64_t seed, unsigned size)
 	draw_net(&d);
 	draw_conns(&d);
 	for (i = below(&d, 4) ? (unsigned)scale(&d, 1, 16) : 0; i > 0; i--)
-		draw_fault(&d);
+		sim_draw_fault(&d);
 }

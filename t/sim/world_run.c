@@ -16,6 +16,17 @@
 
 /* ---- the network ---- */
 
+static void set_host(struct sim *s, const uint64_t *v)
+{
+	struct sim_host *h = sim_add_host(s);
+	uint64_t before = v[SIM_HOST_LOOP];
+
+	h->wake = v[SIM_HOST_WAKE];
+	/* TCP's own ports lead to one loop only. */
+	if (before && before <= h->i && !s->tcp_ports)
+		sim_same_host(h, h - before);
+}
+
 static void set_link(struct sim *s, const uint64_t *v)
 {
 	struct sim_link *l = &s->link[v[SIM_LINK_FROM]][v[SIM_LINK_TO]];
@@ -92,7 +103,8 @@ static_assert((int)SIM_MAIL_CONN == SIM_WRITE_CONN &&
 	      (int)SIM_MAIL_SIDE == SIM_WRITE_SIDE &&
 	      (int)SIM_MAIL_AT == SIM_WRITE_AT, "last_word() reads both alike");
 
-/* Behind its last write or message an end shuts down; with none, as it begins. */
+/* Behind its last write or message an end shuts down; with none, as it
+ * begins. */
 static tux_time last_word(const struct sim_world *w, unsigned conn,
 			   unsigned side, tux_time begun)
 {
@@ -154,8 +166,8 @@ static void set_conn(struct sim_life *life, struct sim_conn *k,
 	k->bulk = (uint32_t)v[SIM_CONN_BULK];
 	if (!k->small || !k->bulk)
 		k->small = k->bulk = 0;
-	/* Who has to wait for the ports may have said something before there is a
-	 * connection to preset. */
+	/* Who has to wait for the ports may have said something before there
+	 * is a connection to preset. */
 	if (v[SIM_CONN_OLD] && !after)
 		k->end[0].plan.preset = k->end[1].plan.preset = sim_near_all;
 }
@@ -229,7 +241,7 @@ static tux_time build(struct sim_life *life)
 
 		switch (it->kind) {
 		case SIM_HOST:
-			sim_add_host(s)->wake = v[SIM_HOST_WAKE];
+			set_host(s, v);
 			break;
 		case SIM_LINK:
 			set_link(s, v);
