@@ -19,8 +19,8 @@
 struct half {				/* of a connection */
 	int fd;
 	struct tux_end *e;
-	bool gone;
-	enum tux_reason why;
+	_Atomic bool gone;		/* told on a loop's thread */
+	_Atomic uint32_t why;
 };
 
 static void on_ready(void *user)
