@@ -35,6 +35,7 @@ enum {
 	STEPS = 100,		/* of a task, at most */
 	PRINTED = 20,		/* errors */
 	STUCK_S = 10,
+	ENDING_S = 240,		/* on a machine that is busy */
 	FEW_A_SECOND = 500,	/* preemptions at 100 us; below, */
 	MANY_A_SECOND = 1000,
 };
@@ -66,6 +67,7 @@ static struct tux_sched *sched;
 static atomic_bool stop;
 static atomic_uint errors, left;
 static uint64_t preemptions;
+static tux_time waited;
 static volatile uint64_t known[ROUNDS + 1];
 static char dir[PATH_MAX];
 static unsigned long seconds = 2, slice_us = 100;
@@ -267,7 +269,7 @@ static void note_steps(uint64_t *steps)
 			steps[k * JOBS + i] = jobs[k][i].hand.steps;
 }
 
-/* No turn for ten seconds, or an end that takes a minute: somebody holds what
+/* No turn for ten seconds, or an end that never comes: somebody holds what
  * another waits for. */
 static void *watch(void *arg)
 {
@@ -283,7 +285,7 @@ static void *watch(void *arg)
 			;
 		still = turn == torture_turns() ? still + 1 : 0;
 		ending += atomic_load(&stop);
-		if (still >= STUCK_S || ending >= 6 * STUCK_S) {
+		if (still >= STUCK_S || ending >= ENDING_S) {
 			list_stuck(steps);
 			torture_error(__FILE__, __LINE__, still >= STUCK_S ?
 				      "turns go on" : "all come to an end");
@@ -322,7 +324,7 @@ static void run(void)
 	}
 }
 
-static void report_each(void)
+static void report_each(bool judged)
 {
 	uint64_t n, steps;
 	unsigned k, i;
@@ -336,19 +338,23 @@ static void report_each(void)
 			continue;
 		printf("%-10s %8" PRIu64 " preemptions, %9" PRIu64 " steps\n",
 		       all[k]->name, n, steps);
-		must(n > 0);
+		must(n > 0 || !judged);
 	}
 }
 
+/* How often is only judged where there was a processor most of the time. */
 static void report(void)
 {
 	unsigned long want = slice_us < 100 ? MANY_A_SECOND : FEW_A_SECOND;
-	bool well = !torture_errors();
+	bool judged = !torture_errors() && waited < TUX_SEC(seconds) / 4;
 
-	report_each();
+	report_each(judged);
 	torture_turn_report();
-	if (well && slice_us <= 100)
+	if (judged && slice_us <= 100)
 		must(preemptions >= want * seconds);
+	if (!judged && !torture_errors())
+		printf("# the machine is busy, we waited %.1f s for it: how "
+		       "often is not judged\n", (double)waited / 1e9);
 	printf("torture: %lu seconds, %" PRIu64 " preemptions, %u errors\n",
 	       seconds, preemptions, torture_errors());
 }
@@ -424,6 +430,7 @@ static void *torture(void *arg)
 	start_works();
 	torture_turn_start(o.slice);
 	run();
+	waited = torture_turn_waited();
 	join_threads();
 	preemptions = tux_sched_stats(sched)->preemptions;
 	tux_sched_free(sched);

@@ -24,7 +24,8 @@ enum {
 static struct histogram interval;
 static tux_time slice, last, looked_at, excuse;
 static int source[SOURCES], sources;
-static uint64_t waited;
+static bool vital[SOURCES];	/* ours, and who ends slices */
+static uint64_t waited, vital_before;
 static atomic_ullong turns;
 
 /* The second number of a thread's schedstat: how long it waited to run. */
@@ -59,8 +60,10 @@ static void add_source(const char *task)
 		return;
 	snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", task);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0)
-		source[sources++] = fd;
+	if (fd < 0)
+		return;
+	vital[sources] = atoi(task) == gettid() || !strcmp(name, "tux-watch\n");
+	source[sources++] = fd;
 }
 
 static void find_sources(void)
@@ -75,13 +78,14 @@ static void find_sources(void)
 		closedir(d);
 }
 
-static uint64_t look(void)
+static uint64_t look(bool only_vital)
 {
 	uint64_t sum = 0;
 	int i;
 
 	for (i = 0; i < sources; i++)
-		sum += waiting_of(source[i]);
+		if (vital[i] || !only_vital)
+			sum += waiting_of(source[i]);
 	return sum;
 }
 
@@ -89,7 +93,8 @@ void torture_turn_start(tux_time len)
 {
 	slice = len;
 	find_sources();
-	waited = look();
+	waited = look(false);
+	vital_before = look(true);
 	looked_at = last = tux_clock_read();
 }
 
@@ -99,7 +104,7 @@ static void judge(tux_time took, tux_time now)
 
 	if (now - looked_at < TUX_MSEC(LOOK_MS) && took < TUX_MSEC(LOOK_MS))
 		return;
-	sum = look();
+	sum = look(false);
 	excuse = sum - waited;
 	waited = sum;
 	looked_at = now;
@@ -120,6 +125,11 @@ void torture_turn(void)
 uint64_t torture_turns(void)
 {
 	return atomic_load(&turns);
+}
+
+tux_time torture_turn_waited(void)
+{
+	return look(true) - vital_before;
 }
 
 void torture_turn_report(void)

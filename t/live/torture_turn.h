@@ -19,6 +19,10 @@ void torture_turn(void);
 /* Turns until now, for those who watch. */
 uint64_t torture_turns(void);
 
+/* How long this thread and the one that ends slices have waited for a processor
+ * since the start, in sum. */
+tux_time torture_turn_waited(void);
+
 /* What the intervals were, in a line on stdout. */
 void torture_turn_report(void);
 
