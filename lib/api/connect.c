@@ -35,9 +35,14 @@ static void claim(struct tux_connection *c)
 	struct tux *t = c->t;
 	int r;
 
+	if (!t->stack)
+		atomic_store(&c->why, t->tcp_why);
 	if (!t->stack || atomic_load(&c->why))
 		return;
-	r = tux_end_claim(t->stack, &o, &c->end);
+	r = -TUX_REASON_OTHER_INTERFACE;
+	if (tux_flat_covers(t, c->active ? &c->tuple.active :
+				&c->tuple.passive))
+		r = tux_end_claim(t->stack, &o, &c->end);
 	if (r < 0) {
 		c->end = NULL;
 		atomic_store(&c->why, (uint32_t)-r);

@@ -50,6 +50,7 @@ enum {
 	TUX_GROUP = 32,
 	TUX_GROUP_MAX = 512,
 	TUX_SLICE_US = 100,
+	TUX_IFACE_ADDRS = 64,		/* more are not looked at */
 };
 
 /* ---- a service ---- */
@@ -197,6 +198,11 @@ struct tux {
 	struct tux_connection *free;
 	uint32_t used;
 
+	/* host.c's: addresses of the interface, as of addr_at */
+	struct tux_addr addr[TUX_IFACE_ADDRS];
+	unsigned addr_n;
+	tux_time addr_at;
+
 	/* embed.c's */
 	int fd;				/* epoll of all the below */
 	int timer_fd;
@@ -274,6 +280,10 @@ int tux_flat_socket(int family);
 /* Where socket @fd is bound to, and its peer.  -errno. */
 int tux_flat_local(int fd, struct tux_addr *a);
 int tux_flat_peer(int fd, struct tux_addr *a);
+
+/* Is @local an address of the interface, if there is one to keep to?  Over xdp,
+ * the link sees to that, and to "lo" the claim. */
+bool tux_flat_covers(struct tux *t, const struct tux_addr *local);
 
 /* ---- listen.c ---- */
 

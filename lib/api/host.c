@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/tcp.h>
 
 #include "io/name.h"
 #include "io/sys.h"
+
+enum { FRESH_MS = 1000 };	/* the kernel's answer is believed for so long */
 
 int tux_flat_host(const char *host, uint16_t port, struct tux_addr *a,
 		  int *family)
@@ -56,4 +59,56 @@ int tux_flat_peer(int fd, struct tux_addr *a)
 	int err = tux_sys_getpeername(fd, &n, &len);
 
 	return err < 0 ? err : tux_name_get(a, &n);
+}
+
+/* ---- the interface's addresses ---- */
+
+static void learn(struct tux *t, const struct ifaddrs *i)
+{
+	union tux_name n = { .v6 = { 0 } };
+	struct tux_addr a;
+
+	if (!i->ifa_addr || strcmp(i->ifa_name, t->ifname) ||
+	    t->addr_n == TUX_IFACE_ADDRS)
+		return;
+	if (i->ifa_addr->sa_family == AF_INET)
+		memcpy(&n.v4, i->ifa_addr, sizeof(n.v4));
+	else if (i->ifa_addr->sa_family == AF_INET6)
+		memcpy(&n.v6, i->ifa_addr, sizeof(n.v6));
+	if (!tux_name_get(&a, &n))
+		t->addr[t->addr_n++] = a;
+}
+
+static void ask(struct tux *t)
+{
+	struct ifaddrs *all, *i;
+
+	t->addr_n = 0;
+	t->addr_at = t->now;
+	if (getifaddrs(&all))
+		return;
+	for (i = all; i; i = i->ifa_next)
+		learn(t, i);
+	freeifaddrs(all);
+}
+
+static bool knows(const struct tux *t, const struct tux_addr *a)
+{
+	unsigned i;
+
+	for (i = 0; i < t->addr_n; i++)
+		if (tux_addr_same_ip(&t->addr[i], a))
+			return true;
+	return false;
+}
+
+bool tux_flat_covers(struct tux *t, const struct tux_addr *local)
+{
+	if (t->o.backend != TUX_BACKEND_UDP || !t->o.ifname ||
+	    !strcmp(t->ifname, "lo") || knows(t, local))
+		return true;
+	if (t->addr_at && tux_time_since(t->addr_at, t->now) < TUX_MSEC(FRESH_MS))
+		return false;
+	ask(t);
+	return knows(t, local);
 }
