@@ -123,6 +123,9 @@ void tux_flat_dispatch(struct tux_connection *c)
 
 void tux_flat_raise(struct tux_connection *c, uint32_t news)
 {
+	/* The bell is the parent's, too. */
+	if (c->t->forked)
+		return;
 	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
 	      TUX_NEWS_QUEUED))
 		tux_waiter_ring(&c->t->w, c->index);
@@ -175,8 +178,11 @@ void tux_flat_over(void *user)
 void tux_flat_decided(void *user, bool tux, enum tux_reason why)
 {
 	struct tux_connection *c = user;
-	bool was = atomic_exchange(&c->tux, tux);
+	bool was;
 
+	if (atomic_load(&c->closed))
+		return;
+	was = atomic_exchange(&c->tux, tux);
 	atomic_store(&c->why, why);
 	if (tux && !was) {
 		atomic_fetch_add(&c->t->on_tux_now, 1);

@@ -158,7 +158,7 @@ void tux_release(const struct tux_message *m)
 		.p = m->p, .len = m->len, .flags = m->flags, .ref = m->ref,
 	};
 
-	if (!(m->flags & TUX_HELD))
+	if (!(m->flags & TUX_HELD) || m->c->t->forked)
 		return;
 	tux_sched_enter();
 	tux_post_release(m->c->end, &in, 1);
