@@ -4,6 +4,7 @@
  * backend that needs no privilege.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,7 @@ static void on_drink(struct tux_connection *c, void *arg)
 	while ((k = tux_read(c, p, sizeof(p))) > 0) {
 		if (peeked > k || (peeked > 0 && memcmp(p, q, (size_t)peeked)))
 			atomic_fetch_add(&seen[CLIENT].wrong, 1);
-		for (i = 0; i < k; i++)
+		for (i = 0; i < k && flow.total; i++)
 			if (p[i] != byte_at(flow.in + (uint64_t)i))
 				atomic_fetch_add(&seen[CLIENT].wrong, 1);
 		flow.in += (uint64_t)k;
@@ -170,11 +171,15 @@ static void on_drink(struct tux_connection *c, void *arg)
 	}
 }
 
+static const char *listen_at = "127.0.0.1", *connect_to = "127.0.0.1";
+
 static void exchange(enum tux_backend backend)
 {
 	struct duet d;
 
 	up(&d, backend);
+	d.listen_at = listen_at;
+	d.connect_to = connect_to;
 	flow.out = flow.in = 0;
 	flow.total = TOTAL;
 	tux_on_open(d.client.s, on_pour, (void *)CLIENT);
@@ -198,6 +203,32 @@ static void echo__udp(void **state)
 {
 	(void)state;
 	exchange(TUX_BACKEND_UDP);
+}
+
+static bool has(const char *host)
+{
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6,
+				  .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool yes = fd >= 0 && !bind(fd, (struct sockaddr *)&a, sizeof(a));
+
+	close(fd);
+	return yes || !strchr(host, ':');
+}
+
+/* From a listener of any address, over both families. */
+static void echo__any_address(void **state)
+{
+	static const char *const hosts[] = { "127.0.0.1", "::1" };
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < N_OF(hosts) && has(hosts[i]); i++) {
+		listen_at = NULL;
+		connect_to = hosts[i];
+		exchange(TUX_BACKEND_UDP);
+	}
+	listen_at = connect_to = "127.0.0.1";
 }
 
 static void echo__tcp(void **state)
@@ -258,6 +289,54 @@ static void echo__plain_peer(void **state)
 	assert_int_equal(seen[SERVER].err, 0);
 	assert_int_equal(seen[SERVER].on_tux, 0);
 	close(fd);
+	duet_close(&d);
+}
+
+/* ---- before it is open ---- */
+
+static struct tux_connection *early;
+static _Atomic unsigned rooms;
+
+static void write_early(void *arg)
+{
+	struct duet *d = arg;
+
+	/* It may be open after the next turn. */
+	tux_uninterruptible_enter();
+	if (tux_connect(d->client.s, "127.0.0.1", d->port, NULL, &early) ||
+	    tux_write(early, "early", 5) != -EAGAIN ||
+	    tux_send(early, "early", 5, 0) != -EAGAIN ||
+	    tux_shut(early) != -ENOTCONN)
+		atomic_fetch_add(&seen[CLIENT].wrong, 1);
+	tux_uninterruptible_leave();
+}
+
+static void on_early_room(struct tux_connection *c, void *arg)
+{
+	(void)arg;
+	if (tux_write(c, "early", 5) != 5 || tux_shut(c) ||
+	    tux_write(c, "late", 4) != -EPIPE)
+		atomic_fetch_add(&seen[CLIENT].wrong, 1);
+	atomic_fetch_add(&rooms, 1);
+}
+
+static void write__before_it_is_open(void **state)
+{
+	struct duet d;
+
+	(void)state;
+	up(&d, TUX_BACKEND_UDP);
+	rooms = 0;
+	tux_on_room(d.client.s, on_early_room, NULL);
+	tux_on_stream(d.client.s, on_drink, NULL);
+	flow.in = flow.total = 0;
+	duet_start(&d);
+	part_do(&d.client, write_early, &d);
+	await(&seen[CLIENT].gone, 1);
+	assert_int_equal(seen[CLIENT].wrong, 0);
+	assert_int_equal(rooms, 1);
+	assert_int_equal(flow.in, 5);
+	assert_int_equal(seen[CLIENT].opened, 1);
 	duet_close(&d);
 }
 
@@ -364,6 +443,8 @@ static void on_lazy(struct tux_connection *c, void *arg)
 
 	(void)arg;
 	lazy = c;
+	if (seen[SERVER].told == 0 && tux_readable(c) != 7)
+		atomic_fetch_add(&seen[SERVER].wrong, 1);
 	if (k > 0)
 		atomic_fetch_add(&seen[SERVER].told, (unsigned)k);
 }
@@ -388,6 +469,7 @@ static void again__tells_of_the_rest(void **state)
 	await(&seen[SERVER].told, 9);
 	tux_again(lazy);
 	await(&seen[SERVER].told, 11);
+	assert_int_equal(seen[SERVER].wrong, 0);
 	close(fd);
 	duet_close(&d);
 }
@@ -479,8 +561,10 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(echo__udp),
+		cmocka_unit_test(echo__any_address),
 		cmocka_unit_test(echo__tcp),
 		cmocka_unit_test(echo__plain_peer),
+		cmocka_unit_test(write__before_it_is_open),
 		cmocka_unit_test(reset__plain_peer),
 		cmocka_unit_test(abort__both_hear),
 		cmocka_unit_test(connect__refused),

@@ -31,6 +31,7 @@ static void part_open(struct part *p, enum tux_backend backend)
 void duet_open(struct duet *d, enum tux_backend backend)
 {
 	memset(d, 0, sizeof(*d));
+	d->listen_at = d->connect_to = "127.0.0.1";
 	part_open(&d->server, backend);
 	part_open(&d->client, backend);
 }
@@ -50,7 +51,7 @@ static void part_start(struct part *p)
 
 void duet_start(struct duet *d)
 {
-	assert_int_equal(tux_listen(d->server.s, "127.0.0.1", 0), 0);
+	assert_int_equal(tux_listen(d->server.s, d->listen_at, 0), 0);
 	d->port = (uint16_t)tux_port(d->server.s);
 	assert_int_not_equal(d->port, 0);
 	part_start(&d->server);
@@ -110,8 +111,8 @@ static void connect_it(void *arg)
 {
 	struct wish *w = arg;
 
-	w->err = tux_connect(w->d->client.s, "127.0.0.1", w->d->port, w->user,
-			     &w->c);
+	w->err = tux_connect(w->d->client.s, w->d->connect_to, w->d->port,
+			     w->user, &w->c);
 }
 
 struct tux_connection *duet_connect(struct duet *d, void *user)

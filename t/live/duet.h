@@ -21,7 +21,8 @@ struct part {			/* one of the two */
 
 struct duet {
 	struct part server, client;
-	uint16_t port;		/* of the server's service, on 127.0.0.1 */
+	const char *listen_at, *connect_to;	/* 127.0.0.1, until changed */
+	uint16_t port;		/* of the server's service */
 };
 
 /* Opens both over @backend, on the loopback interface, each with a service
