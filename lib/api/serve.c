@@ -223,11 +223,12 @@ void tux_flat_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 		if (tux_flat_turn(t)) {
 			tux_spin_end(&t->spin, t->now);
 			tux_spin_begin(&t->spin, t->now);
-		} else if (t->now >= until) {
-			break;
 		} else if (!tux_spin_more(&t->spin, t->now)) {
 			sleep_until(t, until);
 		}
+		/* With a callback that does not return, it is always busy. */
+		if (t->now >= until)
+			break;
 	}
 }
 

@@ -382,6 +382,35 @@ static void slice__ends(void **state)
 	duet_close(&d);
 }
 
+static void spin(void *arg)
+{
+	(void)arg;
+	for (;;)
+		atomic_fetch_add(&got, 1);
+}
+
+/* Connections are told gone all the same. */
+static void close__with_one_that_does_not_return(void **state)
+{
+	struct tux_loop_stats st;
+	struct duet d;
+
+	(void)state;
+	up(&d);
+	assert_int_equal(tux_loop_stats(d.server.t, 0, &st, sizeof(st)), 0);
+	if (!st.slice_ns) {
+		duet_close(&d);
+		skip();
+	}
+	duet_start(&d);
+	duet_connect(&d, NULL);
+	await(&opened, 2);
+	assert_int_equal(tux_go(d.server.t, spin, NULL), 0);
+	await(&got, 1);
+	duet_close(&d);
+	assert_int_equal(gone, 2);
+}
+
 /* ---- options, addresses ---- */
 
 static void open__options(void **state)
@@ -576,6 +605,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(serial__one_at_a_time),
 		cmocka_unit_test(serial__not),
 		cmocka_unit_test(slice__ends),
+		cmocka_unit_test(close__with_one_that_does_not_return),
 		cmocka_unit_test(open__options),
 		cmocka_unit_test(listen__any),
 		cmocka_unit_test(listen__socket_of_ours),
