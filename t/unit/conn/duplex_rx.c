@@ -393,6 +393,19 @@ static void arm__not_once_it_is_on_the_ring(void **state)
 	assert_int_equal(f->d->rx.gen, 1);
 }
 
+/* Plain TCP for good: not for a new generation, nor for one it knows. */
+static void arm__never_when_raw(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->rx.state = TUX_RX_RAW;
+	assert_false(tux_duplex_arm(f->d, 1, 10, &key, false));
+	assert_false(tux_duplex_arm(f->d, 2, TUX_NOWHERE, &key, false));
+	f->d->rx.gen = 3;
+	assert_false(tux_duplex_arm(f->d, 3, 10, &key, false));
+	assert_int_equal(f->d->rx.state, TUX_RX_RAW);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -423,6 +436,7 @@ int main(void)
 		T(prove__at_n_only),
 		T(read__marker_cannot_be_taken),
 		T(arm__not_once_it_is_on_the_ring),
+		T(arm__never_when_raw),
 	};
 #undef T
 
