@@ -22,7 +22,7 @@ enum {
 	RUNS = 401,
 	RUN_US = 50,
 	GROUP = 256,			/* callbacks */
-	LATE = 2000,			/* slices that end late */
+	LATE = 1000,			/* slices that end late */
 	STACK = 64 * 1024,
 };
 
@@ -394,6 +394,7 @@ int main(int argc, char **argv)
 	bool preempts;
 	int err;
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	err = tux_sched_new(&rig.s, &o);
 	/* The watcher has the processors of then, and keeps away from ours. */
 	options(argc, argv);

@@ -18,6 +18,7 @@ struct tux_here {
 	struct tux_routine *routine;	/* NULL: not in one */
 	uint32_t guard;			/* regions entered and not left */
 	uint32_t pending;		/* a tick came to one of them */
+	uint32_t thread;		/* its number, if it has run slices; or 0 */
 };
 
 /* Not so under the sanitizer, whose test for NULL takes the flags of an addition

@@ -77,12 +77,14 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 
 static void resume_shared(struct tux_sched *s, struct tux_routine *r)
 {
+	struct tux_here here = tux_here;
 	int err = errno;
 
-	tux_here = (struct tux_here){ .routine = r, .guard = r->guard };
+	tux_here.routine = r;
+	tux_here.guard = r->guard;
 	tux_switch(&s->net, &r->at);
 	r->guard = tux_here.guard;
-	tux_here = (struct tux_here){ .routine = NULL };
+	tux_here = here;
 	errno = err;
 }
 

@@ -326,14 +326,25 @@ static void watch(struct tux_sched *s)
 	}
 }
 
-/* A thread is known by the place of its storage. */
+/* Neither by the place of its storage, nor by what libc or the kernel call it: a
+ * thread may have them from one that is no more. */
+static uint32_t number(void)
+{
+	static _Atomic uint32_t last;
+
+	if (!tux_here.thread)
+		tux_here.thread = atomic_fetch_add(&last, 1) + 1;
+	return tux_here.thread;
+}
+
 static void adopt(struct tux_sched *s)
 {
 	if (s->preempt)
 		watch(s);
 	tux_overflow_close(s->net_stack);
 	tux_overflow_open(&s->net_stack);
-	s->thread = &tux_here;
+	s->thread = number();
+	s->mask_changes = 0;
 	tux_switch_here(&s->net);
 }
 
@@ -341,7 +352,7 @@ unsigned tux_sched_run(struct tux_sched *s)
 {
 	struct tux_routine *r;
 
-	if (s->thread != &tux_here)
+	if (!s->thread || s->thread != tux_here.thread)
 		adopt(s);
 	tux_mask_look(s);
 	wake_sleepers(s);

@@ -50,7 +50,7 @@ struct tux_sched {
 	tux_tick began;			/* this slice */
 	struct tux_watch watch;
 	int sig;			/* a tick */
-	const void *thread;		/* the network thread, or NULL; */
+	uint32_t thread;		/* the network thread's number, or 0; */
 	struct tux_switch net;		/* its own context, */
 	void *net_stack;		/* its alternate stack, */
 	uint64_t mask;			/* and mask of signals, */

@@ -238,6 +238,36 @@ static void tick__amidst_a_wait_for_a_lock(void **state)
 	tux_sched_free(s);
 }
 
+static void *drive(void *arg)
+{
+	struct tux_sched *s = arg;
+	struct job j;
+
+	atomic_store(&stop, false);
+	open_job(&j, hog);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	return NULL;
+}
+
+/* One after another; libc gives the second the storage of the first, who is no
+ * more. */
+static void tick__another_thread_runs_the_slices(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	pthread_t t;
+	unsigned i;
+
+	(void)state;
+	if (!s)
+		skip();
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(pthread_create(&t, NULL, drive, s), 0);
+		pthread_join(t, NULL);
+	}
+	tux_sched_free(s);
+}
+
 static void clear(struct tux_task *t)
 {
 	static char room[1 << 24];
@@ -510,6 +540,7 @@ int main(void)
 		cmocka_unit_test(tick__amidst_malloc),
 		cmocka_unit_test(tick__waits_until_the_guard_is_left),
 		cmocka_unit_test(tick__amidst_a_wait_for_a_lock),
+		cmocka_unit_test(tick__another_thread_runs_the_slices),
 		cmocka_unit_test(tick__amidst_a_long_memset),
 		cmocka_unit_test(tick__amidst_a_system_call),
 		cmocka_unit_test(tick__who_reads_files),
