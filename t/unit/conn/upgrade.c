@@ -108,6 +108,23 @@ static void void__disarming_stays_open(void **state)
 	assert_int_equal(c->tx.gen_at, d->a.dx->tx.off + 256);
 }
 
+/* Once that is acknowledged, no generation is open, if none may follow. */
+static void void__disarmed_for_good(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 0);
+	write_on(&d->a, 1);
+	d->a.dx->tx.doubt = d->a.dx->tx.pinned = 1;
+	c->tx.announce_at = d->now;
+	tux_upgrade_tx(c, d->now);
+	assert_int_equal(c->tx.gen, 2);
+	prepared(&d->a);
+	assert_int_equal(c->tx.gen, 0);
+	assert_int_equal(d->a.dx->tx.doubt, 0);
+}
+
 /* ---- acknowledged, short of N ---- */
 
 static void quiet__given_a_place_where_it_rests(void **state)
@@ -365,6 +382,7 @@ int main(void)
 		T(void__looks_twice_as_far_ahead),
 		T(void__less_and_less_often),
 		T(void__disarming_stays_open),
+		T(void__disarmed_for_good),
 		T(quiet__given_a_place_where_it_rests),
 		T(quiet__for_four_round_trips),
 		T(quiet__looks_again_if_a_writer_is_there),
