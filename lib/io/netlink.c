@@ -51,8 +51,8 @@ struct nlmsghdr *tux_netlink_request(struct tux_netlink *n, uint16_t type,
 	return h;
 }
 
-/* Is a whole message at @h?  libmnl takes a length beyond INT_MAX for a negative
- * one, which fits everywhere. */
+/* Is a whole message at @h?  libmnl takes a length beyond INT_MAX for a
+ * negative one, which fits everywhere. */
 static bool whole(const struct nlmsghdr *h, int left)
 {
 	return mnl_nlmsg_ok(h, left) && h->nlmsg_len <= (unsigned)left;

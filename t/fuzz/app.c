@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The application of an end: what it writes can be told from its place, and what
- * it reads is checked.
+ * The application of an end: what it writes can be told from its place, and
+ * what it reads is checked.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ethernet frames: the input is one, behind a byte that says what is repaired in
- * it before.
+ * Ethernet frames: the input is one, behind a byte that says what is repaired
+ * in it before.
  *
  * What can be read, can be built, and says the same then; and the sums of what
  * was built are right.

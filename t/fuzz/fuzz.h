@@ -2,9 +2,9 @@
 /*
  * fuzz - what the targets share: the input as numbers, and checks
  *
- * A target is LLVMFuzzerTestOneInput() in a file of its own.  With --enable-fuzz
- * libFuzzer calls it, with what it makes up; else replay.c does, with what is
- * kept in t/fuzz/corpus.
+ * A target is LLVMFuzzerTestOneInput() in a file of its own.  libFuzzer calls
+ * it, with what it makes up, if --enable-fuzz was given; else replay.c does,
+ * with what is kept in t/fuzz/corpus.
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -30,8 +30,8 @@ uint64_t fuzz_u64(struct fuzz_in *in);
 /* Up to @len bytes to @p; the rest of them are zero. */
 void fuzz_bytes(struct fuzz_in *in, void *p, size_t len);
 
-/* A number that is @v, or near it, or at an edge, or any: one byte says how, and
- * most of its values leave @v as it is. */
+/* A number that is @v, or near it, or at an edge, or any: one byte says how,
+ * and most of its values leave @v as it is. */
 uint64_t fuzz_vary(struct fuzz_in *in, uint64_t v);
 
 /* Ends the process, and so does a check that does not hold. */

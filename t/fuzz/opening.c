@@ -19,7 +19,7 @@ enum {
 	SEEN = 8,
 	WORLDS = 2,
 	HELLO = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN,
-	PIECES = 8,			/* of memory, for each end that is found */
+	PIECES = 8,			/* of memory, for who is found */
 	ROUNDS = 400,
 };
 
@@ -286,7 +286,7 @@ static void find_each_other(void)
 				   b->phase != TUX_PHASE_PROVED); n++) {
 		fuzz_turn(&w->end[0]);
 		fuzz_turn(&w->end[1]);
-		pass(n < 100 ? TUX_MSEC(1) : TUX_MSEC(50));
+		pass(n < 8 ? TUX_MSEC(1) : TUX_MSEC(50));
 	}
 	FUZZ_CHECK(n < ROUNDS);
 	FUZZ_CHECK(a->peer_id == b->id && b->peer_id == a->id);
@@ -300,9 +300,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	bool meddled = false;
 	unsigned n;
 
+	if (!worlds[how % WORLDS])
+		worlds[how % WORLDS] = fuzz_world_new(FUZZ_OPENING, how & 1);
 	w = worlds[how % WORLDS];
-	if (!w)
-		w = worlds[how % WORLDS] = fuzz_world_new(FUZZ_OPENING, how & 1);
 	fuzz_world_restore(w, FUZZ_NONE, how);
 	w->sent = sent;
 	seen_n = told_n = 0;

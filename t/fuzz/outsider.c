@@ -316,7 +316,7 @@ static void finish(void)
 			fuzz_turn(&w->end[i]);
 		}
 		/* A path that failed often is tried again each minute. */
-		pass(n < 50 ? TUX_USEC(200) : n < 200 ? TUX_MSEC(50) :
+		pass(n < 8 ? TUX_USEC(200) : n < 40 ? TUX_MSEC(50) :
 		     TUX_SEC(1));
 	}
 	FUZZ_CHECK(n < ROUNDS);

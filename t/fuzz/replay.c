@@ -2,8 +2,8 @@
 /*
  * replay - the main() of a target that is no fuzzer: TARGET [FILE]...
  *
- * A FILE.hex has an input in each line, in hex, and maybe a remark behind it; any
- * other is one input as it is.
+ * A FILE.hex has an input in each line, in hex, and maybe a remark behind it;
+ * any other is one input as it is.
  * With none, what is kept for the target in t/fuzz/corpus.
  */
 #include <ctype.h>

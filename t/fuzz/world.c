@@ -211,7 +211,8 @@ static void open_end(struct fuzz_world *w, unsigned side, bool messages)
 {
 	struct fuzz_end *e = &w->end[side];
 	struct fuzz_mem *m = w->mem[side];
-	size_t box = tux_msgbox_size(LANE, LANE), dx = tux_duplex_size(FUZZ_RING);
+	size_t box = tux_msgbox_size(LANE, LANE);
+	size_t dx = tux_duplex_size(FUZZ_RING);
 	const struct tux_core_opts core = {
 		.mem = &m->mem, .events = &events, .seed = { 1 + side, 2 },
 		.port = fuzz_addr(side).port, .ack_delay = TUX_MSEC(1),

@@ -45,7 +45,7 @@ struct fuzz_end {
 	bool eof;		/* the application has read the end */
 	int err;		/* ... or been told this */
 	uint64_t wrote, read;	/* by the application */
-	bool muddled;		/* what it reads follows from nothing any more */
+	bool muddled;		/* what it reads follows from nothing now */
 	uint32_t sent_n[TUX_LANES];	/* messages */
 	uint32_t got_n, failed_n;
 	bool cancelled;
