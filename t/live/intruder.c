@@ -36,6 +36,7 @@ enum {
 	TICK_US = 1000,
 	LATE_MS = 100,		/* answers may come so late */
 	TRIES = 16,		/* to find what a frame can be made of */
+	BATCH = 256,		/* frames heard between two looks at the clock */
 	FRAME = 65536, BUFFER = 16 << 20,
 };
 
@@ -90,9 +91,11 @@ static void open_link(const char *name)
 static void hear(void)
 {
 	static uint8_t frame[FRAME];
+	unsigned i;
 	ssize_t n;
 
-	while ((n = recv(fd, frame, sizeof(frame), 0)) > 0) {
+	for (i = 0; i < BATCH &&
+		    (n = recv(fd, frame, sizeof(frame), 0)) > 0; i++) {
 		heard += (uint64_t)n;
 		tape_hear(&tape, frame, (size_t)n, now());
 	}

@@ -13,7 +13,7 @@ enum {
 	BIG_EACH = 97,		/* one of so many is as long as may be */
 	LOG_MAX = 17,		/* the others: up to 2^17 */
 	BATCH = 16,
-	STUCK_S = 30,
+	STUCK_S = 60,		/* TCP alone may pause for long after a cut */
 	TOLD = 4,		/* bytes of the stream: how many there were */
 };
 
