@@ -162,10 +162,16 @@ static void try_again(struct tux_conn *c, uint32_t what)
 	tux_conn_do(c, what);
 }
 
+/* Messages that wait for room leave TCP nothing to send; then it would never
+ * learn that the peer has gone, for only who sends is told. */
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
 	try_again(c, TUX_DO_PING);
+	if (c->tx.path == TUX_PATH_TCP && tux_messages_want_room(c)) {
+		tux_conn_do(c, TUX_DO_ROOM);
+		tux_conn_tcp(c);
+	}
 }
 
 void tux_conn_expire(struct tux_conn *c, tux_time now)

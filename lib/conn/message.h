@@ -131,6 +131,8 @@ void tux_messages_settled(struct tux_conn *c, tux_time now);
 
 /* Is nothing waiting, and nothing under way? */
 bool tux_messages_idle(const struct tux_conn *c);
+/* Does something wait, and nothing is under way? */
+bool tux_messages_want_room(const struct tux_conn *c);
 
 /* ---- message_tx.c ---- */
 

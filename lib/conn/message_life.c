@@ -108,21 +108,26 @@ void tux_messages_proved(struct tux_conn *c)
 	tux_conn_ready(c);
 }
 
-/* FIN waits for messages that wait for room, but the path is down and the peer
- * has no frames to tell of room in. */
-static bool hopeless(const struct tux_conn *c)
+bool tux_messages_want_room(const struct tux_conn *c)
 {
 	const struct tux_messages *g = c->msg;
 
-	return c->tx.path == TUX_PATH_TCP && !c->rx.on_ring &&
-	       atomic_load(&c->dx->tx.shut) &&
+	return g && !tux_messages_idle(c) &&
 	       g->tx[TUX_LANE_SMALL].first == g->tx[TUX_LANE_SMALL].next &&
 	       g->tx[TUX_LANE_BULK].first == g->tx[TUX_LANE_BULK].next;
 }
 
+/* FIN waits for messages that wait for room, but the path is down and the peer
+ * has no frames to tell of room in. */
+static bool hopeless(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_TCP && !c->rx.on_ring &&
+	       atomic_load(&c->dx->tx.shut) && tux_messages_want_room(c);
+}
+
 void tux_messages_settled(struct tux_conn *c, tux_time now)
 {
-	if (c->msg && !tux_messages_idle(c) && hopeless(c))
+	if (hopeless(c))
 		tux_messages_end(c, ENOBUFS);
 	if (c->msg && tux_messages_idle(c))
 		tux_conn_drained(c, now);

@@ -294,6 +294,33 @@ static void raw_ordered(struct sim *s)
 	sim_check_all(s);
 }
 
+/* Messages wait for room, on TCP, and the peer is no more: as TCP has nothing
+ * else to send, somebody must ask there. */
+static void nobody_makes_room(struct sim *s)
+{
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_finish(b);			/* its direction stays plain */
+	sim_ms(s, 50);
+	SIM_CHECK(s, a->was_tx && a->eof && !b->was_tx);
+	sim_pause(b, true);
+	for (i = 0; i < 12; i++)
+		sim_send(a, 100000, 0);
+	sim_ms(s, 50);
+	sim_part(s, 0, 1, true);
+	tux_conn_stall(a->c, s->now);
+	sim_host_turn(a->host);
+	sim_ms(s, 50);
+	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c) && a->msg_next < a->msg_n);
+	sim_kill(b->host);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, a->msg_err == ECONNRESET &&
+		     a->msg[a->msg_next - 1].err == ECONNRESET);
+	sim_finish(a);
+	sim_run_out(s, s->now + TUX_SEC(100));
+}
+
 const struct sim_story sim_stories[] = {
 	{ "mid_message", mid_message },
 	{ "mid_message_twice", mid_message_twice },
@@ -305,5 +332,6 @@ const struct sim_story sim_stories[] = {
 	{ "no_room_ordered", no_room_ordered },
 	{ "raw", raw },
 	{ "raw_ordered", raw_ordered },
+	{ "nobody_makes_room", nobody_makes_room },
 	{ NULL, NULL },
 };
