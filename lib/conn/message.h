@@ -84,6 +84,8 @@ struct tux_msg_lane_rx {
 	uint64_t first;			/* oldest id not yet released */
 	uint64_t top;			/* highest id known, plus one */
 	uint64_t tail;			/* places below are free again */
+	uint64_t freed;			/* of what the application has released,
+					 * as the box counts it: below `first` */
 	uint64_t told_ids, told_tail;	/* what the last ROOM said */
 	uint64_t end;			/* with fin: ids of the peer */
 };

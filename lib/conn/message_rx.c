@@ -295,6 +295,9 @@ static void free_lane(struct tux_messages *g, unsigned lane)
 		    !atomic_load(&g->box->released[slot]))
 			return;
 		l->tail = end_of(m);
+		if (m->state == TUX_MSG_WHOLE)
+			l->freed += tux_msgbox_takes(g->box->rx[lane].cap,
+						     lane, m->total);
 		m->state = TUX_MSG_NONE;
 		atomic_store(&g->box->released[slot], 0);
 		l->first++;
@@ -335,9 +338,11 @@ void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
 		struct tux_msgbox_rx *b = &c->msg->box->rx[i];
 		struct tux_msg_lane_rx *l = &c->msg->rx[i];
 
-		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
-			     atomic_load(&b->freed) + b->cap / TELL);
 		free_lane(c->msg, i);
+		/* From what is free, not from all that is released: the rest
+		 * becomes free with the oldest, which must ring. */
+		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
+			     l->freed + b->cap / TELL);
 		l->told_ids = l->first;
 		l->told_tail = l->tail;
 		room[i].cap = b->cap;

@@ -249,12 +249,8 @@ bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m)
 {
 	unsigned lane = m->ref % TUX_LANES;
 	struct tux_msgbox_rx *r = &b->rx[lane];
-	uint32_t size = tux_lane_size(m->len);
-	uint32_t least = r->cap / tux_lane_n(lane);
+	uint32_t size = tux_msgbox_takes(r->cap, lane, m->len);
 
-	/* A place in the lane's ring is room, too. */
-	if (size < least)
-		size = least;
 	atomic_store(&b->released[tux_lane_slot(lane, m->ref / TUX_LANES)], 1);
 	return atomic_fetch_add(&r->freed, size) + size >=
 	       atomic_load(&r->wake_at);

@@ -160,6 +160,16 @@ struct tux_msg {			/* a complete message */
  * the caller's until tux_msgbox_release().  How many. */
 unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n);
 
+/* What a message of @len bytes takes of a lane of @cap bytes: a place in the
+ * lane's ring is room, too. */
+static inline uint32_t tux_msgbox_takes(uint32_t cap, unsigned lane,
+					uint32_t len)
+{
+	uint32_t size = tux_lane_size(len), least = cap / tux_lane_n(lane);
+
+	return size < least ? least : size;
+}
+
 /* Done with it.  True if the caller must ring. */
 bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m);
 

@@ -371,6 +371,27 @@ static void released__tells_of_an_empty_bulk_lane(void **state)
 	assert_true(d->b.c->todo & TUX_DO_ROOM);
 }
 
+/* What lies behind a message that is kept was released, and is not free: when
+ * the kept one goes, all is, and the doorbell rings. */
+static void tell__what_is_released_early_counts_later(void **state)
+{
+	enum { N = 12, SIZE = 1024 };
+	struct duo *d = *state;
+	uint8_t p[TUX_ROOM_LEN];
+	struct tux_msg m[N];
+	unsigned i;
+
+	for (i = 0; i < N; i++)
+		assert_int_equal(put(d, frag(i, i * SIZE, SIZE)), 0);
+	assert_int_equal(tux_msgbox_take(d->b.box, m, N), N);
+	for (i = 1; i < N; i++)
+		tux_msgbox_release(d->b.box, &m[i]);
+	tux_message_tell_room(d->b.c, p);
+	assert_true(tux_msgbox_release(d->b.box, &m[0]));
+	tux_message_released(d->b.c);
+	assert_true(d->b.c->todo & TUX_DO_ROOM);
+}
+
 static void tell__what_is_free(void **state)
 {
 	struct duo *d = *state;
@@ -421,6 +442,7 @@ int main(void)
 		T(released__tells_of_places),
 		T(released__tells_of_bulk),
 		T(released__tells_of_an_empty_bulk_lane),
+		T(tell__what_is_released_early_counts_later),
 		T(tell__what_is_free),
 	};
 #undef T
