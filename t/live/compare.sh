@@ -51,8 +51,8 @@ last=$(tail -n 1 "$dir/rows.out")
 [ $rc != 77 ] || cannot "${last#compare: failed: }"
 same "it is ok" "compare: ok" "$last"
 [ $rc = 0 ] || sed 's/^/# /' "$dir/rows.out" "$dir/rows.err"
-check "a row for each" sound 9
-check "and the same as JSON" has_json 9
+check "a row for each" sound 11
+check "and the same as JSON" has_json 11
 same "no namespace is left" 0 "$(namespaces_of "$compare_pid")"
 
 start stopped "$compare" idle --runs 9
