@@ -51,6 +51,9 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 			[SIM_TX_HOLD] = TO(TX_RAW),
 		},
 		.may = {
+			/* Announced, and taken back for good, in one doorbell. */
+			[SIM_TX_PLAIN] = TO(TX_DOUBT),
+			[SIM_TX_DISARMING] = TO(TX_DOUBT),
 			[SIM_TX_DOUBT] = TO(TX_PINNED),
 			[SIM_TX_ANNOUNCED] = TO(TX_PINNED) | TO(TX_MARKER) |
 				TO(TX_RING),
