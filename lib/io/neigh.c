@@ -71,7 +71,6 @@ static bool get_ip(struct tux_addr *to, const struct nlattr *a)
 				mnl_attr_get_payload_len(a));
 }
 
-
 /* ---- interfaces ---- */
 
 static void get_name(char *name, size_t cap, const struct nlattr *a)
