@@ -80,7 +80,8 @@ static uint64_t cubic_at(const struct tux_cc *cc, uint64_t t)
 	off = d * d * d * cc->mss / 1000000 * 2 / 5000;
 	if (t >= c->k)
 		return c->origin + off;
-	return c->origin - off;		/* K is rounded down, hence not below 0 */
+	/* Longer packets than K was made for would bring it below 0. */
+	return c->origin > off ? c->origin - off : 0;
 }
 
 /* What NewReno would have by now: alpha is 9/17 packets for a window, so that it

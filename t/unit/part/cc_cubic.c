@@ -191,6 +191,19 @@ static void acked__the_cubic_to_the_byte(void **state)
 	assert_int_equal(cc.w.cwnd, 150000 * MSS);
 }
 
+/* K was made for short packets, and the path now carries long ones: what W_cubic
+ * has still to go is more than all of it. */
+static void acked__the_path_got_wider(void **state)
+{
+	(void)state;
+	start(100);
+	lose();
+	round_of(1);
+	cc.mss = 10 * MSS;
+	round_of(1);
+	assert_true(cc.w.cwnd <= 80 * MSS);
+}
+
 static void acked__the_largest_numbers(void **state)
 {
 	(void)state;
@@ -236,6 +249,7 @@ int main(void)
 		cmocka_unit_test(spurious__the_cubic_is_as_before),
 		cmocka_unit_test(acked__k_to_the_millisecond),
 		cmocka_unit_test(acked__the_cubic_to_the_byte),
+		cmocka_unit_test(acked__the_path_got_wider),
 		cmocka_unit_test(acked__the_largest_numbers),
 		cmocka_unit_test(acked__from_the_largest_window),
 	};
