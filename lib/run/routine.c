@@ -41,6 +41,7 @@ static void run_one(struct tux_routine *r, struct tux_task *t)
 	tux_sched_leave();
 	t->run(t);
 	tux_sched_enter();
+	clean(r);
 	tux_sched_ended(r);
 }
 
@@ -52,7 +53,6 @@ static void routine_main(void *arg)
 	for (;;) {
 		while ((t = tux_sched_next(r->sched)))
 			run_one(r, t);
-		clean(r);
 		tux_routine_leave(r, TUX_ROUTINE_IDLE);
 	}
 }

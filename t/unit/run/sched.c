@@ -2,11 +2,13 @@
 #include "run/sched.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "../test.h"
 #include "io/clock.h"
+#include "run/switch.h"
 
 enum { MANY = 300, LIMIT = 20 };
 
@@ -24,6 +26,7 @@ struct job {
 /* What happened, in order.  (An assertion that fails in a routine would leave it
  * by longjmp.) */
 static char journal[4096];
+static locale_t foreign;
 static size_t journal_n;
 
 static void note(char c)
@@ -463,6 +466,39 @@ static void yield__errno_is_its_own(void **state)
 	tux_sched_free(s);
 }
 
+static void leave_traces(struct tux_task *t)
+{
+	struct job *j = job_of(t);
+
+	note(errno || uselocale((locale_t)0) != LC_GLOBAL_LOCALE ? '!' : j->name);
+	errno = EBADF;
+	uselocale(foreign);
+}
+
+/* Also to those who run in the same routine right after. */
+static void run__a_task_leaves_nothing_to_the_next(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job j[3];
+	unsigned i;
+
+	(void)state;
+	if (!tux_switch_has_tls()) {
+		tux_sched_free(s);
+		skip();
+	}
+	foreign = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	for (i = 0; i < 3; i++) {
+		open_job(&j[i], s, (char)('a' + i), leave_traces);
+		tux_sched_put(s, &j[i].task);
+	}
+	run_all(s);
+	assert_string_equal(journal, "abc");
+	assert_int_equal(tux_sched_stats(s)->routines_ever, 1);
+	tux_sched_free(s);
+	freelocale(foreign);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +518,7 @@ int main(void)
 		cmocka_unit_test(run__no_more_routines_than_allowed),
 		cmocka_unit_test(free__with_work_half_done),
 		cmocka_unit_test(yield__errno_is_its_own),
+		cmocka_unit_test(run__a_task_leaves_nothing_to_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
