@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "io/sys.h"
 #include "run/guard.h"
@@ -20,7 +21,8 @@ enum {
 	PATIENCE_CODE = 200,		/* and amidst guarded code */
 	RESTORER_LEN = 16,		/* of libc's code behind a handler */
 	OPCODE_LEN = 2,			/* of a system call, */
-	BEFORE = 7,			/* and with what says its number */
+	BEFORE = 7,			/* and with what says its number; */
+	SYSCALL_LEN = 64,		/* and of libc's function for any */
 	PAGE = 4096,
 };
 
@@ -80,6 +82,8 @@ static bool is_back(const struct place *at)
 	const uint8_t *p = (const uint8_t *)at->pc;
 	long nr;
 
+	if (at->pc - (uintptr_t)syscall < SYSCALL_LEN)
+		return true;
 	if (at->pc % PAGE < BEFORE || !is_syscall(p - OPCODE_LEN))
 		return false;
 	nr = call_before(p);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include "run/sched.h"
 #include "run/switch.h"
 
-enum { HOGS = 3, FEW = 5, RUN_MS = 200, LIMIT_MS = 20000 };
+enum { HOGS = 3, FEW = 5, SKIPPED = 20, RUN_MS = 200, LIMIT_MS = 20000 };
 
 struct job {
 	struct tux_task task;
@@ -363,6 +364,32 @@ static void tick__who_reads_files(void **state)
 	tux_sched_free(s);
 }
 
+static void call_on(struct tux_task *t)
+{
+	while (!atomic_load(&stop)) {
+		syscall(SYS_getppid);
+		job_of(t)->preempted = tux_sched_preempted();
+	}
+}
+
+/* He is hardly ever found outside of libc, where ticks are put off. */
+static void tick__who_calls_the_kernel_by_number(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	const struct tux_sched_stats *st;
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, call_on);
+	tux_sched_put(s, &j.task);
+	run_for_a_while(s, &j, 1);
+	st = tux_sched_stats(s);
+	assert_true(st->skipped <= SKIPPED * st->preemptions);
+	tux_sched_free(s);
+}
+
 static _Atomic uint64_t amidst;		/* preemptions where none may be */
 
 static void block_for_a_while(struct tux_task *t)
@@ -544,6 +571,7 @@ int main(void)
 		cmocka_unit_test(tick__amidst_a_long_memset),
 		cmocka_unit_test(tick__amidst_a_system_call),
 		cmocka_unit_test(tick__who_reads_files),
+		cmocka_unit_test(tick__who_calls_the_kernel_by_number),
 		cmocka_unit_test(tick__not_with_a_signal_blocked),
 		cmocka_unit_test(tick__not_on_an_alternate_stack),
 		cmocka_unit_test(watcher__sleeps_when_nobody_runs),
