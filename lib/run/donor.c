@@ -120,6 +120,11 @@ void tux_donor_fini(struct tux_donor *d)
 	munmap(d->map, d->map_len);
 }
 
+bool tux_donor_parks_at(const struct tux_donor *d, const void *p)
+{
+	return (const char *)p >= d->top && (const char *)p < d->map + d->map_len;
+}
+
 bool tux_donor_overflows(const struct tux_donor *d, const void *p)
 {
 	return (const char *)p >= d->map && (const char *)p < d->low;

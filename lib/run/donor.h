@@ -43,6 +43,9 @@ int tux_donor_init(struct tux_donor *d, size_t stack_len);
 /* Lets the thread end, and waits until it has. */
 void tux_donor_fini(struct tux_donor *d);
 
+/* Does @p point to the part of the stack where the thread itself sleeps? */
+bool tux_donor_parks_at(const struct tux_donor *d, const void *p);
+
 /* Does @p point below the stack, to what must not be touched? */
 bool tux_donor_overflows(const struct tux_donor *d, const void *p);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the process is.  The kernel keeps that for each thread; libc has all of
- * them change it by a signal, and ticks each off in its own storage.  A thread
- * that is in a routine ticks off the wrong one, and the caller asks for ever.
+ * Who the process is.  The kernel keeps that for each thread, and libc has all
+ * others change it by a signal (run/setxid.h).  Who the others are is known by
+ * the caller's storage: it has to be the thread's own.
  */
 #include "run/hook.h"
 
 #if TUX_HOOKED
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "run/sched_in.h"
@@ -21,25 +20,6 @@ struct ids {
 	const void *list;
 	size_t n;
 };
-
-static inline void set_tls(uintptr_t tls)
-{
-#ifdef TUX_SWITCH_ASM
-	__asm__ volatile("wrfsbase %0" : : "r"(tls) : "memory");
-#else
-	(void)tls;
-#endif
-}
-
-static inline uintptr_t tls_of(const struct tux_switch *x)
-{
-#ifdef TUX_SWITCH_ASM
-	return x->tls;
-#else
-	(void)x;
-	return 0;
-#endif
-}
 
 /* Functions of their own: where errno lies is looked up anew in each. */
 static __attribute__((noinline)) int result(int ret)
@@ -60,12 +40,12 @@ static int as_thread(int (*fn)(const struct ids *), const struct ids *a)
 	struct tux_routine *r = tux_here.routine;
 	int err;
 
-	if (!r || !tls_of(&r->at))
+	if (!r || !r->sched->tls)
 		return give(fn(a));
 	tux_sched_enter();
-	set_tls(tls_of(&r->sched->net));
+	tux_switch_take_tls(&r->sched->net);
 	err = fn(a);
-	set_tls(tls_of(&r->at));
+	tux_switch_take_tls(&r->at);
 	tux_sched_leave();
 	return give(err);
 }

@@ -12,6 +12,7 @@
 #include "run/overflow.h"
 #include "run/preempt.h"
 #include "run/sched_in.h"
+#include "run/setxid.h"
 
 enum {
 	SLICE_US = 100,
@@ -476,6 +477,7 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 		err = tux_heap_reserve(&s->asleep, s->o.routines_max);
 	if (!err)
 		err = lend(s);
+	tux_setxid_init();
 	if (err) {
 		tux_heap_fini(&s->asleep);
 		free(s);

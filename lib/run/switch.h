@@ -53,6 +53,16 @@ void tux_switch_here(struct tux_switch *x);
 void tux_switch_make(struct tux_switch *x, void *low, void *top, uintptr_t tls,
 		     void (*fn)(void *), void *arg);
 
+/* Stays on this stack, with the storage of @x, where contexts have it. */
+static inline void tux_switch_take_tls(const struct tux_switch *x)
+{
+#ifdef TUX_SWITCH_ASM
+	__asm__ volatile("wrfsbase %0" : : "r"(x->tls) : "memory");
+#else
+	(void)x;
+#endif
+}
+
 /* It will never be switched to again. */
 void tux_switch_fini(struct tux_switch *x);
 
