@@ -14,7 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/clock.h"
 #include "run/sched.h"
+#include "torture_turn.h"
 
 extern char **environ;
 
@@ -80,6 +82,7 @@ static void fork_step(struct hand *h)
 {
 	static char name[] = "true";
 	char *argv[] = { name, NULL };
+	tux_time from = tux_clock_read();
 	pid_t pid;
 
 	switch (hand_below(h, 128)) {
@@ -87,17 +90,20 @@ static void fork_step(struct hand *h)
 		pid = fork();
 		if (!pid)
 			live();
+		torture_turn_stopped(tux_clock_read() - from);
 		must(pid > 0);
 		must(status_of(pid) == WELL);
 		break;
 	case 1:
 		must(!posix_spawnp(&pid, "true", NULL, NULL, argv, environ));
+		torture_turn_stopped(tux_clock_read() - from);
 		must(status_of(pid) == 0);
 		break;
 	case 2:
 		pid = vfork();
 		if (!pid)
 			_exit(WELL);
+		torture_turn_stopped(tux_clock_read() - from);
 		must(pid > 0);
 		must(status_of(pid) == WELL);
 		break;
@@ -112,31 +118,37 @@ const struct work work_fork = {
 
 /* ---- set*id ------------------------------------------------------------------ */
 
-static void setuid_step(struct hand *h)
+static int set_same(unsigned how)
 {
 	gid_t group[64];
 	int n;
 
-	torture_linger(h, 1000);
-	switch (hand_below(h, 64)) {
+	switch (how) {
 	case 0:
-		must(!setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1));
-		break;
+		return setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1);
 	case 1:
-		must(!seteuid(geteuid()));
-		break;
+		return seteuid(geteuid());
 	case 2:
-		must(!setgid(getgid()));
-		break;
-	case 3:
-		n = getgroups(64, group);
-		must(n >= 0);
-		if (!geteuid())
-			must(!setgroups((size_t)n, group));
-		break;
+		return setgid(getgid());
 	default:
-		torture_linger(h, 2000);
+		n = getgroups(64, group);
+		return n < 0 || geteuid() ? n : setgroups((size_t)n, group);
 	}
+}
+
+static void setuid_step(struct hand *h)
+{
+	unsigned how = hand_below(h, 64);
+	tux_time from;
+
+	torture_linger(h, 1000);
+	if (how >= 4) {
+		torture_linger(h, 2000);
+		return;
+	}
+	from = tux_clock_read();
+	must(set_same(how) >= 0);
+	torture_turn_stopped(tux_clock_read() - from);
 }
 
 const struct work work_setuid = {

@@ -12,6 +12,7 @@
 #include "bench/histogram.h"
 #include "io/clock.h"
 #include "io/sys.h"
+#include "run/sched.h"
 #include "torture.h"
 
 enum {
@@ -24,9 +25,9 @@ enum {
 static struct histogram interval;
 static tux_time slice, last, looked_at, excuse;
 static int source[SOURCES], sources;
-static bool vital[SOURCES];	/* ours, and who ends slices */
-static uint64_t waited, vital_before;
+static uint64_t waited[SOURCES];
 static atomic_ullong turns;
+static _Atomic tux_time stopped;
 
 /* The second number of a thread's schedstat: how long it waited to run. */
 static uint64_t waiting_of(int fd)
@@ -62,7 +63,6 @@ static void add_source(const char *task)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	vital[sources] = atoi(task) == gettid() || !strcmp(name, "tux-watch\n");
 	source[sources++] = fd;
 }
 
@@ -78,14 +78,19 @@ static void find_sources(void)
 		closedir(d);
 }
 
-static uint64_t look(bool only_vital)
+/* Since the last look.  Of a thread that has ended nothing is known. */
+static tux_time look(void)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, now;
 	int i;
 
-	for (i = 0; i < sources; i++)
-		if (vital[i] || !only_vital)
-			sum += waiting_of(source[i]);
+	for (i = 0; i < sources; i++) {
+		now = waiting_of(source[i]);
+		if (now > waited[i]) {
+			sum += now - waited[i];
+			waited[i] = now;
+		}
+	}
 	return sum;
 }
 
@@ -93,20 +98,15 @@ void torture_turn_start(tux_time len)
 {
 	slice = len;
 	find_sources();
-	waited = look(false);
-	vital_before = look(true);
+	look();
 	looked_at = last = tux_clock_read();
 }
 
 static void judge(tux_time took, tux_time now)
 {
-	uint64_t sum;
-
 	if (now - looked_at < TUX_MSEC(LOOK_MS) && took < TUX_MSEC(LOOK_MS))
 		return;
-	sum = look(false);
-	excuse = sum - waited;
-	waited = sum;
+	excuse = look() + atomic_exchange(&stopped, 0);
 	looked_at = now;
 	must(took <= SLICES * slice + TUX_MSEC(NOISE_MS) + excuse);
 }
@@ -122,14 +122,15 @@ void torture_turn(void)
 	last = tux_clock_read();
 }
 
+void torture_turn_stopped(tux_time ns)
+{
+	if (tux_sched_inside())
+		atomic_fetch_add(&stopped, ns);
+}
+
 uint64_t torture_turns(void)
 {
 	return atomic_load(&turns);
-}
-
-tux_time torture_turn_waited(void)
-{
-	return look(true) - vital_before;
 }
 
 void torture_turn_report(void)

@@ -5,7 +5,9 @@
  * Between two slices the loop of a stack would have a turn.  Here it is some
  * arithmetic, with an eye on the clock.  The time between two turns is a slice
  * and what it takes to end it; later than that is an error, unless the kernel
- * says that our threads were waiting for a processor.
+ * says that our threads were waiting for a processor, or a routine that it was
+ * in a call for which the kernel stops the thread: a fork, or set*id, which waits
+ * for each thread of the process.
  */
 #ifndef TUX_TORTURE_TURN_H
 #define TUX_TORTURE_TURN_H
@@ -16,12 +18,12 @@
 void torture_turn_start(tux_time slice);
 void torture_turn(void);
 
+/* A call that stops the thread took @ns; elsewhere than in a routine that is no
+ * matter. */
+void torture_turn_stopped(tux_time ns);
+
 /* Turns until now, for those who watch. */
 uint64_t torture_turns(void);
-
-/* How long this thread and the one that ends slices have waited for a processor
- * since the start, in sum. */
-tux_time torture_turn_waited(void);
 
 /* What the intervals were, in a line on stdout. */
 void torture_turn_report(void);
