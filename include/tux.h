@@ -353,6 +353,8 @@ struct tux_loop_stats {
 	uint64_t blocked;		/* sleeps, waits */
 	uint64_t sleeps;		/* of the network thread in the kernel */
 	uint64_t slice_ns;		/* 0: callbacks are not preempted */
+	uint64_t network_ns;		/* in turns that found something, and */
+	uint64_t slices_ns;		/* in callbacks and what runs them */
 };
 
 struct tux_stats {

@@ -5,7 +5,9 @@
  *
  * Between turns the thread is the application's, and the loop the helper's, if
  * it takes long.  So nobody drives, yet who rings must wake us: we count as
- * asleep from one turn to the next.
+ * asleep from one turn to the next.  Where the next will find something, or it
+ * pays to look again (api/spin.h), we stay awake: the descriptor is readable
+ * until that is over, and turns in between do without the kernel.
  */
 #include "api/flat_in.h"
 
@@ -57,7 +59,9 @@ void tux_flat_awake(struct tux *t)
 {
 	if (t->dozing)
 		tux_flat_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
-	t->dozing = false;
+	else if (t->awake)
+		tux_wake_clear(t->w.fd);
+	t->dozing = t->awake = false;
 }
 
 void tux_flat_unembed(struct tux *t)
@@ -130,10 +134,29 @@ static void wake_up(struct tux *t)
 {
 	if (t->l && !t->aboard)
 		t->aboard = tux_driver_board(t->d);
+	if (t->awake)
+		return;
 	tux_flat_awake(t);
 	/* It stays readable until it is set anew. */
 	if (t->timer_at <= tux_clock_read())
 		set_timer(t, TUX_NEVER);
+}
+
+/* To look again soon: found something, or it would pay. */
+static bool goes_on(struct tux *t, bool busy)
+{
+	if (!busy)
+		return tux_spin_more(&t->spin, t->now);
+	tux_spin_end(&t->spin, t->now);
+	tux_spin_begin(&t->spin, t->now);
+	return true;
+}
+
+static void stay_awake(struct tux *t)
+{
+	if (!t->awake)
+		tux_wake_kick(t->w.fd);
+	t->awake = true;
 }
 
 int tux_turn(struct tux *t)
@@ -145,7 +168,12 @@ int tux_turn(struct tux *t)
 		return err;
 	wake_up(t);
 	n = tux_flat_turn(t);
-	lie_down(t);
+	if (goes_on(t, n > 0)) {
+		stay_awake(t);
+	} else {
+		tux_flat_awake(t);
+		lie_down(t);
+	}
 	tux_flat_end(t);
 	return (int)n;
 }

@@ -41,6 +41,7 @@
 #include "base/time.h"
 #include "io/loop.h"
 #include "run/sched.h"
+#include "run/tick.h"
 #include "wire/addr.h"
 
 struct tux_driver;
@@ -209,10 +210,12 @@ struct tux {
 	tux_time timer_at;
 	int watched[TUX_LOOP_FDS];
 	unsigned watched_n;
-	bool dozing;			/* between turns */
+	bool dozing;			/* between turns; or else */
+	bool awake;			/* fd is readable, until we say so */
 
 	/* looking */
 	uint64_t turns, callbacks, messages, sleeps;
+	tux_tick network_spent;
 	_Atomic uint64_t on_tux_now, on_tux;
 	uint64_t connections_now, connections, listener_n, refused;
 };

@@ -122,6 +122,8 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 		.routines_most = s->routines_most, .switches = s->slices,
 		.preemptions = s->preemptions, .yields = s->yields,
 		.blocked = s->sleeps + s->blocks, .slice_ns = slice(t),
+		.network_ns = tux_tick_ns(t->network_spent),
+		.slices_ns = tux_tick_ns(s->spent),
 	};
 	bool on;
 

@@ -146,12 +146,15 @@ static void tend(struct tux *t)
 
 unsigned tux_flat_turn(struct tux *t)
 {
+	tux_tick from = tux_tick_read();
 	unsigned n = take_network(t);
 
 	n += take_news(t);
 	if (must_look(t, n > 0))
 		n += take_events(t);
 	tend(t);
+	if (n)
+		t->network_spent += tux_tick_read() - from;
 	if (!tux_sched_preempts(t->sched))
 		get_off(t);
 	t->ready_n = tux_sched_run(t->sched);

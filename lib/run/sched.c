@@ -289,6 +289,8 @@ static void settle(struct tux_sched *s, struct tux_routine *r)
 
 static void slice(struct tux_sched *s, struct tux_routine *r)
 {
+	tux_tick took;
+
 	s->began = tux_tick_read();
 	s->stats.slices++;
 	r->skipped = 0;
@@ -297,7 +299,9 @@ static void slice(struct tux_sched *s, struct tux_routine *r)
 	tux_routine_resume(r);
 	if (s->preempt)
 		tux_watch_leave(&s->watch);
-	if (tux_tick_read() - s->began > 2 * s->slice)
+	took = tux_tick_read() - s->began;
+	s->stats.spent += took;
+	if (took > 2 * s->slice)
 		s->stats.overruns++;
 	settle(s, r);
 }

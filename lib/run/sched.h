@@ -23,6 +23,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "run/here.h"
+#include "run/tick.h"
 
 struct tux_sched;
 struct tux_routine;
@@ -60,6 +61,7 @@ struct tux_sched_opts {
 struct tux_sched_stats {
 	uint64_t callbacks;		/* tasks that began to run */
 	uint64_t slices;
+	tux_tick spent;			/* in them */
 	uint64_t preemptions;		/* by a signal, or when a guard was left */
 	uint64_t skipped;		/* ticks that came at a bad moment */
 	uint64_t escapes;		/* preemptions amidst a guard, see preempt.h */
