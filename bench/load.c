@@ -146,7 +146,8 @@ static void parse(struct load *l, struct report *rep, int argc, char **argv)
 		take(l, rep, k, options[i].name);
 	if (optind != argc || !l->run.to.port)
 		usage(stderr, 2);
-	if (l->run.transport == &transport_messages &&
+	if ((l->run.transport == &transport_messages ||
+	     l->run.transport == &transport_ordered) &&
 	    l->run.talk != &talk_echo)
 		option_fail(2, "messages are for echo");
 	l->run.to.record = l->run.size;

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "option.h"
+#include "run/tick.h"
 #include "tux.h"
 
 enum { CHUNK = 65536, GROUP = 64, MESSAGE_MAX = 1 << 17 };
@@ -20,8 +23,13 @@ struct pushdown {
 	struct tux_opts opts;
 	const char *host;
 	uint16_t port;
-	bool spin;
+	bool spin, account;
 };
+
+/* What callbacks have done; the account, where one is kept. */
+static uint64_t bytes;
+static tux_tick spent;
+static volatile sig_atomic_t asked;
 
 /* An echo that finds no room is as lost to the client as an answer that does
  * not come, and counted there. */
@@ -29,11 +37,13 @@ static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
 	(void)arg;
-	for (; n; n--, m++)
+	for (; n; n--, m++) {
 		if (tux_send(c, m->p, m->len, m->flags & TUX_ORDERED)) {
 			tux_abort(c);
 			return;
 		}
+		bytes += m->len;
+	}
 }
 
 static void on_stream(struct tux_connection *c, void *arg)
@@ -47,9 +57,76 @@ static void on_stream(struct tux_connection *c, void *arg)
 		if (k <= 0)
 			return;
 		tux_read(c, buf, (size_t)k);
+		bytes += (uint64_t)k;
 	}
 	if (n == 0)
 		tux_disconnect(c);
+}
+
+/* ---- an account of where the time goes ---- */
+
+static void timed_message(struct tux_connection *c, struct tux_message *m,
+			  unsigned n, void *arg)
+{
+	tux_tick from = tux_tick_read();
+
+	on_message(c, m, n, arg);
+	spent += tux_tick_read() - from;
+}
+
+static void timed_stream(struct tux_connection *c, void *arg)
+{
+	tux_tick from = tux_tick_read();
+
+	on_stream(c, arg);
+	spent += tux_tick_read() - from;
+}
+
+static void ask(int sig)
+{
+	(void)sig;
+	asked = 1;
+}
+
+static void give_account(const struct tux *t)
+{
+	struct tux_loop_stats st;
+
+	asked = 0;
+	tux_loop_stats(t, 0, &st, sizeof(st));
+	printf("bytes=%" PRIu64 " callbacks=%" PRIu64 " packets=%" PRIu64
+	       " network_ns=%" PRIu64 " slices_ns=%" PRIu64
+	       " callback_ns=%" PRIu64 "\n", bytes, st.callbacks,
+	       st.packets_rx + st.packets_tx, st.network_ns, st.slices_ns,
+	       tux_tick_ns(spent));
+	fflush(stdout);
+}
+
+/* ---- the server ---- */
+
+static void set_callbacks(const struct pushdown *p, struct tux_service *s)
+{
+	tux_message_fn *message = p->account ? timed_message : on_message;
+	tux_stream_fn *stream = p->account ? timed_stream : on_stream;
+
+	tux_on_message(s, message, NULL);
+	tux_on_stream(s, stream, NULL);
+	tux_on_room(s, stream, NULL);
+	tux_set_group(s, GROUP);
+}
+
+static int spin(const struct pushdown *p, struct tux *t)
+{
+	int err;
+
+	if (p->account)
+		signal(SIGUSR1, ask);
+	do {
+		err = tux_turn(t);
+		if (asked)
+			give_account(t);
+	} while (err >= 0);
+	return err;
 }
 
 static void serve(const struct pushdown *p)
@@ -62,29 +139,25 @@ static void serve(const struct pushdown *p)
 		err = tux_service_new(t, &s);
 	if (err)
 		option_fail(1, "%s", strerror(-err));
-	tux_on_message(s, on_message, NULL);
-	tux_on_stream(s, on_stream, NULL);
-	tux_on_room(s, on_stream, NULL);
-	tux_set_group(s, GROUP);
+	set_callbacks(p, s);
 	err = tux_listen(s, p->host, p->port);
 	if (err)
 		option_fail(1, "%s port %u: %s", p->host, p->port,
 			    strerror(-err));
-	while (p->spin && err >= 0)
-		err = tux_turn(t);
-	if (!p->spin)
-		err = tux_run(t);
+	err = p->spin ? spin(p, t) : tux_run(t);
 	option_fail(1, "%s", strerror(-err));
 }
 
 static const char usage_text[] =
 "usage: bench/pushdown --port P [--host A] [--interface NAME] [--udp] [--spin]\n"
-"                      [--slice US]\n"
+"                      [--slice US] [--account]\n"
 "Sends back what it receives, until it is ended.\n"
 "  --interface NAME  only connections over it leave TCP (any but lo)\n"
 "  --udp             over UDP sockets, not AF_XDP\n"
 "  --slice US        of callbacks, 5 to 1000 (100); 0: none is preempted\n"
-"  --spin            never sleeps\n";
+"  --spin            never sleeps\n"
+"  --account         spins, and prints at each SIGUSR1 what it has done and how\n"
+"                    long that took\n";
 
 static void usage(FILE *to, int code)
 {
@@ -103,6 +176,7 @@ static void take(struct pushdown *p, int k)
 		break;
 	case 'i': p->opts.ifname = optarg; break;
 	case 'u': p->opts.backend = TUX_BACKEND_UDP; break;
+	case 'a': p->account = true; /* fall through */
 	case 's': p->spin = true; break;
 	case 'l':
 		us = option_number("slice", optarg, 0, 1000);
@@ -119,7 +193,7 @@ int main(int argc, char **argv)
 		{ "host", 1, 0, 'h' }, { "port", 1, 0, 'p' },
 		{ "interface", 1, 0, 'i' }, { "udp", 0, 0, 'u' },
 		{ "spin", 0, 0, 's' }, { "slice", 1, 0, 'l' },
-		{ "help", 0, 0, 'H' }, { 0 },
+		{ "account", 0, 0, 'a' }, { "help", 0, 0, 'H' }, { 0 },
 	};
 	struct pushdown p = {
 		.opts = { .size = sizeof(p.opts), .message_max = MESSAGE_MAX },

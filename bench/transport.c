@@ -6,6 +6,7 @@
 static const struct transport_ops *const all[] = {
 	&transport_tcp,
 	&transport_messages,
+	&transport_ordered,
 	&transport_stream,
 };
 

@@ -61,8 +61,10 @@ struct transport {
 /* Sockets of the C library: kernel TCP, and Tux under tuxrun. */
 extern const struct transport_ops transport_tcp;
 
-/* The library's own, linked in: messages, each of one record, or the stream. */
-extern const struct transport_ops transport_messages, transport_stream;
+/* The library's own, linked in: messages, each of one record, in any order or in
+ * that in which they were sent; or the stream. */
+extern const struct transport_ops transport_messages, transport_ordered,
+				  transport_stream;
 
 /* NULL: there is none of that name. */
 const struct transport_ops *transport_find(const char *name);

@@ -31,6 +31,7 @@ struct via {				/* the transport */
 	struct transport t;
 	struct transport_opts o;
 	bool messages;
+	int flags;			/* of each message */
 	struct tux *tux;
 	struct tux_service *service;
 	struct peer **peer;		/* by handle */
@@ -159,7 +160,7 @@ static int start(struct via *v)
 }
 
 static int open_any(struct transport **tp, const struct transport_opts *o,
-		    const struct transport_ops *ops, bool messages)
+		    const struct transport_ops *ops, bool messages, int flags)
 {
 	struct via *v = calloc(1, sizeof(*v));
 	int err;
@@ -169,6 +170,7 @@ static int open_any(struct transport **tp, const struct transport_opts *o,
 	v->t.ops = ops;
 	v->o = *o;
 	v->messages = messages;
+	v->flags = flags;
 	err = start(v);
 	if (err) {
 		via_close(&v->t);
@@ -180,12 +182,17 @@ static int open_any(struct transport **tp, const struct transport_opts *o,
 
 static int open_messages(struct transport **tp, const struct transport_opts *o)
 {
-	return open_any(tp, o, &transport_messages, true);
+	return open_any(tp, o, &transport_messages, true, 0);
+}
+
+static int open_ordered(struct transport **tp, const struct transport_opts *o)
+{
+	return open_any(tp, o, &transport_ordered, true, TUX_ORDERED);
 }
 
 static int open_stream(struct transport **tp, const struct transport_opts *o)
 {
-	return open_any(tp, o, &transport_stream, false);
+	return open_any(tp, o, &transport_stream, false, 0);
 }
 
 /* ---- turns --------------------------------------------------------------- */
@@ -285,7 +292,8 @@ static ssize_t messages_send(struct transport *t, int h, const void *buf,
 	if (!p->c)
 		return p->err;
 	while (len - at >= v->o.record && !err) {
-		err = tux_send(p->c, (const uint8_t *)buf + at, v->o.record, 0);
+		err = tux_send(p->c, (const uint8_t *)buf + at, v->o.record,
+			       v->flags);
 		at += err ? 0 : v->o.record;
 	}
 	return at ? (ssize_t)at : err;
@@ -345,6 +353,18 @@ static uint32_t via_moved(struct transport *t)
 const struct transport_ops transport_messages = {
 	.name = "messages",
 	.open = open_messages,
+	.close = via_close,
+	.dial = via_dial,
+	.hang_up = via_hang_up,
+	.send = messages_send,
+	.recv = messages_recv,
+	.wait = via_wait,
+	.moved = via_moved,
+};
+
+const struct transport_ops transport_ordered = {
+	.name = "ordered",
+	.open = open_ordered,
 	.close = via_close,
 	.dial = via_dial,
 	.hang_up = via_hang_up,
