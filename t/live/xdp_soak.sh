@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# xdp_soak - 20 seconds of soak
+# xdp_soak - 10 seconds of soak
 
-exec "$(dirname "${BASH_SOURCE[0]}")/soak" --seconds 20 "$@"
+exec "$(dirname "${BASH_SOURCE[0]}")/soak" --seconds 10 "$@"

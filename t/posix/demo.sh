@@ -114,7 +114,7 @@ good()
 }
 
 pid=
-good udp 200000
+good udp 50000
 stopped TERM "redis-benchmark, " udp
 stopped KILL "redis-benchmark, " udp
 
@@ -123,7 +123,7 @@ if grep -q '^== --io xdp: ' "$dir/try.out"; then
 	skip "the demo over AF_XDP" "needs AF_XDP: $(grep -- '--io xdp: ' \
 		"$dir/try.out")"
 else
-	good xdp 200000
+	good xdp 50000
 	stopped INT "redis-server twice" xdp
 	stopped TERM "redis-benchmark, " xdp
 	stopped KILL "redis-benchmark, " xdp
