@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -26,7 +27,20 @@ struct later {
 	enum deed deed;
 	int ms;
 	int fd;
+	atomic_bool over;
 };
+
+/* One that comes before the caller waits ends no wait; so there may be more. */
+static void signal_caller(struct later *l, double end)
+{
+	unsigned i;
+
+	for (i = 0; !atomic_load(&l->over) && pair_ms() < end; i++) {
+		if (i % 32 == 0)
+			pthread_kill(l->caller, SIGUSR1);
+		poll(NULL, 0, 10);
+	}
+}
 
 static void *do_later(void *arg)
 {
@@ -62,7 +76,7 @@ static void *do_later(void *arg)
 			poll(NULL, 0, 1);
 		break;
 	case SIGNAL:
-		pthread_kill(l->caller, SIGUSR1);
+		signal_caller(l, end);
 		break;
 	}
 	return NULL;
@@ -77,6 +91,7 @@ static void later(struct later *l, enum deed deed, int fd, int ms)
 
 static void joined(struct later *l)
 {
+	atomic_store(&l->over, true);
 	pthread_join(l->thread, NULL);
 }
 
@@ -285,11 +300,12 @@ static void interrupted(struct pair *p)
 	handle(0);
 	later(&l, SIGNAL, -1, 50);
 	CHECK(read(p->a, buf, sizeof(buf)) == -1 && errno == EINTR);
-	CHECK(signals == 1);
 	joined(&l);
+	CHECK(signals >= 1);
 	pair_poke(p->b);
+	signals = 0;
 	later(&l, SIGNAL, -1, 50);
-	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1 && signals == 2);
+	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1 && signals >= 1);
 	joined(&l);
 }
 
@@ -302,7 +318,7 @@ static void restarted(struct pair *p)
 	handle(SA_RESTART);
 	later(&sig, SIGNAL, -1, 30);
 	later(&data, WRITE, p->b, 90);
-	CHECK(read(p->a, buf, sizeof(buf)) == 1 && signals == 1);
+	CHECK(read(p->a, buf, sizeof(buf)) == 1 && signals >= 1);
 	joined(&sig);
 	joined(&data);
 }

@@ -153,9 +153,10 @@ static void on_alarm(int sig)
 	rang++;
 }
 
-static void alarm_in(int ms)
+static void alarm_in(int ms, int again)
 {
-	struct itimerval t = { .it_value.tv_usec = ms * 1000 };
+	struct itimerval t = { .it_value.tv_usec = ms * 1000,
+			       .it_interval.tv_usec = again * 1000 };
 	struct sigaction a = { .sa_handler = on_alarm,
 			       .sa_flags = SA_RESTART };
 
@@ -164,20 +165,22 @@ static void alarm_in(int ms)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
+/* A signal that comes before the wait ends none, so there are more. */
 static void interrupted(struct pair *p)
 {
 	struct pollfd f = { .fd = p->a, .events = POLLIN };
 	fd_set in;
 
-	alarm_in(20);
+	alarm_in(20, 200);
 	CHECK(poll(&f, 1, -1) == -1 && errno == EINTR);
-	CHECK(rang == 1);
+	CHECK(rang >= 1);
 	FD_ZERO(&in);
 	FD_SET(p->a, &in);
-	alarm_in(20);
+	alarm_in(20, 200);
 	CHECK(select(p->a + 1, &in, NULL, NULL, NULL) == -1 &&
 	      errno == EINTR);
-	CHECK(rang == 1);
+	CHECK(rang >= 1);
+	alarm_in(0, 0);
 }
 
 static void masked(struct pair *p)
@@ -190,16 +193,16 @@ static void masked(struct pair *p)
 	sigemptyset(&none);
 	sigemptyset(&block);
 	sigaddset(&block, SIGALRM);
-	alarm_in(10);
+	alarm_in(10, 0);
 	CHECK(ppoll(&f, 1, &t, &block) == 0);
 	CHECK(rang == 1);
 	sigprocmask(SIG_BLOCK, &block, NULL);
-	alarm_in(10);
+	alarm_in(10, 0);
 	CHECK(poll(&f, 1, 60) == 0);
 	CHECK(rang == 0);
 	CHECK(ppoll(&f, 1, &t, &none) == -1 && errno == EINTR);
 	CHECK(rang == 1);
-	alarm_in(10);
+	alarm_in(10, 0);
 	FD_ZERO(&in);
 	FD_SET(p->a, &in);
 	CHECK(pselect(p->a + 1, &in, NULL, NULL, &t, &none) == -1 &&
