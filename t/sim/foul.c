@@ -4,6 +4,7 @@
  * says there is changed under way, and sealed
  */
 #include "base/bytes.h"
+#include "base/reason.h"
 #include "conn/conn.h"
 #include "fault.h"
 #include "forge.h"
@@ -160,17 +161,23 @@ void sim_foul_datagram(struct sim_life *life, uint8_t *p, size_t len)
 	}
 }
 
-void sim_foul_frame(struct sim *s, struct sim_end *e)
+/* RESET no core sends: a good one, or anything. */
+static struct tux_frame frame(struct sim *s, uint64_t got)
 {
-	const struct tux_frame f = {
-		/* RESET no core sends. */
-		.type = (uint8_t)(sim_below(s, 3) ? sim_below(s, 9) :
-				  TUX_FRAME_RESET),
+	if (sim_below(s, 4))
+		return (struct tux_frame){ .type = TUX_FRAME_RESET,
+					   .off = sim_below(s, TUX_REASON_N) };
+	return (struct tux_frame){
+		.type = (uint8_t)sim_below(s, 9),
 		.len = (uint32_t)(sim_below(s, 4) ? sim_below(s, 2) * 40 :
 				  sim_rand(s)),
-		.off = sim_below(s, 2) ? e->peer->got :
-					 other(s, e->peer->got),
+		.off = sim_below(s, 2) ? got : other(s, got),
 	};
+}
+
+void sim_foul_frame(struct sim *s, struct sim_end *e)
+{
+	const struct tux_frame f = frame(s, e->peer->got);
 	uint8_t p[TUX_FRAME_HDR + 40] = { 0 };
 	struct iovec v = { p, TUX_FRAME_HDR + f.len % 41 };
 
