@@ -202,13 +202,17 @@ static bool do_read(struct sim_end *e)
 static void mimic(struct sim_end *e, uint64_t len)
 {
 	const struct tux_duplex_tx *t = &e->dx->tx;
+	uint8_t like[TUX_MARKER_LEN];
+	unsigned n;
 
 	if (!t->doubt || e->sent > t->at || e->sent + len <= t->at ||
 	    e->patch[SIM_PATCHES - 1].len ||
 	    !sim_chance(e->conn->s, e->plan.mimic))
 		return;
-	sim_patch(e, t->at, t->marker,
-		  1 + (unsigned)sim_below(e->conn->s, TUX_MARKER_LEN - 1));
+	n = 1 + (unsigned)sim_below(e->conn->s, TUX_MARKER_LEN - 1);
+	memcpy(like, t->marker, sizeof(like));
+	like[n] ^= 1;
+	sim_patch(e, t->at, like, n + 1);
 }
 
 /* More than so many bytes nobody takes now: those behind need not be right. */

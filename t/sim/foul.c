@@ -182,11 +182,11 @@ void sim_foul_frame(struct sim *s, struct sim_end *e)
 	struct iovec v = { p, TUX_FRAME_HDR + f.len % 41 };
 
 	/* Most of them wait for their time. */
-	if (sim_below(s, 8) &&
-	    (!e->dx || atomic_load(&e->dx->tx.state) != TUX_TX_RING))
+	if (e->sock.closed ||
+	    (sim_below(s, 64) &&
+	     (!e->dx || atomic_load(&e->dx->tx.state) != TUX_TX_RING)))
 		return;
 	sim_seen_fault(s, SIM_FOUL_FRAME);
 	tux_frame_encode(&f, p);
-	if (!e->sock.closed)
-		sim_tcp_send(e, &v, 1);
+	sim_tcp_send(e, &v, 1);
 }

@@ -106,8 +106,11 @@ void sim_draw_fault(struct sim_draw *d)
 
 	if (what == SIM_NO_MEMORY_OPEN || what == SIM_FOUL_HELLO)
 		at = conn_of(d, conn)->v[SIM_CONN_AT];
-	if (what == SIM_VERSION && rarely(d, 2))
+	/* An answer to a HELLO, for which it has to last. */
+	if (what == SIM_VERSION && !rarely(d, 4)) {
 		at = 0;
+		len = d->span;
+	}
 	v[SIM_FAULT_WHAT] = what;
 	v[SIM_FAULT_CONN] = conn;
 	v[SIM_FAULT_SIDE] = below(d, 2);
