@@ -111,7 +111,7 @@ static void read_some(size_t len)
 {
 	/* A marker that turned out to be none is data, and all behind it is
 	 * elsewhere. */
-	if (marker_at != UINT64_MAX && tux_conn_rx_state(e->c) < TUX_RX_RING)
+	if (marker_at != UINT64_MAX && tux_conn_rx_state(e->c) != TUX_RX_RING)
 		e->muddled |= e->read + len >= marker_at;
 	fuzz_read(e, len);
 }
