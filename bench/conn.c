@@ -58,13 +58,16 @@ void conn_close(struct conn *c)
 	c->out.p = c->in.p = NULL;
 }
 
+static struct conn_ask *ask_at(const struct conn *c, uint32_t i)
+{
+	i += c->first;
+	return &c->ask[i < c->depth ? i : i - c->depth];
+}
+
 void conn_ask(struct conn *c, uint64_t key, tux_time meant)
 {
 	struct conn_buf *b = &c->out;
-	uint32_t i = c->first + c->n++;
-
-	c->ask[i < c->depth ? i : i - c->depth] =
-		(struct conn_ask){ meant, key };
+	*ask_at(c, c->n++) = (struct conn_ask){ meant, key };
 	buf_room(b, c->talk->room);
 	b->end += c->talk->ops->ask(c->talk, key, b->p + b->end);
 }
@@ -94,21 +97,38 @@ ssize_t conn_recv(struct conn *c)
 	return n ? n : -ECONNRESET;
 }
 
+/* The question that is answered by what comes next, of those that may be; how
+ * long the answer is, 0 and -1 as in talk.h. */
+static ssize_t find(const struct conn *c, struct conn_ask **a)
+{
+	const struct conn_buf *b = &c->in;
+	uint32_t i, n = c->by->ops->unordered ? c->n : 1;
+	ssize_t len = -1;
+
+	for (i = 0; i < n && len < 0; i++) {
+		*a = ask_at(c, i);
+		len = c->talk->ops->check(c->talk, (*a)->key, b->p + b->at,
+					  b->end - b->at);
+	}
+	return len;
+}
+
 int conn_answer(struct conn *c, tux_time *meant)
 {
 	struct conn_buf *b = &c->in;
-	struct conn_ask *a = &c->ask[c->first];
+	struct conn_ask *a;
 	ssize_t n;
 
 	if (b->at == b->end)
 		return 0;
 	if (!c->n)
 		return -EBADMSG;
-	n = c->talk->ops->check(c->talk, a->key, b->p + b->at, b->end - b->at);
+	n = find(c, &a);
 	if (n <= 0)
 		return n < 0 ? -EBADMSG : 0;
 	b->at += (size_t)n;
 	*meant = a->meant;
+	*a = c->ask[c->first];
 	c->first = c->first + 1 < c->depth ? c->first + 1 : 0;
 	c->n--;
 	return 1;

@@ -17,7 +17,7 @@
 #include "run/tick.h"
 #include "tux.h"
 
-enum { CHUNK = 65536, GROUP = 64, MESSAGE_MAX = 1 << 17 };
+enum { CHUNK = 65536, GROUP = 64, MESSAGE_MAX = 1 << 17, ROOM_NS = 10000 };
 
 struct pushdown {
 	struct tux_opts opts;
@@ -26,61 +26,62 @@ struct pushdown {
 	bool spin, account;
 };
 
-/* What callbacks have done; the account, where one is kept. */
+/* What callbacks have done, and how long they took. */
 static uint64_t bytes;
 static tux_tick spent;
 static volatile sig_atomic_t asked;
 
-/* An echo that finds no room is as lost to the client as an answer that does
- * not come, and counted there. */
+/* Where there is no room, the routine waits; that is not its callback's time. */
+static int echo(struct tux_connection *c, const struct tux_message *m,
+		tux_tick *from)
+{
+	int err;
+
+	while ((err = tux_send(c, m->p, m->len, m->flags & TUX_ORDERED)) ==
+	       -EAGAIN) {
+		spent += tux_tick_read() - *from;
+		tux_sleep(ROOM_NS);
+		*from = tux_tick_read();
+	}
+	return err;
+}
+
 static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
+	tux_tick from = tux_tick_read();
+
 	(void)arg;
 	for (; n; n--, m++) {
-		if (tux_send(c, m->p, m->len, m->flags & TUX_ORDERED)) {
+		if (echo(c, m, &from)) {
 			tux_abort(c);
-			return;
+			break;
 		}
 		bytes += m->len;
 	}
+	spent += tux_tick_read() - from;
 }
 
 static void on_stream(struct tux_connection *c, void *arg)
 {
+	tux_tick from = tux_tick_read();
 	char buf[CHUNK];
-	ssize_t n, k;
+	ssize_t n, k = 1;
 
 	(void)arg;
-	while ((n = tux_peek(c, buf, sizeof(buf))) > 0) {
+	while (k > 0 && (n = tux_peek(c, buf, sizeof(buf))) > 0) {
 		k = tux_write(c, buf, (size_t)n);
-		if (k <= 0)
-			return;
-		tux_read(c, buf, (size_t)k);
-		bytes += (uint64_t)k;
+		if (k > 0) {
+			tux_read(c, buf, (size_t)k);
+			bytes += (uint64_t)k;
+		}
 	}
-	if (n == 0)
+	if (k > 0 && n == 0)
 		tux_disconnect(c);
+	spent += tux_tick_read() - from;
 }
 
 /* ---- an account of where the time goes ---- */
-
-static void timed_message(struct tux_connection *c, struct tux_message *m,
-			  unsigned n, void *arg)
-{
-	tux_tick from = tux_tick_read();
-
-	on_message(c, m, n, arg);
-	spent += tux_tick_read() - from;
-}
-
-static void timed_stream(struct tux_connection *c, void *arg)
-{
-	tux_tick from = tux_tick_read();
-
-	on_stream(c, arg);
-	spent += tux_tick_read() - from;
-}
 
 static void ask(int sig)
 {
@@ -103,17 +104,6 @@ static void give_account(const struct tux *t)
 }
 
 /* ---- the server ---- */
-
-static void set_callbacks(const struct pushdown *p, struct tux_service *s)
-{
-	tux_message_fn *message = p->account ? timed_message : on_message;
-	tux_stream_fn *stream = p->account ? timed_stream : on_stream;
-
-	tux_on_message(s, message, NULL);
-	tux_on_stream(s, stream, NULL);
-	tux_on_room(s, stream, NULL);
-	tux_set_group(s, GROUP);
-}
 
 static int spin(const struct pushdown *p, struct tux *t)
 {
@@ -139,7 +129,10 @@ static void serve(const struct pushdown *p)
 		err = tux_service_new(t, &s);
 	if (err)
 		option_fail(1, "%s", strerror(-err));
-	set_callbacks(p, s);
+	tux_on_message(s, on_message, NULL);
+	tux_on_stream(s, on_stream, NULL);
+	tux_on_room(s, on_stream, NULL);
+	tux_set_group(s, GROUP);
 	err = tux_listen(s, p->host, p->port);
 	if (err)
 		option_fail(1, "%s port %u: %s", p->host, p->port,

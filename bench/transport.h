@@ -31,6 +31,7 @@ struct transport_opts {
 
 struct transport_ops {
 	const char *name;
+	bool unordered;			/* answers come in any order */
 
 	/* -errno.  close() comes after the last hang_up(). */
 	int (*open)(struct transport **tp, const struct transport_opts *o);

@@ -352,6 +352,7 @@ static uint32_t via_moved(struct transport *t)
 
 const struct transport_ops transport_messages = {
 	.name = "messages",
+	.unordered = true,
 	.open = open_messages,
 	.close = via_close,
 	.dial = via_dial,
