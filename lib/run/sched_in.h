@@ -86,6 +86,11 @@ bool tux_routine_waits(struct tux_routine *r);
 /* @r was among the woken, and is not any more. */
 void tux_routine_woken(struct tux_routine *r);
 
+/* ---- sched_life.c ---- */
+
+/* To whoever made it, if he listens. */
+void tux_sched_say(const struct tux_sched *s, const char *line);
+
 /* ---- sched.c ---- */
 
 /* The task that is next and may begin in the routine that asks, whose slice has
