@@ -50,6 +50,8 @@ struct job {
 	pthread_t thread;
 };
 
+#define MUCH 0.2			/* of the machine */
+
 static const struct work *const all[] = {
 	&work_malloc, &work_text, &work_stdio, &work_file, &work_mutex, &work_rwlock,
 	&work_queue, &work_errno, &work_keys, &work_cxx, &work_dlopen,
@@ -69,6 +71,7 @@ static struct tux_sched *sched;
 static atomic_bool stop;
 static atomic_uint errors, left;
 static uint64_t preemptions;
+static double others;
 static volatile uint64_t known[ROUNDS + 1];
 static char dir[PATH_MAX];
 static unsigned long seconds = 2, slice_us = 100;
@@ -330,9 +333,9 @@ static void run(void)
 	}
 }
 
-static void report_each(void)
+static uint64_t report_each(void)
 {
-	uint64_t n, steps;
+	uint64_t n, steps, least = UINT64_MAX;
 	unsigned k, i;
 
 	for (k = 0; k < WORKS; k++) {
@@ -344,18 +347,25 @@ static void report_each(void)
 			continue;
 		printf("%-10s %8" PRIu64 " preemptions, %9" PRIu64 " steps\n",
 		       all[k]->name, n, steps);
-		must(n > 0);
+		least = n < least ? n : least;
 	}
+	return least;
 }
 
+/* Where others took much of the machine, too few are nobody's fault. */
 static void report(void)
 {
 	unsigned long want = slice_us < 100 ? MANY_A_SECOND : FEW_A_SECOND;
+	bool often = report_each() > 0;
 
-	report_each();
 	torture_turn_report();
 	if (slice_us <= 100)
-		must(preemptions >= want * seconds);
+		often &= preemptions >= want * seconds;
+	if (!often && !torture_errors() && others > MUCH)
+		printf("# others took %.0f %% of the machine: how often is not "
+		       "judged\n", 100 * others);
+	else
+		must(often || torture_errors());
 	printf("torture: %lu seconds, %" PRIu64 " preemptions, %u errors\n",
 	       seconds, preemptions, torture_errors());
 }
@@ -431,6 +441,7 @@ static void *torture(void *arg)
 	start_works();
 	torture_turn_start(o.slice);
 	run();
+	others = torture_turn_others();
 	join_threads();
 	preemptions = tux_sched_stats(sched)->preemptions;
 	tux_sched_free(sched);

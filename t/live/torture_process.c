@@ -4,11 +4,13 @@
  */
 #include "torture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -118,7 +120,15 @@ const struct work work_fork = {
 
 /* ---- set*id ------------------------------------------------------------------ */
 
-static int set_same(unsigned how)
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
+/* One of two groups, if that is allowed. */
+static int set_group(unsigned how)
+{
+	return geteuid() ? 0 : setegid(getgid() + how);
+}
+
+static int set_some(struct hand *h, unsigned how)
 {
 	gid_t group[64];
 	int n;
@@ -129,7 +139,7 @@ static int set_same(unsigned how)
 	case 1:
 		return seteuid(geteuid());
 	case 2:
-		return setgid(getgid());
+		return set_group(hand_below(h, 2));
 	default:
 		n = getgroups(64, group);
 		return n < 0 || geteuid() ? n : setgroups((size_t)n, group);
@@ -146,11 +156,47 @@ static void setuid_step(struct hand *h)
 		torture_linger(h, 2000);
 		return;
 	}
+	pthread_mutex_lock(&changing);
 	from = tux_clock_read();
-	must(set_same(how) >= 0);
+	must(set_some(h, how) >= 0);
 	torture_turn_stopped(tux_clock_read() - from);
+	pthread_mutex_unlock(&changing);
+}
+
+/* The kernel keeps it for each thread, and for each it has become the same. */
+static void look_at(const char *task)
+{
+	char path[300], line[128];
+	unsigned real, now;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", task);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Gid: %u %u", &real, &now) == 2)
+			must(now == getegid());
+	if (f)
+		fclose(f);
+}
+
+static void setuid_leave(struct hand *h)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+
+	(void)h;
+	pthread_mutex_lock(&changing);
+	must(set_group(1) >= 0);
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			look_at(e->d_name);
+	if (d)
+		closedir(d);
+	must(set_group(0) >= 0);
+	pthread_mutex_unlock(&changing);
 }
 
 const struct work work_setuid = {
 	.name = "setuid", .hands = 2, .thread = true, .step = setuid_step,
+	.leave = setuid_leave,
 };

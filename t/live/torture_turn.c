@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/histogram.h"
@@ -28,6 +29,8 @@ static int source[SOURCES], sources;
 static uint64_t waited[SOURCES];
 static atomic_ullong turns;
 static _Atomic tux_time stopped;
+static double idle_before, own_before;	/* seconds of processors */
+static tux_time began;
 
 /* The second number of a thread's schedstat: how long it waited to run. */
 static uint64_t waiting_of(int fd)
@@ -94,12 +97,49 @@ static tux_time look(void)
 	return sum;
 }
 
+/* All processors together, since they were started. */
+static double idle_time(void)
+{
+	FILE *f = fopen("/proc/uptime", "re");
+	double up, idle = 0;
+
+	if (f && fscanf(f, "%lf %lf", &up, &idle) != 2)
+		idle = 0;
+	if (f)
+		fclose(f);
+	return idle;
+}
+
+static double used_by(int who)
+{
+	struct rusage u;
+
+	getrusage(who, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static double own_time(void)
+{
+	return used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
+}
+
 void torture_turn_start(tux_time len)
 {
 	slice = len;
 	find_sources();
 	look();
-	looked_at = last = tux_clock_read();
+	idle_before = idle_time();
+	own_before = own_time();
+	began = looked_at = last = tux_clock_read();
+}
+
+double torture_turn_others(void)
+{
+	double all = (double)(tux_clock_read() - began) / 1e9 *
+		     (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return 1 - (idle_time() - idle_before + own_time() - own_before) / all;
 }
 
 static void judge(tux_time took, tux_time now)

@@ -25,6 +25,9 @@ void torture_turn_stopped(tux_time ns);
 /* Turns until now, for those who watch. */
 uint64_t torture_turns(void);
 
+/* How much of all processors others have used since the start, of 1. */
+double torture_turn_others(void);
+
 /* What the intervals were, in a line on stdout. */
 void torture_turn_report(void);
 
