@@ -192,6 +192,7 @@ struct tux {
 	tux_time looked_at;
 	struct tux_spin spin;
 	struct tux_list services, paused, closing, dead;
+	struct tux_list spare;		/* services that are no more */
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;
 	bool paused_said;

@@ -153,6 +153,7 @@ int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
 	struct tux_list *n;
 
 	TUX_LIST_EACH(n, &t->services)
-		now.services++;
+		now.services += !TUX_CONTAINER(n, struct tux_service,
+					       node)->freed;
 	return copy(st, size, &now, sizeof(now));
 }

@@ -274,6 +274,7 @@ static void init(struct tux *t)
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
 	tux_list_init(&t->services);
+	tux_list_init(&t->spare);
 	tux_list_init(&t->paused);
 	tux_list_init(&t->closing);
 	tux_list_init(&t->dead);
@@ -344,5 +345,7 @@ void tux_close(struct tux *t)
 	TUX_LIST_EACH_SAFE(n, m, &t->services)
 		tux_flat_service_end(TUX_CONTAINER(n, struct tux_service,
 						   node));
+	TUX_LIST_EACH_SAFE(n, m, &t->spare)
+		free(TUX_CONTAINER(n, struct tux_service, node));
 	close_all(t);
 }

@@ -6,6 +6,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+static struct tux_service *take_spare(struct tux *t)
+{
+	struct tux_service *s = NULL;
+
+	tux_sched_enter();
+	if (!tux_list_empty(&t->spare)) {
+		s = TUX_CONTAINER(t->spare.next, struct tux_service, node);
+		tux_list_remove(&s->node);
+		memset(s, 0, sizeof(*s));
+	}
+	tux_sched_leave();
+	return s;
+}
 
 int tux_service_new(struct tux *t, struct tux_service **sp)
 {
@@ -13,7 +28,9 @@ int tux_service_new(struct tux *t, struct tux_service **sp)
 
 	if (t->forked)
 		return -EOWNERDEAD;
-	s = calloc(1, sizeof(*s));
+	s = take_spare(t);
+	if (!s)
+		s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->t = t;
@@ -33,11 +50,15 @@ static void release(struct tux_service *s)
 	free(s);
 }
 
+/* Kept for the next: on the network thread, free() might wait for a callback that
+ * was preempted there. */
 void tux_flat_left(struct tux_service *s)
 {
 	s->connection_n--;
-	if (s->freed && !s->connection_n)
-		release(s);
+	if (!s->freed || s->connection_n)
+		return;
+	tux_list_remove(&s->node);
+	tux_list_push(&s->t->spare, &s->node);
 }
 
 static void end_all(struct tux_service *s)

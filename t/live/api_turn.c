@@ -133,6 +133,49 @@ static void turn__in_an_epoll(void **state)
 	close(epfd);
 }
 
+/* ---- a service that is given up ---- */
+
+static void meet(struct duet *d, int epfd, unsigned want)
+{
+	assert_int_equal(tux_listen(d->server.s, "127.0.0.1", 0), 0);
+	assert_int_equal(tux_connect(d->client.s, "127.0.0.1",
+				     (uint16_t)tux_port(d->server.s), NULL,
+				     NULL), 0);
+	tux_turn(d->client.t);
+	turn_until(epfd, &opened, want, TUX_SEC(LIMIT_S));
+	assert_int_equal(opened, want);
+}
+
+/* Its connections end, and are told so; the next one has none of it. */
+static void service_free__with_connections(void **state)
+{
+	int epfd = epoll_create1(EPOLL_CLOEXEC);
+	struct tux_stats st;
+	struct duet d;
+	unsigned i;
+
+	(void)state;
+	up(&d);
+	add(epfd, d.server.t);
+	add(epfd, d.client.t);
+	tux_turn(d.server.t);
+	for (i = 1; i <= 3; i++) {
+		meet(&d, epfd, 2 * i);
+		tux_service_free(d.server.s);
+		turn_until(epfd, &gone, 2 * i, TUX_SEC(LIMIT_S));
+		assert_int_equal(gone, 2 * i);
+		assert_int_equal(tux_service_new(d.server.t, &d.server.s), 0);
+		tux_on_open(d.server.s, on_open, NULL);
+		tux_on_gone(d.server.s, on_gone, NULL);
+	}
+	assert_int_equal(tux_stats(d.server.t, &st, sizeof(st)), 0);
+	assert_int_equal(st.connections_now, 0);
+	assert_int_equal(st.listeners, 0);
+	assert_int_equal(st.services, 1);
+	duet_close(&d);
+	close(epfd);
+}
+
 /* ---- the network thread ---- */
 
 static void ask_sleeps(void *arg)
@@ -611,6 +654,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turn__in_an_epoll),
+		cmocka_unit_test(service_free__with_connections),
 		cmocka_unit_test(run__idle),
 		cmocka_unit_test(run__twice),
 		cmocka_unit_test(go__from_two_threads),
