@@ -22,11 +22,13 @@
  *   pthread_mutexattr_setprotocol
  *		       PTHREAD_PRIO_INHERIT is ENOTSUP: the kernel would look for
  *		       the owner's name and find the wrong one
+ *   uselocale	       in a routine: until the callback returns
  */
 #ifndef TUX_RUN_HOOK_H
 #define TUX_RUN_HOOK_H
 
 #include <grp.h>
+#include <locale.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -47,7 +49,7 @@
 	X(pthread_sigmask) X(sigprocmask) X(sigaction) X(signal) \
 	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) \
 	X(pthread_kill) X(pthread_cancel) X(pthread_exit) \
-	X(pthread_mutexattr_setprotocol)
+	X(pthread_mutexattr_setprotocol) X(uselocale)
 
 /* The functions behind them. */
 struct tux_real {

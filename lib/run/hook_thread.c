@@ -56,6 +56,16 @@ TUX_HOOK void pthread_exit(void *value)
 	__builtin_unreachable();
 }
 
+/* Noted, for the next callback there is to find none. */
+TUX_HOOK locale_t uselocale(locale_t l)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (r && l)
+		r->localed = l != LC_GLOBAL_LOCALE;
+	return tux_real()->uselocale(l);
+}
+
 TUX_HOOK int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int protocol)
 {
 	if (protocol != PTHREAD_PRIO_INHERIT)

@@ -29,7 +29,7 @@ static void clean(struct tux_routine *r)
 	if (r->masked)
 		tux_mask_aside(r);
 	r->masked = false;
-	if (r->sched->tls)
+	if (r->localed)
 		uselocale(LC_GLOBAL_LOCALE);
 }
 

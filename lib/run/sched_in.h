@@ -36,6 +36,7 @@ struct tux_routine {
 	uint32_t guard;			/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
 	uint64_t preempted;
+	bool localed;			/* the task has a locale of its own */
 	bool masked;			/* by a mask of its own: */
 	uint64_t mask;			/* as it was left */
 	_Atomic uint32_t token;		/* of block and wake */
