@@ -350,39 +350,14 @@ static uint32_t via_moved(struct transport *t)
 	return n;
 }
 
-const struct transport_ops transport_messages = {
-	.name = "messages",
-	.unordered = true,
-	.open = open_messages,
-	.close = via_close,
-	.dial = via_dial,
-	.hang_up = via_hang_up,
-	.send = messages_send,
-	.recv = messages_recv,
-	.wait = via_wait,
-	.moved = via_moved,
-};
+#define OPS(word, any, how)						\
+	{								\
+		.name = #word, .unordered = any, .open = open_##word,	\
+		.close = via_close, .dial = via_dial,			\
+		.hang_up = via_hang_up, .send = how##_send,		\
+		.recv = how##_recv, .wait = via_wait, .moved = via_moved, \
+	}
 
-const struct transport_ops transport_ordered = {
-	.name = "ordered",
-	.open = open_ordered,
-	.close = via_close,
-	.dial = via_dial,
-	.hang_up = via_hang_up,
-	.send = messages_send,
-	.recv = messages_recv,
-	.wait = via_wait,
-	.moved = via_moved,
-};
-
-const struct transport_ops transport_stream = {
-	.name = "stream",
-	.open = open_stream,
-	.close = via_close,
-	.dial = via_dial,
-	.hang_up = via_hang_up,
-	.send = stream_send,
-	.recv = stream_recv,
-	.wait = via_wait,
-	.moved = via_moved,
-};
+const struct transport_ops transport_messages = OPS(messages, true, messages);
+const struct transport_ops transport_ordered = OPS(ordered, false, messages);
+const struct transport_ops transport_stream = OPS(stream, false, stream);

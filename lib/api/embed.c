@@ -142,16 +142,6 @@ static void wake_up(struct tux *t)
 		set_timer(t, TUX_NEVER);
 }
 
-/* To look again soon: found something, or it would pay. */
-static bool goes_on(struct tux *t, bool busy)
-{
-	if (!busy)
-		return tux_spin_more(&t->spin, t->now);
-	tux_spin_end(&t->spin, t->now);
-	tux_spin_begin(&t->spin, t->now);
-	return true;
-}
-
 static void stay_awake(struct tux *t)
 {
 	if (!t->awake)
@@ -168,7 +158,7 @@ int tux_turn(struct tux *t)
 		return err;
 	wake_up(t);
 	n = tux_flat_turn(t);
-	if (goes_on(t, n > 0)) {
+	if (tux_flat_goes_on(t, n > 0)) {
 		stay_awake(t);
 	} else {
 		tux_flat_awake(t);

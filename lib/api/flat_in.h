@@ -238,6 +238,9 @@ void tux_flat_end(struct tux *t);
 /* Network, news, epoll, one slice: how many things were found. */
 unsigned tux_flat_turn(struct tux *t);
 
+/* After a turn that found something, or not: look again without sleeping? */
+bool tux_flat_goes_on(struct tux *t, bool busy);
+
 /* When the next turn is due, if nothing comes. */
 tux_time tux_flat_deadline(struct tux *t);
 

@@ -219,16 +219,21 @@ static void sleep_until(struct tux *t, tux_time until)
 	tux_flat_rouse(t, got);
 }
 
+bool tux_flat_goes_on(struct tux *t, bool busy)
+{
+	if (!busy)
+		return tux_spin_more(&t->spin, t->now);
+	tux_spin_end(&t->spin, t->now);
+	tux_spin_begin(&t->spin, t->now);
+	return true;
+}
+
 void tux_flat_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 {
 	tux_spin_begin(&t->spin, tux_clock_read());
 	while (!atomic_load(stop)) {
-		if (tux_flat_turn(t)) {
-			tux_spin_end(&t->spin, t->now);
-			tux_spin_begin(&t->spin, t->now);
-		} else if (!tux_spin_more(&t->spin, t->now)) {
+		if (!tux_flat_goes_on(t, tux_flat_turn(t) > 0))
 			sleep_until(t, until);
-		}
 		/* With a callback that does not return, it is always busy. */
 		if (t->now >= until)
 			break;
