@@ -23,7 +23,7 @@ struct pushdown {
 	struct tux_opts opts;
 	const char *host;
 	uint16_t port;
-	bool spin, account;
+	bool account;
 };
 
 /* What callbacks have done, and how long they took. */
@@ -105,12 +105,11 @@ static void give_account(const struct tux *t)
 
 /* ---- the server ---- */
 
-static int spin(const struct pushdown *p, struct tux *t)
+static int turn_and_tell(struct tux *t)
 {
 	int err;
 
-	if (p->account)
-		signal(SIGUSR1, ask);
+	signal(SIGUSR1, ask);
 	do {
 		err = tux_turn(t);
 		if (asked)
@@ -137,7 +136,7 @@ static void serve(const struct pushdown *p)
 	if (err)
 		option_fail(1, "%s port %u: %s", p->host, p->port,
 			    strerror(-err));
-	err = p->spin ? spin(p, t) : tux_run(t);
+	err = p->account ? turn_and_tell(t) : tux_run(t);
 	option_fail(1, "%s", strerror(-err));
 }
 
@@ -170,7 +169,7 @@ static void take(struct pushdown *p, int k)
 	case 'i': p->opts.ifname = optarg; break;
 	case 'u': p->opts.backend = TUX_BACKEND_UDP; break;
 	case 'a': p->account = true; /* fall through */
-	case 's': p->spin = true; break;
+	case 's': p->opts.spin = 1; break;
 	case 'l':
 		us = option_number("slice", optarg, 0, 1000);
 		p->opts.slice_ns = us ? us * 1000 : TUX_NO_SLICE;

@@ -142,7 +142,7 @@ static int start(struct via *v)
 		.size = sizeof(o), .slice_ns = TUX_NO_SLICE,
 		.ifname = v->o.interface,
 		.backend = v->o.udp ? TUX_BACKEND_UDP : TUX_BACKEND_XDP,
-		.message_max = v->o.record,
+		.message_max = v->o.record, .spin = v->o.spin,
 	};
 	int err = tux_open(&v->tux, &o);
 

@@ -83,6 +83,9 @@ struct tux_opts {		/* all zero but size: the defaults */
 				 * 8 MiB */
 	uint32_t stack_len;	/* of a routine, bytes; 0: 256 KiB */
 	uint32_t routines_max;	/* at a time; 0: 1024 */
+	int spin;		/* not 0: never sleeps, for a thread that has a
+				 * processor to itself; 0: if it paid lately, it
+				 * looks around before it sleeps */
 	/* One line of text, without a newline, on what goes wrong; may be told
 	 * by any thread.  NULL: it goes to stderr. */
 	void (*say)(const char *line, void *arg);

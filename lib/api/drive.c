@@ -31,7 +31,8 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	d->dedicated = dedicated;
 	d->doze_fd = -1;
 	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
-	tux_spin_init(&d->spin, dedicated);
+	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
+					    TUX_SPIN_IF_IT_PAYS);
 }
 
 bool tux_driver_take(struct tux_driver *d)

@@ -244,6 +244,8 @@ static int open_all(struct tux *t)
 {
 	int err = tux_flat_table_init(t);
 
+	tux_spin_init(&t->spin, t->o.spin ? TUX_SPIN_ALWAYS :
+					    TUX_SPIN_IF_IT_PAYS);
 	if (!err)
 		err = tux_waiter_init(&t->w, 2 * TUX_CONNECTIONS_MAX);
 	if (err)
@@ -280,7 +282,6 @@ static void init(struct tux *t)
 	tux_list_init(&t->dead);
 	tux_list_init(&t->going);
 	tux_list_init(&t->gone);
-	tux_spin_init(&t->spin, false);
 }
 
 int tux_open(struct tux **tp, const struct tux_opts *o)

@@ -144,6 +144,22 @@ static void tend(struct tux *t)
 		tux_flat_bury(t);
 }
 
+/* At once, not behind what has come meanwhile. */
+static unsigned send_answers(struct tux *t)
+{
+	tux_tick from = tux_tick_read();
+	unsigned n;
+
+	if (!t->aboard)
+		return 0;
+	t->in_turn = true;
+	n = tux_loop_flush(t->l);
+	t->in_turn = false;
+	if (n)
+		t->network_spent += tux_tick_read() - from;
+	return n;
+}
+
 unsigned tux_flat_turn(struct tux *t)
 {
 	tux_tick from = tux_tick_read();
@@ -158,6 +174,7 @@ unsigned tux_flat_turn(struct tux *t)
 	if (!tux_sched_preempts(t->sched))
 		get_off(t);
 	t->ready_n = tux_sched_run(t->sched);
+	n += send_answers(t);
 	t->turns++;
 	return n + t->ready_n;
 }

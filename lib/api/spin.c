@@ -25,12 +25,13 @@ static unsigned cpus(void)
 	return n;
 }
 
-void tux_spin_init(struct tux_spin *s, bool beside)
+void tux_spin_init(struct tux_spin *s, enum tux_spin_how how)
 {
 	memset(s, 0, sizeof(*s));
 	s->mean_ns = CUT_NS;
 	s->penalty = PENALTY_MIN;
-	s->never = beside && cpus() < 2;
+	s->never = how == TUX_SPIN_BESIDE && cpus() < 2;
+	s->always = how == TUX_SPIN_ALWAYS;
 }
 
 static tux_time spin_for(struct tux_spin *s)
@@ -55,6 +56,8 @@ void tux_spin_begin(struct tux_spin *s, tux_time now)
 
 bool tux_spin_more(struct tux_spin *s, tux_time now)
 {
+	if (s->always)
+		return true;
 	if (s->on && now >= s->until) {
 		s->on = false;
 		s->skip = s->penalty;

@@ -30,11 +30,17 @@ struct tux_spin {
 	uint32_t penalty;	/* how many after the next lost one */
 	bool on;		/* spinning */
 	bool never;		/* it would keep the application waiting */
+	bool always;
 };
 
-/* @beside: for a thread beside those of the application, which does not spin if
- * they share one processor. */
-void tux_spin_init(struct tux_spin *s, bool beside);
+enum tux_spin_how {
+	TUX_SPIN_IF_IT_PAYS,
+	TUX_SPIN_BESIDE,	/* ... a thread beside the application's: not if
+				 * they share one processor */
+	TUX_SPIN_ALWAYS,
+};
+
+void tux_spin_init(struct tux_spin *s, enum tux_spin_how how);
 
 /* A wait begins. */
 void tux_spin_begin(struct tux_spin *s, tux_time now);

@@ -273,6 +273,19 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	return n;
 }
 
+unsigned tux_loop_flush(struct tux_loop *l)
+{
+	unsigned n;
+
+	if (tux_bell_quiet(l->bell))
+		return 0;
+	l->now = tux_clock_read();
+	n = take_rings(l);
+	tux_loop_settle(l);
+	send_datagrams(l);
+	return n;
+}
+
 unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p)
 {
 	unsigned i, n = l->link->fd_n;

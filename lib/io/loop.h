@@ -81,6 +81,9 @@ void tux_loop_forked(struct tux_loop *l);
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);
 
+/* Sends what has been rung for since, if anything has.  How many rings. */
+unsigned tux_loop_flush(struct tux_loop *l);
+
 /* What the driver sleeps on, into @p; how many.  The first is the epoll
  * instance, the others are the link's. */
 unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p);

@@ -25,7 +25,7 @@ static bool wait_for(struct tux_spin *s, tux_time in)
 static void start(struct tux_spin *s)
 {
 	now = TUX_SEC(1);
-	tux_spin_init(s, false);
+	tux_spin_init(s, TUX_SPIN_IF_IT_PAYS);
 }
 
 static unsigned spins(struct tux_spin *s, unsigned n, tux_time in)
@@ -113,6 +113,17 @@ static void more__less_and_less_when_it_never_helps(void **state)
 	assert_in_range(tried, 1, 50);
 }
 
+static void more__always(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	now = TUX_SEC(1);
+	tux_spin_init(&s, TUX_SPIN_ALWAYS);
+	assert_true(wait_for(&s, TUX_MSEC(10)));
+	assert_true(wait_for(&s, TUX_MSEC(10)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +133,7 @@ int main(void)
 		cmocka_unit_test(more__out_of_a_common_sleep),
 		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
 		cmocka_unit_test(more__less_and_less_when_it_never_helps),
+		cmocka_unit_test(more__always),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
