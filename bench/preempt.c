@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "arrivals.h"
+#include "gaps.h"
 #include "histogram.h"
 #include "io/clock.h"
 #include "option.h"
@@ -58,6 +59,8 @@ struct row {				/* of one run */
 	uint64_t refused;		/* at the rate: no room for more */
 };
 
+static const tux_time GAPS_LOOK = TUX_MSEC(50);	/* before each run */
+
 struct bench {
 	unsigned runs;
 	tux_time warmup, time;
@@ -66,7 +69,6 @@ struct bench {
 	uint64_t seed;
 	FILE *json;
 	const char *svg;
-	cpu_set_t cpus;			/* that this process may use */
 	struct records records;
 	struct request *request, *free;
 	struct tux_rng rng;
@@ -75,6 +77,7 @@ struct bench {
 	bool counts;			/* the warm-up is over */
 	uint64_t done[KINDS], refused, wrong;
 	struct histogram latency[KINDS];
+	struct gaps gaps;		/* of the processor, when it is idle */
 	struct row row[SLICES_MOST][RUNS_MOST];
 };
 
@@ -129,22 +132,21 @@ static void ask(struct bench *b, tux_time at)
 
 /* ---- one run ------------------------------------------------------------ */
 
-/* This thread, to the @n-th of the processors. */
-static void pin(const struct bench *b, unsigned n)
+/* This thread, to the first of the processors; the scheduler's keeps away. */
+static void pin(void)
 {
-	cpu_set_t one;
-	size_t i;
+	cpu_set_t all, one;
+	unsigned i = 0;
 
-	CPU_ZERO(&one);
-	for (i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &b->cpus) && !n--)
-			CPU_SET(i, &one);
-	if (!CPU_COUNT(&one))
+	if (sched_getaffinity(0, sizeof(all), &all) || CPU_COUNT(&all) < 2)
 		option_fail(77, "needs two processors");
+	while (!CPU_ISSET(i, &all))
+		i++;
+	CPU_ZERO(&one);
+	CPU_SET(i, &one);
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* The scheduler's thread stays where it was made. */
 static void begin(struct bench *b, unsigned slice_us)
 {
 	struct tux_sched_opts o = {
@@ -155,9 +157,7 @@ static void begin(struct bench *b, unsigned slice_us)
 	unsigned i;
 	int err;
 
-	pin(b, 1);
 	err = tux_sched_new(&b->sched, &o);
-	pin(b, 0);
 	if (err)
 		option_fail(1, "no scheduler: %s", strerror(-err));
 	if (!tux_sched_preempts(b->sched))
@@ -238,6 +238,7 @@ static void at_rate(struct bench *b, struct row *r)
 static void run(struct bench *b, unsigned slice_us, struct row *r, bool rate)
 {
 	begin(b, slice_us);
+	gaps_look(&b->gaps, GAPS_LOOK);
 	if (rate)
 		at_rate(b, r);
 	else
@@ -302,6 +303,8 @@ static void print(struct bench *b)
 
 	printf("# %.0f/s at the rate; microseconds from the instant due\n",
 	       b->rate);
+	printf("# an empty loop on that processor: ");
+	gaps_print(&b->gaps);
 	printf("%8s %10s %9s %9s %9s %9s %9s %8s\n", "# slice", "most/s",
 	       "preempt/s", "get p50", "get p99", "scan p50", "scan p99",
 	       "refused");
@@ -428,7 +431,7 @@ int main(int argc, char **argv)
 		option_fail(1, "no memory");
 	for (i = 0; i < REQUESTS; i++)
 		b.request[i].b = &b;
-	sched_getaffinity(0, sizeof(b.cpus), &b.cpus);
+	pin();
 	measure(&b);
 	print(&b);
 	if (b.json)

@@ -77,7 +77,6 @@ static void set_preempt(struct tux_sched *s)
 		tux_exe_guard();
 	s->watch.slice = s->slice;
 	tux_list_init(&s->watch.node);
-	tux_watch_init();
 }
 
 static int lend(struct tux_sched *s)

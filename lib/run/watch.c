@@ -219,17 +219,11 @@ static void keep_away(void)
 		}
 }
 
-static void see_cpus(void)
+/* Before the application ties its threads to processors: those are for them. */
+static __attribute__((constructor)) void see_cpus(void)
 {
 	sched_getaffinity(0, sizeof(watch.cpus), &watch.cpus);
 	watch.alone = CPU_COUNT(&watch.cpus) < 2;
-}
-
-void tux_watch_init(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, see_cpus);
 }
 
 int tux_watch_add(struct tux_watch *w, int sig)

@@ -41,11 +41,9 @@ extern _Atomic uint8_t tux_watch_sent[TUX_WATCH_SLOTS]
 
 extern _Atomic uint32_t tux_watch_asleep __attribute__((visibility("hidden")));
 
-/* What processors the first caller may run on, the watcher may. */
-void tux_watch_init(void);
-
 /* @w, with its slice, stands for the calling thread; it gets the signal @sig.
- * If that thread is tied to one processor, the watcher stays away from it.
+ * The watcher runs where the process could when it was loaded, but stays away
+ * from a thread that is tied to one processor, if there is another.
  * -ENOSPC, -errno. */
 int tux_watch_add(struct tux_watch *w, int sig);
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -497,6 +501,76 @@ static void watcher__sleeps_when_nobody_runs(void **state)
 	tux_sched_free(s);
 }
 
+/* The watcher of this process, 0 if there is none. */
+static pid_t watcher(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	pid_t found = 0;
+
+	assert_non_null(d);
+	while ((e = readdir(d)) && !found) {
+		char name[320], word[16] = "";
+		FILE *f;
+
+		snprintf(name, sizeof(name), "/proc/self/task/%s/comm",
+			 e->d_name);
+		f = fopen(name, "r");
+		if (f && fgets(word, sizeof(word), f) &&
+		    !strcmp(word, "tux-watch\n"))
+			found = (pid_t)atoi(e->d_name);
+		if (f)
+			fclose(f);
+	}
+	closedir(d);
+	return found;
+}
+
+/* Waits a little: it moves when it looks around. */
+static bool comes_to(unsigned cpu)
+{
+	tux_time until = tux_clock_read() + TUX_MSEC(LIMIT_MS);
+	cpu_set_t its;
+	bool there;
+
+	do {
+		CPU_ZERO(&its);
+		assert_int_equal(sched_getaffinity(watcher(), sizeof(its),
+						   &its), 0);
+		there = CPU_ISSET(cpu, &its);
+		usleep(1000);
+	} while (there && tux_clock_read() < until);
+	return there;
+}
+
+/* Also if that thread was tied before there was anything to watch. */
+static void watcher__keeps_away_from_who_is_tied(void **state)
+{
+	cpu_set_t all, one;
+	struct tux_sched *s;
+	unsigned cpu = 0;
+	struct job j;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	if (CPU_COUNT(&all) < 2)
+		skip();
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	s = open_sched(0);
+	if (s) {
+		open_job(&j, give_back);
+		tux_sched_put(s, &j.task);
+		tux_sched_run(s);
+		assert_false(comes_to(cpu));
+		tux_sched_free(s);
+	}
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 /* ---- what ends a process ---- */
 
 static void recurse(unsigned n)
@@ -563,6 +637,7 @@ static void overflow__is_reported(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(watcher__keeps_away_from_who_is_tied),
 		cmocka_unit_test(tick__those_who_never_leave_take_turns),
 		cmocka_unit_test(tick__amidst_malloc),
 		cmocka_unit_test(tick__waits_until_the_guard_is_left),
