@@ -221,7 +221,7 @@ sub known
 	for my $block (split /\n\n+/, read_file("$top/t/proof/survivors")) {
 		next if $block =~ /^#/;
 		my ($file, $old, $new, $text) =
-			$block =~ /^(\S+)\n-(.*)\n\+(.*)\n(.+)$/s
+			$block =~ /^(\S+)\n-([^\n]*)\n\+([^\n]*)\n(.+)$/s
 			or die "mutate: t/proof/survivors: what is:\n$block\n";
 		$text =~ s/\n/ /g;
 		$why{key_of($file, $old, $new)} = $text;

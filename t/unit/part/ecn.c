@@ -231,6 +231,21 @@ static void acked__one_with_ect_is_enough(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
+/* What was lost before it does not count afterwards. */
+static void acked__one_with_ect_ends_a_loss(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start();
+	tux_ecn_lost(&e, true);
+	tux_ecn_acked(&e, &s, 1, 1);
+	tux_ecn_acked(&e, &s, 0, 1);
+	for (i = 1; i < TUX_ECN_HOLES; i++)
+		only_the_other_passes();
+	assert_true(tux_ecn_capable(&e));
+}
+
 /* What came to nothing once is not judged again. */
 static void heard__first_verdict_stands(void **state)
 {
@@ -266,6 +281,7 @@ int main(void)
 		cmocka_unit_test(reduced__one_without_ce_is_enough),
 		cmocka_unit_test(acked__only_without_ect),
 		cmocka_unit_test(acked__one_with_ect_is_enough),
+		cmocka_unit_test(acked__one_with_ect_ends_a_loss),
 		cmocka_unit_test(heard__first_verdict_stands),
 	};
 
