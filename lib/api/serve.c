@@ -45,6 +45,7 @@ static void get_off(struct tux *t)
 
 void tux_flat_end(struct tux *t)
 {
+	tux_sched_settle(t->sched);
 	get_off(t);
 	atomic_store(&t->run_by, 0);
 }

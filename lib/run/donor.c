@@ -22,6 +22,7 @@ enum {
 	STARTS, PARKED, ENDS,		/* states */
 	BELOW = 64 * 1024,		/* from the parked frame to the borrowed */
 	ALIGN = 64,
+	ABOVE_MOST = 64 << 20,
 };
 
 static void set(struct tux_donor *d, uint32_t state)
@@ -54,11 +55,11 @@ static void *park(void *arg)
 	return NULL;
 }
 
-static int map(struct tux_donor *d, size_t stack_len)
+static int map(struct tux_donor *d, size_t stack_len, size_t above)
 {
 	size_t page = (size_t)getpagesize();
 
-	d->map_len = TUX_DONOR_GUARD + ABOVE + BELOW +
+	d->map_len = TUX_DONOR_GUARD + above + BELOW +
 		     (stack_len + page - 1) / page * page;
 	d->map = mmap(NULL, d->map_len, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK,
@@ -94,14 +95,12 @@ static int start(struct tux_donor *d)
 	return -err;
 }
 
-int tux_donor_init(struct tux_donor *d, size_t stack_len)
+static int try(struct tux_donor *d, size_t stack_len, size_t above)
 {
 	int err;
 
-	if (stack_len < TUX_DONOR_STACK_MIN)
-		stack_len = TUX_DONOR_STACK_MIN;
 	atomic_store(&d->state, STARTS);
-	err = map(d, stack_len);
+	err = map(d, stack_len, above);
 	if (err)
 		return err;
 	err = start(d);
@@ -110,6 +109,28 @@ int tux_donor_init(struct tux_donor *d, size_t stack_len)
 		return err;
 	}
 	wait_while(d, STARTS);
+	return 0;
+}
+
+/* How much storage a thread has, nobody tells; it grows with what is loaded. */
+int tux_donor_init(struct tux_donor *d, size_t stack_len)
+{
+	static _Atomic size_t enough = ABOVE;
+	size_t above = atomic_load(&enough);
+	int err;
+
+	if (stack_len < TUX_DONOR_STACK_MIN)
+		stack_len = TUX_DONOR_STACK_MIN;
+	for (;; above *= 2) {
+		err = try(d, stack_len, above);
+		if (!err && d->top - d->low >= (ptrdiff_t)stack_len)
+			break;
+		if (!err)
+			tux_donor_fini(d);
+		if ((err && err != -EINVAL) || above >= ABOVE_MOST)
+			return err ? err : -ENOMEM;
+	}
+	atomic_store(&enough, above);
 	return 0;
 }
 

@@ -14,6 +14,14 @@
  *		       the mask is the routine's, and is put aside while another
  *		       runs; the signal that ends slices is not in it
  *   sigaction, signal leave that signal alone: EINVAL
+ *   ppoll, pselect, epoll_pwait, sigsuspend
+ *		       it is not in their mask, either
+ *   sigwait, sigwaitinfo, sigtimedwait
+ *		       do not wait for it
+ *   fork	       is over before the routine is preempted: the locks of the
+ *		       allocator are held meanwhile
+ *   execve, execv, execvp, execvpe, fexecve
+ *		       the new program gets none of our signals
  *   nanosleep, clock_nanosleep, usleep, sleep, sched_yield
  *		       only the routine sleeps
  *   pthread_kill      to a routine that is not the caller's: ENOTSUP
@@ -29,9 +37,12 @@
 
 #include <grp.h>
 #include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +58,9 @@
 	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) \
 	X(setresuid) X(setresgid) X(setgroups) X(initgroups) \
 	X(pthread_sigmask) X(sigprocmask) X(sigaction) X(signal) \
+	X(ppoll) X(pselect) X(epoll_pwait) X(sigsuspend) \
+	X(sigwait) X(sigwaitinfo) X(sigtimedwait) \
+	X(fork) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
 	X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield) \
 	X(pthread_kill) X(pthread_cancel) X(pthread_exit) \
 	X(pthread_mutexattr_setprotocol) X(uselocale)

@@ -12,12 +12,18 @@
 #include "run/preempt.h"
 #include "run/sched_in.h"
 
-/* All but the signal that ends slices, which nobody needs to block. */
+/* To others the signal that ends slices does not come. */
+static bool gets_ours(void)
+{
+	return tux_here.routine || tux_here.thread;
+}
+
+/* All but that signal, which nobody needs to block. */
 static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy)
 {
 	int sig = tux_preempt_signal();
 
-	if (!set || how == SIG_UNBLOCK || !sig)
+	if (!set || how == SIG_UNBLOCK || !sig || !gets_ours())
 		return set;
 	*copy = *set;
 	sigdelset(copy, sig);
@@ -35,7 +41,7 @@ static int change(int how, const sigset_t *set, sigset_t *old)
 	err = tux_real()->pthread_sigmask(how, set, old);
 	if (set && !err && r)
 		tux_mask_own(r);
-	else if (set && !err)
+	else if (set && !err && gets_ours())
 		tux_mask_changed();
 	tux_sched_leave();
 	return err;
@@ -75,6 +81,66 @@ TUX_HOOK sighandler_t signal(int sig, sighandler_t fn)
 		return tux_real()->signal(sig, fn);
 	errno = EINVAL;
 	return SIG_ERR;
+}
+
+/* ---- calls that wait with a mask, or for signals ---- */
+
+static const sigset_t *mask_of(const sigset_t *set, sigset_t *copy)
+{
+	return without_ours(SIG_SETMASK, set, copy);
+}
+
+TUX_HOOK int ppoll(struct pollfd *p, nfds_t n, const struct timespec *t,
+		   const sigset_t *set)
+{
+	sigset_t copy;
+
+	return tux_real()->ppoll(p, n, t, mask_of(set, &copy));
+}
+
+TUX_HOOK int pselect(int n, fd_set *r, fd_set *w, fd_set *x,
+		     const struct timespec *t, const sigset_t *set)
+{
+	sigset_t copy;
+
+	return tux_real()->pselect(n, r, w, x, t, mask_of(set, &copy));
+}
+
+TUX_HOOK int epoll_pwait(int fd, struct epoll_event *e, int n, int ms,
+			 const sigset_t *set)
+{
+	sigset_t copy;
+
+	return tux_real()->epoll_pwait(fd, e, n, ms, mask_of(set, &copy));
+}
+
+TUX_HOOK int sigsuspend(const sigset_t *set)
+{
+	sigset_t copy;
+
+	return tux_real()->sigsuspend(mask_of(set, &copy));
+}
+
+TUX_HOOK int sigwait(const sigset_t *set, int *sig)
+{
+	sigset_t copy;
+
+	return tux_real()->sigwait(mask_of(set, &copy), sig);
+}
+
+TUX_HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	sigset_t copy;
+
+	return tux_real()->sigwaitinfo(mask_of(set, &copy), info);
+}
+
+TUX_HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info,
+			  const struct timespec *t)
+{
+	sigset_t copy;
+
+	return tux_real()->sigtimedwait(mask_of(set, &copy), info, t);
 }
 
 #endif

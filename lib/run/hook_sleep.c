@@ -9,13 +9,27 @@
 
 #include <errno.h>
 
+#include "run/mask.h"
 #include "run/sched_in.h"
 
 enum { SECOND = 1000000000 };
 
+/* A handler of a signal, on the alternate stack that there is for all, sleeps as
+ * libc does it. */
 static bool alone(void)
 {
-	return tux_here.routine && !tux_here.guard;
+	const struct tux_routine *r = tux_here.routine;
+	const char *frame = __builtin_frame_address(0);
+
+	return r && !tux_here.guard && frame >= r->donor.low &&
+	       frame < r->donor.top;
+}
+
+/* On the routine's own stack it has a mask, which must not be the others'. */
+static void sleep_for(tux_time ns)
+{
+	tux_mask_own(tux_here.routine);
+	tux_sched_sleep(ns);
 }
 
 static bool valid(const struct timespec *t)
@@ -36,14 +50,14 @@ static void sleep_until(clockid_t clock, const struct timespec *t)
 
 	while (!clock_gettime(clock, &now) &&
 	       duration(&now) < duration(t))
-		tux_sched_sleep(duration(t) - duration(&now));
+		sleep_for(duration(t) - duration(&now));
 }
 
 TUX_HOOK int nanosleep(const struct timespec *t, struct timespec *left)
 {
 	if (!alone() || !valid(t))
 		return tux_real()->nanosleep(t, left);
-	tux_sched_sleep(duration(t));
+	sleep_for(duration(t));
 	return 0;
 }
 
@@ -57,7 +71,7 @@ TUX_HOOK int clock_nanosleep(clockid_t clock, int flags,
 	if (flags & TIMER_ABSTIME)
 		sleep_until(clock, t);
 	else
-		tux_sched_sleep(duration(t));
+		sleep_for(duration(t));
 	return 0;
 }
 
@@ -65,7 +79,7 @@ TUX_HOOK int usleep(useconds_t us)
 {
 	if (!alone())
 		return tux_real()->usleep(us);
-	tux_sched_sleep(TUX_USEC((tux_time)us));
+	sleep_for(TUX_USEC((tux_time)us));
 	return 0;
 }
 
@@ -73,7 +87,7 @@ TUX_HOOK unsigned sleep(unsigned s)
 {
 	if (!alone())
 		return tux_real()->sleep(s);
-	tux_sched_sleep(TUX_SEC((tux_time)s));
+	sleep_for(TUX_SEC((tux_time)s));
 	return 0;
 }
 
@@ -82,6 +96,7 @@ TUX_HOOK int sched_yield(void)
 {
 	if (!alone())
 		return tux_real()->sched_yield();
+	tux_mask_own(tux_here.routine);
 	tux_sched_yield();
 	return 0;
 }

@@ -48,3 +48,8 @@ void tux_mask_back(struct tux_routine *r)
 {
 	set_mask(SIG_SETMASK, &r->mask);
 }
+
+void tux_mask_restore(struct tux_sched *s)
+{
+	set_mask(SIG_SETMASK, &s->mask);
+}

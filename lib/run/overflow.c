@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <ucontext.h>
 
 #include "io/area.h"
 #include "io/sys.h"
@@ -15,7 +16,7 @@ enum { STACK = 64 * 1024, LINE = 128 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before;		/* changed under the lock */
-static __thread bool passing
+static __thread struct { char *frame; void *context; } passing
 	__attribute__((tls_model("initial-exec")));
 
 static void say(const struct tux_routine *r)
@@ -46,38 +47,49 @@ static bool is_default(const struct sigaction *a)
 	       (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN);
 }
 
-/* Who was before us may have been after us once, and passes it on to us. */
+/* Who was before us may have been after us once, and passes it on to us.  Not so
+ * one that has left by siglongjmp(): we are not within it then. */
+static bool is_within(char *frame, const ucontext_t *uc)
+{
+	return passing.frame && frame < passing.frame &&
+	       (uc == passing.context || uc->uc_stack.ss_flags & SS_ONSTACK);
+}
+
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
-	if (passing)
+	char *frame = __builtin_frame_address(0);
+
+	if (is_within(frame, context))
 		before = (struct sigaction){ .sa_handler = SIG_DFL };
 	if (is_default(&before)) {
 		die(sig, info);
 		return;
 	}
-	passing = true;
+	passing.frame = frame;
+	passing.context = context;
 	if (before.sa_flags & SA_SIGINFO)
 		before.sa_sigaction(sig, info, context);
 	else
 		before.sa_handler(sig);
-	passing = false;
+	passing.frame = NULL;
 }
 
-/* A tick here would leave the alternate stack to the next who faults. */
+/* A tick in the middle would leave the alternate stack to the next who faults;
+ * what may not return must not hold the guard. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct tux_routine *r = tux_here.routine;
 	int err = errno;
 
-	tux_sched_enter();
 	if (r && info->si_code > 0 &&
 	    tux_donor_overflows(&r->donor, info->si_addr)) {
+		tux_here.guard++;
 		say(r);
 		die(sig, info);
+		tux_here.guard--;
 	} else {
 		pass_on(sig, info, context);
 	}
-	tux_here.guard--;
 	errno = err;
 }
 

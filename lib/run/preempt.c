@@ -11,6 +11,7 @@
 
 #include "io/sys.h"
 #include "run/guard.h"
+#include "run/mask.h"
 #include "run/preempt_in.h"
 #include "run/sched_in.h"
 
@@ -103,11 +104,13 @@ static bool in_handler(const struct place *at, const char *restorer)
 /* In a handler of the application's, on the one alternate stack that there is
  * for all; or with signals blocked, as in most handlers, and so with a mask that
  * would be the others', too. */
-static bool in_signal(const struct tux_routine *r, const struct place *at)
+static bool in_signal(struct tux_routine *r, const struct place *at)
 {
-	return at->sp < (uintptr_t)r->donor.low ||
-	       at->sp >= (uintptr_t)r->donor.top ||
-	       at->mask != r->sched->mask;
+	if (at->sp < (uintptr_t)r->donor.low ||
+	    at->sp >= (uintptr_t)r->donor.top)
+		return true;
+	r->strange |= at->mask != r->sched->mask;
+	return at->mask != r->sched->mask;
 }
 
 /* Besides the handler's own, that is. */
@@ -129,10 +132,22 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 	       r->skipped >= PATIENCE_CODE;
 }
 
+/* What the routine finds when it goes on is the thread's as it is then, and not
+ * as it was: the alternate stack may be another. */
+static void leave(struct tux_routine *r, const struct place *at, ucontext_t *uc)
+{
+	r->amidst = holds_guard() || tux_guard_has(at->pc);
+	/* Calls that wait with another mask have put it in place. */
+	if (at->ax == -EINTR)
+		tux_mask_restore(r->sched);
+	tux_routine_leave(r, TUX_ROUTINE_READY);
+	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
+}
+
 void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		      const char *restorer)
 {
-	const ucontext_t *uc = context;
+	ucontext_t *uc = context;
 	struct tux_routine *r = tux_here.routine;
 	struct place at = {
 		.pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP],
@@ -145,7 +160,7 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 	(void)sig;
 	if (info->si_code == SI_QUEUE)
 		tux_watch_arrived((unsigned)info->si_value.sival_int);
-	if (!r || !tux_watch_over(&r->sched->watch, tux_tick_read()))
+	if (!r || !r->sched || !tux_watch_over(&r->sched->watch, tux_tick_read()))
 		return;
 	st = &r->sched->stats;
 	if (!may_go(r, &at, restorer)) {
@@ -157,7 +172,7 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		st->escapes++;
 	st->preemptions++;
 	r->preempted++;
-	tux_routine_leave(r, TUX_ROUTINE_READY);
+	leave(r, &at, uc);
 }
 
 /* ---- the signal ---- */

@@ -26,11 +26,13 @@ void tux_routine_parks(struct tux_donor *d)
 static void clean(struct tux_routine *r)
 {
 	errno = 0;
-	if (r->masked)
+	if (r->masked || r->strange)
 		tux_mask_aside(r);
-	r->masked = false;
+	r->masked = r->strange = false;
 	if (r->localed)
 		uselocale(LC_GLOBAL_LOCALE);
+	if (tux_switch_modes() != r->modes)
+		tux_switch_set_modes(r->modes);
 }
 
 /* The guard is held but while a task runs: the scheduler's own lists are not
@@ -69,6 +71,7 @@ struct tux_routine *tux_routine_new(struct tux_sched *s)
 	r->sched = s;
 	r->number = s->stats.routines_ever;
 	r->guard = 1;
+	r->modes = tux_switch_modes();
 	tux_list_init(&r->node);
 	tux_switch_make(&r->at, d->low, d->top, d->tls, routine_main, r);
 	s->stats.routines_ever++;
@@ -174,13 +177,13 @@ bool tux_routine_waits(struct tux_routine *r)
 
 	if (atomic_compare_exchange_strong(&r->token, &none, WAITS))
 		return true;
-	atomic_store(&r->token, NO_TOKEN);
+	atomic_exchange(&r->token, NO_TOKEN);
 	return false;
 }
 
 void tux_routine_woken(struct tux_routine *r)
 {
-	atomic_store(&r->token, NO_TOKEN);
+	atomic_exchange(&r->token, NO_TOKEN);
 }
 
 void tux_sched_wake(struct tux_routine *r)

@@ -10,6 +10,8 @@
 
 enum { IDLE, QUEUED, WAITING, RUNNING, AGAIN };		/* tux_task.state */
 
+enum { SETTLE = 16 };		/* slices, at most */
+
 /* ---- the FIFO ---- */
 
 static struct tux_task *first_fresh(const struct tux_sched *s)
@@ -41,6 +43,14 @@ static void push_ready(struct tux_sched *s, struct tux_routine *r)
 	r->turn = s->turn++;
 	tux_list_push(&s->ready, &r->node);
 	s->ready_n++;
+	s->amidst_n += r->amidst;
+}
+
+static void pull_ready(struct tux_sched *s, struct tux_routine *r)
+{
+	tux_list_remove(&r->node);
+	s->ready_n--;
+	s->amidst_n -= r->amidst;
 }
 
 /* A strand's next task goes to the FIFO; the others wait on, in their order. */
@@ -219,8 +229,7 @@ static struct tux_routine *pop_ready(struct tux_sched *s)
 {
 	struct tux_routine *r = first_ready(s);
 
-	tux_list_remove(&r->node);
-	s->ready_n--;
+	pull_ready(s, r);
 	return r;
 }
 
@@ -282,6 +291,7 @@ static void slice(struct tux_sched *s, struct tux_routine *r)
 	s->began = tux_tick_read();
 	s->stats.slices++;
 	r->skipped = 0;
+	r->amidst = false;
 	if (s->preempt)
 		tux_watch_enter(&s->watch, s->began);
 	tux_routine_resume(r);
@@ -349,6 +359,32 @@ unsigned tux_sched_run(struct tux_sched *s)
 	if (r)
 		slice(s, r);
 	return s->ready_n + (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
+}
+
+static struct tux_routine *first_amidst(struct tux_sched *s)
+{
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &s->ready) {
+		struct tux_routine *r = TUX_CONTAINER(n, struct tux_routine,
+						      node);
+
+		if (r->amidst)
+			return r;
+	}
+	return NULL;
+}
+
+void tux_sched_settle(struct tux_sched *s)
+{
+	unsigned i;
+
+	for (i = 0; s->amidst_n && i < SETTLE; i++) {
+		struct tux_routine *r = first_amidst(s);
+
+		pull_ready(s, r);
+		slice(s, r);
+	}
 }
 
 tux_time tux_sched_deadline(const struct tux_sched *s)

@@ -87,6 +87,10 @@ void tux_sched_free(struct tux_sched *s);
  * until the deadline, a put or a wake. */
 unsigned tux_sched_run(struct tux_sched *s);
 
+/* The thread is about to do what is not ours: those that were preempted amidst
+ * libc or an allocator go on until they are out of it, within limits. */
+void tux_sched_settle(struct tux_sched *s);
+
 /* When a routine wants to be woken; TUX_NEVER. */
 tux_time tux_sched_deadline(const struct tux_sched *s);
 

@@ -30,11 +30,15 @@ struct tux_routine {
 	uint64_t turn;
 	struct tux_heap_node alarm;
 	struct tux_switch at;
+	uint64_t modes;			/* that each task begins with */
 	struct tux_task *task;		/* NULL: none, or cancelled */
 	struct tux_strand *strand;	/* of the task that it is amidst */
 	enum tux_routine_state state;	/* as it was left */
 	uint32_t guard;			/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
+	bool amidst;			/* it left where it may hold a lock that
+					 * is not the application's */
+	bool strange;			/* with a mask that nobody knows of */
 	uint64_t preempted;
 	bool localed;			/* the task has a locale of its own */
 	bool masked;			/* by a mask of its own: */
@@ -59,6 +63,7 @@ struct tux_sched {
 	struct tux_list fresh, ready;	/* the FIFO, in two; by turn */
 	struct tux_list idle;
 	unsigned fresh_n, ready_n;
+	unsigned amidst_n;		/* of those that are ready */
 	uint64_t turn;
 	struct tux_heap asleep;
 	struct tux_donors donors;

@@ -22,8 +22,7 @@ static void begin(struct tux_switch *x)
 
 enum {
 	HAS_FSGSBASE = 1 << 1,		/* of AT_HWCAP2, on x86 */
-	MXCSR = 0x1f80,			/* as a thread begins with it */
-	X87CW = 0x37f,
+	MXCSR_FLAGS = 0x3f,
 };
 
 /* Sanitizers know a thread by its storage: to them, ours never changes it. */
@@ -51,6 +50,26 @@ int tux_switch_check(void)
 	return ssp ? -EOPNOTSUPP : 0;
 }
 
+/* Without the flags of what has happened. */
+uint64_t tux_switch_modes(void)
+{
+	uint32_t mxcsr;
+	uint16_t x87cw;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+	__asm__ volatile("fnstcw %0" : "=m"(x87cw));
+	return (uint64_t)x87cw << 32 | (mxcsr & ~(uint32_t)MXCSR_FLAGS);
+}
+
+void tux_switch_set_modes(uint64_t modes)
+{
+	uint32_t mxcsr = (uint32_t)modes;
+	uint16_t x87cw = (uint16_t)(modes >> 32);
+
+	__asm__ volatile("ldmxcsr %0" : : "m"(mxcsr));
+	__asm__ volatile("fldcw %0" : : "m"(x87cw));
+}
+
 static void make(struct tux_switch *x, char *top)
 {
 	uint64_t *sp = (uint64_t *)(void *)(top - ((uintptr_t)top & 63));
@@ -64,7 +83,7 @@ static void make(struct tux_switch *x, char *top)
 	*--sp = 0;				/* r13, r14, r15 */
 	*--sp = 0;
 	*--sp = 0;
-	*--sp = (uint64_t)X87CW << 32 | MXCSR;
+	*--sp = tux_switch_modes();
 	x->sp = sp;
 }
 
@@ -88,6 +107,16 @@ uintptr_t tux_switch_tls(void)
 int tux_switch_check(void)
 {
 	return 0;
+}
+
+uint64_t tux_switch_modes(void)
+{
+	return 0;
+}
+
+void tux_switch_set_modes(uint64_t modes)
+{
+	(void)modes;
 }
 
 static void jump(struct tux_switch *from, struct tux_switch *to)

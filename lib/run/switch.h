@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdint.h>
 
 #ifndef TUX_SWITCH_ASM
 #include <ucontext.h>
@@ -44,6 +45,11 @@ uintptr_t tux_switch_tls(void);
 /* 0; -EOPNOTSUPP: the processor checks returns by a stack of its own (CET),
  * which is not switched. */
 int tux_switch_check(void);
+
+/* How the caller rounds, traps and flushes; 0 where it cannot be told.  A context
+ * begins, as a thread does, with the modes of who made it. */
+uint64_t tux_switch_modes(void);
+void tux_switch_set_modes(uint64_t modes);
 
 /* The context of the caller, to be left by tux_switch(). */
 void tux_switch_here(struct tux_switch *x);

@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 
 #include "io/sys.h"
+#include "run/sched.h"
 
 enum {
 	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
@@ -18,6 +20,8 @@ enum {
 	AGAIN = 4,		/* ticks that are not used come so often in a
 				 * slice, */
 	AGAIN_US = 5,		/* but not closer than this */
+	UNHEARD_US = 10000,	/* a tick that did not arrive is sent again: who
+				 * waits for signals may have taken it */
 };
 
 _Atomic uint32_t tux_watch_asleep;
@@ -43,12 +47,14 @@ struct look {
 	bool any;			/* somebody entered since the last */
 };
 
-static void send_tick(struct tux_watch *w)
+static void send_tick(struct tux_watch *w, tux_tick now)
 {
 	siginfo_t info = { .si_code = SI_QUEUE };
 
-	if (atomic_exchange(&tux_watch_sent[w->slot], 1))
+	if (atomic_exchange(&tux_watch_sent[w->slot], 1) &&
+	    now - w->sent_at < tux_tick_of(TUX_USEC(UNHEARD_US)))
 		return;
+	w->sent_at = now;
 	info.si_signo = w->sig;
 	info.si_pid = getpid();
 	info.si_value.sival_int = (int)w->slot;
@@ -75,7 +81,7 @@ static void look_at(struct look *l, struct tux_watch *w)
 		tux_tick again = w->slice / AGAIN, least;
 
 		least = tux_tick_of(TUX_USEC(AGAIN_US));
-		send_tick(w);
+		send_tick(w, l->now);
 		w->next = l->now + (again > least ? again : least);
 	}
 	if (w->next < l->next)
@@ -176,6 +182,7 @@ static void forked(void)
 	tux_list_init(&watch.all);
 	watch.started = false;
 	watch.slots = 0;
+	memset(tux_watch_sent, 0, sizeof(tux_watch_sent));
 	atomic_store(&tux_watch_asleep, 0);
 }
 
@@ -226,13 +233,26 @@ static __attribute__((constructor)) void see_cpus(void)
 	watch.alone = CPU_COUNT(&watch.cpus) < 2;
 }
 
+/* The watcher would wait for a routine that is preempted with it. */
+static void take_lock(void)
+{
+	tux_sched_enter();
+	pthread_mutex_lock(&watch.lock);
+}
+
+static void drop_lock(void)
+{
+	pthread_mutex_unlock(&watch.lock);
+	tux_sched_leave();
+}
+
 int tux_watch_add(struct tux_watch *w, int sig)
 {
 	int err = 0;
 
 	w->tid = (int)TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	w->sig = sig;
-	pthread_mutex_lock(&watch.lock);
+	take_lock();
 	if (!~watch.slots)
 		err = -ENOSPC;
 	else if (!watch.started)
@@ -241,17 +261,18 @@ int tux_watch_add(struct tux_watch *w, int sig)
 		keep_away();
 		w->slot = (unsigned)__builtin_ctzll(~watch.slots);
 		watch.slots |= UINT64_C(1) << w->slot;
+		tux_watch_arrived(w->slot);
 		tux_list_push(&watch.all, &w->node);
 	}
-	pthread_mutex_unlock(&watch.lock);
+	drop_lock();
 	return err;
 }
 
 void tux_watch_remove(struct tux_watch *w)
 {
-	pthread_mutex_lock(&watch.lock);
+	take_lock();
 	if (!tux_list_empty(&w->node))
 		watch.slots &= ~(UINT64_C(1) << w->slot);
 	tux_list_remove(&w->node);
-	pthread_mutex_unlock(&watch.lock);
+	drop_lock();
 }

@@ -29,6 +29,7 @@ struct tux_watch {
 	unsigned slot;			/* among those of the process */
 	tux_tick seen;			/* until, as last looked at */
 	tux_tick next;			/* tick, if that one is still inside */
+	tux_tick sent_at;		/* the last was */
 };
 
 enum { TUX_WATCH_INSIDE = 1 };

@@ -11,6 +11,9 @@ enum { STACK = 128 * 1024 };
 
 static __thread int own = 7;
 
+/* More than a thread is thought to have: the stack is no shorter for it. */
+static __thread volatile char much[480 * 1024];
+
 struct guest {
 	struct tux_donor d;		/* the first */
 	struct tux_switch here, there;
@@ -22,6 +25,7 @@ struct guest {
 static void parks(struct tux_donor *d)
 {
 	(void)d;
+	much[0] = 1;
 	own = 42;
 }
 

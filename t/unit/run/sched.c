@@ -475,6 +475,39 @@ static void leave_traces(struct tux_task *t)
 	uselocale(foreign);
 }
 
+enum { ROUND = 0x6000 };		/* in the modes: how SSE rounds */
+
+static uint64_t found[2];
+
+static void change_modes(struct tux_task *t)
+{
+	found[job_of(t)->name == 'b'] = tux_switch_modes();
+	tux_switch_set_modes(tux_switch_modes() ^ ROUND);
+}
+
+/* As threads they begin with those of their maker, each of them. */
+static void run__modes_of_arithmetic(void **state)
+{
+	uint64_t own = tux_switch_modes();
+	struct tux_sched *s;
+	struct job j[2];
+
+	(void)state;
+	if (!own)
+		skip();
+	tux_switch_set_modes(own ^ ROUND);
+	s = open_sched(0);
+	open_job(&j[0], s, 'a', change_modes);
+	open_job(&j[1], s, 'b', change_modes);
+	tux_sched_put(s, &j[0].task);
+	tux_sched_put(s, &j[1].task);
+	run_all(s);
+	assert_true(found[0] == (own ^ ROUND) && found[1] == found[0]);
+	assert_true(tux_switch_modes() == (own ^ ROUND));
+	tux_switch_set_modes(own);
+	tux_sched_free(s);
+}
+
 /* Also to those who run in the same routine right after. */
 static void run__a_task_leaves_nothing_to_the_next(void **state)
 {
@@ -519,6 +552,7 @@ int main(void)
 		cmocka_unit_test(free__with_work_half_done),
 		cmocka_unit_test(yield__errno_is_its_own),
 		cmocka_unit_test(run__a_task_leaves_nothing_to_the_next),
+		cmocka_unit_test(run__modes_of_arithmetic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes that a routine makes, and what becomes of its own.
+ */
+#include "run/hook.h"
+
+#if TUX_HOOKED
+
+#include <errno.h>
+
+#include "io/sys.h"
+#include "run/sched_in.h"
+
+/* The child has no routine any more, and holds nothing. */
+TUX_HOOK pid_t fork(void)
+{
+	pid_t pid;
+
+	if (!tux_here.routine)
+		return tux_real()->fork();
+	tux_sched_enter();
+	pid = tux_real()->fork();
+	if (pid)
+		tux_sched_leave();
+	return pid;
+}
+
+/* A signal that is under way outlives the program that can handle it.  NULL:
+ * none comes. */
+static struct tux_sched *stop_ticks(void)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r || !r->sched->preempt)
+		return NULL;
+	tux_sched_enter();
+	tux_watch_remove(&r->sched->watch);
+	/* What is pending arrives at the end of this. */
+	TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	return r->sched;
+}
+
+/* It has come to nothing. */
+static int go_on(struct tux_sched *s)
+{
+	int saved = errno;
+
+	if (s) {
+		tux_watch_add(&s->watch, s->sig);
+		tux_sched_leave();
+	}
+	errno = saved;
+	return -1;
+}
+
+TUX_HOOK int execve(const char *path, char *const argv[], char *const env[])
+{
+	struct tux_sched *s = stop_ticks();
+
+	tux_real()->execve(path, argv, env);
+	return go_on(s);
+}
+
+TUX_HOOK int execv(const char *path, char *const argv[])
+{
+	struct tux_sched *s = stop_ticks();
+
+	tux_real()->execv(path, argv);
+	return go_on(s);
+}
+
+TUX_HOOK int execvp(const char *file, char *const argv[])
+{
+	struct tux_sched *s = stop_ticks();
+
+	tux_real()->execvp(file, argv);
+	return go_on(s);
+}
+
+TUX_HOOK int execvpe(const char *file, char *const argv[], char *const env[])
+{
+	struct tux_sched *s = stop_ticks();
+
+	tux_real()->execvpe(file, argv, env);
+	return go_on(s);
+}
+
+TUX_HOOK int fexecve(int fd, char *const argv[], char *const env[])
+{
+	struct tux_sched *s = stop_ticks();
+
+	tux_real()->fexecve(fd, argv, env);
+	return go_on(s);
+}
+
+#endif
