@@ -178,7 +178,7 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 		    const struct tux_hello *h, tux_time now)
 {
 	tux_conn_trace(c, TUX_TRACE_RECV_HELLO, h->flags, 0, 0);
-	if (!h->nonce || !h->id || h->pkt_max < TUX_HELLO_PKT_MIN ||
+	if (!h->nonce || !h->id || !h->port || h->pkt_max < TUX_HELLO_PKT_MIN ||
 	    (c->phase != TUX_PHASE_OPENING && h->nonce != c->peer_nonce)) {
 		c->stats.dropped++;
 		return;

@@ -188,15 +188,16 @@ static void recv__shortest_packet_counts(void **state)
 static void recv__refuses_nonsense(void **state)
 {
 	struct duo *d = *state;
-	struct tux_hello h = say(&d->b), bad[3] = { h, h, h };
+	struct tux_hello h = say(&d->b), bad[4] = { h, h, h, h };
 	unsigned i;
 
 	bad[0].nonce = 0;
 	bad[1].id = 0;
 	bad[2].pkt_max = TUX_PKT_HDR + 255;
-	for (i = 0; i < 3; i++)
+	bad[3].port = 0;
+	for (i = 0; i < 4; i++)
 		hear(&d->a, &bad[i]);
-	assert_int_equal(d->a.c->stats.dropped, 3);
+	assert_int_equal(d->a.c->stats.dropped, 4);
 	assert_true(d->a.c->peer_nonce == 0);
 	bad[2].pkt_max++;
 	hear(&d->a, &bad[2]);
