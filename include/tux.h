@@ -79,8 +79,8 @@ struct tux_opts {		/* all zero but size: the defaults */
 	enum tux_backend backend;
 	uint64_t slice_ns;	/* of a callback: 5000 to 1000000; 0: 100000;
 				 * TUX_NO_SLICE: callbacks are not preempted */
-	uint32_t message_max;	/* longest message, in or out; 0: 1 MiB; at most
-				 * 8 MiB */
+	uint32_t message_max;	/* longest message out, and about the longest
+				 * in; 0: 1 MiB; at most 8 MiB */
 	uint32_t stack_len;	/* of a routine, bytes; 0: 256 KiB */
 	uint32_t routines_max;	/* at a time; 0: 1024 */
 	int spin;		/* not 0: never sleeps, for a thread that has a

@@ -107,6 +107,7 @@ static void finish(struct tux_connection *c, bool abort, int err)
 	tux_list_remove(&c->closing);
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
 	close_tcp(c, abort);
+	tux_flat_give_up(c, err);
 	tell_gone(c, err);
 	if (atomic_exchange(&c->tux, 0))
 		atomic_fetch_sub(&t->on_tux_now, 1);
@@ -128,6 +129,14 @@ static void begin(struct tux_connection *c)
 	tux_list_push(&c->t->closing, &c->closing);
 }
 
+/* tux_close() waits no longer than it says. */
+static void hurry(struct tux_connection *c)
+{
+	tux_time by = tux_clock_read() + TUX_MSEC(SHUTDOWN_MS);
+
+	c->closing_at = tux_time_min(c->closing_at, by);
+}
+
 static void release_all(struct tux_connection *c)
 {
 	struct tux_msg m[TUX_GROUP];
@@ -140,7 +149,7 @@ static void release_all(struct tux_connection *c)
 /* Messages that wait for a path wait for a peer that reads, and for us to. */
 static void go_on(struct tux_connection *c)
 {
-	uint32_t asked = atomic_load(&c->asked), err = atomic_load(&c->err);
+	uint32_t asked, err;
 	bool settled = true;
 
 	if (c->mail) {
@@ -149,6 +158,11 @@ static void go_on(struct tux_connection *c)
 		tux_flat_discard(c);
 		settled = tux_post_idle(c->end);
 	}
+	/* A callback may have asked for more. */
+	asked = atomic_load(&c->asked);
+	err = atomic_load(&c->err);
+	if (asked & TUX_ASK_SHUTDOWN)
+		hurry(c);
 	if (asked & TUX_ASK_ABORT)
 		finish(c, true, err ? (int)err : ECONNABORTED);
 	else if (err)
@@ -164,6 +178,9 @@ static void go_broken(struct tux_connection *c)
 {
 	const struct tux_service *s = c->s;
 
+	/* Who wants to be told again has not seen all. */
+	if (atomic_load(&c->news) & TUX_NEWS_AGAIN)
+		return;
 	if (c->mail && tux_post_any(c->end))
 		tux_flat_raise_here(c, TUX_NEWS_READY);
 	else if (s->on_stream.fn && !c->err_told)
@@ -213,6 +230,8 @@ void tux_flat_expire(struct tux *t)
 
 		if (c->closing_at > t->now)
 			continue;
+		/* Its task looks at the clock itself, when it can. */
+		tux_list_remove(n);
 		tux_flat_raise_here(c, TUX_NEWS_END);
 	}
 }

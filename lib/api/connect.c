@@ -154,10 +154,10 @@ static int connect_to(struct tux_service *s, const char *host, uint16_t port,
 int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 		void *user, struct tux_connection **cp)
 {
-	int err;
+	int err = tux_flat_closed(s);
 
-	if (s->t->forked)
-		return -EOWNERDEAD;
+	if (err)
+		return err;
 	tux_sched_enter();
 	err = connect_to(s, host, port, user, cp);
 	tux_sched_leave();

@@ -115,7 +115,12 @@ static void check_dead(struct tux_connection *c)
 
 void tux_flat_dispatch(struct tux_connection *c)
 {
-	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
+	uint8_t stage = atomic_load(&c->stage);
+
+	/* Who has put the last reference may ring later than others forget. */
+	if (stage == TUX_STAGE_FREE)
+		atomic_store(&c->news, 0);
+	else if (stage == TUX_STAGE_GONE)
 		check_dead(c);
 	else
 		tux_sched_put(c->t->sched, &c->task);

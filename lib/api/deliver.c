@@ -78,16 +78,39 @@ static void __attribute__((noinline)) tell_many(struct tux_connection *c)
 	tell_group(c, in, m, c->s->group);
 }
 
-/* One group at a time, so that others have their turn.  True: there are more. */
-static bool messages(struct tux_connection *c)
+/* One group at a time, so that others have their turn. */
+static void messages(struct tux_connection *c)
 {
 	if (!tux_post_any(c->end))
-		return false;
+		return;
 	if (c->s->group <= TUX_GROUP)
 		tell_few(c);
 	else
 		tell_many(c);
-	return tux_post_any(c->end);
+}
+
+void tux_flat_reap(struct tux_connection *c)
+{
+	uint64_t ref;
+	int err;
+
+	while (tux_post_settled(c->end, &ref, &err))
+		if (err)
+			atomic_fetch_add(&c->failed, 1);
+}
+
+void tux_flat_give_up(struct tux_connection *c, int err)
+{
+	uint64_t ref[TUX_MSG_N];
+	unsigned i, n;
+
+	if (!c->mail)
+		return;
+	tux_flat_settle(c);
+	n = tux_post_open(c->end, ref);
+	atomic_fetch_add(&c->failed, n);
+	for (i = 0; i < n && c->s->on_settled.fn; i++)
+		TELL(c, on_settled, ref[i], err);
 }
 
 void tux_flat_settle(struct tux_connection *c)
@@ -244,12 +267,14 @@ static bool ended(const struct tux_connection *c)
 static void deliver(struct tux_connection *c, uint32_t news)
 {
 	look_at_error(c, news);
-	if (news & TUX_NEWS_OPEN && c->s->on_open.fn)
+	if (news & TUX_NEWS_OPEN && c->s->on_open.fn && !ended(c))
 		TELL(c, on_open);
 	if (c->mail && !ended(c)) {
-		bool more = messages(c);
+		bool more;
 
+		messages(c);
 		tux_flat_settle(c);
+		more = tux_post_any(c->end);
 		if (more && must_wait(c)) {
 			if (news & TUX_NEWS_IN)
 				tux_flat_advance(c);

@@ -27,6 +27,7 @@
 #ifndef TUX_API_FLAT_IN_H
 #define TUX_API_FLAT_IN_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,6 +84,9 @@ struct tux_listener {
 	bool reachable;			/* the stack listens for it, too */
 	uint8_t why;			/* enum tux_reason, if not */
 };
+
+/* Why it gets no more listeners and connections: -EOWNERDEAD, -ESHUTDOWN; 0. */
+int tux_flat_closed(const struct tux_service *s);
 
 /* ---- a connection ---- */
 
@@ -167,6 +171,7 @@ struct tux {
 	_Atomic uint64_t said;		/* bits of reasons that were said */
 	uint32_t tcp_why;		/* enum tux_reason; without a stack */
 	bool forked;
+	bool ends;			/* tux_close() is at it */
 	struct tux_list node;		/* among all stacks: see open.c */
 
 	struct tux_stack *stack;	/* NULL: TCP alone */
@@ -301,6 +306,9 @@ void tux_flat_unpause(struct tux *t);
 
 void tux_flat_unlisten(struct tux_service *s);
 
+/* In a forked child: closes the descriptors, and nothing else. */
+void tux_flat_unlisten_forked(struct tux_service *s);
+
 /* ---- connect.c ---- */
 
 /* epoll has news of a socket that connects. */
@@ -345,6 +353,18 @@ static inline bool tux_flat_usable(const struct tux_connection *c)
 	       !atomic_load_explicit(&c->asked, memory_order_relaxed);
 }
 
+/* 0; -EAGAIN: it is not open yet; -ENOTCONN: it is no more. */
+static inline int tux_flat_unusable(const struct tux_connection *c)
+{
+	/* First: it may open meanwhile. */
+	uint8_t was = atomic_load(&c->stage);
+
+	if (tux_flat_usable(c))
+		return 0;
+	return was == TUX_STAGE_CONNECTING && !atomic_load(&c->asked) ?
+	       -EAGAIN : -ENOTCONN;
+}
+
 /* The latches of the directions. */
 static inline struct tux_latch *tux_flat_rx(struct tux_connection *c)
 {
@@ -365,6 +385,12 @@ void tux_flat_run(struct tux_task *task);
 
 /* Tells what has settled; without a callback, counts what failed. */
 void tux_flat_settle(struct tux_connection *c);
+
+/* Only counts.  Any thread. */
+void tux_flat_reap(struct tux_connection *c);
+
+/* The connection ends with @err: tells that of what has not settled, too. */
+void tux_flat_give_up(struct tux_connection *c, int err);
 
 /* ---- closing.c ---- */
 

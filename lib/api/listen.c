@@ -143,10 +143,10 @@ static int listen_at(struct tux_service *s, const char *host, uint16_t port)
 
 int tux_listen(struct tux_service *s, const char *host, uint16_t port)
 {
-	int err;
+	int err = tux_flat_closed(s);
 
-	if (s->t->forked)
-		return -EOWNERDEAD;
+	if (err)
+		return err;
 	tux_sched_enter();
 	err = listen_at(s, host, port);
 	tux_sched_leave();
@@ -169,10 +169,10 @@ static int adopt(struct tux_service *s, int fd)
 
 int tux_listen_fd(struct tux_service *s, int fd)
 {
-	int err;
+	int err = tux_flat_closed(s);
 
-	if (s->t->forked)
-		return -EOWNERDEAD;
+	if (err)
+		return err;
 	tux_sched_enter();
 	err = adopt(s, fd);
 	tux_sched_leave();
@@ -201,6 +201,14 @@ void tux_flat_unlisten(struct tux_service *s)
 		remove_listener(TUX_CONTAINER(n, struct tux_listener, node));
 }
 
+void tux_flat_unlisten_forked(struct tux_service *s)
+{
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &s->listeners)
+		tux_sys_close(TUX_CONTAINER(n, struct tux_listener, node)->fd);
+}
+
 /* ---- accepting ---- */
 
 /* Level-triggered, it would wake us for nothing until there is a descriptor. */
@@ -225,10 +233,10 @@ void tux_flat_unpause(struct tux *t)
 
 	if (tux_list_empty(&t->paused) || t->now < t->paused_until)
 		return;
-	TUX_LIST_EACH_SAFE(n, m, &t->paused) {
-		tux_list_remove(n);
-		watch(TUX_CONTAINER(n, struct tux_listener, pause));
-	}
+	t->paused_until = t->now + TUX_MSEC(PAUSE_MS);
+	TUX_LIST_EACH_SAFE(n, m, &t->paused)
+		if (!watch(TUX_CONTAINER(n, struct tux_listener, pause)))
+			tux_list_remove(n);
 }
 
 static int accept_one(struct tux_listener *l)

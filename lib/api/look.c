@@ -83,6 +83,8 @@ int tux_connection_stats(const struct tux_connection *c,
 	};
 	bool on;
 
+	if (c->t->forked)
+		return -EOWNERDEAD;
 	tux_sched_enter();
 	on = get_on(c->t);
 	if (c->end)
@@ -127,6 +129,8 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 	};
 	bool on;
 
+	if (t->forked)
+		return -EOWNERDEAD;
 	if (i)
 		return -EINVAL;
 	tux_sched_enter();
@@ -152,6 +156,8 @@ int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
 	};
 	struct tux_list *n;
 
+	if (t->forked)
+		return -EOWNERDEAD;
 	TUX_LIST_EACH(n, &t->services)
 		now.services += !TUX_CONTAINER(n, struct tux_service,
 					       node)->freed;

@@ -13,17 +13,20 @@
 /* 0, or why no message can be sent. */
 static int ready(struct tux_connection *c, unsigned flags)
 {
-	uint32_t err;
+	int err = tux_flat_unusable(c);
 
 	if (flags & ~(unsigned)TUX_ORDERED)
 		return -EINVAL;
-	if (!tux_flat_usable(c))
-		return atomic_load(&c->stage) == TUX_STAGE_CONNECTING &&
-		       !atomic_load(&c->asked) ? -EAGAIN : -ENOTCONN;
-	err = atomic_load(&c->err);
-	if (err)
-		return -(int)err;
-	return c->mail ? 0 : -EPROTONOSUPPORT;
+	if (!err)
+		err = -(int)atomic_load(&c->err);
+	return err ? err : c->mail ? 0 : -EPROTONOSUPPORT;
+}
+
+/* What failed keeps its room until somebody asks; nobody but us will. */
+static void make_room(struct tux_connection *c)
+{
+	if (tux_flat_usable(c) && c->mail && !c->s->on_settled.fn)
+		tux_flat_reap(c);
 }
 
 /* What makes room after this, tells; the caller looks once more. */
@@ -32,22 +35,36 @@ static bool want_room(struct tux_connection *c, int err)
 	if (err != -EAGAIN)
 		return false;
 	atomic_fetch_or(&c->wants, TUX_WANTS_MESSAGE);
+	make_room(c);
 	return true;
+}
+
+static bool fits(const struct tux_connection *c, const struct iovec *iov, int n)
+{
+	size_t left = c->t->o.message_max;
+	int i;
+
+	for (i = 0; i < n && iov[i].iov_len <= left; i++)
+		left -= iov[i].iov_len;
+	return i == n;
+}
+
+static int try_post(struct tux_connection *c, const struct iovec *iov, int n,
+		    unsigned flags, uint64_t *ref)
+{
+	int err = ready(c, flags);
+
+	if (!err && !fits(c, iov, n))
+		err = -EMSGSIZE;
+	return err ? err : tux_post_send(c->end, iov, n, flags, ref, false);
 }
 
 static int post(struct tux_connection *c, const struct iovec *iov, int n,
 		unsigned flags, uint64_t *ref)
 {
-	int err = ready(c, flags);
+	int err = n < 0 ? -EINVAL : try_post(c, iov, n, flags, ref);
 
-	if (err) {
-		want_room(c, err);
-		return err;
-	}
-	err = tux_post_send(c->end, iov, n, flags, ref, false);
-	if (want_room(c, err))
-		err = tux_post_send(c->end, iov, n, flags, ref, false);
-	return err;
+	return want_room(c, err) ? try_post(c, iov, n, flags, ref) : err;
 }
 
 int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
@@ -69,21 +86,23 @@ int tux_send(struct tux_connection *c, const void *p, size_t n, unsigned flags)
 	return tux_sendv(c, &v, 1, flags, NULL);
 }
 
-static int reserve(struct tux_connection *c, size_t n, unsigned flags,
-		   void **pp, uint64_t *ref)
+static int try_reserve(struct tux_connection *c, size_t n, unsigned flags,
+		       void **pp, uint64_t *ref)
 {
 	int err = ready(c, flags);
 
-	if (err) {
-		want_room(c, err);
-		return err;
-	}
-	if (n > TUX_MESSAGE_MAX)
-		return -EMSGSIZE;
-	err = tux_post_reserve(c->end, (uint32_t)n, flags, pp, ref);
-	if (want_room(c, err))
-		err = tux_post_reserve(c->end, (uint32_t)n, flags, pp, ref);
-	return err;
+	if (!err && n > c->t->o.message_max)
+		err = -EMSGSIZE;
+	return err ? err : tux_post_reserve(c->end, (uint32_t)n, flags, pp,
+					    ref);
+}
+
+static int reserve(struct tux_connection *c, size_t n, unsigned flags,
+		   void **pp, uint64_t *ref)
+{
+	int err = try_reserve(c, n, flags, pp, ref);
+
+	return want_room(c, err) ? try_reserve(c, n, flags, pp, ref) : err;
 }
 
 int tux_reserve(struct tux_connection *c, size_t n, unsigned flags, void **pp,
@@ -138,6 +157,8 @@ size_t tux_send_max(const struct tux_connection *c)
 	tux_sched_enter();
 	if (tux_flat_usable(c) && c->mail)
 		max = tux_post_longest(c->end);
+	if (max > c->t->o.message_max)
+		max = c->t->o.message_max;
 	tux_sched_leave();
 	return max;
 }

@@ -128,11 +128,19 @@ static int copy_opts(struct tux *t, const struct tux_opts *o)
 static struct tux_latch all_latch;
 static struct tux_list all = { &all, &all };
 
+/* What is forgotten once is nobody's any more: a child of the child may have
+ * other files under these numbers. */
 static void forget(struct tux *t)
 {
+	struct tux_list *n;
 	uint32_t i;
 
+	if (t->forked)
+		return;
 	t->forked = true;
+	TUX_LIST_EACH(n, &t->services)
+		tux_flat_unlisten_forked(TUX_CONTAINER(n, struct tux_service,
+						       node));
 	for (i = 1; i < t->used; i++) {
 		struct tux_connection *c = &t->at[i];
 
@@ -339,6 +347,7 @@ void tux_close(struct tux *t)
 
 	if (!t || t->forked || tux_flat_begin(t))
 		return;
+	t->ends = true;
 	atomic_store(&t->stop, 0);
 	tux_flat_awake(t);
 	wind_up(t);

@@ -121,6 +121,16 @@ bool tux_post_idle(struct tux_end *e)
 	return idle;
 }
 
+unsigned tux_post_open(struct tux_end *e, uint64_t *ref)
+{
+	unsigned n;
+
+	tux_latch_take(&e->dx->tx.latch);
+	n = tux_msgbox_open(e->box, ref);
+	tux_latch_drop(&e->dx->tx.latch);
+	return n;
+}
+
 uint32_t tux_post_longest(const struct tux_end *e)
 {
 	return e->box ? tux_msgbox_longest(e->box) : 0;

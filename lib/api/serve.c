@@ -31,6 +31,9 @@ int tux_flat_begin(struct tux *t)
 
 	if (t->forked)
 		return -EOWNERDEAD;
+	/* A turn is not to be preempted with the loop in its hands. */
+	if (tux_sched_inside())
+		return -EBUSY;
 	if (!atomic_compare_exchange_strong(&t->run_by, &none, 1))
 		return -EBUSY;
 	return 0;
@@ -204,7 +207,7 @@ bool tux_flat_doze(struct tux *t)
 
 	if (t->aboard)
 		quiet &= tux_loop_doze(t->l);
-	return quiet && !t->ready_n && !atomic_load(&t->stop);
+	return quiet && !t->ready_n;
 }
 
 void tux_flat_rouse(struct tux *t, int got)
@@ -229,7 +232,7 @@ static void sleep_until(struct tux *t, tux_time until)
 		t->aboard = tux_driver_board(t->d);
 	if (t->aboard)
 		x.loop = t->l;
-	if (tux_flat_doze(t)) {
+	if (tux_flat_doze(t) && !atomic_load(&t->stop)) {
 		t->sleeps++;
 		until = tux_time_min(until, tux_flat_deadline(t));
 		got = tux_nap(&x, until, tux_clock_read());

@@ -89,6 +89,13 @@ void tux_service_free(struct tux_service *s)
 	tux_sched_leave();
 }
 
+int tux_flat_closed(const struct tux_service *s)
+{
+	if (s->t->forked)
+		return -EOWNERDEAD;
+	return s->freed || s->t->ends ? -ESHUTDOWN : 0;
+}
+
 void tux_flat_service_end(struct tux_service *s)
 {
 	tux_flat_unlisten(s);

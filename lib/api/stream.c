@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+#include "api/post.h"
 #include "io/sys.h"
 #include "io/take.h"
 
@@ -100,6 +101,16 @@ static ssize_t outcome(struct tux_connection *c, size_t done, ssize_t end)
 	return end == -EINTR ? -EAGAIN : end;
 }
 
+/* The end comes behind all messages, also those that came with it while the
+ * stream was looked at. */
+static bool is_early(struct tux_connection *c, ssize_t end)
+{
+	if (end || !c->mail || !tux_post_any(c->end))
+		return false;
+	tux_flat_raise(c, TUX_NEWS_AGAIN);
+	return true;
+}
+
 static ssize_t receive(struct tux_connection *c, void *p, size_t n, bool peek)
 {
 	struct tux_latch *latch = tux_flat_rx(c);
@@ -111,14 +122,9 @@ static ssize_t receive(struct tux_connection *c, void *p, size_t n, bool peek)
 	tux_latch_drop(latch);
 	if (c->end)
 		tux_end_flush(c->end, false);
+	if (!done && is_early(c, end))
+		return -EAGAIN;
 	return peek && done ? (ssize_t)done : outcome(c, done, end);
-}
-
-/* Before it is open there is nothing, and afterwards nothing more. */
-static ssize_t unusable(const struct tux_connection *c)
-{
-	return atomic_load(&c->stage) == TUX_STAGE_CONNECTING &&
-	       !atomic_load(&c->asked) ? -EAGAIN : -ENOTCONN;
 }
 
 ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
@@ -128,7 +134,9 @@ ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
 	if (!n)
 		return 0;
 	tux_sched_enter();
-	k = tux_flat_usable(c) ? receive(c, p, n, false) : unusable(c);
+	k = tux_flat_unusable(c);
+	if (!k)
+		k = receive(c, p, n, false);
 	tux_sched_leave();
 	return k;
 }
@@ -140,7 +148,9 @@ ssize_t tux_peek(struct tux_connection *c, void *p, size_t n)
 	if (!n)
 		return 0;
 	tux_sched_enter();
-	k = tux_flat_usable(c) ? receive(c, p, n, true) : unusable(c);
+	k = tux_flat_unusable(c);
+	if (!k)
+		k = receive(c, p, n, true);
 	tux_sched_leave();
 	return k;
 }
@@ -178,7 +188,8 @@ size_t tux_readable(const struct tux_connection *c)
 	tux_sched_enter();
 	if (tux_flat_usable(c)) {
 		tux_latch_take(tux_flat_rx(own));
-		n = readable(c);
+		if (!atomic_load(&c->closed))
+			n = readable(c);
 		tux_latch_drop(tux_flat_rx(own));
 	}
 	tux_sched_leave();
@@ -303,18 +314,18 @@ static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
 			 int n)
 {
 	size_t len = 0;
-	int i;
+	int i, err = tux_flat_unusable(c);
 
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	if (tux_flat_usable(c)) {
-		uint32_t err = atomic_load(&c->err);
-
-		return err ? -(ssize_t)err : send_all(c, iov, n, len);
-	}
-	if (unusable(c) == -EAGAIN)
+	/* What opens it after this, tells. */
+	if (err == -EAGAIN) {
 		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
-	return unusable(c);
+		err = tux_flat_unusable(c);
+	}
+	if (!err)
+		err = -(int)atomic_load(&c->err);
+	return err ? err : send_all(c, iov, n, len);
 }
 
 ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov, int n)

@@ -213,6 +213,21 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 	return false;
 }
 
+unsigned tux_msgbox_open(const struct tux_msgbox *b, uint64_t *ref)
+{
+	unsigned lane, n = 0;
+
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		uint64_t i = b->tx[lane].first, end = atomic_load(&b->tx[lane].next);
+
+		for (; i < end; i++)
+			if (atomic_load(&b->note[tux_lane_slot(lane, i)].state) <
+			    TUX_NOTE_SENT)
+				ref[n++] = ref_of(lane, i);
+	}
+	return n;
+}
+
 bool tux_msgbox_idle(struct tux_msgbox *b)
 {
 	unsigned lane;

@@ -352,6 +352,39 @@ static void on_open_odd(struct tux_connection *c, void *arg)
 	on_open(c, arg);
 }
 
+/* No longer than the stack was opened for. */
+static void send__no_longer_than_asked_for(void **state)
+{
+	struct tux_opts o = duet_opts(TUX_BACKEND_UDP);
+	static const char buf[1001];
+	struct iovec many[2] = { { NULL, SIZE_MAX }, { NULL, 2 } };
+	struct tux_connection *c;
+	struct duet d;
+	uint64_t ref;
+	void *p;
+
+	(void)state;
+	up(&d);
+	tux_close(d.client.t);
+	o.message_max = 1000;
+	assert_int_equal(tux_open(&d.client.t, &o), 0);
+	assert_int_equal(tux_service_new(d.client.t, &d.client.s), 0);
+	tux_on_message(d.client.s, on_take, (void *)CLIENT);
+	tux_on_message(d.server.s, on_take, (void *)SERVER);
+	duet_start(&d);
+	c = duet_connect(&d, NULL);
+	while (tux_send(c, "x", 1, 0) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(tux_send_max(c), 1000);
+	assert_int_equal(tux_send(c, buf, 1000, 0), 0);
+	assert_int_equal(tux_send(c, buf, 1001, 0), -EMSGSIZE);
+	assert_int_equal(tux_reserve(c, 1001, 0, &p, &ref), -EMSGSIZE);
+	assert_int_equal(tux_sendv(c, many, 2, 0, NULL), -EMSGSIZE);
+	assert_int_equal(tux_sendv(c, many, -1, 0, NULL), -EINVAL);
+	await(&seen[SERVER].got, 2);
+	duet_close(&d);
+}
+
 /* Too long, with strange flags, built in place, taken back. */
 static void reserve__commit_and_cancel(void **state)
 {
@@ -617,6 +650,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(disconnect__brings_all),
 		cmocka_unit_test(send__peer_takes_none),
 		cmocka_unit_test(send__over_tcp),
+		cmocka_unit_test(send__no_longer_than_asked_for),
 		cmocka_unit_test(reserve__commit_and_cancel),
 		cmocka_unit_test(hold__for_a_worker),
 		cmocka_unit_test(hold__outlives_the_connection),

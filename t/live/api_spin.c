@@ -138,12 +138,29 @@ static void fd__is_always_readable(void **state)
 	tux_close(u);
 }
 
+/* What tux_stop() asks of a later tux_run() is nothing to do now. */
+static void fd__after_stop(void **state)
+{
+	struct tux *t = open_one(0);
+	tux_time until = tux_clock_read() + TUX_MSEC(IDLE_MS);
+
+	(void)state;
+	assert_true(tux_turn(t) >= 0);
+	tux_stop(t);
+	while (tux_clock_read() < until)
+		assert_true(tux_turn(t) >= 0);
+	assert_false(readable(t));
+	assert_int_equal(tux_run(t), 0);
+	tux_close(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turn__sends_what_it_answers),
 		cmocka_unit_test(run__sleeps_unless_told_not_to),
 		cmocka_unit_test(fd__is_always_readable),
+		cmocka_unit_test(fd__after_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  * application's own, routines, serial services, signals, fork.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -243,11 +244,16 @@ static void stop__in_a_signal_handler(void **state)
 	duet_close(&d);
 }
 
+static struct tux *idle_one;
+
 static void run_again(void *arg)
 {
 	struct duet *d = arg;
 
 	if (tux_run(d->server.t) != -EBUSY || tux_turn(d->server.t) != -EBUSY)
+		atomic_fetch_add(&wrong, 1);
+	/* Nor another's: it would be preempted amidst its turn. */
+	if (tux_run(idle_one) != -EBUSY || tux_turn(idle_one) != -EBUSY)
 		atomic_fetch_add(&wrong, 1);
 }
 
@@ -256,9 +262,13 @@ static void run__twice(void **state)
 	struct duet d;
 
 	(void)state;
+	struct tux_opts o = duet_opts(TUX_BACKEND_UDP);
+
 	up(&d);
+	assert_int_equal(tux_open(&idle_one, &o), 0);
 	duet_start(&d);
 	part_do(&d.server, run_again, &d);
+	tux_close(idle_one);
 	while (tux_turn(d.server.t) != -EBUSY)
 		usleep(1000);
 	assert_int_equal(wrong, 0);
@@ -605,9 +615,40 @@ static void accept__without_descriptors(void **state)
 
 /* ---- fork ---- */
 
+/* What the child opens is not taken for what it was rid of; and nobody listens
+ * in its place. */
+static int grandchild(void)
+{
+	int fd[16], status, i, on;
+	socklen_t len;
+	pid_t pid;
+
+	for (i = 0; i < 16; i++)
+		fd[i] = dup(0);
+	pid = fork();
+	if (!pid) {
+		for (i = 0; i < 16; i++)
+			if (fcntl(fd[i], F_GETFD) < 0)
+				_exit(4);
+		for (i = 0; i < 1024; i++) {
+			on = 0;
+			len = sizeof(on);
+			if (!getsockopt(i, SOL_SOCKET, SO_ACCEPTCONN, &on,
+					&len) && on)
+				_exit(5);
+		}
+		_exit(0);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ?
+	       WEXITSTATUS(status) : 6;
+}
+
 static int child(struct duet *d, struct tux_connection *c)
 {
+	struct tux_connection_stats st;
+	struct tux_loop_stats loop;
 	struct tux_service *s;
+	struct tux_stats all;
 
 	if (tux_turn(d->client.t) != -EOWNERDEAD ||
 	    tux_run(d->client.t) != -EOWNERDEAD ||
@@ -617,11 +658,16 @@ static int child(struct duet *d, struct tux_connection *c)
 	if (tux_send(c, "x", 1, 0) != -ENOTCONN ||
 	    tux_write(c, "x", 1) != -ENOTCONN)
 		return 2;
+	if (tux_connection_stats(c, &st, sizeof(st)) != -EOWNERDEAD ||
+	    tux_loop_stats(d->client.t, 0, &loop, sizeof(loop)) !=
+	    -EOWNERDEAD ||
+	    tux_stats(d->client.t, &all, sizeof(all)) != -EOWNERDEAD)
+		return 3;
 	tux_disconnect(c);
 	tux_stop(d->client.t);
 	tux_close(d->client.t);
 	tux_close(d->server.t);
-	return 0;
+	return grandchild();
 }
 
 static void fork__leaves_the_child_nothing(void **state)

@@ -218,6 +218,26 @@ static void settled__of_each(void **state)
 	free(b);
 }
 
+static void open__what_is_not_settled(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t name[TUX_MSG_N], ref[4];
+	unsigned i;
+	void *p;
+
+	(void)state;
+	assert_int_equal(tux_msgbox_open(b, name), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(reserve(b, i == 1 ? 20000 : 100, &p, &ref[i]),
+				 0);
+	settle(b, ref[0], TUX_NOTE_FAILED, ECONNRESET);
+	settle(b, ref[2], TUX_NOTE_SENT, 0);
+	assert_true(tux_msgbox_cancel(b, ref[3]));
+	assert_int_equal(tux_msgbox_open(b, name), 2);
+	assert_true(name[0] == ref[3] && name[1] == ref[1]);
+	free(b);
+}
+
 static void idle__when_all_is_settled(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -346,6 +366,7 @@ int main(void)
 		cmocka_unit_test(cancel__until_settled),
 		cmocka_unit_test(settled__failures_wait),
 		cmocka_unit_test(settled__of_each),
+		cmocka_unit_test(open__what_is_not_settled),
 		cmocka_unit_test(idle__when_all_is_settled),
 		cmocka_unit_test(refuse__what_waits_and_comes),
 		cmocka_unit_test(take__in_groups),
