@@ -36,6 +36,7 @@ int tux_flat_begin(struct tux *t)
 		return -EBUSY;
 	if (!atomic_compare_exchange_strong(&t->run_by, &none, 1))
 		return -EBUSY;
+	tux_sched_back(t->sched);
 	return 0;
 }
 

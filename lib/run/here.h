@@ -13,12 +13,16 @@
 #include <stdint.h>
 
 struct tux_routine;
+struct tux_sched;
 
 struct tux_here {
 	struct tux_routine *routine;	/* NULL: not in one */
 	uint32_t guard;			/* regions entered and not left */
 	uint32_t pending;		/* a tick came to one of them */
 	uint32_t thread;		/* its number, if it has run slices; or 0 */
+	struct tux_sched *left;		/* whose slices it runs, while it is the
+					 * application's and routines may have
+					 * locks that it wants; or NULL */
 };
 
 /* Not so under the sanitizer, whose test for NULL takes the flags of an addition

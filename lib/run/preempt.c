@@ -137,11 +137,26 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 static void leave(struct tux_routine *r, const struct place *at, ucontext_t *uc)
 {
 	r->amidst = holds_guard() || tux_guard_has(at->pc);
+	r->waits = waits(at);
 	/* Calls that wait with another mask have put it in place. */
 	if (at->ax == -EINTR)
 		tux_mask_restore(r->sched);
 	tux_routine_leave(r, TUX_ROUTINE_READY);
 	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
+}
+
+/* The thread is the application's, and waits for a lock that a routine may have,
+ * which runs in no other thread. */
+static void rescue(const struct place *at)
+{
+	struct tux_sched *s = tux_here.left;
+	int err = errno;
+
+	if (!s || holds_guard() || !is_syscall((const uint8_t *)at->pc) ||
+	    at->ax != SYS_futex)
+		return;
+	tux_sched_settle(s);
+	errno = err;
 }
 
 void tux_preempt_tick(int sig, siginfo_t *info, void *context,
@@ -160,6 +175,8 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 	(void)sig;
 	if (info->si_code == SI_QUEUE)
 		tux_watch_arrived((unsigned)info->si_value.sival_int);
+	if (!r)
+		rescue(&at);
 	if (!r || !r->sched || !tux_watch_over(&r->sched->watch, tux_tick_read()))
 		return;
 	st = &r->sched->stats;

@@ -350,6 +350,7 @@ unsigned tux_sched_run(struct tux_sched *s)
 {
 	struct tux_routine *r;
 
+	tux_sched_back(s);
 	if (!s->thread || s->thread != tux_here.thread)
 		adopt(s);
 	tux_mask_look(s);
@@ -375,15 +376,30 @@ static struct tux_routine *first_amidst(struct tux_sched *s)
 	return NULL;
 }
 
+void tux_sched_back(struct tux_sched *s)
+{
+	if (tux_here.left != s)
+		return;
+	tux_here.left = NULL;
+	tux_watch_leave(&s->watch);
+}
+
+/* Those who do nothing but wait in the kernel are not waited for. */
 void tux_sched_settle(struct tux_sched *s)
 {
-	unsigned i;
+	unsigned i, stuck = 0;
 
-	for (i = 0; s->amidst_n && i < SETTLE; i++) {
+	tux_sched_back(s);
+	for (i = 0; stuck < s->amidst_n && i < SETTLE; i++) {
 		struct tux_routine *r = first_amidst(s);
 
 		pull_ready(s, r);
 		slice(s, r);
+		stuck = r->amidst && r->waits ? stuck + 1 : 0;
+	}
+	if (s->amidst_n) {
+		tux_watch_enter(&s->watch, tux_tick_read());
+		tux_here.left = s;
 	}
 }
 

@@ -88,8 +88,11 @@ void tux_sched_free(struct tux_sched *s);
 unsigned tux_sched_run(struct tux_sched *s);
 
 /* The thread is about to do what is not ours: those that were preempted amidst
- * libc or an allocator go on until they are out of it, within limits. */
+ * libc or an allocator go on until they are out of it, within limits.  If some
+ * are not, they go on when the thread waits for a lock, until tux_sched_back()
+ * or tux_sched_run(). */
 void tux_sched_settle(struct tux_sched *s);
+void tux_sched_back(struct tux_sched *s);
 
 /* When a routine wants to be woken; TUX_NEVER. */
 tux_time tux_sched_deadline(const struct tux_sched *s);

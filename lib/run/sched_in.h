@@ -37,7 +37,8 @@ struct tux_routine {
 	uint32_t guard;			/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
 	bool amidst;			/* it left where it may hold a lock that
-					 * is not the application's */
+					 * is not the application's, */
+	bool waits;			/* and in a system call that is not over */
 	bool strange;			/* with a mask that nobody knows of */
 	uint64_t preempted;
 	bool localed;			/* the task has a locale of its own */

@@ -133,6 +133,7 @@ void tux_sched_free(struct tux_sched *s)
 {
 	if (!s)
 		return;
+	tux_sched_back(s);
 	if (s->preempt && s->thread)
 		tux_watch_remove(&s->watch);
 	tux_overflow_close(s->net_stack);

@@ -111,6 +111,37 @@ static void settle__out_of_stdio(void **state)
 	jobs_close();
 }
 
+static int ends[2];
+
+static void wait_long(struct job *j)
+{
+	char c;
+
+	(void)j;
+	assert_int_equal(read(ends[0], &c, 1), 1);
+}
+
+static void settle__not_for_who_waits(void **state)
+{
+	const struct tux_sched_stats *st;
+	uint64_t before;
+
+	(void)state;
+	if (!jobs_open())
+		skip();
+	assert_int_equal(pipe(ends), 0);
+	st = tux_sched_stats(jobs_sched);
+	jobs_add(wait_long);
+	while (!st->preemptions)
+		tux_sched_run(jobs_sched);
+	before = st->slices;
+	tux_sched_settle(jobs_sched);
+	assert_in_range(st->slices - before, 1, 2);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	jobs_run(NULL);
+	jobs_close();
+}
+
 /* ---- exec ---- */
 
 static char *const command[] = { (char *)"true", NULL };
@@ -173,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fork__leaves_no_lock_held),
 		cmocka_unit_test(settle__out_of_stdio),
+		cmocka_unit_test(settle__not_for_who_waits),
 		cmocka_unit_test(exec__gets_no_tick),
 		cmocka_unit_test(exec__in_vain),
 	};
