@@ -265,6 +265,8 @@ int tux_watch_add(struct tux_watch *w, int sig)
 		tux_list_push(&watch.all, &w->node);
 	}
 	drop_lock();
+	/* It may be inside already, as after an exec that came to nothing. */
+	tux_watch_wake();
 	return err;
 }
 

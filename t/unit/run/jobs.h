@@ -108,6 +108,17 @@ static inline uint64_t jobs_spin(tux_time ns)
 	return tux_sched_preempted() - before;
 }
 
+/* Computes until it has been preempted, or for some seconds: then false. */
+static inline bool jobs_give_way(void)
+{
+	tux_time until = tux_clock_read() + TUX_SEC(5);
+	uint64_t before = tux_sched_preempted();
+
+	while (tux_sched_preempted() == before && tux_clock_read() < until)
+		;
+	return tux_sched_preempted() != before;
+}
+
 static inline bool jobs_blocked(int sig)
 {
 	sigset_t now;
