@@ -179,7 +179,7 @@ static void go_broken(struct tux_connection *c)
 	const struct tux_service *s = c->s;
 
 	/* Who wants to be told again has not seen all. */
-	if (atomic_load(&c->news) & TUX_NEWS_AGAIN)
+	if (!c->err_read && atomic_load(&c->news) & TUX_NEWS_AGAIN)
 		return;
 	if (c->mail && tux_post_any(c->end))
 		tux_flat_raise_here(c, TUX_NEWS_READY);

@@ -99,18 +99,21 @@ void tux_flat_reap(struct tux_connection *c)
 			atomic_fetch_add(&c->failed, 1);
 }
 
-void tux_flat_give_up(struct tux_connection *c, int err)
+void tux_flat_give_up(struct tux_connection *c, int why)
 {
 	uint64_t ref[TUX_MSG_N];
+	int err[TUX_MSG_N];
 	unsigned i, n;
 
 	if (!c->mail)
 		return;
-	tux_flat_settle(c);
-	n = tux_post_open(c->end, ref);
-	atomic_fetch_add(&c->failed, n);
-	for (i = 0; i < n && c->s->on_settled.fn; i++)
-		TELL(c, on_settled, ref[i], err);
+	n = tux_post_rest(c->end, why ? why : ECONNABORTED, ref, err);
+	for (i = 0; i < n; i++) {
+		if (err[i])
+			atomic_fetch_add(&c->failed, 1);
+		if (c->s->on_settled.fn)
+			TELL(c, on_settled, ref[i], err[i]);
+	}
 }
 
 void tux_flat_settle(struct tux_connection *c)

@@ -145,7 +145,8 @@ struct tux_connection {
 	struct tux_latch plain[2];	/* of directions without a duplex */
 
 	/* its task's */
-	bool err_told;			/* the stream callback has seen err */
+	bool err_told;			/* the stream callback may see err, */
+	bool err_read;			/* and has */
 	bool eof_told, raw_told;
 	uint64_t rx_told;		/* offset of the ring it was told of */
 	tux_time closing_at;		/* not settled by then: not waited for */
@@ -389,8 +390,8 @@ void tux_flat_settle(struct tux_connection *c);
 /* Only counts.  Any thread. */
 void tux_flat_reap(struct tux_connection *c);
 
-/* The connection ends with @err: tells that of what has not settled, too. */
-void tux_flat_give_up(struct tux_connection *c, int err);
+/* The connection ends with @why: tells that of what has not settled, too. */
+void tux_flat_give_up(struct tux_connection *c, int why);
 
 /* ---- closing.c ---- */
 

@@ -187,16 +187,20 @@ static void enrol(struct tux *t)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, mind_forks);
+	tux_sched_enter();
 	tux_latch_take(&all_latch);
 	tux_list_push(&all, &t->node);
 	tux_latch_drop(&all_latch);
+	tux_sched_leave();
 }
 
 static void strike_off(struct tux *t)
 {
+	tux_sched_enter();
 	tux_latch_take(&all_latch);
 	tux_list_remove(&t->node);
 	tux_latch_drop(&all_latch);
+	tux_sched_leave();
 }
 
 /* ---- beginning ---- */
@@ -336,6 +340,8 @@ static void wind_up(struct tux *t)
 		tux_flat_drive(t, &never,
 			       tux_clock_read() + TUX_MSEC(1));
 	tux_flat_end(t);
+	/* What is left of callbacks finds nothing of ours any more. */
+	tux_sched_back(t->sched);
 	if (t->stack)
 		tux_stack_drain(t->stack, tux_time_since(tux_clock_read(),
 							 until));

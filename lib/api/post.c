@@ -121,12 +121,12 @@ bool tux_post_idle(struct tux_end *e)
 	return idle;
 }
 
-unsigned tux_post_open(struct tux_end *e, uint64_t *ref)
+unsigned tux_post_rest(struct tux_end *e, int why, uint64_t *ref, int *err)
 {
 	unsigned n;
 
 	tux_latch_take(&e->dx->tx.latch);
-	n = tux_msgbox_open(e->box, ref);
+	n = tux_msgbox_rest(e->box, why, ref, err);
 	tux_latch_drop(&e->dx->tx.latch);
 	return n;
 }

@@ -63,8 +63,8 @@ bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err);
 /* Is all settled, and told or not asked for? */
 bool tux_post_idle(struct tux_end *e);
 
-/* The names of those that are not settled into @ref, of TUX_MSG_N; how many. */
-unsigned tux_post_open(struct tux_end *e, uint64_t *ref);
+/* All that has not been told, as tux_msgbox_rest() says. */
+unsigned tux_post_rest(struct tux_end *e, int why, uint64_t *ref, int *err);
 
 /* The longest message that may be sent, as far as is known; 0: none may. */
 uint32_t tux_post_longest(const struct tux_end *e);

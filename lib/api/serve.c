@@ -152,16 +152,20 @@ static void tend(struct tux *t)
 /* At once, not behind what has come meanwhile. */
 static unsigned send_answers(struct tux *t)
 {
-	tux_tick from = tux_tick_read();
+	tux_tick from;
 	unsigned n;
 
+	if (!t->l || tux_bell_quiet(t->l->bell))
+		return 0;
+	if (!t->aboard)
+		t->aboard = tux_driver_board(t->d);
 	if (!t->aboard)
 		return 0;
+	from = tux_tick_read();
 	t->in_turn = true;
 	n = tux_loop_flush(t->l);
 	t->in_turn = false;
-	if (n)
-		t->network_spent += tux_tick_read() - from;
+	t->network_spent += tux_tick_read() - from;
 	return n;
 }
 

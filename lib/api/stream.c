@@ -95,7 +95,7 @@ static ssize_t outcome(struct tux_connection *c, size_t done, ssize_t end)
 	}
 	err = atomic_load(&c->err);
 	if (err) {
-		c->err_told = true;
+		c->err_told = c->err_read = true;
 		return -(ssize_t)err;
 	}
 	return end == -EINTR ? -EAGAIN : end;

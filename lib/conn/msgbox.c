@@ -213,17 +213,22 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 	return false;
 }
 
-unsigned tux_msgbox_open(const struct tux_msgbox *b, uint64_t *ref)
+unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
+			 int *err)
 {
 	unsigned lane, n = 0;
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		uint64_t i = b->tx[lane].first, end = atomic_load(&b->tx[lane].next);
 
-		for (; i < end; i++)
-			if (atomic_load(&b->note[tux_lane_slot(lane, i)].state) <
-			    TUX_NOTE_SENT)
-				ref[n++] = ref_of(lane, i);
+		for (; i < end; i++, n++) {
+			const struct tux_note *m = &b->note[tux_lane_slot(lane,
+									  i)];
+
+			ref[n] = ref_of(lane, i);
+			err[n] = atomic_load(&m->state) < TUX_NOTE_SENT ? why :
+				 (int)m->err;
+		}
 	}
 	return n;
 }

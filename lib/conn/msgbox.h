@@ -145,9 +145,11 @@ bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
  * here. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
-/* The names of the messages that are not settled into @ref, of TUX_MSG_N, in the
- * order of each lane.  How many. */
-unsigned tux_msgbox_open(const struct tux_msgbox *b, uint64_t *ref);
+/* All that tux_msgbox_settled() has not told: the names into @ref, and into @err
+ * what became of them, @why for those that are not settled; of TUX_MSG_N each,
+ * lane by lane.  How many. */
+unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
+			 int *err);
 
 /* Has every message been settled, and what failed been told? */
 bool tux_msgbox_idle(struct tux_msgbox *b);

@@ -277,8 +277,6 @@ unsigned tux_loop_flush(struct tux_loop *l)
 {
 	unsigned n;
 
-	if (tux_bell_quiet(l->bell))
-		return 0;
 	l->now = tux_clock_read();
 	n = take_rings(l);
 	tux_loop_settle(l);

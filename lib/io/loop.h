@@ -81,7 +81,7 @@ void tux_loop_forked(struct tux_loop *l);
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);
 
-/* Sends what has been rung for since, if anything has.  How many rings. */
+/* Sends what has been rung for since.  How many rings. */
 unsigned tux_loop_flush(struct tux_loop *l);
 
 /* What the driver sleeps on, into @p; how many.  The first is the epoll

@@ -12,6 +12,7 @@ static void in_child(void)
 {
 	struct tux_routine *r = tux_here.routine;
 
+	tux_here.left = NULL;
 	if (!r)
 		return;
 #ifdef TUX_SWITCH_ASM

@@ -53,7 +53,7 @@
 
 #define TUX_HOOK __attribute__((visibility("default")))
 
-/* Each of them; libtux.map exports the same names. */
+/* Each of them; exported without a version, as libtux.map says. */
 #define TUX_HOOKS(X) \
 	X(setuid) X(setgid) X(seteuid) X(setegid) X(setreuid) X(setregid) \
 	X(setresuid) X(setresgid) X(setgroups) X(initgroups) \

@@ -25,19 +25,29 @@ TUX_HOOK pid_t fork(void)
 	return pid;
 }
 
-/* A signal that is under way outlives the program that can handle it.  NULL:
- * none comes. */
-static struct tux_sched *stop_ticks(void)
+/* Whose ticks come to this thread of the kernel; NULL.  A child of vfork() has
+ * the storage of its parent, but is another. */
+static struct tux_sched *ticks_here(void)
 {
 	struct tux_routine *r = tux_here.routine;
+	struct tux_sched *s = r ? r->sched : tux_here.left;
 
-	if (!r || !r->sched->preempt)
+	return s && s->preempt &&
+	       TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0) == s->watch.tid ? s : NULL;
+}
+
+/* A signal that is under way outlives the program that can handle it. */
+static struct tux_sched *stop_ticks(void)
+{
+	struct tux_sched *s = ticks_here();
+
+	if (!s)
 		return NULL;
 	tux_sched_enter();
-	tux_watch_remove(&r->sched->watch);
+	tux_watch_remove(&s->watch);
 	/* What is pending arrives at the end of this. */
 	TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
-	return r->sched;
+	return s;
 }
 
 /* It has come to nothing. */

@@ -47,12 +47,26 @@ static bool is_default(const struct sigaction *a)
 	       (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN);
 }
 
+/* Did it happen on the alternate stack? */
+static bool on_alternate(const ucontext_t *uc)
+{
+#ifdef __x86_64__
+	uintptr_t low = (uintptr_t)uc->uc_stack.ss_sp;
+	uintptr_t sp = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+
+	return sp >= low && sp - low < uc->uc_stack.ss_size;
+#else
+	(void)uc;
+	return false;
+#endif
+}
+
 /* Who was before us may have been after us once, and passes it on to us.  Not so
  * one that has left by siglongjmp(): we are not within it then. */
 static bool is_within(char *frame, const ucontext_t *uc)
 {
 	return passing.frame && frame < passing.frame &&
-	       (uc == passing.context || uc->uc_stack.ss_flags & SS_ONSTACK);
+	       (uc == passing.context || on_alternate(uc));
 }
 
 static void pass_on(int sig, siginfo_t *info, void *context)

@@ -145,17 +145,25 @@ static void leave(struct tux_routine *r, const struct place *at, ucontext_t *uc)
 	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
 }
 
+static bool wants_lock(const struct place *at)
+{
+	return is_syscall((const uint8_t *)at->pc) && at->ax == SYS_futex;
+}
+
 /* The thread is the application's, and waits for a lock that a routine may have,
- * which runs in no other thread. */
+ * which runs in no other thread.  If it does not, it is asked less and less
+ * often: other calls end when a signal comes. */
 static void rescue(const struct place *at)
 {
 	struct tux_sched *s = tux_here.left;
 	int err = errno;
 
-	if (!s || holds_guard() || !is_syscall((const uint8_t *)at->pc) ||
-	    at->ax != SYS_futex)
+	if (!s || s->thread != tux_here.thread)
 		return;
-	tux_sched_settle(s);
+	if (!holds_guard() && wants_lock(at))
+		tux_sched_settle(s);
+	else
+		tux_watch_later(&s->watch, tux_tick_read());
 	errno = err;
 }
 

@@ -346,14 +346,19 @@ static void adopt(struct tux_sched *s)
 	tux_switch_here(&s->net);
 }
 
+static void board(struct tux_sched *s)
+{
+	if (!s->thread || s->thread != tux_here.thread)
+		adopt(s);
+	tux_mask_look(s);
+}
+
 unsigned tux_sched_run(struct tux_sched *s)
 {
 	struct tux_routine *r;
 
 	tux_sched_back(s);
-	if (!s->thread || s->thread != tux_here.thread)
-		adopt(s);
-	tux_mask_look(s);
+	board(s);
 	wake_sleepers(s);
 	take_woken(s);
 	r = choose(s);
@@ -389,7 +394,11 @@ void tux_sched_settle(struct tux_sched *s)
 {
 	unsigned i, stuck = 0;
 
-	tux_sched_back(s);
+	if (tux_here.left)
+		tux_sched_back(tux_here.left);
+	if (!s->amidst_n)
+		return;
+	board(s);
 	for (i = 0; stuck < s->amidst_n && i < SETTLE; i++) {
 		struct tux_routine *r = first_amidst(s);
 

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdint.h>
 
 #ifndef TUX_SWITCH_ASM
 #include <ucontext.h>

@@ -50,6 +50,7 @@ struct look {
 static void send_tick(struct tux_watch *w, tux_tick now)
 {
 	siginfo_t info = { .si_code = SI_QUEUE };
+	long err;
 
 	if (atomic_exchange(&tux_watch_sent[w->slot], 1) &&
 	    now - w->sent_at < tux_tick_of(TUX_USEC(UNHEARD_US)))
@@ -58,9 +59,12 @@ static void send_tick(struct tux_watch *w, tux_tick now)
 	info.si_signo = w->sig;
 	info.si_pid = getpid();
 	info.si_value.sival_int = (int)w->slot;
-	if (TUX_SYS(SYS_rt_tgsigqueueinfo, info.si_pid, w->tid, w->sig, &info,
-		    0, 0))
+	err = TUX_SYS(SYS_rt_tgsigqueueinfo, info.si_pid, w->tid, w->sig,
+		      &info, 0, 0);
+	if (err)
 		tux_watch_arrived(w->slot);
+	if (err == -ESRCH)		/* the thread is no more */
+		tux_watch_leave(w);
 }
 
 static void look_at(struct look *l, struct tux_watch *w)

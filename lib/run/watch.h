@@ -15,13 +15,14 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/time.h"
 #include "run/tick.h"
 
 struct tux_watch {
 	/* The network thread's: when its slice ends, in ticks, the lowest bit
 	 * cleared; set while it is inside. */
 	_Atomic tux_tick until;
-	tux_tick slice;
+	tux_tick slice, patience;
 
 	/* the watcher's */
 	struct tux_list node;
@@ -57,9 +58,20 @@ void tux_watch_wake(void);
 static inline void tux_watch_enter(struct tux_watch *w, tux_tick now)
 {
 	/* Ordered: either we see that it sleeps, or it sees that we entered. */
+	w->patience = 0;
 	atomic_store(&w->until, (now + w->slice) | TUX_WATCH_INSIDE);
 	if (atomic_load(&tux_watch_asleep))
 		tux_watch_wake();
+}
+
+/* It goes on, and is to be told half as often from @now on, down to a hundred
+ * times a second. */
+static inline void tux_watch_later(struct tux_watch *w, tux_tick now)
+{
+	w->patience = w->patience < w->slice ? w->slice : 2 * w->patience;
+	if (w->patience > tux_tick_of(TUX_MSEC(10)))
+		w->patience = tux_tick_of(TUX_MSEC(10));
+	atomic_store(&w->until, (now + w->patience) | TUX_WATCH_INSIDE);
 }
 
 static inline void tux_watch_leave(struct tux_watch *w)

@@ -218,23 +218,27 @@ static void settled__of_each(void **state)
 	free(b);
 }
 
-static void open__what_is_not_settled(void **state)
+static void rest__what_was_not_told(void **state)
 {
 	struct tux_msgbox *b = box();
 	uint64_t name[TUX_MSG_N], ref[4];
+	int err[TUX_MSG_N];
 	unsigned i;
 	void *p;
 
 	(void)state;
-	assert_int_equal(tux_msgbox_open(b, name), 0);
+	assert_int_equal(tux_msgbox_rest(b, EIO, name, err), 0);
 	for (i = 0; i < 4; i++)
 		assert_int_equal(reserve(b, i == 1 ? 20000 : 100, &p, &ref[i]),
 				 0);
 	settle(b, ref[0], TUX_NOTE_FAILED, ECONNRESET);
 	settle(b, ref[2], TUX_NOTE_SENT, 0);
 	assert_true(tux_msgbox_cancel(b, ref[3]));
-	assert_int_equal(tux_msgbox_open(b, name), 2);
-	assert_true(name[0] == ref[3] && name[1] == ref[1]);
+	assert_int_equal(tux_msgbox_rest(b, EIO, name, err), 4);
+	assert_true(name[0] == ref[0] && err[0] == ECONNRESET);
+	assert_true(name[1] == ref[2] && err[1] == 0);
+	assert_true(name[2] == ref[3] && err[2] == EIO);
+	assert_true(name[3] == ref[1] && err[3] == EIO);
 	free(b);
 }
 
@@ -366,7 +370,7 @@ int main(void)
 		cmocka_unit_test(cancel__until_settled),
 		cmocka_unit_test(settled__failures_wait),
 		cmocka_unit_test(settled__of_each),
-		cmocka_unit_test(open__what_is_not_settled),
+		cmocka_unit_test(rest__what_was_not_told),
 		cmocka_unit_test(idle__when_all_is_settled),
 		cmocka_unit_test(refuse__what_waits_and_comes),
 		cmocka_unit_test(take__in_groups),

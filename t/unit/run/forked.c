@@ -176,6 +176,37 @@ static void exec__gets_no_tick(void **state)
 	}
 }
 
+/* The child has the parent's storage, but not its ticks. */
+static void vfork_some(struct job *j)
+{
+	pid_t pid;
+
+	(void)j;
+	pid = vfork();
+	if (!pid) {
+		execv("/bin/true", command);
+		_exit(1);
+	}
+	reap(pid, 0);
+	pid = vfork();
+	if (!pid) {
+		execv("/", command);
+		_exit(WELL);
+	}
+	reap(pid, WELL);
+	assert_true(jobs_give_way());
+}
+
+static void exec__in_a_child_by_vfork(void **state)
+{
+	(void)state;
+	if (!jobs_open())
+		skip();
+	jobs_add(vfork_some);
+	jobs_run(NULL);
+	jobs_close();
+}
+
 static void fail_to_exec(struct job *j)
 {
 	char *const none[] = { NULL };
@@ -207,6 +238,7 @@ int main(void)
 		cmocka_unit_test(settle__not_for_who_waits),
 		cmocka_unit_test(exec__gets_no_tick),
 		cmocka_unit_test(exec__in_vain),
+		cmocka_unit_test(exec__in_a_child_by_vfork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
