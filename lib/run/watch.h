@@ -57,8 +57,8 @@ void tux_watch_wake(void);
 /* A slice begins at @now. */
 static inline void tux_watch_enter(struct tux_watch *w, tux_tick now)
 {
-	/* Ordered: either we see that it sleeps, or it sees that we entered. */
 	w->patience = 0;
+	/* Ordered: either we see that it sleeps, or it sees that we entered. */
 	atomic_store(&w->until, (now + w->slice) | TUX_WATCH_INSIDE);
 	if (atomic_load(&tux_watch_asleep))
 		tux_watch_wake();

@@ -137,12 +137,18 @@ static unsigned fill(struct duet *d, struct tux_connection *c)
 	return n;
 }
 
-static struct tux_connection *meet_a_hoarder(struct duet *d)
+/* With @n messages under way. */
+static struct tux_connection *meet_a_hoarder(struct duet *d, unsigned *n)
 {
+	struct tux_connection *c;
+
+	up(d);
 	tux_on_message(d->server.s, keep, NULL);
 	tux_on_message(d->client.s, on_message, NULL);
 	tux_on_settled(d->client.s, on_settled, NULL);
-	return meet(d);
+	c = meet(d);
+	*n = fill(d, c);
+	return c;
 }
 
 /* Each is told once, and before gone is. */
@@ -154,9 +160,7 @@ static void settled__after_abort(void **state)
 	unsigned n;
 
 	(void)state;
-	up(&d);
-	c = meet_a_hoarder(&d);
-	n = fill(&d, c);
+	c = meet_a_hoarder(&d, &n);
 	tux_get(c);
 	tux_abort(c);
 	await_all(&d, &gone, 1);
@@ -177,9 +181,7 @@ static void settled__before_close(void **state)
 	unsigned n;
 
 	(void)state;
-	up(&d);
-	c = meet_a_hoarder(&d);
-	n = fill(&d, c);
+	c = meet_a_hoarder(&d, &n);
 	tux_disconnect(c);
 	turn_for(&d, 20);
 	assert_int_equal(gone, 0);
@@ -435,10 +437,8 @@ static void expire__while_a_callback_sleeps(void **state)
 	/* The sanitizer thinks that a stack stays with its thread. */
 	if (TUX_FIBERS)
 		skip();
-	up(&d);
 	atomic_store(&may_go, false);
-	c = meet_a_hoarder(&d);
-	fill(&d, c);
+	c = meet_a_hoarder(&d, &i);
 	tux_on_settled(d.client.s, sleep_once, NULL);
 	tux_disconnect(c);
 	assert_int_equal(pthread_create(&thread, NULL, run, d.client.t), 0);

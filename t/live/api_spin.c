@@ -71,10 +71,7 @@ static void turn__sends_what_it_answers(void **state)
 	tux_on_message(d.server.s, on_round, NULL);
 	tux_on_open(d.client.s, on_first, NULL);
 	tux_on_message(d.client.s, on_round, NULL);
-	assert_int_equal(tux_listen(d.server.s, "127.0.0.1", 0), 0);
-	assert_int_equal(tux_connect(d.client.s, "127.0.0.1",
-				     (uint16_t)tux_port(d.server.s), NULL,
-				     NULL), 0);
+	duet_meet(&d);
 	while (answered < ROUNDS && tux_clock_read() < until) {
 		struct tux_loop_stats before = stats(d.server.t), after;
 

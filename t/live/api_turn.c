@@ -115,10 +115,7 @@ static void turn__in_an_epoll(void **state)
 	tux_on_message(d.server.s, on_echo, NULL);
 	tux_on_open(d.client.s, on_first, NULL);
 	tux_on_message(d.client.s, on_round, NULL);
-	assert_int_equal(tux_listen(d.server.s, "127.0.0.1", 0), 0);
-	assert_int_equal(tux_connect(d.client.s, "127.0.0.1",
-				     (uint16_t)tux_port(d.server.s), NULL,
-				     NULL), 0);
+	duet_meet(&d);
 	tux_turn(d.server.t);
 	tux_turn(d.client.t);
 	add(epfd, d.server.t);
@@ -138,10 +135,7 @@ static void turn__in_an_epoll(void **state)
 
 static void meet(struct duet *d, int epfd, unsigned want)
 {
-	assert_int_equal(tux_listen(d->server.s, "127.0.0.1", 0), 0);
-	assert_int_equal(tux_connect(d->client.s, "127.0.0.1",
-				     (uint16_t)tux_port(d->server.s), NULL,
-				     NULL), 0);
+	duet_meet(d);
 	tux_turn(d->client.t);
 	turn_until(epfd, &opened, want, TUX_SEC(LIMIT_S));
 	assert_int_equal(opened, want);

@@ -58,6 +58,14 @@ void duet_start(struct duet *d)
 	part_start(&d->client);
 }
 
+void duet_meet(struct duet *d)
+{
+	assert_int_equal(tux_listen(d->server.s, d->listen_at, 0), 0);
+	d->port = (uint16_t)tux_port(d->server.s);
+	assert_int_equal(tux_connect(d->client.s, d->connect_to, d->port, NULL,
+				     NULL), 0);
+}
+
 static void part_close(struct part *p)
 {
 	void *r;

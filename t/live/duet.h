@@ -32,6 +32,9 @@ void duet_open(struct duet *d, enum tux_backend backend);
 /* Has the server listen, and starts both threads. */
 void duet_start(struct duet *d);
 
+/* Without threads: the server listens, and the client begins to connect. */
+void duet_meet(struct duet *d);
+
 void duet_close(struct duet *d);
 
 /* Options as those of duet_open(). */
