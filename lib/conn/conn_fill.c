@@ -162,6 +162,16 @@ static bool add_content(struct tux_conn *c, struct tux_writer *w,
 	return stream;
 }
 
+/* News of room rides where a packet leaves anyway and has room to spare. */
+static uint32_t add_news(struct tux_conn *c, struct tux_writer *w)
+{
+	if (!c->msg || !c->msg->room_news || !room_here(c) ||
+	    tux_writer_room(w) < TUX_ROOM_LEN)
+		return 0;
+	tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
+	return TUX_DO_ROOM;
+}
+
 uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
 		  struct tux_extent *e, uint16_t *frag_n)
 {
@@ -171,5 +181,7 @@ uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
 	what = add_control(c, w);
 	if (add_content(c, w, e, frag_n, what) && e->fin)
 		what |= TUX_SENT_FIN;
+	if (e->len || *frag_n)
+		what |= add_news(c, w);
 	return what;
 }

@@ -52,7 +52,7 @@ static int on_message(struct tux_conn *c, const struct tux_record *rec,
 	int err = tux_message_decode(&h, rec->flags, rec->body, rec->len);
 
 	if (!err)
-		err = tux_message_put(c, &h, rec->body + TUX_MESSAGE_HDR,
+		err = tux_message_put(c, &h, rec->body + rec->len - h.len,
 				      false);
 	if (!err && c->msg->fin)
 		tux_conn_check_end(c, now);

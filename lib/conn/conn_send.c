@@ -208,7 +208,7 @@ static size_t wanted_for_messages(struct tux_conn *c)
 
 	if (!tux_message_pick(c, limit(c) - BESIDE_MESSAGE, &k))
 		return 0;
-	return TUX_REC_HDR + TUX_MESSAGE_HDR + k.h.len;
+	return TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
 }
 
 /* Would the next packet lose nothing in @cap bytes?  The stream bytes that are

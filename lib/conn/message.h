@@ -100,6 +100,7 @@ struct tux_messages {
 	int32_t lead;			/* small bytes beyond bulk */
 	bool ended;			/* nothing more will be begun */
 	bool fin;			/* the peer has told its last ids */
+	bool room_news;			/* ROOM would say something of use */
 	struct tux_msg_sent sent[TUX_MSG_SENT];
 	uint16_t wait[TUX_MSG_IN];	/* by order, complete: slot + 1 */
 	struct tux_msg_out out[TUX_MSG_N];

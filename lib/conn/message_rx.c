@@ -10,7 +10,9 @@
 #include <errno.h>
 
 enum {
-	TELL = 8,			/* ROOM is due for an eighth of a lane */
+	TELL = 8,			/* an eighth of a lane is worth a ROOM in a
+					 * packet that leaves anyway, */
+	DUE = 4,			/* a quarter a packet of its own */
 	GONE = UINT16_MAX,		/* in wait: it will not come */
 };
 
@@ -304,25 +306,34 @@ static void free_lane(struct tux_messages *g, unsigned lane)
 	}
 }
 
-/* A part of the lane, or, of the lane of long messages, all of it: what is left
- * at its end may be too short for the next. */
-static bool worth_telling(const struct tux_messages *g, unsigned lane)
+static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
 {
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
 
-	return l->tail - l->told_tail >= g->box->rx[lane].cap / TELL ||
-	       l->first - l->told_ids >= tux_lane_n(lane) / TELL ||
+	return l->tail - l->told_tail >= g->box->rx[lane].cap / part ||
+	       l->first - l->told_ids >= tux_lane_n(lane) / part;
+}
+
+/* A part of the lane, or, of the lane of long messages, all of it: what is left
+ * at its end may be too short for the next. */
+static bool due(const struct tux_messages *g, unsigned lane)
+{
+	const struct tux_msg_lane_rx *l = &g->rx[lane];
+
+	return freed(g, lane, DUE) ||
 	       (lane == TUX_LANE_BULK && l->first == l->top &&
 		l->tail != l->told_tail);
 }
 
 void tux_message_released(struct tux_conn *c)
 {
+	struct tux_messages *g = c->msg;
 	unsigned lane;
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
-		free_lane(c->msg, lane);
-		if (worth_telling(c->msg, lane)) {
+		free_lane(g, lane);
+		g->room_news |= freed(g, lane, TELL);
+		if (due(g, lane)) {
 			tux_conn_do(c, TUX_DO_ROOM);
 			tux_conn_tcp(c);
 		}
@@ -334,6 +345,7 @@ void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
 	struct tux_room room[TUX_LANES];
 	unsigned i;
 
+	c->msg->room_news = false;
 	for (i = 0; i < TUX_LANES; i++) {
 		struct tux_msgbox_rx *b = &c->msg->box->rx[i];
 		struct tux_msg_lane_rx *l = &c->msg->rx[i];

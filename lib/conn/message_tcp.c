@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { PIECE = 16384 };	/* of a message in one frame: others wait for it */
+enum { PIECE = 16384 };	/* one frame with a message: others wait for it */
 
 bool tux_message_may_frame(const struct tux_conn *c)
 {
@@ -44,15 +44,17 @@ void tux_message_fin_frame(struct tux_conn *c)
 bool tux_message_frame(struct tux_conn *c)
 {
 	struct tux_conn_out *o = &c->out;
+	uint32_t hdr;
 
 	if (!tux_message_may_frame(c) || o->sw ||
-	    !tux_message_pick(c, TUX_MESSAGE_HDR + PIECE, &o->pick))
+	    !tux_message_pick(c, PIECE, &o->pick))
 		return false;
 	tux_message_take(c, &o->pick, NULL);
+	hdr = tux_message_hdr_len(o->pick.h.flags);
 	tux_conn_frame(c, TUX_FRAME_MESSAGE, o->pick.h.flags,
-		       TUX_MESSAGE_HDR + o->pick.h.len);
+		       hdr + o->pick.h.len);
 	tux_message_encode(&o->pick.h, o->hdr + TUX_FRAME_HDR);
-	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_MESSAGE_HDR;
+	o->hdr_len = o->hdr_left = (uint8_t)(TUX_FRAME_HDR + hdr);
 	o->left = o->pick.h.len;
 	return true;
 }
@@ -64,7 +66,8 @@ uint8_t tux_message_frame_need(const struct tux_frame *f)
 {
 	switch (f->type) {
 	case TUX_FRAME_MESSAGE:
-		return TUX_FRAME_HDR + TUX_MESSAGE_HDR;
+		return (uint8_t)(TUX_FRAME_HDR +
+				 tux_message_hdr_len((unsigned)f->off));
 	case TUX_FRAME_ROOM:
 		return TUX_FRAME_HDR + TUX_ROOM_LEN;
 	case TUX_FRAME_FIN:

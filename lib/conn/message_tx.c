@@ -133,11 +133,13 @@ static bool lane_ready(struct tux_conn *c, unsigned lane)
 	return !tux_list_empty(&l->work);
 }
 
-/* The extent of @m that goes next, at most @max bytes. */
-static void extent(const struct tux_msg_out *m, size_t max,
+/* The extent of @m that goes next, at most what fits into @room bytes with its
+ * header, which is shorter if it is all of the message.  False: it is better not
+ * cut to fit. */
+static bool extent(const struct tux_msg_out *m, size_t room,
 		   struct tux_message_hdr *h)
 {
-	uint32_t end = m->total;
+	uint32_t end = m->total, hdr;
 
 	h->off = m->next;
 	if (m->lost.n) {
@@ -145,8 +147,16 @@ static void extent(const struct tux_msg_out *m, size_t max,
 		end = m->lost.r[0].end;
 	}
 	h->len = end - h->off;
-	if (h->len > max)
-		h->len = (uint32_t)max;
+	h->flags = m->flags | tux_message_ends(h);
+	if (room >= tux_message_hdr_len(h->flags) + h->len)
+		return true;
+	h->flags = m->flags;
+	hdr = tux_message_hdr_len(h->flags);
+	if (room < hdr + WORTH)
+		return false;
+	h->len = (uint32_t)room - hdr;
+	h->flags |= tux_message_ends(h);
+	return true;
 }
 
 static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
@@ -154,9 +164,8 @@ static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
 {
 	struct tux_messages *g = c->msg;
 	struct tux_msg_out *m;
-	size_t max;
 
-	if (room < TUX_MESSAGE_HDR || !lane_ready(c, lane))
+	if (room < TUX_MESSAGE_HDR_MIN || !lane_ready(c, lane))
 		return false;
 	m = TUX_CONTAINER(g->tx[lane].work.next, struct tux_msg_out, work);
 	k->m = m;
@@ -169,14 +178,9 @@ static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
 	};
 	if (m->cancelled) {
 		k->h.flags |= TUX_MESSAGE_CANCEL;
-		return true;
+		return room >= tux_message_hdr_len(k->h.flags);
 	}
-	max = room - TUX_MESSAGE_HDR;
-	extent(m, max, &k->h);
-	if (k->h.len == max && max < WORTH && m->total > max)
-		return false;
-	k->h.flags |= tux_message_ends(&k->h);
-	return true;
+	return extent(m, room, &k->h);
 }
 
 bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k)
@@ -269,17 +273,18 @@ uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
 			 uint16_t *frag_n)
 {
 	struct tux_msg_pick k;
-	uint32_t n = 0;
+	uint32_t n = 0, hdr;
 	uint8_t *p;
 
 	while (!ring_full(c) && *frag_n < UINT16_MAX &&
 	       tux_message_pick(c, tux_writer_room(w), &k)) {
+		hdr = tux_message_hdr_len(k.h.flags);
 		p = tux_writer_add(w, TUX_REC_MESSAGE, k.h.flags,
-				   TUX_MESSAGE_HDR + k.h.len);
+				   hdr + k.h.len);
 		tux_message_encode(&k.h, p);
-		tux_message_copy(c, &k, k.h.off, p + TUX_MESSAGE_HDR, k.h.len);
+		tux_message_copy(c, &k, k.h.off, p + hdr, k.h.len);
 		tux_message_take(c, &k, frag_n);
-		n += TUX_MESSAGE_HDR + k.h.len;
+		n += hdr + k.h.len;
 	}
 	return n;
 }

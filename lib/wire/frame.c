@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/bytes.h"
+#include "wire/message.h"
 
 static bool len_ok(const struct tux_frame *f)
 {
@@ -16,8 +17,8 @@ static bool len_ok(const struct tux_frame *f)
 		return f->len && f->len <= TUX_FRAME_MAX &&
 		       f->off < UINT64_MAX - 1 - f->len;
 	case TUX_FRAME_MESSAGE:
-		return f->len >= TUX_MESSAGE_HDR && f->len <= TUX_FRAME_MAX &&
-		       f->off <= TUX_MESSAGE_FLAGS;
+		return f->off <= TUX_MESSAGE_FLAGS && f->len <= TUX_FRAME_MAX &&
+		       f->len >= tux_message_hdr_len((unsigned)f->off);
 	case TUX_FRAME_ROOM:
 		return f->len == TUX_ROOM_LEN && !f->off;
 	case TUX_FRAME_FIN:

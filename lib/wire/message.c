@@ -21,6 +21,11 @@ uint8_t tux_message_ends(const struct tux_message_hdr *h)
 	return ends;
 }
 
+static bool is_whole(const struct tux_message_hdr *h)
+{
+	return (h->flags & ENDS) == ENDS;
+}
+
 /* Is it a piece of its message, and not an empty one of a longer? */
 static bool place_ok(const struct tux_message_hdr *h)
 {
@@ -37,28 +42,42 @@ static bool place_ok(const struct tux_message_hdr *h)
 int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 		       const uint8_t *p, size_t len)
 {
-	if (len < TUX_MESSAGE_HDR || flags & ~(uint64_t)TUX_MESSAGE_FLAGS)
+	uint32_t hdr = tux_message_hdr_len((unsigned)flags);
+
+	if (len < hdr || flags & ~(uint64_t)TUX_MESSAGE_FLAGS)
 		return -EBADMSG;
-	h->flags = (uint8_t)flags;
-	h->id = tux_get32(p);
-	h->pos = tux_get32(p + 4);
-	h->order = tux_get32(p + 8);
-	h->total = tux_get32(p + 12);
-	h->off = tux_get32(p + 16);
-	h->len = (uint32_t)(len - TUX_MESSAGE_HDR);
-	if (h->pos % TUX_MESSAGE_ALIGN || !place_ok(h) ||
-	    (h->order && !(flags & TUX_MESSAGE_ORDER)))
-		return -EBADMSG;
-	return 0;
+	*h = (struct tux_message_hdr){
+		.flags = (uint8_t)flags,
+		.id = tux_get32(p), .pos = tux_get32(p + 4),
+		.len = (uint32_t)(len - hdr),
+	};
+	p += 8;
+	if (flags & TUX_MESSAGE_ORDER) {
+		h->order = tux_get32(p);
+		p += 4;
+	}
+	if (is_whole(h)) {
+		h->total = h->len;
+	} else {
+		h->total = tux_get32(p);
+		h->off = tux_get32(p + 4);
+	}
+	return h->pos % TUX_MESSAGE_ALIGN || !place_ok(h) ? -EBADMSG : 0;
 }
 
 void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p)
 {
 	tux_put32(p, h->id);
 	tux_put32(p + 4, h->pos);
-	tux_put32(p + 8, h->order);
-	tux_put32(p + 12, h->total);
-	tux_put32(p + 16, h->off);
+	p += 8;
+	if (h->flags & TUX_MESSAGE_ORDER) {
+		tux_put32(p, h->order);
+		p += 4;
+	}
+	if (!is_whole(h)) {
+		tux_put32(p, h->total);
+		tux_put32(p + 4, h->off);
+	}
 }
 
 static bool cap_ok(uint32_t cap)

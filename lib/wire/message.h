@@ -25,8 +25,17 @@ struct tux_message_hdr {	/* of one fragment */
 	uint32_t off, len;	/* of the fragment */
 };
 
+/* How many bytes go before the fragment's own if its flags are @flags. */
+static inline uint32_t tux_message_hdr_len(unsigned flags)
+{
+	unsigned whole = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
+
+	return TUX_MESSAGE_HDR_MIN + (flags & TUX_MESSAGE_ORDER ? 4 : 0) +
+	       ((flags & whole) == whole ? 0 : 8);
+}
+
 /* The body of @len bytes at @p, behind a record or frame with @flags, into *@h.
- * Looks at its first TUX_MESSAGE_HDR bytes; the fragment's follow.  0, or
+ * Looks at its first tux_message_hdr_len() bytes; the fragment's follow.  0, or
  * -EBADMSG. */
 int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 		       const uint8_t *p, size_t len);
@@ -34,7 +43,7 @@ int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 /* The fragment's flags that follow from its place. */
 uint8_t tux_message_ends(const struct tux_message_hdr *h);
 
-/* The first TUX_MESSAGE_HDR bytes of the body. */
+/* The first tux_message_hdr_len() bytes of the body. */
 void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p);
 
 static inline enum tux_lane tux_message_lane(const struct tux_message_hdr *h)

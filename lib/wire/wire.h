@@ -36,10 +36,11 @@
  * STREAM    0  u64  offset; then the bytes.  flags: order, fin
  * MESSAGE   0  u32  id, from 0 in its lane
  *           4  u32  pos: where it begins in the space of its lane
- *           8  u32  order: number among the ordered messages; else zero
- *          12  u32  total: length of the message
- *          16  u32  offset of this fragment; then its bytes.  flags: order,
- *                   first, last, bulk (the lane), cancel (no bytes follow)
+ *              u32  order, with that flag: number among the ordered messages
+ *              u32  total: length of the message, and
+ *              u32  offset of this fragment, unless it is first and last
+ *                   Then its bytes.  flags: order, first, last, bulk (the
+ *                   lane), cancel (no bytes follow)
  * SACK      n times: u32 start, u32 end of numbers that arrived, highest first
  * HELLO     see TUX_HELLO_*; always the first record, in a packet with OPEN,
  *           whose header has zeros for the connection id and from 16 on
@@ -98,7 +99,8 @@ enum {
 	TUX_RESET_LEN = 4,
 	TUX_SACK_EACH = 8,
 	TUX_SACK_MAX = 16,		/* ranges in one packet */
-	TUX_MESSAGE_HDR = 20,
+	TUX_MESSAGE_HDR_MIN = 8,	/* of a whole message without order */
+	TUX_MESSAGE_HDR_MAX = 20,
 	TUX_MESSAGE_ALIGN = 64,		/* positions are multiples of this */
 	TUX_MESSAGE_MAX = 1 << 30,	/* the longest message of all */
 	TUX_LANES = 2,

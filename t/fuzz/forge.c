@@ -96,7 +96,7 @@ static void put_fragment(const struct forge *f, uint8_t *p,
 {
 	tux_message_encode(h, p);
 	fuzz_message_fill(f->to->w, !f->to->side, tux_message_lane(h), h->id,
-			  h->off, p + TUX_MESSAGE_HDR, h->len);
+			  h->off, p + tux_message_hdr_len(h->flags), h->len);
 }
 
 static void put_room(const struct forge *f, struct fuzz_in *in, uint8_t *p)
@@ -151,11 +151,11 @@ static void add_message(struct forge *f, struct fuzz_in *in,
 	size_t room = tux_writer_room(w);
 	uint8_t *p;
 
-	if (room < TUX_MESSAGE_HDR)
+	if (room < TUX_MESSAGE_HDR_MAX)
 		return;
-	next_fragment(f, in, &h, (uint32_t)(room - TUX_MESSAGE_HDR));
+	next_fragment(f, in, &h, (uint32_t)(room - TUX_MESSAGE_HDR_MAX));
 	p = tux_writer_add(w, TUX_REC_MESSAGE, h.flags,
-			   TUX_MESSAGE_HDR + h.len);
+			   tux_message_hdr_len(h.flags) + h.len);
 	put_fragment(f, p, &h);
 }
 
@@ -326,9 +326,10 @@ static size_t message_frame(struct forge *f, struct fuzz_in *in, uint8_t *p,
 	struct tux_message_hdr h;
 
 	next_fragment(f, in, &h, (uint32_t)cap - TUX_FRAME_HDR -
-		      TUX_MESSAGE_HDR);
+		      TUX_MESSAGE_HDR_MAX);
 	put_fragment(f, p + TUX_FRAME_HDR, &h);
-	return frame(p, TUX_FRAME_MESSAGE, TUX_MESSAGE_HDR + h.len, h.flags);
+	return frame(p, TUX_FRAME_MESSAGE,
+		     tux_message_hdr_len(h.flags) + h.len, h.flags);
 }
 
 static size_t data_frame(const struct forge *f, struct fuzz_in *in, uint8_t *p,

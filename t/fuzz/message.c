@@ -11,19 +11,20 @@
 static void check_message(uint64_t flags, const uint8_t *p, size_t len)
 {
 	struct tux_message_hdr h;
-	uint8_t again[TUX_MESSAGE_HDR];
+	uint8_t again[TUX_MESSAGE_HDR_MAX];
 	uint64_t pos;
 	uint32_t cap = TUX_LANE_MIN;
 
 	if (tux_message_decode(&h, flags, p, len))
 		return;
-	FUZZ_CHECK(h.len == len - TUX_MESSAGE_HDR && h.flags == flags);
+	FUZZ_CHECK(h.len == len - tux_message_hdr_len(h.flags) &&
+		   h.flags == flags);
 	FUZZ_CHECK(h.total <= TUX_MESSAGE_MAX && h.off <= h.total &&
 		   h.len <= h.total - h.off);
 	FUZZ_CHECK(tux_lane_size(h.total) >= h.total &&
 		   tux_lane_size(h.total) % TUX_MESSAGE_ALIGN == 0);
 	tux_message_encode(&h, again);
-	FUZZ_CHECK(!memcmp(again, p, sizeof(again)));
+	FUZZ_CHECK(!memcmp(again, p, len - h.len));
 	if (!tux_lane_takes(cap, h.total))
 		return;
 	/* Where it lies, it lies in one piece. */

@@ -40,8 +40,8 @@ static void once(struct sim *s)
 		"[  50.000] a > send message 0.0 at 0\n"
 		"[  50.000] a > send message 0.1 at 0\n"
 		"[  50.000] b > send message 0.0 at 0\n"
-		"[  50.000] b > send message 0.0 at 1408\n"
-		"[  50.000] b > send message 0.0 at 2816\n"
+		"[  50.000] b > send message 0.0 at 1412\n"
+		"[  50.000] b > send message 0.0 at 2824\n"
 		"[  51.000] b > deliver message 0.0 +100\n"
 		"[  51.000] b > deliver message 0.1 +0\n"
 		"[  51.000] a > deliver message 0.0 +4000\n"
@@ -181,7 +181,7 @@ static void cancelled(struct sim *s)
 		"[  56.488] b > deliver message 0.0 +100\n"
 		"[  56.488] b > deliver message 0.1 +200\n"
 		"[  57.488] a > message 1.0 failed 125\n"
-		"[  64.619] b > deliver message 1.1 +100000\n");
+		"[  64.583] b > deliver message 1.1 +100000\n");
 	finish(s);
 }
 

@@ -48,11 +48,11 @@ static void mid_message(struct sim *s)
 	SIM_TRACE(s,
 		"[  63.003] a > probe\n"
 		"[1056.900] a > back to tcp at 0\n"
-		"[1056.900] a > tcp out frame 2 at 8 +16404\n"
-		"[1056.900] a > tcp out frame 2 at 8 +16404\n"
-		"[1056.900] a > tcp out frame 2 at 8 +16404\n"
-		"[1056.900] a > tcp out frame 2 at 8 +2964\n"
-		"[1056.900] a > tcp out frame 2 at 12 +9908\n"
+		"[1056.900] a > tcp out frame 2 at 8 +16384\n"
+		"[1056.900] a > tcp out frame 2 at 8 +16384\n"
+		"[1056.900] a > tcp out frame 2 at 8 +16384\n"
+		"[1056.900] a > tcp out frame 2 at 8 +3156\n"
+		"[1056.900] a > tcp out frame 2 at 12 +9648\n"
 		"[1056.900] a > message 1.0 arrived\n"
 		"[1057.900] b > deliver message 1.0 +100000\n"
 		"[1064.900] b > probe\n"
@@ -64,8 +64,8 @@ static void mid_message(struct sim *s)
 		"[3057.900] b > probe\n"
 		"[3059.905] b > tcp out frame 5 at 0 +0\n"
 		"[3059.905] b > tux again at 0\n"
-		"[5057.018] b > deliver message 0.0 +100\n"
-		"[5058.268] a > message 0.0 arrived\n");
+		"[5057.016] b > deliver message 0.0 +100\n"
+		"[5058.266] a > message 0.0 arrived\n");
 	finish(s);
 }
 
@@ -94,13 +94,13 @@ static void mid_message_twice(struct sim *s)
 	SIM_CHECK(s, b->msg_got == 1 && tux_conn_tx_on_tux(a->c));
 	SIM_TRACE(s,
 		"[ 506.000] a > back to tcp at 0\n"
-		"[ 506.000] a > tcp out frame 2 at 8 +16404\n"
-		"[ 706.000] a > tcp out frame 2 at 8 +16404\n"
+		"[ 506.000] a > tcp out frame 2 at 8 +16384\n"
+		"[ 706.000] a > tcp out frame 2 at 8 +16384\n"
 		"[ 826.000] a > probe\n"
 		"[ 906.000] a > tcp out frame 5 at 0 +0\n"
 		"[ 906.000] a > tux again at 0\n"
-		"[ 913.178] b > deliver message 1.0 +120000\n"
-		"[ 914.178] a > message 1.0 arrived\n");
+		"[ 913.156] b > deliver message 1.0 +120000\n"
+		"[ 914.156] a > message 1.0 arrived\n");
 	finish(s);
 }
 

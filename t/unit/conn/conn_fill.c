@@ -168,6 +168,47 @@ static void control__where_room_is_told(void **state)
 	c->tx.path = TUX_PATH_TUX;
 }
 
+/* An eighth of a lane has become free: the next packet with content says so, if
+ * it has space; none leaves for that. */
+static void news__rides(void **state)
+{
+	struct duo *d = *state;
+	struct tux_messages *g = d->a.c->msg;
+	struct filled f;
+
+	g->room_news = true;
+	fill(&d->a, 1000, &f);
+	assert_int_equal(f.k.rec_n, 0);
+	d->a.c->todo = TUX_DO_PING;
+	fill(&d->a, 1000, &f);
+	HOLDS(&f, TUX_REC_PING);
+	assert_true(g->room_news);
+	duo_send(&d->a, 100, 0, 'm');
+	duo_send(&d->a, 100, 0, 'n');
+	fill(&d->a, TUX_PKT_HDR + 4 + 8 + 100 + 4 + TUX_ROOM_LEN - 1, &f);
+	HOLDS(&f, TUX_REC_MESSAGE);
+	assert_true(g->room_news);
+	fill(&d->a, TUX_PKT_HDR + 4 + 8 + 100 + 4 + TUX_ROOM_LEN, &f);
+	HOLDS(&f, TUX_REC_MESSAGE, TUX_REC_ROOM);
+	assert_int_equal(f.what, TUX_DO_ROOM);
+	assert_false(g->room_news);
+	duo_send(&d->a, 100, 0, 'o');
+	fill(&d->a, 1000, &f);
+	HOLDS(&f, TUX_REC_MESSAGE);
+	assert_int_equal(f.what, 0);
+	/* With bytes of the stream, too. */
+	g->room_news = true;
+	assert_int_equal(duo_write(&d->a, "s", 1), 1);
+	fill(&d->a, 1000, &f);
+	HOLDS(&f, TUX_REC_STREAM, TUX_REC_ROOM);
+	/* Where TCP carries messages, it goes there. */
+	g->room_news = true;
+	d->a.c->tx.path = TUX_PATH_TCP;
+	fill(&d->a, 1000, &f);
+	assert_int_equal(f.k.rec_n, 0);
+	d->a.c->tx.path = TUX_PATH_TUX;
+}
+
 static void control__no_room_to_tell_of(void **state)
 {
 	struct duo *d = *state;
@@ -416,6 +457,7 @@ int main(void)
 		T(control__no_generation_is_open, duo_setup_proved),
 		T(control__where_room_is_told, duo_setup_messages),
 		T(control__no_room_to_tell_of, duo_setup_switched),
+		T(news__rides, duo_setup_messages),
 		T(stream__as_much_as_fits, duo_setup_switched),
 		T(stream__least_room, duo_setup_switched),
 		T(stream__fin_is_noted, duo_setup_switched),

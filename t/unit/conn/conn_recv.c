@@ -399,7 +399,7 @@ static void record__of_messages_without_any(void **state)
 {
 	struct duo *d = *state;
 
-	assert_false(record_in(&d->b, TUX_REC_MESSAGE, TUX_MESSAGE_HDR + 1));
+	assert_false(record_in(&d->b, TUX_REC_MESSAGE, TUX_MESSAGE_HDR_MAX));
 	assert_false(record_in(&d->b, TUX_REC_END, TUX_END_LEN));
 	assert_false(record_in(&d->b, TUX_REC_ROOM, TUX_ROOM_LEN));
 	assert_int_equal(d->b.c->stats.dropped, 3);
@@ -415,15 +415,15 @@ static void record__message(void **state)
 
 	h.flags = tux_message_ends(&h);
 	duo_forge(&f, &d->b);
-	p = duo_forge_add(&f, TUX_REC_MESSAGE, h.flags, TUX_MESSAGE_HDR + 3);
+	p = duo_forge_add(&f, TUX_REC_MESSAGE, h.flags, TUX_MESSAGE_HDR_MIN + 3);
 	tux_message_encode(&h, p);
-	memcpy(p + TUX_MESSAGE_HDR, "xyz", 3);
+	memcpy(p + TUX_MESSAGE_HDR_MIN, "xyz", 3);
 	assert_true(duo_forge_in(&f));
 	assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
 	assert_int_equal(m.len, 3);
 	assert_memory_equal(m.p, "xyz", 3);
 	/* Its header makes no sense. */
-	assert_false(record_in(&d->b, TUX_REC_MESSAGE, TUX_MESSAGE_HDR - 1));
+	assert_false(record_in(&d->b, TUX_REC_MESSAGE, TUX_MESSAGE_HDR_MIN - 1));
 }
 
 /* FIN has come, and END before it: the end is told with the last message, and
@@ -450,7 +450,7 @@ static void record__message_behind_end(void **state)
 	assert_int_equal(d->b.shut_n, 0);
 	h.flags = tux_message_ends(&h);
 	duo_forge(&f, &d->b);
-	p = duo_forge_add(&f, TUX_REC_MESSAGE, h.flags, TUX_MESSAGE_HDR + 1);
+	p = duo_forge_add(&f, TUX_REC_MESSAGE, h.flags, TUX_MESSAGE_HDR_MIN + 1);
 	tux_message_encode(&h, p);
 	assert_true(duo_forge_in(&f));
 	assert_int_equal(d->b.dx->rx.eof, 1);

@@ -506,9 +506,9 @@ static void in__nonsense(void **state)
 static void in__messages_to_one_who_takes_none(void **state)
 {
 	struct duo *d = *state;
-	uint8_t body[TUX_MESSAGE_HDR] = { 0 };
+	uint8_t body[TUX_MESSAGE_HDR_MAX] = { 0 };
 
-	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, 0, body, TUX_MESSAGE_HDR);
+	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, 0, body, sizeof(body));
 	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
 }
 

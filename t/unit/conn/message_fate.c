@@ -14,7 +14,8 @@ static void leave(struct duo *d, size_t room, struct tux_sent *s)
 	uint16_t n = 0;
 
 	*s = (struct tux_sent){ .frag_at = g->sent_next, .frag_n = 1 };
-	assert_true(tux_message_pick(d->a.c, room + TUX_MESSAGE_HDR, &k));
+	assert_true(tux_message_pick(d->a.c, room + tux_message_hdr_len(0),
+				     &k));
 	tux_message_take(d->a.c, &k, &n);
 }
 

@@ -123,9 +123,9 @@ static void frame__a_fragment(void **state)
 	assert_true(tux_message_frame(c));
 	f = hdr_out(d);
 	assert_int_equal(f.type, TUX_FRAME_MESSAGE);
-	assert_int_equal(f.len, TUX_MESSAGE_HDR + 16384);
-	assert_int_equal(c->out.left, 16384);
-	assert_int_equal(c->out.hdr_left, TUX_FRAME_HDR + TUX_MESSAGE_HDR);
+	assert_int_equal(f.len, 16384);
+	assert_int_equal(c->out.left, 16384 - 16);
+	assert_int_equal(c->out.hdr_left, TUX_FRAME_HDR + 16);
 	assert_int_equal(tux_message_decode(&h, f.off,
 					    c->out.hdr + TUX_FRAME_HDR, f.len),
 			 0);
@@ -133,7 +133,7 @@ static void frame__a_fragment(void **state)
 	assert_int_equal(h.total, 20000);
 	c->out.busy = false;
 	assert_true(tux_message_frame(c));
-	assert_int_equal(c->out.left, 20000 - 16384);
+	assert_int_equal(c->out.left, 20000 - (16384 - 16));
 	/* It is gone from the list of work; no packet has it. */
 	assert_false(tux_message_waits(c));
 }
@@ -178,7 +178,12 @@ static void need__of_each_type(void **state)
 	(void)state;
 	assert_int_equal(tux_message_frame_need(&f), 16);
 	f.type = TUX_FRAME_MESSAGE;
+	f.off = TUX_MESSAGE_FIRST;
+	assert_int_equal(tux_message_frame_need(&f), 32);
+	f.off |= TUX_MESSAGE_ORDER;
 	assert_int_equal(tux_message_frame_need(&f), 36);
+	f.off |= TUX_MESSAGE_LAST;
+	assert_int_equal(tux_message_frame_need(&f), 28);
 	f.type = TUX_FRAME_ROOM;
 	assert_int_equal(tux_message_frame_need(&f), 40);
 	f.type = TUX_FRAME_FIN;
@@ -194,16 +199,17 @@ static void need__of_each_type(void **state)
 static void message_in(struct duo *d, struct tux_message_hdr h,
 		       const char *bytes, uint32_t len)
 {
-	uint8_t body[TUX_MESSAGE_HDR + 64];
+	uint8_t body[TUX_MESSAGE_HDR_MAX + 64];
+	uint32_t hdr;
 
 	if (!(h.flags & TUX_MESSAGE_CANCEL))
 		h.flags |= tux_message_ends(&h);
+	hdr = tux_message_hdr_len(h.flags);
 	tux_message_encode(&h, body);
 	if (len)
-		memcpy(body + TUX_MESSAGE_HDR, bytes, len);
-	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, h.flags, NULL,
-		     TUX_MESSAGE_HDR + h.len);
-	tux_conn_tcp_in(d->b.c, body, TUX_MESSAGE_HDR + len, d->now);
+		memcpy(body + hdr, bytes, len);
+	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, h.flags, NULL, hdr + h.len);
+	tux_conn_tcp_in(d->b.c, body, hdr + len, d->now);
 }
 
 static void in__piece_by_piece(void **state)

@@ -6,6 +6,9 @@
 
 #include "duo.h"
 
+/* Headers without order: of a message in one piece, and of a part of one. */
+enum { WHOLE = TUX_MESSAGE_HDR_MIN, PART = 16 };
+
 /* The next fragment of a, if its body may have @room bytes, into *@k; it is being
  * sent over Tux. */
 static bool next(struct duo *d, size_t room, struct tux_msg_pick *k)
@@ -61,7 +64,7 @@ static void begin__says_what_it_is(void **state)
 	assert_true(next(d, 1000, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST | TUX_MESSAGE_BULK);
-	assert_int_equal(k.h.len, 1000 - TUX_MESSAGE_HDR);
+	assert_int_equal(k.h.len, 1000 - PART);
 }
 
 /* Four of a lane take turns; the fifth begins when one has been sent whole. */
@@ -78,7 +81,7 @@ static void begin__a_few_at_a_time(void **state)
 	hand_in(d, 1200, 0, 'd');
 	hand_in(d, 1500, 0, 'e');
 	for (i = 0; i < N_OF(want); i++) {
-		if (!next(d, 600 + TUX_MESSAGE_HDR, &k))
+		if (!next(d, 600 + PART, &k))
 			break;
 		if (i < 4)
 			assert_int_equal(k.h.id, want[i]);
@@ -205,13 +208,13 @@ static void pick__as_much_as_fits(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 500, 0, 'a');
-	assert_true(next(d, 200 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST);
 	assert_int_equal(k.h.len, 200);
-	assert_true(next(d, 200 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(k.h.flags, 0);
 	assert_int_equal(k.h.off, 200);
-	assert_true(next(d, 200 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(k.h.flags, TUX_MESSAGE_LAST);
 	assert_int_equal(k.h.off, 400);
 	assert_int_equal(k.h.len, 100);
@@ -224,16 +227,17 @@ static void pick__worth_it(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 200, 0, 'a');
-	assert_false(tux_message_pick(d->a.c, TUX_MESSAGE_HDR - 1, &k));
-	assert_false(tux_message_pick(d->a.c, TUX_MESSAGE_HDR + 127, &k));
-	assert_true(tux_message_pick(d->a.c, TUX_MESSAGE_HDR + 128, &k));
+	assert_false(tux_message_pick(d->a.c, WHOLE - 1, &k));
+	assert_false(tux_message_pick(d->a.c, PART + 127, &k));
+	assert_true(tux_message_pick(d->a.c, PART + 128, &k));
 	assert_int_equal(k.h.len, 128);
-	assert_true(next(d, TUX_MESSAGE_HDR + 200, &k));
+	assert_true(next(d, WHOLE + 200, &k));
+	assert_int_equal(k.h.len, 200);
 	hand_in(d, 50, 0, 'b');
-	assert_false(tux_message_pick(d->a.c, TUX_MESSAGE_HDR + 49, &k));
-	assert_true(next(d, TUX_MESSAGE_HDR + 50, &k));
+	assert_false(tux_message_pick(d->a.c, WHOLE + 49, &k));
+	assert_true(next(d, WHOLE + 50, &k));
 	hand_in(d, 0, 0, 'c');
-	assert_true(next(d, TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, WHOLE, &k));
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST);
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
 }
@@ -246,20 +250,20 @@ static void pick__lost_first(void **state)
 	struct tux_msg_out *m;
 
 	hand_in(d, 2000, 0, 'a');
-	assert_true(next(d, 1000 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	m = k.m;
 	tux_frag_cover(&m->lost, 100, 300);
 	tux_frag_cover(&m->lost, 600, 700);
-	assert_true(next(d, 150 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 150 + PART, &k));
 	assert_int_equal(k.h.off, 100);
 	assert_int_equal(k.h.len, 150);
-	assert_true(next(d, 1000 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.h.off, 250);
 	assert_int_equal(k.h.len, 50);
-	assert_true(next(d, 1000 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.h.off, 600);
 	assert_int_equal(m->next, 1000);
-	assert_true(next(d, 1000 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.h.off, 1000);
 	assert_false(next(d, 1000, &k));
 }
@@ -272,24 +276,24 @@ static void pick__small_before_bulk(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 20000, 0, 'b');
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
 	hand_in(d, 3000, 0, 's');
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_SMALL);
 	assert_int_equal(g->lead, 1000);
 	g->lead = 65536;
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_SMALL);
 	assert_int_equal(g->lead, 66536);
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
 	assert_int_equal(g->lead, 65536);
 	g->lead = 500;
-	assert_true(next(d, 1020, &k));	/* the last small one */
+	assert_true(next(d, 1000 + PART, &k));	/* the last small one */
 	assert_int_equal(k.lane, TUX_LANE_SMALL);
 	g->lead = 500;
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
 	assert_int_equal(g->lead, 0);
 }
@@ -302,7 +306,7 @@ static void pick__no_lead_over_nobody(void **state)
 
 	d->a.c->msg->lead = 777;
 	hand_in(d, 100, 0, 's');
-	assert_true(next(d, 1020, &k));
+	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(d->a.c->msg->lead, 0);
 }
 
@@ -317,7 +321,7 @@ static void take__notes_the_fragment(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 300, 0, 'a');
-	assert_true(next(d, 200 + TUX_MESSAGE_HDR, &k));
+	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(g->sent_next, at + 1);
 	assert_int_equal(s->off, 0);
 	assert_int_equal(s->len, 200);

@@ -59,7 +59,9 @@ static void decode__malformed(void **state)
 		"00000000000000000000000000000000",	/* types */
 		"08000000000000000000000000000000",
 		"ff000000000000000000000000000000",
-		"02000000000000130000000000000000",	/* no header */
+		"020000000000000f0000000000000000",	/* no header */
+		"02000000000000070000000000000006",
+		"02000000000000130000000000000011",
 		"02000000000100010000000000000000",
 		"02000000000000200000000000000020",	/* a flag not known */
 		"07000000000000170000000000000000",	/* not 24 bytes */
@@ -85,6 +87,8 @@ static void decode__malformed(void **state)
 	(void)state;
 	for (i = 0; i < N_OF(bad); i++)
 		assert_int_equal(decode(&f, bad[i]), -EBADMSG);
+	assert_int_equal(decode(&f, "0200000000000010 0000000000000000"), 0);
+	assert_int_equal(decode(&f, "0200000000000008 0000000000000006"), 0);
 	assert_int_equal(decode(&f, "0100000000000005 fffffffffffffff8"), 0);
 	assert_int_equal(decode(&f, "0300000000000000 fffffffffffffffd"), 0);
 }

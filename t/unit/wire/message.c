@@ -11,13 +11,12 @@
 /* Fragments of messages, whole, first and neither, an empty message and one
  * that is cancelled; and ROOM. */
 static const char golden_messages[] =
-	"5478010100c5000001020304321435e000000009000000030000000000000064"
-	"00001000000000000206001900000007000001c0000000000000000500000000"
-	"68656c6c6f020900170000000200800000fffffffe0001117000000578616263"
-	"020b001500000003000000400000000100011170000000007802060014000000"
-	"0800000200000000000000000000000000021100140000000900000240000000"
-	"020000000c000000000a00001800100000000001000010000001000000000000"
-	"20ffffffc0";
+	"5478010100ad00000102030446b7467e00000009000000030000000000000064"
+	"00001000000000000206000d00000007000001c068656c6c6f02090017000000"
+	"0200800000fffffffe0001117000000578616263020b00150000000300000040"
+	"0000000100011170000000007802060008000000080000020002110014000000"
+	"0900000240000000020000000c000000000a0000180010000000000100001000"
+	"000100000000000020ffffffc0";
 
 /* What golden_messages says, but for its last record, ROOM. */
 static const struct tux_message_hdr is[] = {
@@ -60,7 +59,9 @@ static void golden__read(void **state)
 		assert_int_equal(tux_message_decode(&h, rec.flags, rec.body,
 						    rec.len), 0);
 		assert_true(same(&h, &is[i]));
-		assert_memory_equal(rec.body + TUX_MESSAGE_HDR, bytes[i],
+		assert_int_equal(rec.len - h.len,
+				 tux_message_hdr_len(rec.flags));
+		assert_memory_equal(rec.body + rec.len - h.len, bytes[i],
 				    h.len);
 	}
 	assert_int_equal(tux_reader_next(&r, &rec), 1);
@@ -77,15 +78,17 @@ static void golden__write(void **state)
 	uint8_t want[300], buf[300], *p;
 	struct tux_writer w;
 	unsigned i;
+	uint32_t hdr;
 	size_t len = test_hex(want, golden_messages);
 
 	(void)state;
 	tux_writer_init(&w, buf, sizeof(buf));
 	for (i = 0; i < N_OF(is); i++) {
+		hdr = tux_message_hdr_len(is[i].flags);
 		p = tux_writer_add(&w, TUX_REC_MESSAGE, is[i].flags,
-				   TUX_MESSAGE_HDR + is[i].len);
+				   hdr + is[i].len);
 		tux_message_encode(&is[i], p);
-		memcpy(p + TUX_MESSAGE_HDR, bytes[i], is[i].len);
+		memcpy(p + hdr, bytes[i], is[i].len);
 	}
 	tux_room_encode(room_is, tux_writer_add(&w, TUX_REC_ROOM, 0,
 						TUX_ROOM_LEN));
@@ -95,11 +98,12 @@ static void golden__write(void **state)
 
 static int decode(const struct tux_message_hdr *h)
 {
-	uint8_t p[TUX_MESSAGE_HDR];
+	uint8_t p[TUX_MESSAGE_HDR_MAX];
 	struct tux_message_hdr back;
 
 	tux_message_encode(h, p);
-	return tux_message_decode(&back, h->flags, p, sizeof(p) + h->len);
+	return tux_message_decode(&back, h->flags, p,
+				  tux_message_hdr_len(h->flags) + h->len);
 }
 
 static void decode__malformed(void **state)
@@ -107,9 +111,7 @@ static void decode__malformed(void **state)
 	static const struct tux_message_hdr bad[] = {
 		{ 0x26, 0, 0, 0, 5, 0, 5 },	/* a flag not known */
 		{ 0x06, 0, 1, 0, 5, 0, 5 },	/* not aligned */
-		{ 0x06, 0, 0, 1, 5, 0, 5 },	/* a number, but no order */
-		{ 0x06, 0, 0, 0, 5, 0, 4 },	/* ends that do not fit */
-		{ 0x02, 0, 0, 0, 5, 0, 5 },
+		{ 0x02, 0, 0, 0, 5, 0, 5 },	/* ends that do not fit */
 		{ 0x04, 0, 0, 0, 5, 0, 5 },
 		{ 0x02, 0, 0, 0, 9, 1, 5 },
 		{ 0x04, 0, 0, 0, 5, 1, 5 },	/* beyond the end */
@@ -122,20 +124,41 @@ static void decode__malformed(void **state)
 		{ 0x10, 0, 0, 0, 5, 0, 5 },	/* cancelled, with bytes */
 		{ 0x10, 0, 0, 0, 5, 1, 0 },
 		{ 0x12, 0, 0, 0, 5, 0, 0 },
+		{ 0x16, 0, 0, 0, 0, 0, 0 },
 	};
 	struct tux_message_hdr h;
-	uint8_t p[TUX_MESSAGE_HDR] = { 0 };
-	unsigned i;
+	uint8_t p[TUX_MESSAGE_HDR_MAX] = { 0 };
+	unsigned i, flags;
 
 	(void)state;
 	for (i = 0; i < N_OF(bad); i++)
 		assert_int_equal(decode(&bad[i]), -EBADMSG);
-	for (i = 0; i < sizeof(p); i++)
-		assert_int_equal(tux_message_decode(&h, 6, p, i), -EBADMSG);
+	/* Too short for its header, which its flags say. */
+	for (flags = 0; flags <= TUX_MESSAGE_FLAGS; flags++)
+		for (i = 0; i < tux_message_hdr_len(flags); i++)
+			assert_int_equal(tux_message_decode(&h, flags, p, i),
+					 -EBADMSG);
 	/* Flags of a frame have 64 bits. */
 	assert_int_equal(tux_message_decode(&h, 6 | UINT64_C(1) << 40, p,
 					    sizeof(p)), -EBADMSG);
 	assert_int_equal(tux_message_decode(&h, 6, p, sizeof(p)), 0);
+}
+
+static void hdr__as_long_as_its_flags_say(void **state)
+{
+	(void)state;
+	assert_int_equal(tux_message_hdr_len(0), 16);
+	assert_int_equal(tux_message_hdr_len(TUX_MESSAGE_FIRST), 16);
+	assert_int_equal(tux_message_hdr_len(TUX_MESSAGE_LAST), 16);
+	assert_int_equal(tux_message_hdr_len(TUX_MESSAGE_FIRST |
+					     TUX_MESSAGE_LAST), 8);
+	assert_int_equal(tux_message_hdr_len(TUX_MESSAGE_BULK |
+					     TUX_MESSAGE_ORDER |
+					     TUX_MESSAGE_FIRST |
+					     TUX_MESSAGE_LAST), 12);
+	assert_int_equal(tux_message_hdr_len(TUX_MESSAGE_ORDER |
+					     TUX_MESSAGE_CANCEL),
+			 TUX_MESSAGE_HDR_MAX);
 }
 
 static void room__malformed(void **state)
@@ -207,6 +230,7 @@ int main(void)
 		cmocka_unit_test(golden__read),
 		cmocka_unit_test(golden__write),
 		cmocka_unit_test(decode__malformed),
+		cmocka_unit_test(hdr__as_long_as_its_flags_say),
 		cmocka_unit_test(room__malformed),
 		cmocka_unit_test(lane__one_piece),
 		cmocka_unit_test(lane__takes_for_ever),

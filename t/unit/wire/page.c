@@ -124,10 +124,15 @@ static void say_message(struct page_text *t, uint64_t flags, const uint8_t *p,
 	struct tux_message_hdr h;
 
 	assert_int_equal(tux_message_decode(&h, flags, p, len), 0);
-	page_hex(t, "4 4 4");
-	page_put(t, "id %u, pos %u, order %u\n", h.id, h.pos, h.order);
-	page_hex(t, "4 4");
-	page_put(t, "total %u, offset %u\n", h.total, h.off);
+	page_hex(t, h.flags & TUX_MESSAGE_ORDER ? "4 4 4" : "4 4");
+	page_put(t, "id %u, pos %u", h.id, h.pos);
+	if (h.flags & TUX_MESSAGE_ORDER)
+		page_put(t, ", order %u", h.order);
+	page_put(t, "\n");
+	if (h.len < h.total || h.flags & TUX_MESSAGE_CANCEL) {
+		page_hex(t, "4 4");
+		page_put(t, "total %u, offset %u\n", h.total, h.off);
+	}
 	page_data(t, h.len);
 }
 
@@ -496,14 +501,15 @@ static void stream__bytes(void **state)
 static void add_message(struct tux_writer *w, struct tux_message_hdr *h,
 			const char *bytes)
 {
+	uint32_t hdr;
 	uint8_t *p;
 
 	if (!(h->flags & TUX_MESSAGE_CANCEL))
 		h->flags |= tux_message_ends(h);
-	p = tux_writer_add(w, TUX_REC_MESSAGE, h->flags,
-			   TUX_MESSAGE_HDR + h->len);
+	hdr = tux_message_hdr_len(h->flags);
+	p = tux_writer_add(w, TUX_REC_MESSAGE, h->flags, hdr + h->len);
 	tux_message_encode(h, p);
-	memcpy(p + TUX_MESSAGE_HDR, bytes, h->len);
+	memcpy(p + hdr, bytes, h->len);
 }
 
 static void message__of_each_lane_and_cancel(void **state)
@@ -608,7 +614,7 @@ static void frame__of_each_type(void **state)
 	at += frame(at, TUX_FRAME_DATA, 105, "627965");
 	at += frame(at, TUX_FRAME_MESSAGE,
 		    TUX_MESSAGE_ORDER | TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST,
-		    "00000003 000000c0 00000001 00000004 00000000 70696e67");
+		    "00000003 000000c0 00000001 70696e67");
 	at += frame(at, TUX_FRAME_ROOM, 0,
 		    "00020000 00000100 00020000 00100000 00000020 00100000");
 	at += frame(at, TUX_FRAME_SWITCH, 108, "");
