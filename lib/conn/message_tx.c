@@ -36,23 +36,24 @@ void tux_message_requeue(struct tux_messages *g, unsigned lane,
 
 /* ---- begin ---- */
 
-/* The note's words are the application's: they are read once, and checked. */
+/* The note's words are the application's: they are read once, and checked.  Of
+ * what *@m may have, most is room for fragments that few messages need. */
 static bool read_note(struct tux_messages *g, unsigned lane,
 		      struct tux_note *n, struct tux_msg_out *m)
 {
 	const struct tux_msgbox_tx *t = &g->box->tx[lane];
+	bool ordered = n->flags & TUX_MSG_ORDERED;
 
-	*m = (struct tux_msg_out){
-		.live = true,
-		.fresh = true,
-		.total = n->len,
-		.order = n->flags & TUX_MSG_ORDERED ? n->order : 0,
-		.at = n->at & (t->cap - 1),
-		.flags = (uint8_t)((n->flags & TUX_MSG_ORDERED ?
-				    TUX_MESSAGE_ORDER : 0) |
-				   (lane ? TUX_MESSAGE_BULK : 0)),
-	};
-	tux_list_init(&m->work);
+	m->total = n->len;
+	m->order = ordered ? n->order : 0;
+	m->at = n->at & (t->cap - 1);
+	m->flags = (uint8_t)((ordered ? TUX_MESSAGE_ORDER : 0) |
+			     (lane ? TUX_MESSAGE_BULK : 0));
+	m->next = 0;
+	m->fresh = true;
+	m->cancelled = m->cancel_due = false;
+	tux_frag_init(&m->acked);
+	tux_frag_init(&m->lost);
 	return m->at + m->total <= t->cap;
 }
 
@@ -71,19 +72,17 @@ static bool place(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
 	       m->pos + tux_lane_size(m->total) <= l->limit;
 }
 
-static void begin(struct tux_messages *g, unsigned lane,
-		  const struct tux_msg_out *m)
+static void begin(struct tux_messages *g, unsigned lane, struct tux_msg_out *m)
 {
 	struct tux_msg_lane_tx *l = &g->tx[lane];
-	struct tux_msg_out *o = tux_message_out(g, lane, l->next);
 
-	*o = *m;
-	tux_list_init(&o->work);
-	o->note = l->note++;
+	m->live = true;
+	m->note = l->note++;
 	l->next++;
-	l->pos = o->pos + tux_lane_size(o->total);
+	l->pos = m->pos + tux_lane_size(m->total);
 	l->open_n++;
-	tux_message_requeue(g, lane, o, false);
+	tux_list_init(&m->work);
+	tux_message_requeue(g, lane, m, false);
 }
 
 /* Begins the next message of the lane.  False: there is none, or no room. */
@@ -92,33 +91,33 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 	struct tux_messages *g = c->msg;
 	struct tux_msg_lane_tx *l = &g->tx[lane];
 	struct tux_note *n = tux_message_note(g, lane, l->note);
+	struct tux_msg_out *m = tux_message_out(g, lane, l->next);
 	uint32_t state = atomic_load(&n->state);
-	struct tux_msg_out m;
 
 	if (!l->cap || l->next - l->first == tux_lane_n(lane) ||
 	    l->note == atomic_load(&g->box->tx[lane].next) ||
 	    (state != TUX_NOTE_READY && state != TUX_NOTE_CANCEL))
 		return false;
-	if (!read_note(g, lane, n, &m) || m.total > l->cap / 2) {
-		m.cancelled = true;
+	if (!read_note(g, lane, n, m) || m->total > l->cap / 2) {
+		m->cancelled = true;
 		n->err = EMSGSIZE;
 	} else if (state == TUX_NOTE_CANCEL) {
-		m.cancelled = true;
+		m->cancelled = true;
 		n->err = ECANCELED;
 	}
 	/* The peer waits for the number of an ordered one. */
-	if (m.cancelled && !(m.flags & TUX_MESSAGE_ORDER)) {
+	if (m->cancelled && !(m->flags & TUX_MESSAGE_ORDER)) {
 		l->note++;
 		fail_note(c, n, (int)n->err);
 		return true;
 	}
-	if (m.cancelled) {
-		m.cancel_due = true;
-		m.total = 0;
+	if (m->cancelled) {
+		m->cancel_due = true;
+		m->total = 0;
 	}
-	if (!place(l, &m))
+	if (!place(l, m))
 		return false;
-	begin(g, lane, &m);
+	begin(g, lane, m);
 	return true;
 }
 
