@@ -15,8 +15,8 @@
 enum {
 	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
 	SHORT_US = 40,		/* the kernel's timers are not finer than that: */
-	SPIN_US = 500,		/* such slices are looked at without sleeping, */
-				/* until nobody has entered for so long */
+	SPIN_US = 500,		/* so long before a slice ends it is awake, as */
+				/* long as somebody has entered lately */
 	AGAIN = 4,		/* ticks that are not used come so often in a
 				 * slice, */
 	AGAIN_US = 5,		/* but not closer than this */
@@ -153,11 +153,15 @@ void tux_watch_wake(void)
 /* @quiet: for how long nobody has entered.  There may be nobody at all. */
 static void wait(const struct look *l, tux_tick quiet)
 {
+	tux_tick left = l->next - l->now;
+	tux_tick near = tux_tick_of(TUX_USEC(SHORT_US));
+
 	if (quiet > tux_tick_of(TUX_USEC(QUIET_US)) || l->slice == TUX_NEVER)
 		sleep_for_good();
-	else if (l->slice >= tux_tick_of(TUX_USEC(SHORT_US)) || watch.alone ||
-		 quiet > tux_tick_of(TUX_USEC(SPIN_US)))
-		rest(l->next - l->now);
+	else if (watch.alone || quiet > tux_tick_of(TUX_USEC(SPIN_US)))
+		rest(left);
+	else if (left > near)
+		rest(left - near);
 	else
 		relax();
 }

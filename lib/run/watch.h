@@ -4,8 +4,9 @@
  *
  * One for all network threads of the process.  A network thread says when it
  * enters a routine, and when that one's time is up, by a store; the watcher
- * looks at that when it is due, and sleeps until then.  When nobody has entered
- * for a while it sleeps for good, and the next who enters wakes it.
+ * looks at that when it is due.  It sleeps until shortly before, for the kernel
+ * wakes it late, and spins then if the same routine still runs.  When nobody has
+ * entered for a while it sleeps for good, and the next who enters wakes it.
  */
 #ifndef TUX_RUN_WATCH_H
 #define TUX_RUN_WATCH_H
