@@ -46,6 +46,15 @@ static void push_ready(struct tux_sched *s, struct tux_routine *r)
 	s->amidst_n += r->amidst;
 }
 
+/* Who left while it could have gone on stands behind what has come meanwhile,
+ * which the network thread has put into the FIFO since. */
+static void push_last(struct tux_sched *s)
+{
+	if (s->last)
+		push_ready(s, s->last);
+	s->last = NULL;
+}
+
 static void pull_ready(struct tux_sched *s, struct tux_routine *r)
 {
 	tux_list_remove(&r->node);
@@ -271,7 +280,7 @@ static void settle(struct tux_sched *s, struct tux_routine *r)
 		push_idle(s, r);
 		break;
 	case TUX_ROUTINE_READY:
-		push_ready(s, r);
+		s->last = r;
 		break;
 	case TUX_ROUTINE_ASLEEP:
 		break;
@@ -361,10 +370,12 @@ unsigned tux_sched_run(struct tux_sched *s)
 	board(s);
 	wake_sleepers(s);
 	take_woken(s);
+	push_last(s);
 	r = choose(s);
 	if (r)
 		slice(s, r);
-	return s->ready_n + (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
+	return s->ready_n + (s->last != NULL) +
+	       (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
 }
 
 static struct tux_routine *first_amidst(struct tux_sched *s)
@@ -396,6 +407,7 @@ void tux_sched_settle(struct tux_sched *s)
 
 	if (tux_here.left)
 		tux_sched_back(tux_here.left);
+	push_last(s);
 	if (!s->amidst_n)
 		return;
 	board(s);
@@ -404,6 +416,7 @@ void tux_sched_settle(struct tux_sched *s)
 
 		pull_ready(s, r);
 		slice(s, r);
+		push_last(s);
 		stuck = r->amidst && r->waits ? stuck + 1 : 0;
 	}
 	if (s->amidst_n) {

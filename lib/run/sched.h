@@ -11,7 +11,9 @@
  * One thread, "the network thread", calls tux_sched_run(), and between two
  * slices does what else it has to do, on its own stack.  All calls belong to
  * that thread, inside a routine or outside, unless a line says "any thread".
- * The FIFO holds tasks that have not begun and routines that can go on.
+ * The FIFO holds tasks that have not begun and routines that can go on; who was
+ * preempted, or has yielded, goes there when the next slice begins, behind the
+ * tasks that came during his own.
  */
 #ifndef TUX_RUN_SCHED_H
 #define TUX_RUN_SCHED_H

@@ -61,7 +61,8 @@ struct tux_sched {
 	void *net_stack;		/* its alternate stack, */
 	uint64_t mask;			/* and mask of signals, */
 	uint32_t mask_changes;		/* at that time of mask.c */
-	struct tux_list fresh, ready;	/* the FIFO, in two; by turn */
+	struct tux_list fresh, ready;	/* the FIFO, in two; by turn; */
+	struct tux_routine *last;	/* and who will be its last */
 	struct tux_list idle;
 	unsigned fresh_n, ready_n;
 	unsigned amidst_n;		/* of those that are ready */

@@ -198,6 +198,24 @@ static void yield__to_the_back(void **state)
 	tux_sched_free(s);
 }
 
+/* What the network thread finds after a slice came during it, or before. */
+static void yield__behind_what_came_meanwhile(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+
+	(void)state;
+	open_job(&a, s, 'a', say_twice);
+	open_job(&b, s, 'b', say_name);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 1);
+	tux_sched_put(s, &b.task);
+	assert_int_equal(tux_sched_run(s), 1);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "aba");
+	tux_sched_free(s);
+}
+
 static void sleep__in_the_order_of_waking(void **state)
 {
 	struct tux_sched *s = open_sched(0);
@@ -539,6 +557,7 @@ int main(void)
 		cmocka_unit_test(run__what_is_put_in_its_run_comes_last),
 		cmocka_unit_test(run__a_group_ends_with_the_slice),
 		cmocka_unit_test(yield__to_the_back),
+		cmocka_unit_test(yield__behind_what_came_meanwhile),
 		cmocka_unit_test(sleep__in_the_order_of_waking),
 		cmocka_unit_test(outside__nothing_happens),
 		cmocka_unit_test(block__until_another_thread_wakes_it),
