@@ -271,18 +271,26 @@ static void rest(struct tux_conn *c, tux_time now)
 	watch_news(c, now);
 }
 
+/* May there be something to send?  Most often an acknowledgment has come for all
+ * there was. */
+static bool any(const struct tux_conn *c)
+{
+	return c->todo || tux_conn_any_stream(c) ||
+	       (c->msg && tux_message_any(c));
+}
+
 /* A packet of a connection that is proved, or why there is none. */
 static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 			  size_t cap, bool *more, tux_time now)
 {
 	size_t most = cap < limit(c) ? cap : limit(c);
-	size_t len;
+	size_t len = 0;
 
-	if (open(c, now)) {
-		len = send_numbered(c, buf, before, most, now);
-	} else {
+	if (!open(c, now)) {
 		wait(c);
 		len = send_ack(c, buf, most, now);
+	} else if (any(c) || ack_due(c, now)) {
+		len = send_numbered(c, buf, before, most, now);
 	}
 	if (!len && probe_due(c, now)) {
 		*more = before;		/* it has a datagram of its own */
@@ -290,8 +298,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 			return 0;
 		len = send_probe(c, buf, cap, now);
 	}
-	*more = len && (c->todo || c->msg || tux_conn_any_stream(c) ||
-			probe_due(c, now));
+	*more = len && (any(c) || probe_due(c, now));
 	if (*more)
 		return len;
 	if (len)

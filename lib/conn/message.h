@@ -149,8 +149,10 @@ void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
 void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
 		      uint32_t off, void *dst, size_t len);
 
-/* Has a message that has begun something to send? */
+/* Has a message that has begun something to send?  Or is there one that has not
+ * begun? */
 bool tux_message_waits(const struct tux_conn *c);
+bool tux_message_any(const struct tux_conn *c);
 
 /* What END says. */
 void tux_message_tell_end(const struct tux_conn *c, uint8_t *p);

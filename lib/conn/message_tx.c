@@ -254,6 +254,19 @@ bool tux_message_waits(const struct tux_conn *c)
 	       !tux_list_empty(&c->msg->tx[TUX_LANE_BULK].work);
 }
 
+bool tux_message_any(const struct tux_conn *c)
+{
+	const struct tux_messages *g = c->msg;
+	unsigned i;
+
+	for (i = 0; i < TUX_LANES; i++) {
+		if (!tux_list_empty(&g->tx[i].work) ||
+		    g->tx[i].note != atomic_load(&g->box->tx[i].next))
+			return true;
+	}
+	return false;
+}
+
 void tux_message_tell_end(const struct tux_conn *c, uint8_t *p)
 {
 	tux_put32(p, (uint32_t)c->msg->tx[TUX_LANE_SMALL].next);

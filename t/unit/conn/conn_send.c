@@ -404,6 +404,36 @@ static void fits__message_whole(void **state)
 			 TUX_MESSAGE_HDR_MIN + 300);
 }
 
+/* Nobody is asked again who has sent all there was. */
+static void more__only_if_there_is_some(void **state)
+{
+	struct duo *d = *state;
+	struct tux_msg_lane_tx *l = &d->a.c->msg->tx[TUX_LANE_SMALL];
+	struct duo_pkt k;
+	bool more;
+
+	duo_send(&d->a, 100, 0, 'm');
+	duo_send(&d->a, 100, 0, 'n');
+	assert_true(next(&d->a, &k, 0, 1400, &more) > 0);
+	assert_int_equal(k.rec_n, 2);
+	assert_false(more);
+	/* What does not fit comes next, begun or not. */
+	duo_send(&d->a, 100, 0, 'o');
+	duo_send(&d->a, 1000, 0, 'p');
+	assert_true(next(&d->a, &k, 0, 72 + 112, &more) > 0);
+	assert_true(more);
+	assert_true(next(&d->a, &k, 0, 1400, &more) > 0);
+	assert_false(more);
+	l->ids = l->next + 1;
+	duo_send(&d->a, 100, 0, 'q');
+	duo_send(&d->a, 100, 0, 'r');
+	assert_true(next(&d->a, &k, 0, 1400, &more) > 0);
+	assert_int_equal(k.rec_n, 1);
+	assert_true(more);
+	assert_int_equal(next(&d->a, &k, 0, 1400, &more), 0);
+	assert_false(more);
+}
+
 /* Room for messages goes over Tux where TCP carries no frames of ours. */
 static void fits__room_beside_tcp(void **state)
 {
@@ -562,6 +592,7 @@ int main(void)
 		T(fits__whole_or_not_at_all, duo_setup_switched),
 		T(fits__with_ranges, duo_setup_switched),
 		T(fits__message_whole, duo_setup_messages),
+		T(more__only_if_there_is_some, duo_setup_messages),
 		T(fits__room_beside_tcp, duo_setup_messages),
 		T(probe__alone_and_behind_others, duo_setup_switched),
 		T(probe__bounded, duo_setup_switched),
