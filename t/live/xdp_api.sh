@@ -11,7 +11,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 peer=$build/t/live/api_peer
-bytes=20000000
+bytes=100000000
 need "$peer" ip nsenter
 privilege "$@"
 setup
