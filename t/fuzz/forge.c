@@ -91,12 +91,16 @@ static void next_fragment(struct forge *f, struct fuzz_in *in,
 		h->len = 0;
 }
 
+/* What says that it is all of a message says no offset: it is read as 0. */
 static void put_fragment(const struct forge *f, uint8_t *p,
 			 const struct tux_message_hdr *h)
 {
+	uint32_t whole = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
+	uint32_t off = (h->flags & whole) == whole ? 0 : h->off;
+
 	tux_message_encode(h, p);
 	fuzz_message_fill(f->to->w, !f->to->side, tux_message_lane(h), h->id,
-			  h->off, p + tux_message_hdr_len(h->flags), h->len);
+			  off, p + tux_message_hdr_len(h->flags), h->len);
 }
 
 static void put_room(const struct forge *f, struct fuzz_in *in, uint8_t *p)
