@@ -226,6 +226,10 @@ static void mask_step(struct hand *h)
 	uint64_t before = h->n;
 	sigset_t set, old;
 
+	/* Who is preempted has a mask in his frame; who yields finds what there
+	 * is, which is not to be that of another who has yielded. */
+	if (hand_below(h, 4) == 0)
+		tux_sched_yield();
 	must(!blocked());
 	on = h;
 	sigemptyset(&set);
