@@ -14,9 +14,9 @@
 
 enum {
 	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
-	SHORT_US = 40,		/* the kernel's timers are not finer than that: */
-	SPIN_US = 500,		/* so long before a slice ends it is awake, as */
-				/* long as somebody has entered lately */
+	SHORT_US = 40,		/* the kernel's timers are not finer than that: so
+				 * long before a slice ends it is awake, */
+	SPIN_US = 500,		/* until nobody has entered for so long */
 	AGAIN = 4,		/* ticks that are not used come so often in a
 				 * slice, */
 	AGAIN_US = 5,		/* but not closer than this */

@@ -21,11 +21,6 @@ uint8_t tux_message_ends(const struct tux_message_hdr *h)
 	return ends;
 }
 
-static bool is_whole(const struct tux_message_hdr *h)
-{
-	return (h->flags & ENDS) == ENDS;
-}
-
 /* Is it a piece of its message, and not an empty one of a longer? */
 static bool place_ok(const struct tux_message_hdr *h)
 {
@@ -56,7 +51,7 @@ int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 		h->order = tux_get32(p);
 		p += 4;
 	}
-	if (is_whole(h)) {
+	if (tux_message_whole(h->flags)) {
 		h->total = h->len;
 	} else {
 		h->total = tux_get32(p);
@@ -74,7 +69,7 @@ void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p)
 		tux_put32(p, h->order);
 		p += 4;
 	}
-	if (!is_whole(h)) {
+	if (!tux_message_whole(h->flags)) {
 		tux_put32(p, h->total);
 		tux_put32(p + 4, h->off);
 	}

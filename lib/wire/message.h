@@ -25,13 +25,17 @@ struct tux_message_hdr {	/* of one fragment */
 	uint32_t off, len;	/* of the fragment */
 };
 
+/* Is a fragment with these flags all of its message? */
+static inline bool tux_message_whole(unsigned flags)
+{
+	return flags & TUX_MESSAGE_FIRST && flags & TUX_MESSAGE_LAST;
+}
+
 /* How many bytes go before the fragment's own if its flags are @flags. */
 static inline uint32_t tux_message_hdr_len(unsigned flags)
 {
-	unsigned whole = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
-
 	return TUX_MESSAGE_HDR_MIN + (flags & TUX_MESSAGE_ORDER ? 4 : 0) +
-	       ((flags & whole) == whole ? 0 : 8);
+	       (tux_message_whole(flags) ? 0 : 8);
 }
 
 /* The body of @len bytes at @p, behind a record or frame with @flags, into *@h.

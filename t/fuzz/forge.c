@@ -95,8 +95,7 @@ static void next_fragment(struct forge *f, struct fuzz_in *in,
 static void put_fragment(const struct forge *f, uint8_t *p,
 			 const struct tux_message_hdr *h)
 {
-	uint32_t whole = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
-	uint32_t off = (h->flags & whole) == whole ? 0 : h->off;
+	uint32_t off = tux_message_whole(h->flags) ? 0 : h->off;
 
 	tux_message_encode(h, p);
 	fuzz_message_fill(f->to->w, !f->to->side, tux_message_lane(h), h->id,
