@@ -165,7 +165,7 @@ static bool add_content(struct tux_conn *c, struct tux_writer *w,
 /* News of room rides where a packet leaves anyway and has room to spare. */
 static uint32_t add_news(struct tux_conn *c, struct tux_writer *w)
 {
-	if (!c->msg || !c->msg->room_news || !room_here(c) ||
+	if (!c->msg || !tux_message_room_news(c) || !room_here(c) ||
 	    tux_writer_room(w) < TUX_ROOM_LEN)
 		return 0;
 	tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));

@@ -100,7 +100,6 @@ struct tux_messages {
 	int32_t lead;			/* small bytes beyond bulk */
 	bool ended;			/* nothing more will be begun */
 	bool fin;			/* the peer has told its last ids */
-	bool room_news;			/* ROOM would say something of use */
 	struct tux_msg_sent sent[TUX_MSG_SENT];
 	uint16_t wait[TUX_MSG_IN];	/* by order, complete: slot + 1 */
 	struct tux_msg_out out[TUX_MSG_N];
@@ -226,6 +225,9 @@ void tux_message_no_more(struct tux_conn *c);
 int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len);
 /* With END: is every message here? */
 bool tux_messages_all_here(const struct tux_messages *g);
+/* Would ROOM say enough to be worth its bytes in a packet that leaves anyway? */
+bool tux_message_room_news(const struct tux_conn *c);
+
 /* What ROOM says now. */
 void tux_message_tell_room(struct tux_conn *c, uint8_t *p);
 

@@ -325,6 +325,12 @@ static bool due(const struct tux_messages *g, unsigned lane)
 		l->tail != l->told_tail);
 }
 
+bool tux_message_room_news(const struct tux_conn *c)
+{
+	return freed(c->msg, TUX_LANE_SMALL, TELL) ||
+	       freed(c->msg, TUX_LANE_BULK, TELL);
+}
+
 void tux_message_released(struct tux_conn *c)
 {
 	struct tux_messages *g = c->msg;
@@ -332,7 +338,6 @@ void tux_message_released(struct tux_conn *c)
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		free_lane(g, lane);
-		g->room_news |= freed(g, lane, TELL);
 		if (due(g, lane)) {
 			tux_conn_do(c, TUX_DO_ROOM);
 			tux_conn_tcp(c);
@@ -345,7 +350,6 @@ void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
 	struct tux_room room[TUX_LANES];
 	unsigned i;
 
-	c->msg->room_news = false;
 	for (i = 0; i < TUX_LANES; i++) {
 		struct tux_msgbox_rx *b = &c->msg->box->rx[i];
 		struct tux_msg_lane_rx *l = &c->msg->rx[i];

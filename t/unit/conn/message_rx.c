@@ -333,7 +333,7 @@ static unsigned until_told(struct duo *d, uint8_t flags, uint32_t size)
 		duo_ring(&d->b, TUX_RING_MESSAGE);
 		n++;
 		/* Half of what must be told is told with what leaves anyway. */
-		if (!news && d->b.c->msg->room_news)
+		if (!news && tux_message_room_news(d->b.c))
 			news = n;
 	} while (!(d->b.c->todo & TUX_DO_ROOM) && n < 1000);
 	assert_int_equal(2 * news, n);
