@@ -148,6 +148,13 @@ void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
 void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
 		      uint32_t off, void *dst, size_t len);
 
+/* Are there messages of the lane that have not begun? */
+static inline bool tux_message_unbegun(const struct tux_messages *g,
+				       unsigned lane)
+{
+	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
+}
+
 /* Has a message that has begun something to send?  Or is there one that has not
  * begun? */
 bool tux_message_waits(const struct tux_conn *c);

@@ -32,11 +32,6 @@ void tux_messages_free(const struct tux_mem *mem, struct tux_messages *g)
 	tux_mem_free(mem, g);
 }
 
-static bool waits(const struct tux_messages *g, unsigned lane)
-{
-	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
-}
-
 bool tux_messages_idle(const struct tux_conn *c)
 {
 	const struct tux_messages *g = c->msg;
@@ -44,7 +39,7 @@ bool tux_messages_idle(const struct tux_conn *c)
 
 	for (i = 0; g && i < TUX_LANES; i++) {
 		if (g->tx[i].first != g->tx[i].next ||
-		    (!g->ended && waits(g, i)))
+		    (!g->ended && tux_message_unbegun(g, i)))
 			return false;
 	}
 	return true;

@@ -95,7 +95,7 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 	uint32_t state = atomic_load(&n->state);
 
 	if (!l->cap || l->next - l->first == tux_lane_n(lane) ||
-	    l->note == atomic_load(&g->box->tx[lane].next) ||
+	    !tux_message_unbegun(g, lane) ||
 	    (state != TUX_NOTE_READY && state != TUX_NOTE_CANCEL))
 		return false;
 	if (!read_note(g, lane, n, m) || m->total > l->cap / 2) {
@@ -256,15 +256,9 @@ bool tux_message_waits(const struct tux_conn *c)
 
 bool tux_message_any(const struct tux_conn *c)
 {
-	const struct tux_messages *g = c->msg;
-	unsigned i;
-
-	for (i = 0; i < TUX_LANES; i++) {
-		if (!tux_list_empty(&g->tx[i].work) ||
-		    g->tx[i].note != atomic_load(&g->box->tx[i].next))
-			return true;
-	}
-	return false;
+	return tux_message_waits(c) ||
+	       tux_message_unbegun(c->msg, TUX_LANE_SMALL) ||
+	       tux_message_unbegun(c->msg, TUX_LANE_BULK);
 }
 
 void tux_message_tell_end(const struct tux_conn *c, uint8_t *p)
