@@ -63,7 +63,7 @@ static void count(struct flow *f, tux_time sent)
 
 static void ring(struct sim_end *e)
 {
-	atomic_fetch_or(&e->dx->rung, TUX_RING_MESSAGE);
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_MESSAGE);
 	sim_host_bell(e);
 }
 

@@ -241,7 +241,7 @@ static void ring(struct twin *t, struct twin_end *e)
 	if (!atomic_load_explicit(&e->dx->rung, memory_order_relaxed))
 		return;
 	bits = atomic_exchange(&e->dx->rung, 0);
-	tux_conn_rung(e->c, bits & ~(uint32_t)TUX_RING_QUEUED, t->now);
+	tux_conn_rung(e->c, bits & ~(uint32_t)TUX_DOORBELL_QUEUED, t->now);
 }
 
 ssize_t twin_write(struct twin *t, struct twin_end *e, const void *p,

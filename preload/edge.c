@@ -24,7 +24,7 @@ static uint64_t left(struct sock *s)
 
 	if (!claimed(s))
 		return 0;
-	if (atomic_load(&d->tx.state) == TUX_TX_RING)
+	if (atomic_load(&d->tx.state) == TUX_TX_SWITCHED)
 		return tux_pipe_tail(&d->txp);
 	if (path_lock_tx(s)) {
 		n = d->tx.off;
@@ -58,7 +58,7 @@ static bool arrived(uint64_t *last, const struct tux_duplex *d)
 
 static bool new_bytes(struct edge *e, const struct tux_duplex *d)
 {
-	if (atomic_load(&d->rx.state) == TUX_RX_RING)
+	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
 		return arrived(&e->rx, d);
 	return true;		/* left over where the ring is not in use */
 }

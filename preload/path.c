@@ -87,9 +87,9 @@ void path_notice(struct sock *s)
 {
 	unsigned p = 0;
 
-	if (s->dx->rx.state == TUX_RX_RING)
+	if (s->dx->rx.state == TUX_RX_SWITCHED)
 		p |= TUX_RX_ON_RING;
-	if (s->dx->tx.state == TUX_TX_RING)
+	if (s->dx->tx.state == TUX_TX_SWITCHED)
 		p |= TUX_TX_ON_RING;
 	if (p != s->path)
 		sock_ready(s);
@@ -150,7 +150,7 @@ int path_readable(struct sock *s, int fd)
 	int n = 0;
 	int r;
 
-	if (d->rx.state == TUX_RX_RING)
+	if (d->rx.state == TUX_RX_SWITCHED)
 		return (int)tux_duplex_readable(d);
 	r = (int)TUX_SYS(SYS_ioctl, fd, FIONREAD, &n, 0, 0, 0);
 	if (r < 0)
@@ -158,7 +158,7 @@ int path_readable(struct sock *s, int fd)
 	if (!path_lock_rx(s))
 		return n;
 	/* It may have switched meanwhile. */
-	if (d->rx.state == TUX_RX_RING)
+	if (d->rx.state == TUX_RX_SWITCHED)
 		n = 0;
 	n = (int)readable_both(d, (uint64_t)n);
 	path_unlock_rx(s);
@@ -172,7 +172,7 @@ int path_unsent(struct sock *s, int fd)
 
 	if (r < 0)
 		return r;
-	if (s->dx->tx.state == TUX_TX_RING)
+	if (s->dx->tx.state == TUX_TX_SWITCHED)
 		return (int)tux_pipe_len(&s->dx->txp);
 	return n;
 }

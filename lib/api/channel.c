@@ -186,7 +186,7 @@ void tux_end_flush(struct tux_end *e, bool now)
 					     memory_order_relaxed);
 
 	/* Not in the bell, or in it and in a hurry. */
-	if (rung && (now || !(rung & TUX_RING_QUEUED)))
+	if (rung && (now || !(rung & TUX_DOORBELL_QUEUED)))
 		tux_end_ring(e, 0, now);
 }
 
@@ -212,7 +212,7 @@ void tux_end_close(struct tux_end *e, bool abort)
 	tux_end_set_fd(e, -1);
 	if (!abort)
 		shut(e->dx);
-	tux_end_ring(e, abort ? TUX_RING_ABORT : TUX_RING_CLOSE, false);
+	tux_end_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE, false);
 }
 
 void tux_end_free(struct tux_end *e)
@@ -257,7 +257,7 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 
 	if (s->forked)
 		return -EBUSY;
-	tux_end_ring(e, TUX_RING_RAW, true);
+	tux_end_ring(e, TUX_DOORBELL_RAW, true);
 	for (;;) {
 		if (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp))
 			return 0;

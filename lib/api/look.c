@@ -51,9 +51,9 @@ static void look_at_end(const struct tux_connection *c,
 	const struct tux_end *e = c->end;
 	const struct tux_conn_stats *s = tux_end_stats(e);
 
-	if (atomic_load(&c->dx->tx.state) >= TUX_TX_RING)
+	if (atomic_load(&c->dx->tx.state) >= TUX_TX_SWITCHED)
 		st->tcp_tx = s->tcp_tx;
-	if (atomic_load(&c->dx->rx.state) >= TUX_RX_RING)
+	if (atomic_load(&c->dx->rx.state) >= TUX_RX_SWITCHED)
 		st->tcp_rx = s->tcp_rx;
 	st->frame_tx = s->frame_tx;
 	st->frame_rx = s->frame_rx;

@@ -32,7 +32,7 @@ void tux_post_commit(struct tux_end *e, uint64_t ref, bool now)
 	tux_latch_take(&e->dx->tx.latch);
 	tux_msgbox_commit(e->box, ref);
 	tux_latch_drop(&e->dx->tx.latch);
-	tux_end_ring(e, TUX_RING_MESSAGE, now);
+	tux_end_ring(e, TUX_DOORBELL_MESSAGE, now);
 }
 
 static uint64_t sum(const struct iovec *iov, int n)
@@ -54,7 +54,7 @@ static int send_small(struct tux_end *e, const struct iovec *iov, int n,
 	err = tux_msgbox_send(e->box, iov, n, flags, is_shut(e), ref);
 	tux_latch_drop(&e->dx->tx.latch);
 	if (!err)
-		tux_end_ring(e, TUX_RING_MESSAGE, now);
+		tux_end_ring(e, TUX_DOORBELL_MESSAGE, now);
 	return err;
 }
 
@@ -95,7 +95,7 @@ bool tux_post_cancel(struct tux_end *e, uint64_t ref)
 	open = tux_msgbox_cancel(e->box, ref);
 	tux_latch_drop(&e->dx->tx.latch);
 	if (open)
-		tux_end_ring(e, TUX_RING_MESSAGE, false);
+		tux_end_ring(e, TUX_DOORBELL_MESSAGE, false);
 	return open;
 }
 
@@ -162,5 +162,5 @@ void tux_post_release(struct tux_end *e, const struct tux_msg *m, unsigned n)
 	for (i = 0; i < n; i++)
 		ring |= tux_msgbox_release(e->box, &m[i]);
 	if (ring)
-		tux_end_ring(e, TUX_RING_MESSAGE, false);
+		tux_end_ring(e, TUX_DOORBELL_MESSAGE, false);
 }

@@ -171,7 +171,7 @@ static size_t readable(const struct tux_connection *c)
 
 	if (!c->end)
 		return in_tcp(c);
-	if (atomic_load(&d->rx.state) == TUX_RX_RING)
+	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
 		return tux_duplex_readable(d);
 	n = in_tcp(c);
 	if (atomic_load(&d->rx.state) != TUX_RX_ARMED)
@@ -218,7 +218,7 @@ void tux_flat_discard(struct tux_connection *c)
 	ssize_t end = -EAGAIN;
 	unsigned i;
 
-	if (c->end && atomic_load(&c->dx->rx.state) == TUX_RX_RING)
+	if (c->end && atomic_load(&c->dx->rx.state) == TUX_RX_SWITCHED)
 		return;
 	tux_latch_take(latch);
 	for (i = 0; i < DISCARDS; i++)

@@ -177,7 +177,7 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 	if (!c->tx.raw_wanted || c->tx.path != TUX_PATH_TCP || c->out.busy ||
 	    c->out.raw || c->out.marker ||
 	    c->out.off < tux_pipe_head(&c->dx->txp) ||
-	    tux_conn_tx_state(c) != TUX_TX_RING || !tux_messages_idle(c))
+	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
 		tux_conn_retry(c, now);

@@ -193,7 +193,7 @@ static bool tx_done(struct tux_conn *c)
 		/* ROOM for the peer's messages may have to go in frames. */
 		if (c->msg && c->peer_messages && !c->closed && !rx_done(c))
 			return false;
-	} else if (!c->closed || tux_conn_tx_state(c) == TUX_TX_RING ||
+	} else if (!c->closed || tux_conn_tx_state(c) == TUX_TX_SWITCHED ||
 		   !tux_messages_idle(c)) {
 		return false;
 	}
@@ -273,7 +273,7 @@ static void on_tx(struct tux_conn *c, tux_time now)
 	if (c->tx.path == TUX_PATH_NONE)
 		return;
 	if (c->tx.buf.end == UINT64_MAX && atomic_load(&c->dx->tx.shut) &&
-	    tux_conn_tx_state(c) == TUX_TX_RING && tux_messages_idle(c)) {
+	    tux_conn_tx_state(c) == TUX_TX_SWITCHED && tux_messages_idle(c)) {
 		tux_sendbuf_finish(&c->tx.buf, tux_pipe_head(&c->dx->txp));
 		c->out.fin = true;
 		tux_conn_tcp(c);
@@ -310,27 +310,27 @@ void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 {
 	if (c->gone)
 		return;
-	if (bits & TUX_RING_TOUCH)
+	if (bits & TUX_DOORBELL_TOUCH)
 		tux_hello_touch(c, now);
-	if (bits & TUX_RING_ABORT) {
+	if (bits & TUX_DOORBELL_ABORT) {
 		on_close(c, true, now);
 		return;
 	}
-	if (bits & TUX_RING_CLOSE)
+	if (bits & TUX_DOORBELL_CLOSE)
 		atomic_store(&c->dx->tx.shut, 1);
 	if (c->phase == TUX_PHASE_PROVED) {
-		if (bits & (TUX_RING_TX | TUX_RING_MESSAGE))
+		if (bits & (TUX_DOORBELL_TX | TUX_DOORBELL_MESSAGE))
 			tux_back_early(c, now);
-		if (bits & (TUX_RING_TX | TUX_RING_TOUCH | TUX_RING_CLOSE))
+		if (bits & (TUX_DOORBELL_TX | TUX_DOORBELL_TOUCH | TUX_DOORBELL_CLOSE))
 			on_tx(c, now);
-		if (bits & (TUX_RING_RX | TUX_RING_TOUCH | TUX_RING_CLOSE))
+		if (bits & (TUX_DOORBELL_RX | TUX_DOORBELL_TOUCH | TUX_DOORBELL_CLOSE))
 			on_rx(c, now);
 	}
-	if (bits & TUX_RING_RAW)
+	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, TUX_REASON_PINNED, now);
-	if (bits & TUX_RING_CLOSE)
+	if (bits & TUX_DOORBELL_CLOSE)
 		on_close(c, false, now);
-	if (bits & (TUX_RING_MESSAGE | TUX_RING_CLOSE))
+	if (bits & (TUX_DOORBELL_MESSAGE | TUX_DOORBELL_CLOSE))
 		tux_messages_rung(c);
 	tux_conn_arm_timer(c);
 }

@@ -410,7 +410,7 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
 	c->rx.tcp_err = err;
 	if (c->reset_at != TUX_NEVER) {
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
-	} else if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_RING &&
+	} else if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_SWITCHED &&
 		   !tux_conn_said_all(c)) {
 		tux_conn_trace(c, TUX_TRACE_PEER_DIED, 0, 0, 0);
 		atomic_store(&c->dx->tx.mute, !err && !tux_conn_tx_plain(c) &&

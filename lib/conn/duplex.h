@@ -31,27 +31,27 @@ enum tux_tx_state {
 	TUX_TX_PLAIN,		/* on TCP; nothing announced, or void */
 	TUX_TX_ANNOUNCED,	/* on TCP; (gen, at) announced */
 	TUX_TX_ACKED,		/* on TCP up to `at`, where it commits */
-	TUX_TX_RING,		/* committed: through the ring */
+	TUX_TX_SWITCHED,		/* committed: through the ring */
 	TUX_TX_RAW,		/* on TCP for good */
 };
 
 enum tux_rx_state {
 	TUX_RX_PLAIN,		/* from TCP */
 	TUX_RX_ARMED,		/* from TCP up to `at`, then the marker or not */
-	TUX_RX_RING,		/* from the ring */
+	TUX_RX_SWITCHED,		/* from the ring */
 	TUX_RX_RAW,		/* from the ring until it is empty, then TCP */
 };
 
 /* Why the loop should look at a connection: bits in dx->rung. */
 enum {
-	TUX_RING_TX = 0x01,	/* bytes in the tx ring, or its end */
-	TUX_RING_RX = 0x02,	/* room in the rx ring, or rx has switched */
-	TUX_RING_TOUCH = 0x04,	/* plain I/O while the path is not proved */
-	TUX_RING_CLOSE = 0x08,	/* the application is done with it */
-	TUX_RING_ABORT = 0x10,	/* ... and wants a reset (SO_LINGER of 0) */
-	TUX_RING_RAW = 0x20,	/* the application wants plain TCP for good */
-	TUX_RING_MESSAGE = 0x40,	/* messages: to send, cancelled, released */
-	TUX_RING_QUEUED = 0x80000000u,	/* its index is in the loop's bell */
+	TUX_DOORBELL_TX = 0x01,	/* bytes in the tx ring, or its end */
+	TUX_DOORBELL_RX = 0x02,	/* room in the rx ring, or rx has switched */
+	TUX_DOORBELL_TOUCH = 0x04,	/* plain I/O while the path is not proved */
+	TUX_DOORBELL_CLOSE = 0x08,	/* the application is done with it */
+	TUX_DOORBELL_ABORT = 0x10,	/* ... and wants a reset (SO_LINGER of 0) */
+	TUX_DOORBELL_RAW = 0x20,	/* the application wants plain TCP for good */
+	TUX_DOORBELL_MESSAGE = 0x40,	/* messages: to send, cancelled, released */
+	TUX_DOORBELL_QUEUED = 0x80000000u,	/* its index is in the loop's bell */
 };
 
 struct tux_duplex_tx {
@@ -113,7 +113,7 @@ struct tux_tcp {
 size_t tux_duplex_size(uint32_t cap);
 
 /* Sets up @d in zeroed memory of that size: both directions plain.  The first
- * few plain reads and writes ring TUX_RING_TOUCH. */
+ * few plain reads and writes ring TUX_DOORBELL_TOUCH. */
 void tux_duplex_init(struct tux_duplex *d, uint32_t cap);
 
 /* ---- the application's side; the caller holds that direction's latch ---- */
@@ -170,8 +170,8 @@ int tux_duplex_pin(struct tux_duplex *d);
  * the loop's bell (it is not there yet). */
 static inline bool tux_duplex_rings(struct tux_duplex *d, uint32_t bits)
 {
-	return !(atomic_fetch_or(&d->rung, bits | TUX_RING_QUEUED) &
-		 TUX_RING_QUEUED);
+	return !(atomic_fetch_or(&d->rung, bits | TUX_DOORBELL_QUEUED) &
+		 TUX_DOORBELL_QUEUED);
 }
 
 /* ---- the loop's side, once the application has closed ------------------ */

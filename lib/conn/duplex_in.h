@@ -56,7 +56,7 @@ static inline void touch(struct tux_duplex *d)
 	if (!n)
 		return;
 	atomic_store_explicit(&d->touches, n - 1, memory_order_relaxed);
-	atomic_fetch_or(&d->rung, TUX_RING_TOUCH);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
 static inline ssize_t take_error(struct tux_duplex *d)

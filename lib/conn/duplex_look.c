@@ -33,7 +33,7 @@ void tux_duplex_init(struct tux_duplex *d, uint32_t cap)
 
 uint32_t tux_duplex_readable(const struct tux_duplex *d)
 {
-	uint32_t ring = load8(&d->rx.state) >= TUX_RX_RING ?
+	uint32_t ring = load8(&d->rx.state) >= TUX_RX_SWITCHED ?
 			tux_pipe_len(&d->rxp) : 0;
 
 	return ring + load8(&d->rx.spill_len);
@@ -45,7 +45,7 @@ static unsigned poll_rx(const struct tux_duplex *d, bool err)
 	bool eof = load8(&d->rx.eof);
 	unsigned can = 0;
 
-	if (state == TUX_RX_RING) {
+	if (state == TUX_RX_SWITCHED) {
 		can |= TUX_RX_ON_RING;
 		if (eof)
 			can |= TUX_IS_EOF;
@@ -67,7 +67,7 @@ static unsigned poll_tx(const struct tux_duplex *d, bool err)
 {
 	unsigned can = 0;
 
-	if (load8(&d->tx.state) != TUX_TX_RING)
+	if (load8(&d->tx.state) != TUX_TX_SWITCHED)
 		return 0;
 	can |= TUX_TX_ON_RING;
 	if (err || load8(&d->tx.shut))

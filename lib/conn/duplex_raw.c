@@ -41,7 +41,7 @@ int tux_duplex_pin(struct tux_duplex *d)
 
 	tux_duplex_withdraw(d);
 	tx = load8(&d->tx.state);
-	if (tx == TUX_TX_RING || tx == TUX_TX_RAW || rx != TUX_RX_PLAIN ||
+	if (tx == TUX_TX_SWITCHED || tx == TUX_TX_RAW || rx != TUX_RX_PLAIN ||
 	    load8(&d->rx.spill_len))
 		return -EBUSY;
 	d->tx.pinned = d->rx.pinned = 1;

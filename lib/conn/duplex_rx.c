@@ -32,7 +32,7 @@ static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 		tux_pipe_consume(p, tail + at);
 		if (tail + at >= atomic_load_explicit(&d->wake_at,
 						      memory_order_relaxed))
-			atomic_fetch_or(&d->rung, TUX_RING_RX);
+			atomic_fetch_or(&d->rung, TUX_DOORBELL_RX);
 	}
 	return (ssize_t)at;
 }
@@ -75,8 +75,8 @@ static void switch_rx(struct tux_duplex *d)
 {
 	d->rx.marker_left = (uint8_t)(TUX_MARKER_LEN - d->rx.held);
 	d->rx.held = 0;
-	store8(&d->rx.state, TUX_RX_RING);
-	atomic_fetch_or(&d->rung, TUX_RING_RX);
+	store8(&d->rx.state, TUX_RX_SWITCHED);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_RX);
 }
 
 /* The generation is void.  What was held as the beginning of its marker is
@@ -121,7 +121,7 @@ bool tux_duplex_prove(struct tux_duplex *d)
 
 	if (load8(&r->state) == TUX_RX_ARMED && r->off == r->at)
 		switch_rx(d);
-	return load8(&r->state) == TUX_RX_RING;
+	return load8(&r->state) == TUX_RX_SWITCHED;
 }
 
 /*
@@ -213,7 +213,7 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 	switch (load8(&d->rx.state)) {
 	case TUX_RX_ARMED:
 		return read_armed(d, iov, n, peek, tcp);
-	case TUX_RX_RING:
+	case TUX_RX_SWITCHED:
 		return read_ring_or_why(d, iov, n, peek);
 	case TUX_RX_RAW:
 		if (tux_pipe_len(&d->rxp))
@@ -236,7 +236,7 @@ bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 		if (k < 0)		/* TCP tells it once; keep it */
 			atomic_store(&d->err, (uint32_t)-k);
 	}
-	if (load8(&d->rx.state) == TUX_RX_RING)
+	if (load8(&d->rx.state) == TUX_RX_SWITCHED)
 		return tux_duplex_poll(d) & TUX_CAN_READ;
 	return true;
 }
@@ -253,7 +253,7 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 		return false;
 	if (gen == r->gen)		/* our answer may have been lost */
 		return state != TUX_RX_PLAIN || r->at == TUX_NOWHERE;
-	if (state == TUX_RX_RING || (int32_t)(gen - r->gen) < 0)
+	if (state == TUX_RX_SWITCHED || (int32_t)(gen - r->gen) < 0)
 		return false;
 	/* A newer one makes the older void, even if it is void itself. */
 	if (state == TUX_RX_ARMED)

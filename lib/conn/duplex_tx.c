@@ -46,8 +46,8 @@ void tux_duplex_committed(struct tux_duplex *d, size_t n)
 	tux_pipe_reset(&d->txp, t->off);
 	t->doubt = 0;
 	store8(&t->marker_left, (uint8_t)(TUX_MARKER_LEN - n));
-	store8(&t->state, TUX_TX_RING);
-	atomic_fetch_or(&d->rung, TUX_RING_TX);
+	store8(&t->state, TUX_TX_SWITCHED);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 }
 
 static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
@@ -73,7 +73,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	if (!at)
 		return -EAGAIN;
 	tux_pipe_publish(p, head + at);
-	atomic_fetch_or(&d->rung, TUX_RING_TX);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 	return (ssize_t)at;
 }
 
@@ -162,7 +162,7 @@ static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 			return k;
 		done = (uint64_t)k;
 		if (t->off == t->at)
-			atomic_fetch_or(&d->rung, TUX_RING_TX);
+			atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 		if (t->off < t->at || done == len)
 			return k;
 	}
@@ -170,7 +170,7 @@ static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 		k = write_commit(d, iov, n, done, tcp);
 	} else {
 		store8(&t->state, TUX_TX_PLAIN);
-		atomic_fetch_or(&d->rung, TUX_RING_TX);
+		atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 		k = write_plain(d, iov, n, done, tcp);
 	}
 	return done && k < 0 ? (ssize_t)done : (ssize_t)done + k;
@@ -186,7 +186,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 		store8(&d->tx.mute, 0);
 		return (ssize_t)iov_len(iov, n);
 	}
-	err = state == TUX_TX_RING ? take_error(d) : 0;
+	err = state == TUX_TX_SWITCHED ? take_error(d) : 0;
 	if (err)
 		return err;
 	if (load8(&d->tx.shut))
@@ -195,7 +195,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 	case TUX_TX_ANNOUNCED:
 	case TUX_TX_ACKED:
 		return write_open(d, iov, n, tcp);
-	case TUX_TX_RING:
+	case TUX_TX_SWITCHED:
 		return write_ring(d, iov, n, 0);
 	case TUX_TX_RAW:
 		if (load8(&d->tx.hold))
@@ -209,12 +209,12 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 bool tux_duplex_shut(struct tux_duplex *d)
 {
 	uint8_t state = load8(&d->tx.state);
-	bool ring = state == TUX_TX_RING ||
+	bool ring = state == TUX_TX_SWITCHED ||
 		    (state == TUX_TX_RAW && load8(&d->tx.hold));
 
 	store8(&d->tx.shut, 1);
 	if (ring)
-		atomic_fetch_or(&d->rung, TUX_RING_TX);
+		atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 	else
 		d->tx.pinned = 1;
 	return ring;

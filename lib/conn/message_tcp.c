@@ -11,7 +11,7 @@ enum { PIECE = 16384 };	/* one frame with a message: others wait for it */
 bool tux_message_may_frame(const struct tux_conn *c)
 {
 	return c->msg && c->tx.path == TUX_PATH_TCP && !c->tx.done &&
-	       !c->out.raw && tux_conn_tx_state(c) == TUX_TX_RING;
+	       !c->out.raw && tux_conn_tx_state(c) == TUX_TX_SWITCHED;
 }
 
 bool tux_message_room_frame(struct tux_conn *c)

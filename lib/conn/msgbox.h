@@ -117,7 +117,7 @@ void tux_msgbox_refuse(struct tux_msgbox *b, int err);
 /* The longest message that may be sent, as far as is known. */
 uint32_t tux_msgbox_longest(const struct tux_msgbox *b);
 
-/* ---- sending; ring TUX_RING_MESSAGE (duplex.h) where said -------------- */
+/* ---- sending; ring TUX_DOORBELL_MESSAGE (duplex.h) where said ------------ */
 
 /* Room for a message of @len bytes: its address into *@p for the caller to
  * fill, its name into *@ref.  -EMSGSIZE; -EAGAIN: no room now, see

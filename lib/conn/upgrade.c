@@ -110,7 +110,7 @@ void tux_upgrade_tx(struct tux_conn *c, tux_time now)
 	if (c->tx.path != TUX_PATH_NONE || c->phase != TUX_PHASE_PROVED)
 		return;
 	switch (tux_conn_tx_state(c)) {
-	case TUX_TX_RING:
+	case TUX_TX_SWITCHED:
 		on_commit(c, now);
 		break;
 	case TUX_TX_PLAIN:
@@ -238,7 +238,7 @@ void tux_upgrade_rx(struct tux_conn *c, tux_time now)
 		tux_duplex_prove(c->dx);
 		tux_latch_drop(&c->dx->rx.latch);
 	}
-	if (tux_conn_rx_state(c) == TUX_RX_RING)
+	if (tux_conn_rx_state(c) == TUX_RX_SWITCHED)
 		on_rx_switch(c, now);
 }
 

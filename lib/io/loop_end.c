@@ -215,8 +215,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 	/* Closed and done with: its duplex may be another's by now. */
 	if (e->closed && e->stage == TUX_END_OVER)
 		return;
-	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_RING_QUEUED;
-	if (bits & (TUX_RING_CLOSE | TUX_RING_ABORT))
+	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_DOORBELL_QUEUED;
+	if (bits & (TUX_DOORBELL_CLOSE | TUX_DOORBELL_ABORT))
 		e->closed = true;
 	if (e->stage == TUX_END_FRESH && !e->closed)
 		open_end(l, e);

@@ -212,7 +212,7 @@ void fuzz_close(struct fuzz_end *e, bool abort)
 	e->closed = true;
 	tux_latch_drop(&e->dx->tx.latch);
 	tux_latch_drop(&e->dx->rx.latch);
-	fuzz_ring(e, abort ? TUX_RING_ABORT : TUX_RING_CLOSE);
+	fuzz_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE);
 }
 
 /* ---- messages ---- */
@@ -227,7 +227,7 @@ void fuzz_send(struct fuzz_end *e, uint32_t len, unsigned flags)
 		return;
 	fuzz_message_fill(e->w, e->side, lane, e->sent_n[lane]++, 0, p, len);
 	tux_msgbox_commit(e->box, e->ref);
-	fuzz_ring(e, TUX_RING_MESSAGE);
+	fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 }
 
 void fuzz_cancel(struct fuzz_end *e)
@@ -236,7 +236,7 @@ void fuzz_cancel(struct fuzz_end *e)
 		return;
 	e->cancelled = true;
 	if (tux_msgbox_cancel(e->box, e->ref))
-		fuzz_ring(e, TUX_RING_MESSAGE);
+		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 }
 
 /* It says itself which it is, and comes once.  Of a lane without a
@@ -281,6 +281,6 @@ void fuzz_release(struct fuzz_end *e, unsigned i)
 		return;
 	i %= e->taken_n;
 	if (tux_msgbox_release(e->box, &e->taken[i]))
-		fuzz_ring(e, TUX_RING_MESSAGE);
+		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 	e->taken[i] = e->taken[--e->taken_n];
 }

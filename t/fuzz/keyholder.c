@@ -87,7 +87,7 @@ static void tcp(struct fuzz_in *in)
 	uint8_t p[1200];
 	size_t len;
 
-	if (tux_conn_rx_state(e->c) < TUX_RX_RING) {
+	if (tux_conn_rx_state(e->c) < TUX_RX_SWITCHED) {
 		plain(in);
 		return;
 	}
@@ -111,7 +111,7 @@ static void read_some(size_t len)
 {
 	/* A marker that turned out to be none is data, and all behind it is
 	 * elsewhere. */
-	if (marker_at != UINT64_MAX && tux_conn_rx_state(e->c) != TUX_RX_RING)
+	if (marker_at != UINT64_MAX && tux_conn_rx_state(e->c) != TUX_RX_SWITCHED)
 		e->muddled |= e->read + len >= marker_at;
 	fuzz_read(e, len);
 }
@@ -140,7 +140,7 @@ static void seldom(struct fuzz_in *in)
 		tux_conn_unstall(e->c, e->w->now);
 		break;
 	case 2:
-		fuzz_ring(e, TUX_RING_RAW);
+		fuzz_ring(e, TUX_DOORBELL_RAW);
 		break;
 	case 3:
 		fuzz_shut(e);

@@ -178,7 +178,7 @@ void fuzz_turn(struct fuzz_end *e)
 	uint32_t bits = atomic_exchange(&e->dx->rung, 0);
 	unsigned n = 0;
 
-	bits &= ~(uint32_t)TUX_RING_QUEUED;
+	bits &= ~(uint32_t)TUX_DOORBELL_QUEUED;
 	if (bits && !e->gone)
 		tux_conn_rung(e->c, bits, w->now);
 	do {

@@ -194,7 +194,7 @@ static void raw__looks_for_the_marker(void **state)
 
 	(void)state;
 	rig_up(&r, 1);
-	while ((atomic_load(&r.s.dx->tx.state) != TUX_TX_RING ||
+	while ((atomic_load(&r.s.dx->tx.state) != TUX_TX_SWITCHED ||
 		atomic_load(&r.c.dx->rx.state) != TUX_RX_ARMED) &&
 	       tux_clock_read() < end)
 		rig_sleep(1);

@@ -37,7 +37,7 @@ void sim_abort(struct sim_end *e)
 void sim_raw(struct sim_end *e)
 {
 	e->rawed = true;
-	atomic_fetch_or(&e->dx->rung, TUX_RING_RAW);
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_RAW);
 	sim_host_bell(e);
 }
 

@@ -224,7 +224,7 @@ static uint64_t most_taken(const struct sim_end *e)
 	switch (e->dx ? atomic_load(&e->dx->tx.state) : TUX_TX_PLAIN) {
 	case TUX_TX_ACKED:
 		return tcp + tux_pipe_room(&e->dx->txp);
-	case TUX_TX_RING:
+	case TUX_TX_SWITCHED:
 		return tux_pipe_room(&e->dx->txp);
 	default:
 		return tcp;
@@ -327,8 +327,8 @@ void sim_app_close(struct sim_end *e, bool abort)
 	e->closed = true;
 	e->aborted = abort;
 	if (e->c)
-		atomic_fetch_or(&e->dx->rung, TUX_RING_CLOSE |
-				(abort ? TUX_RING_ABORT : 0));
+		atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_CLOSE |
+				(abort ? TUX_DOORBELL_ABORT : 0));
 	if (e->c)
 		sim_host_bell(e);
 	sim_tcp_put(e, abort && !e->owned);

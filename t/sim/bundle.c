@@ -51,7 +51,7 @@ static void send_all(struct sim *s, unsigned n)
 
 		s->conn[i]->foul = true;	/* what it sends, nobody noted */
 		SIM_CHECK(s, !tux_msgbox_send(e->box, &v, 1, 0, false, &ref));
-		tux_conn_rung(e->c, TUX_RING_MESSAGE, s->now);
+		tux_conn_rung(e->c, TUX_DOORBELL_MESSAGE, s->now);
 	}
 	sim_host_turn(&s->host[0]);
 }

@@ -218,7 +218,7 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	}
 	if (e->waits && !e->closed)
 		sim_host_open(e);
-	bits = atomic_exchange(&e->dx->rung, 0) & ~TUX_RING_QUEUED;
+	bits = atomic_exchange(&e->dx->rung, 0) & ~TUX_DOORBELL_QUEUED;
 	e->host->idle = 0;
 	if (bits && e->c)
 		tux_conn_rung(e->c, bits, s->now);

@@ -184,7 +184,7 @@ void sim_foul_frame(struct sim *s, struct sim_end *e)
 	/* Most of them wait for their time. */
 	if (e->sock.closed ||
 	    (sim_below(s, 64) &&
-	     (!e->dx || atomic_load(&e->dx->tx.state) != TUX_TX_RING)))
+	     (!e->dx || atomic_load(&e->dx->tx.state) != TUX_TX_SWITCHED)))
 		return;
 	sim_seen_fault(s, SIM_FOUL_FRAME);
 	tux_frame_encode(&f, p);

@@ -43,7 +43,7 @@ static void ring(struct sim_end *e)
 {
 	if (!e->c)
 		return;
-	atomic_fetch_or(&e->dx->rung, TUX_RING_MESSAGE);
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_MESSAGE);
 	sim_host_bell(e);
 }
 

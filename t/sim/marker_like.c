@@ -111,7 +111,7 @@ static void in_ring(struct sim *s)
 {
 	announced(s);
 	sim_ms(s, 20);
-	SIM_CHECK(s, a->dx->tx.state == TUX_TX_RING);
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_SWITCHED);
 	write_like(TUX_MARKER_LEN, 0);
 	finish(s);
 }

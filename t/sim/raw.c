@@ -13,7 +13,7 @@ static bool is_raw(const struct sim_end *e)
 {
 	unsigned tx = e->dx->tx.state, rx = e->dx->rx.state;
 
-	return tx != TUX_TX_RING && tx != TUX_TX_ACKED &&
+	return tx != TUX_TX_SWITCHED && tx != TUX_TX_ACKED &&
 	       (rx == TUX_RX_PLAIN || rx == TUX_RX_RAW);
 }
 

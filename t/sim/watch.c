@@ -36,7 +36,7 @@ static unsigned tx_state(const struct tux_duplex_tx *t)
 		return SIM_TX_ANNOUNCED;
 	case TUX_TX_ACKED:
 		return SIM_TX_ACKED;
-	case TUX_TX_RING:
+	case TUX_TX_SWITCHED:
 		return atomic_load(&t->marker_left) ? SIM_TX_MARKER :
 						      SIM_TX_RING;
 	default:
@@ -53,7 +53,7 @@ static unsigned rx_state(const struct tux_duplex_rx *r)
 		return r->pinned ? SIM_RX_PINNED : SIM_RX_PLAIN;
 	case TUX_RX_ARMED:
 		return r->held ? SIM_RX_HELD : SIM_RX_ARMED;
-	case TUX_RX_RING:
+	case TUX_RX_SWITCHED:
 		return r->marker_left ? SIM_RX_MARKER : SIM_RX_RING;
 	default:
 		return SIM_RX_RAW;

@@ -115,7 +115,7 @@ static void exactly(struct sim *s)
 	SIM_CHECK(s, a->dx->tx.state == TUX_TX_ACKED);
 	sim_write(a, a->dx->tx.at - a->sent);
 	sim_ms(s, 10);
-	SIM_CHECK(s, a->dx->tx.state == TUX_TX_RING && !a->stats.tux_tx);
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_SWITCHED && !a->stats.tux_tx);
 	SIM_TRACE(s,
 		"[   2.000] a > send prepare 1 at 100\n"
 		"[   2.200] a > generation 1 void\n"

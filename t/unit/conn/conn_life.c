@@ -97,7 +97,7 @@ static void gone__once(void **state)
 	tux_conn_gone(d->a.c, true);
 	assert_int_equal(d->a.gone_n, 1);
 	/* Nor does it listen to its doorbell any more. */
-	duo_ring(&d->a, TUX_RING_ABORT);
+	duo_ring(&d->a, TUX_DOORBELL_ABORT);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_false(d->a.c->closed);
 }
@@ -172,11 +172,11 @@ static void die__closed(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	tux_conn_die(d->a.c, EIO, TUX_REASON_NONE);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_true(d->a.gone_reset);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	d->b.c->tx.path = TUX_PATH_TCP;
 	tux_conn_die(d->b.c, EIO, TUX_REASON_PROTOCOL);
 	assert_int_equal(d->b.gone_n, 0);
@@ -245,8 +245,8 @@ static void end__of_both(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	all(d);
 	assert_int_equal(d->a.shut_n, 1);
 	assert_int_equal(d->b.shut_n, 1);
@@ -309,7 +309,7 @@ static void end__with_messages_closed(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	all(d);
 	assert_int_equal(d->a.shut_n, 1);
 	assert_int_equal(d->b.shut_n, 0);
@@ -323,7 +323,7 @@ static void end__not_seen_that_it_has_moved(void **state)
 	struct tux_conn *c = d->a.c;
 
 	c->closed = true;
-	atomic_store(&d->a.dx->tx.state, TUX_TX_RING);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_SWITCHED);
 	tux_conn_check_end(c, d->now);
 	assert_int_equal(d->a.shut_n, 0);
 	atomic_store(&d->a.dx->tx.state, TUX_TX_PLAIN);
@@ -338,7 +338,7 @@ static void sink__bytes_are_passed_over(void **state)
 	struct duo *d = *state;
 
 	assert_int_equal(duo_write(&d->a, "x", 1), 1);
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(duo_write(&d->b, "abc", 3), 3);
 	duo_carry(&d->b);
 	assert_int_equal(tux_pipe_len(&d->a.dx->rxp), 0);
@@ -364,7 +364,7 @@ static void sink__not_before(void **state)
 	tux_conn_sink(d->a.c);
 	assert_int_equal(tux_pipe_len(&d->a.dx->rxp), 3);
 	/* What had come before it was closed is no offence. */
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	all(d);
 	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
 	assert_int_equal(tux_pipe_len(&d->a.dx->rxp), 0);
@@ -376,12 +376,12 @@ static void close__of_a_plain_one(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_false(d->a.gone_reset);
 	assert_int_equal(d->a.c->reason, TUX_REASON_CLOSED);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	/* No HELLO has named the peer's port. */
 	assert_int_equal(d->b.c->reason, TUX_REASON_PEER_SILENT);
 }
@@ -390,7 +390,7 @@ static void close__before_it_moved(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_int_equal(d->a.c->reason, TUX_REASON_CLOSED);
 }
@@ -401,7 +401,7 @@ static void close__while_armed(void **state)
 	struct duo *d = *state;
 
 	tux_upgrade_prepare(d->a.c, 1, 100, d->now);
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 0);
 	assert_true(tux_conn_tcp_want(d->a.c) > 0);
 }
@@ -411,11 +411,11 @@ static void close__abort(void **state)
 	struct duo *d = *state;
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
-	duo_ring(&d->a, TUX_RING_ABORT);
+	duo_ring(&d->a, TUX_DOORBELL_ABORT);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_true(d->a.gone_reset);
 	tux_conn_die(d->b.c, EIO, TUX_REASON_NONE);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->b.gone_n, 1);
 	assert_false(d->b.gone_reset);
 }
@@ -428,7 +428,7 @@ static void close__with_messages_that_wait(void **state)
 	d->b.dx->rx.pinned = d->a.dx->tx.pinned = 1;
 	duo_send(&d->a, 100, 0, 'm');
 	d->a.c->tx.away_at = d->now + TUX_SEC(9);
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 0);
 	assert_true(d->a.c->linger_at == d->now + TUX_SEC(60));
 	d->a.c->tx.away_at = TUX_NEVER;
@@ -446,7 +446,7 @@ static void rung__room_in_the_ring(void **state)
 	all(d);
 	assert_int_equal(duo_read(&d->a, buf, DUO_RING / 2 - 1),
 			 DUO_RING / 2 - 1);
-	duo_ring(&d->a, TUX_RING_RX);
+	duo_ring(&d->a, TUX_DOORBELL_RX);
 	assert_int_equal(duo_out(&d->a, &k), 0);
 	d->a.tcp_n = 0;
 	assert_int_equal(duo_read(&d->a, buf, 1), 1);
@@ -462,9 +462,9 @@ static void rung__before_the_path_is_proved(void **state)
 
 	duo_drop(&d->a);
 	d->now += TUX_SEC(1);
-	duo_ring(&d->a, TUX_RING_TX | TUX_RING_RX);
+	duo_ring(&d->a, TUX_DOORBELL_TX | TUX_DOORBELL_RX);
 	assert_int_equal(d->a.c->todo, 0);
-	duo_ring(&d->a, TUX_RING_TOUCH);
+	duo_ring(&d->a, TUX_DOORBELL_TOUCH);
 	assert_int_equal(d->a.c->todo, TUX_DO_HELLO);
 }
 
@@ -472,7 +472,7 @@ static void rung__raw(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->a, TUX_RING_RAW);
+	duo_ring(&d->a, TUX_DOORBELL_RAW);
 	assert_true(d->a.c->tx.raw_wanted);
 	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
 	all(d);

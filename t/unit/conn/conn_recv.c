@@ -344,7 +344,7 @@ static void stream__proves_the_switch(void **state)
 	tux_upgrade_prepare(d->b.c, 1, 0, d->now);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
 	assert_true(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
-	assert_int_equal(d->b.dx->rx.state, TUX_RX_RING);
+	assert_int_equal(d->b.dx->rx.state, TUX_RX_SWITCHED);
 	assert_true(d->b.c->rx.on_ring);
 	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
 	assert_int_equal(d->b.dx->rx.marker_left, TUX_MARKER_LEN);
@@ -364,7 +364,7 @@ static void stream__to_a_closed_end(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	assert_true(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
 	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 0);
 	assert_true(tux_pipe_tail(&d->b.dx->rxp) == 3);

@@ -186,7 +186,7 @@ static void send__reset_of_a_closed_one(void **state)
 	struct duo_pkt k;
 	bool more;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
 	assert_int_equal(d->a.gone_n, 0);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);

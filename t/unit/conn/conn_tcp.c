@@ -317,7 +317,7 @@ static void want__nothing_of_a_plain_direction(void **state)
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
 	/* Unless nobody reads it any more. */
 	tux_upgrade_prepare(d->b.c, 1, 4, d->now);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 4);
 	tux_conn_die(d->b.c, EIO, TUX_REASON_NONE);
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
@@ -400,7 +400,7 @@ static void in__data_of_a_closed_end(void **state)
 {
 	struct duo *d = *state;
 
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
 	assert_true(tux_pipe_tail(&d->b.dx->rxp) == 3);
 	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 0);
@@ -519,7 +519,7 @@ static void in__plain_of_a_closed_end(void **state)
 	struct tux_conn *c = d->b.c;
 
 	tux_upgrade_prepare(c, 1, 2, d->now);
-	duo_ring(&d->b, TUX_RING_CLOSE);
+	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	tux_conn_tcp_in(c, (const uint8_t *)"ab", 2, d->now);
 	assert_int_equal(tux_conn_tcp_want(c), TUX_MARKER_LEN);
 	tux_conn_tcp_in(c, d->b.dx->rx.marker, TUX_MARKER_LEN, d->now);

@@ -318,7 +318,7 @@ static void linger__is_over(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	duo_settle(d);
 	duo_pass(d, TUX_MSEC(1));
 	duo_settle(d);
@@ -340,7 +340,7 @@ static void linger__is_over_with_bytes_left(void **state)
 	struct tux_conn *c = d->a.c;
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
-	duo_ring(&d->a, TUX_RING_CLOSE);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	c->linger_at = d->now + 5;
 	d->now += 5;
 	tux_conn_expire(c, d->now);

@@ -406,7 +406,7 @@ bool duo_forge_in(struct duo_forge *f)
 
 void duo_ring(struct duo_end *e, uint32_t bits)
 {
-	bits |= atomic_exchange(&e->dx->rung, 0) & ~TUX_RING_QUEUED;
+	bits |= atomic_exchange(&e->dx->rung, 0) & ~TUX_DOORBELL_QUEUED;
 	if (bits && e->c)
 		tux_conn_rung(e->c, bits, e->duo->now);
 }
@@ -438,7 +438,7 @@ uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
 					    &ref), 0);
 	memset(p, fill, len);
 	tux_msgbox_commit(e->box, ref);
-	duo_ring(e, TUX_RING_MESSAGE);
+	duo_ring(e, TUX_DOORBELL_MESSAGE);
 	return ref;
 }
 

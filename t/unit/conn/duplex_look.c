@@ -31,7 +31,7 @@ static void touch__a_few_times(void **state)
 	for (n = 0; n < 100; n++) {
 		atomic_store(&f->d->rung, 0);
 		put(f, "x", 1);
-		if (!(f->d->rung & TUX_RING_TOUCH))
+		if (!(f->d->rung & TUX_DOORBELL_TOUCH))
 			break;
 	}
 	assert_int_equal(n, 16);
@@ -70,7 +70,7 @@ static void readable__ring_and_spill(void **state)
 	f->d->rx.spill_len = 3;
 	assert_int_equal(tux_duplex_readable(f->d), 3);
 	f->d->rx.spill_len = 0;
-	f->d->rx.state = TUX_RX_RING;
+	f->d->rx.state = TUX_RX_SWITCHED;
 	tux_pipe_place(&f->d->rxp, 0, "ab", 2);
 	tux_pipe_publish(&f->d->rxp, 2);
 	assert_int_equal(tux_duplex_readable(f->d), 2);

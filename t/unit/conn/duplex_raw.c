@@ -99,7 +99,7 @@ static void pin__not_what_has_moved(void **state)
 {
 	struct fixture *f = *state;
 
-	f->d->tx.state = TUX_TX_RING;
+	f->d->tx.state = TUX_TX_SWITCHED;
 	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
 	f->d->tx.state = TUX_TX_RAW;
 	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);

@@ -26,10 +26,10 @@ static void read__marker_switches(void **state)
 	arm(f, 1, 0);
 	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
 	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
-	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
 	assert_int_equal(f->d->rx.marker_left, 0);
 	assert_int_equal(f->w.in_at, TUX_MARKER_LEN);
-	assert_true(f->d->rung & TUX_RING_RX);
+	assert_true(f->d->rung & TUX_DOORBELL_RX);
 }
 
 static void read__marker_in_pieces(void **state)
@@ -43,7 +43,7 @@ static void read__marker_in_pieces(void **state)
 	assert_int_equal(f->d->rx.held, 7);
 	arrive(f, f->d->rx.marker + 7, TUX_MARKER_LEN - 7);
 	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
-	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
 }
 
 static void read__beginning_then_end_is_data(void **state)
@@ -177,7 +177,7 @@ static void read__rings_when_worth_it(void **state)
 	assert_int_equal(get(f, buf, 2), 2);
 	assert_int_equal(f->d->rung, 0);
 	assert_int_equal(get(f, buf, 2), 2);
-	assert_int_equal(f->d->rung, TUX_RING_RX);
+	assert_int_equal(f->d->rung, TUX_DOORBELL_RX);
 }
 
 static void arm__answers_again(void **state)
@@ -258,7 +258,7 @@ static void swallow__up_to_n(void **state)
 	tux_duplex_swallow(f->d, f->d->rx.marker, 5);
 	assert_int_equal(tux_duplex_swallow_want(f->d), TUX_MARKER_LEN - 5);
 	tux_duplex_swallow(f->d, f->d->rx.marker + 5, TUX_MARKER_LEN - 5);
-	assert_int_equal(f->d->rx.state, TUX_RX_RING);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
 	assert_int_equal(f->d->rx.marker_left, 0);
 	assert_int_equal(f->d->rx.off, 40100);
 }
@@ -360,7 +360,7 @@ static void prove__at_n_only(void **state)
 	f->d->rx.off = 1;
 	assert_true(tux_duplex_prove(f->d));
 	assert_true(tux_duplex_prove(f->d));
-	assert_int_equal(f->d->rung & TUX_RING_RX, TUX_RING_RX);
+	assert_int_equal(f->d->rung & TUX_DOORBELL_RX, TUX_DOORBELL_RX);
 }
 
 /* The marker's second read, which takes it, finds TCP broken. */

@@ -33,7 +33,7 @@ static void write__commits_at_n(void **state)
 	assert_int_equal(announce(f, 3), 3);
 	tux_duplex_prepared(f->d, f->d->tx.gen);
 	assert_int_equal(put(f, "abcde", 5), 5);
-	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
 	assert_int_equal(f->w.out_len, 3 + TUX_MARKER_LEN);
 	assert_memory_equal(f->w.out + 3, f->d->tx.marker, TUX_MARKER_LEN);
 	assert_int_equal(tux_pipe_len(&f->d->txp), 2);
@@ -48,7 +48,7 @@ static void write__ring_waits_for_marker(void **state)
 	tux_duplex_prepared(f->d, f->d->tx.gen);
 	f->w.room = 5;
 	assert_int_equal(put(f, "x", 1), -EAGAIN);
-	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
 	assert_int_equal(f->d->tx.marker_left, TUX_MARKER_LEN - 5);
 	assert_false(tux_duplex_poll(f->d) & TUX_CAN_WRITE);
 }
@@ -263,9 +263,9 @@ static void withdraw__only_what_is_open(void **state)
 	assert_true(tux_duplex_at_commit(f->d));
 	tux_duplex_withdraw(f->d);
 	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
-	f->d->tx.state = TUX_TX_RING;
+	f->d->tx.state = TUX_TX_SWITCHED;
 	tux_duplex_withdraw(f->d);
-	assert_int_equal(f->d->tx.state, TUX_TX_RING);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
 }
 
 static void commit__not_of_one_that_ends(void **state)

@@ -145,7 +145,7 @@ static void idle__nothing_waits_or_is_under_way(void **state)
 	c->msg->ended = true;		/* it will not begin */
 	assert_true(tux_messages_idle(c));
 	c->msg->ended = false;
-	duo_ring(&d->a, TUX_RING_MESSAGE);
+	duo_ring(&d->a, TUX_DOORBELL_MESSAGE);
 	duo_carry(&d->a);
 	assert_int_equal(c->msg->tx[0].first, 0);
 	assert_false(tux_messages_idle(c));

@@ -100,7 +100,7 @@ static void put__not_around_the_end(void **state)
 
 	assert_int_equal(put(d, frag(0, 0, 10)), 0);
 	assert_int_equal(take(d, 1), 1);
-	duo_ring(&d->b, TUX_RING_MESSAGE);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].tail, 64);
 	assert_int_equal(touch(d, 1, DUO_SMALL - 64, 65), -EBADMSG);
 	assert_int_equal(touch(d, 1, DUO_SMALL, 64), 0);
@@ -112,7 +112,7 @@ static void put__the_settled_is_passed_over(void **state)
 
 	assert_int_equal(put(d, frag(0, 0, 10)), 0);
 	assert_int_equal(take(d, 1), 1);
-	duo_ring(&d->b, TUX_RING_MESSAGE);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].first, 1);
 	assert_int_equal(put(d, frag(0, 640, 99)), 0);
 	assert_int_equal(put(d, frag(1, 0, 10)), -EBADMSG);
@@ -225,7 +225,7 @@ static void deliver__after_laps(void **state)
 		assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
 		assert_int_equal(m.ref, (uint64_t)id * TUX_LANES);
 		tux_msgbox_release(d->b.box, &m);
-		duo_ring(&d->b, TUX_RING_MESSAGE);
+		duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	}
 	assert_int_equal(d->b.c->msg->rx[0].first, 3 * TUX_MSG_SMALL_N);
 }
@@ -244,7 +244,7 @@ static void deliver__passes_over_the_cancelled(void **state)
 	assert_int_equal(put(d, h), 0);
 	assert_int_equal(take(d, 2), 2);
 	assert_int_equal(d->b.c->msg->order, 3);
-	duo_ring(&d->b, TUX_RING_MESSAGE);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].first, 3);
 }
 
@@ -330,7 +330,7 @@ static unsigned until_told(struct duo *d, uint8_t flags, uint32_t size)
 		h.pos = (uint32_t)l->tail;
 		assert_int_equal(put(d, h), 0);
 		assert_int_equal(take(d, 1), 1);
-		duo_ring(&d->b, TUX_RING_MESSAGE);
+		duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 		n++;
 		/* Half of what must be told is told with what leaves anyway. */
 		if (!news && tux_message_room_news(d->b.c))
@@ -371,7 +371,7 @@ static void released__tells_of_an_empty_bulk_lane(void **state)
 	assert_int_equal(put(d, (struct tux_message_hdr){
 		.flags = TUX_MESSAGE_BULK, .total = 9, .len = 9 }), 0);
 	assert_int_equal(take(d, 1), 1);
-	duo_ring(&d->b, TUX_RING_MESSAGE);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_true(d->b.c->todo & TUX_DO_ROOM);
 }
 

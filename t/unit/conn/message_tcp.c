@@ -50,7 +50,7 @@ static void may__each_condition(void **state)
 	c->out.raw = false;
 	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
 	assert_false(tux_message_may_frame(c));
-	atomic_store(&d->a.dx->tx.state, TUX_TX_RING);
+	atomic_store(&d->a.dx->tx.state, TUX_TX_SWITCHED);
 	assert_true(tux_message_may_frame(c));
 }
 
