@@ -48,7 +48,7 @@ static bool settle(struct ep *ep)
 	look_drain(ep);
 	any = look_any(ep);
 	if (!any) {
-		tux_bell_doze(ep->w.bell, true);
+		tux_bell_set_asleep(ep->w.bell, true);
 		any = !tux_bell_quiet(ep->w.bell);
 	}
 	if (any)

@@ -71,7 +71,7 @@ bool tux_nap_doze(const struct tux_nap *x)
 	if (!has_bell(x))
 		return true;
 	atomic_fetch_add(&x->w->sleepers, 1);
-	tux_bell_doze(x->w->bell, true);
+	tux_bell_set_asleep(x->w->bell, true);
 	return !tux_nap_rung(x);
 }
 
@@ -83,5 +83,5 @@ void tux_nap_rouse(const struct tux_nap *x, int got)
 	/* Others who sleep on the same bell still want to be woken by the next
 	 * ring; those until now are ours to answer. */
 	if (atomic_fetch_sub(&x->w->sleepers, 1) > 1)
-		tux_bell_doze(x->w->bell, true);
+		tux_bell_set_asleep(x->w->bell, true);
 }

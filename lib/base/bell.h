@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bell - indices from many threads to one, and whether that one is asleep
+ * bell - a queue of small integers with many producers and one consumer
  *
- * One half of the channel between a loop and everyone else.  It carries small
- * numbers (a connection, a file descriptor), never pointers.  Whoever rings
- * takes care that an index is in the bell at most once (by a flag that is set
- * before ringing and cleared after taking), so a bell with as many slots as
- * there are indices never overflows.
+ * A bell carries indices (of a connection, of a file descriptor), never
+ * pointers, so it may lie in memory that processes share.
  *
- * Sleeping: the consumer announces it, looks once more, and only then sleeps;
- * a producer rings and then asks whether to wake.  Both are seq_cst, so at
- * least one of the two sees the other (Dekker).
+ * A bell never overflows, because of a rule for its producers: an index is in
+ * the bell at most once.  A producer sets a flag of its own for the index
+ * before it rings, and does not ring while the flag is set; the consumer clears
+ * the flag after it has taken the index.  So as many slots as there are indices
+ * are enough.
+ *
+ * No wake-up is lost.  The consumer sets `asleep`, looks at the bell once more,
+ * and only then sleeps; a producer fills its slot first and reads `asleep`
+ * afterwards.  All four accesses are seq_cst, so at least one side sees what
+ * the other wrote (the store-buffer argument of Dekker's algorithm).
  */
 #ifndef TUX_BASE_BELL_H
 #define TUX_BASE_BELL_H
@@ -21,14 +25,14 @@
 #include <stdint.h>
 
 struct tux_bell {
-	_Atomic uint32_t head;		/* producers take slots here */
-	_Atomic uint32_t tail;		/* consumer's */
-	_Atomic uint32_t asleep;	/* the consumer wants to be woken */
-	uint32_t cap;			/* power of two */
-	_Atomic uint32_t slot[];	/* index + 1; 0 while not yet written */
+	_Atomic uint32_t head;		/* next slot to fill: producers */
+	_Atomic uint32_t tail;		/* next slot to take: the consumer */
+	_Atomic uint32_t asleep;	/* the consumer asks to be woken */
+	uint32_t cap;			/* slots, a power of two */
+	_Atomic uint32_t slot[];	/* index + 1; 0: not filled yet */
 };
 
-/* The size of a bell of @cap slots (a power of two). */
+/* The size in bytes of a bell of @cap slots (a power of two). */
 static inline size_t tux_bell_size(uint32_t cap)
 {
 	return sizeof(struct tux_bell) + sizeof(uint32_t) * (size_t)cap;
@@ -40,8 +44,9 @@ static inline void tux_bell_init(struct tux_bell *b, uint32_t cap)
 	b->cap = cap;
 }
 
-/* Rings for @index.  True if the consumer sleeps and the caller must wake it;
- * one caller in a sleep is told so. */
+/* Producer: puts @index into the bell.  Returns true if the consumer sleeps and
+ * the caller must wake it; of several producers that ring during one sleep
+ * at most one gets true. */
 static inline bool tux_bell_ring(struct tux_bell *b, uint32_t index)
 {
 	uint32_t at = atomic_fetch_add(&b->head, 1);
@@ -50,7 +55,8 @@ static inline bool tux_bell_ring(struct tux_bell *b, uint32_t index)
 	return atomic_load(&b->asleep) && atomic_exchange(&b->asleep, 0);
 }
 
-/* Consumer: the next index into *@index; false if there is none yet. */
+/* Consumer: moves the next index into *@index.  Returns false if the next slot
+ * is not filled (yet). */
 static inline bool tux_bell_take(struct tux_bell *b, uint32_t *index)
 {
 	uint32_t at = atomic_load_explicit(&b->tail, memory_order_relaxed);
@@ -66,7 +72,8 @@ static inline bool tux_bell_take(struct tux_bell *b, uint32_t *index)
 	return true;
 }
 
-/* Consumer: nothing rings?  After tux_bell_doze() the answer may be slept on. */
+/* Consumer: is the bell empty?  If it is after tux_bell_set_asleep(@b, true),
+ * the consumer may sleep: a producer that rings from then on wakes it. */
 static inline bool tux_bell_quiet(struct tux_bell *b)
 {
 	uint32_t at = atomic_load_explicit(&b->tail, memory_order_relaxed);
@@ -74,8 +81,8 @@ static inline bool tux_bell_quiet(struct tux_bell *b)
 	return !atomic_load(&b->slot[at & (b->cap - 1)]);
 }
 
-/* Consumer: about to sleep (@on), or awake again. */
-static inline void tux_bell_doze(struct tux_bell *b, bool on)
+/* Consumer: says that it is about to sleep (@on), or that it is awake. */
+static inline void tux_bell_set_asleep(struct tux_bell *b, bool on)
 {
 	atomic_store(&b->asleep, on);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bytes - big-endian numbers in unaligned memory
+ * bytes - reads and writes big-endian numbers in unaligned memory
  */
 #ifndef TUX_BASE_BYTES_H
 #define TUX_BASE_BYTES_H

@@ -2,16 +2,17 @@
 /*
  * crc32c - the Castagnoli CRC
  *
- * The portable version takes four bytes at a step, from four tables ("slicing
- * by four").  An entry is linear in the bits of its index, so the compiler
- * makes the tables from 32 numbers and nothing is computed at run time.
+ * The portable version processes four bytes a step with four tables ("slicing
+ * by four").  A table entry is linear over GF(2) in the bits of its index, so
+ * the compiler builds all four tables from 32 numbers, and nothing is computed
+ * at run time.
  */
 #include "base/crc32c.h"
 
 #include <endian.h>
 #include <string.h>
 
-/* Entry @i of a table with these entries for 1, 2, 4, ... 128. */
+/* Entry @i of the table whose entries for 1, 2, 4, ... 128 are @a to @h. */
 #define BIT(i, n, v) (((i) >> (n) & 1u) * (v))
 #define E(i, a, b, c, d, e, f, g, h) \
 	(BIT(i, 0, a) ^ BIT(i, 1, b) ^ BIT(i, 2, c) ^ BIT(i, 3, d) ^ \
@@ -29,7 +30,7 @@
 	E64(0u, __VA_ARGS__), E64(64u, __VA_ARGS__), \
 	E64(128u, __VA_ARGS__), E64(192u, __VA_ARGS__) }
 
-/* table[k]: the remainder of a byte with k zero bytes after it. */
+/* table[k][b]: the CRC remainder of byte b followed by k zero bytes. */
 static const uint32_t table[4][256] = {
 	TABLE(0xf26b8303, 0xe13b70f7, 0xc79a971f, 0x8ad958cf,
 	      0x105ec76f, 0x20bd8ede, 0x417b1dbc, 0x82f63b78),
@@ -61,7 +62,7 @@ uint32_t tux_crc32c_table(uint32_t crc, const void *p, size_t len)
 
 #if defined(__x86_64__)
 
-static uint64_t word(const uint8_t *p)
+static uint64_t crc_load64(const uint8_t *p)
 {
 	uint64_t v;
 
@@ -69,7 +70,7 @@ static uint64_t word(const uint8_t *p)
 	return v;
 }
 
-static uint32_t half(const uint8_t *p)
+static uint32_t crc_load32(const uint8_t *p)
 {
 	uint32_t v;
 
@@ -78,15 +79,15 @@ static uint32_t half(const uint8_t *p)
 }
 
 __attribute__((target("sse4.2")))
-static uint32_t in_one_lane(uint32_t crc, const uint8_t *at, size_t len)
+static uint32_t crc_one_stream(uint32_t crc, const uint8_t *at, size_t len)
 {
 	uint64_t c = crc;
 
 	for (; len >= 8; len -= 8, at += 8)
-		c = __builtin_ia32_crc32di(c, word(at));
+		c = __builtin_ia32_crc32di(c, crc_load64(at));
 	crc = (uint32_t)c;
 	if (len & 4) {
-		crc = __builtin_ia32_crc32si(crc, half(at));
+		crc = __builtin_ia32_crc32si(crc, crc_load32(at));
 		at += 4;
 	}
 	for (len &= 3; len; len--, at++)
@@ -95,48 +96,55 @@ static uint32_t in_one_lane(uint32_t crc, const uint8_t *at, size_t len)
 }
 
 /*
- * The instruction gives its result after three cycles but can begin another in
- * each, so three lanes side by side take the time of one.  A lane's remainder
- * then moves over the lanes behind it: times x^(8 * bytes), modulo the
- * polynomial.  The two factors are 33 powers short, because the product of two
- * reflected numbers is shifted by one and reducing it shifts by 32.  480 bytes
- * go three times into a full Ethernet frame, with little left over.
+ * The crc32 instruction has a latency of three cycles and a throughput of one
+ * a cycle, so three independent streams take the time of one.  A block of
+ * 3 * STREAM bytes is cut into three streams.  To combine the remainders, that
+ * of a stream is moved past the bytes behind it: multiplied by x^(8 * bytes)
+ * modulo the polynomial.  The two factors are 33 powers of x short: the product
+ * of two reflected numbers is shifted by one bit, and its reduction by another
+ * crc32 instruction shifts it by 32.
+ *
+ * 160 bytes, because three blocks of 480 bytes nearly fill the payload of a
+ * full Ethernet frame.
  */
-enum { LANE = 160 };
-#define PAST_TWO_LANES 0xbac2fd7b	/* x^(16 * LANE - 33) */
-#define PAST_ONE_LANE 0x878a92a7	/* x^(8 * LANE - 33) */
+enum { STREAM = 160 };
+#define PAST_TWO_STREAMS 0xbac2fd7b	/* x^(16 * STREAM - 33) */
+#define PAST_ONE_STREAM 0x878a92a7	/* x^(8 * STREAM - 33) */
 
 typedef long long pair __attribute__((vector_size(16)));
 
 __attribute__((target("sse4.2,pclmul")))
-static uint32_t in_three_lanes(uint32_t crc, const uint8_t *at, size_t len)
+static uint32_t crc_three_streams(uint32_t crc, const uint8_t *at, size_t len)
 {
-	for (; len >= 3 * LANE; len -= 3 * LANE, at += 3 * LANE) {
+	for (; len >= 3 * STREAM; len -= 3 * STREAM, at += 3 * STREAM) {
 		uint64_t a = crc, b = 0, c = 0;
 		unsigned i;
 		pair v;
 
-		for (i = 0; i < LANE; i += 8) {
-			a = __builtin_ia32_crc32di(a, word(at + i));
-			b = __builtin_ia32_crc32di(b, word(at + LANE + i));
-			c = __builtin_ia32_crc32di(c, word(at + 2 * LANE + i));
+		for (i = 0; i < STREAM; i += 8) {
+			const uint8_t *p = at + i;
+
+			a = __builtin_ia32_crc32di(a, crc_load64(p));
+			b = __builtin_ia32_crc32di(b, crc_load64(p + STREAM));
+			c = __builtin_ia32_crc32di(c,
+						   crc_load64(p + 2 * STREAM));
 		}
 		v = __builtin_ia32_pclmulqdq128((pair){ (long long)a },
-						(pair){ PAST_TWO_LANES }, 0) ^
+						(pair){ PAST_TWO_STREAMS }, 0) ^
 		    __builtin_ia32_pclmulqdq128((pair){ (long long)b },
-						(pair){ PAST_ONE_LANE }, 0);
+						(pair){ PAST_ONE_STREAM }, 0);
 		crc = (uint32_t)(c ^ __builtin_ia32_crc32di(0, (uint64_t)v[0]));
 	}
-	return in_one_lane(crc, at, len);
+	return crc_one_stream(crc, at, len);
 }
 
 uint32_t tux_crc32c(uint32_t crc, const void *p, size_t len)
 {
 	if (!__builtin_cpu_supports("sse4.2"))
 		return tux_crc32c_table(crc, p, len);
-	if (len >= 3 * LANE && __builtin_cpu_supports("pclmul"))
-		return ~in_three_lanes(~crc, p, len);
-	return ~in_one_lane(~crc, p, len);
+	if (len >= 3 * STREAM && __builtin_cpu_supports("pclmul"))
+		return ~crc_three_streams(~crc, p, len);
+	return ~crc_one_stream(~crc, p, len);
 }
 
 #else

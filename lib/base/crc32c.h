@@ -2,7 +2,8 @@
 /*
  * crc32c - the Castagnoli CRC (RFC 3720, appendix B.4)
  *
- * With the instructions of SSE4.2 where the processor has them, else by a table.
+ * Uses the crc32 instruction of SSE4.2, and PCLMULQDQ for longer inputs, where
+ * the processor has them; otherwise tables.
  */
 #ifndef TUX_BASE_CRC32C_H
 #define TUX_BASE_CRC32C_H
@@ -10,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues @crc (0 to begin) over @len bytes at @p. */
+/* The CRC of some bytes whose CRC is @crc (0: no bytes yet), followed by the
+ * @len bytes at @p. */
 uint32_t tux_crc32c(uint32_t crc, const void *p, size_t len);
 
-/* The portable twin, for processors without the instruction and for tests. */
+/* The same, always by tables: for processors without the instructions, and for
+ * tests. */
 uint32_t tux_crc32c_table(uint32_t crc, const void *p, size_t len);
 
 #endif

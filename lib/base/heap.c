@@ -11,13 +11,14 @@
 
 enum { HEAP_FIRST_CAP = 16 };
 
-static void put(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
+static void heap_put(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 {
 	h->node[i] = n;
 	n->place = i + 1;
 }
 
-/* Moves @n from the hole at @i towards the root, as far as it has to go. */
+/* Fills the hole at @i: moves the hole towards the root until @n fits there,
+ * and puts @n into it.  Returns where that is. */
 static uint32_t sift_up(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 {
 	while (i) {
@@ -25,13 +26,14 @@ static uint32_t sift_up(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 
 		if (h->node[parent]->at <= n->at)
 			break;
-		put(h, i, h->node[parent]);
+		heap_put(h, i, h->node[parent]);
 		i = parent;
 	}
-	put(h, i, n);
+	heap_put(h, i, n);
 	return i;
 }
 
+/* The same, away from the root. */
 static void sift_down(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 {
 	for (;;) {
@@ -44,25 +46,26 @@ static void sift_down(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 			child++;
 		if (n->at <= h->node[child]->at)
 			break;
-		put(h, i, h->node[child]);
+		heap_put(h, i, h->node[child]);
 		i = child;
 	}
-	put(h, i, n);
+	heap_put(h, i, n);
 }
 
-static void settle(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
+/* Fills the hole at @i with @n, which may have to move either way. */
+static void heap_fill(struct tux_heap *h, uint32_t i, struct tux_heap_node *n)
 {
 	sift_down(h, sift_up(h, i, n), n);
 }
 
-static void take_out(struct tux_heap *h, struct tux_heap_node *n)
+static void heap_remove(struct tux_heap *h, struct tux_heap_node *n)
 {
 	uint32_t i = n->place - 1;
 	struct tux_heap_node *last = h->node[--h->len];
 
 	n->place = 0;
 	if (last != n)
-		settle(h, i, last);
+		heap_fill(h, i, last);
 }
 
 void tux_heap_init(struct tux_heap *h, const struct tux_mem *mem)
@@ -86,7 +89,7 @@ int tux_heap_reserve(struct tux_heap *h, uint32_t n)
 		return 0;
 	while (cap < n)
 		cap *= 2;
-	/* Places are 1 + index in 32 bits. */
+	/* A node's place, 1 + index, has 32 bits. */
 	if (cap > UINT32_MAX)
 		cap = UINT32_MAX;
 	node = tux_mem_alloc(h->mem, cap * sizeof(*node));
@@ -105,11 +108,11 @@ void tux_heap_set(struct tux_heap *h, struct tux_heap_node *n, tux_time at)
 	n->at = at;
 	if (at == TUX_NEVER) {
 		if (n->place)
-			take_out(h, n);
+			heap_remove(h, n);
 	} else if (n->place) {
-		settle(h, n->place - 1, n);
+		heap_fill(h, n->place - 1, n);
 	} else {
-		assert(h->len < h->cap && "room is reserved beforehand");
+		assert(h->len < h->cap && "the caller has reserved room");
 		sift_up(h, h->len++, n);
 	}
 }

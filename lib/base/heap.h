@@ -2,8 +2,8 @@
 /*
  * heap - intrusive binary min-heap of deadlines
  *
- * The heap owns an array of pointers and nothing else.  A node knows its
- * place, so that moving or removing it needs no search.
+ * The heap owns an array of pointers to nodes and nothing else.  A node holds
+ * its own place in the array, so moving or removing it needs no search.
  */
 #ifndef TUX_BASE_HEAP_H
 #define TUX_BASE_HEAP_H
@@ -27,15 +27,15 @@ struct tux_heap {
 void tux_heap_init(struct tux_heap *h, const struct tux_mem *mem);
 void tux_heap_fini(struct tux_heap *h);
 
-/* Makes room for @n nodes in all, so that tux_heap_set() cannot fail.
- * -ENOMEM. */
+/* Makes room for @n nodes in total, so that tux_heap_set() cannot fail.
+ * Returns 0 or -ENOMEM. */
 int tux_heap_reserve(struct tux_heap *h, uint32_t n);
 
-/* Queues @n, or moves it, so that it is due at @at; TUX_NEVER takes it out.
- * Room must have been reserved.  Cannot fail. */
+/* Makes @n due at @at: queues it, or moves it if it is queued.  TUX_NEVER
+ * removes it.  The caller has reserved room.  Cannot fail. */
 void tux_heap_set(struct tux_heap *h, struct tux_heap_node *n, tux_time at);
 
-/* The node that is due first; NULL if there is none. */
+/* The node that is due first; NULL if the heap is empty. */
 struct tux_heap_node *tux_heap_min(const struct tux_heap *h);
 
 #endif

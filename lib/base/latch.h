@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * latch - one bit that says who is inside
+ * latch - a lock of one word that offers a try and nothing else
  *
- * It lives in memory that processes may share.  The core only tries it; who
- * may wait (an application's thread) chooses how, between two tries.
+ * A latch may lie in memory that processes share.  The core only tries it and
+ * never waits.  A thread of the application that has to wait decides itself
+ * what to do between two tries: spin, yield or sleep.
  */
 #ifndef TUX_BASE_LATCH_H
 #define TUX_BASE_LATCH_H
@@ -16,9 +17,11 @@ struct tux_latch {
 	_Atomic uint32_t held;
 };
 
+/* Takes the latch if it is free.  True: the caller holds it. */
 static inline bool tux_latch_try(struct tux_latch *l)
 {
-	/* The plain load keeps a waiter from bouncing the line about. */
+	/* The plain load comes first, so that threads that wait share the cache
+	 * line instead of taking it from each other with every exchange. */
 	return !atomic_load_explicit(&l->held, memory_order_relaxed) &&
 	       !atomic_exchange_explicit(&l->held, 1, memory_order_acquire);
 }

@@ -2,8 +2,8 @@
 /*
  * list - intrusive doubly linked ring
  *
- * A node that is in no list points at itself, so that removing it twice is
- * harmless and "is it queued?" needs no flag.
+ * A node that is in no list points at itself.  So removing it twice is
+ * harmless, and tux_list_empty() also tells whether a node is in a list.
  */
 #ifndef TUX_BASE_LIST_H
 #define TUX_BASE_LIST_H
@@ -21,7 +21,7 @@ struct tux_list {
 #define TUX_LIST_EACH(n, head) \
 	for ((n) = (head)->next; (n) != (head); (n) = (n)->next)
 
-/* As above, and @n may be removed meanwhile; @m holds the next one. */
+/* As above, but the body may remove @n: @m holds the node after it. */
 #define TUX_LIST_EACH_SAFE(n, m, head) \
 	for ((n) = (head)->next, (m) = (n)->next; (n) != (head); \
 	     (n) = (m), (m) = (n)->next)
@@ -36,7 +36,7 @@ static inline bool tux_list_empty(const struct tux_list *n)
 	return n->next == n;
 }
 
-/* @n goes in before @at: at the tail, when @at is the head of the list. */
+/* Inserts @n before @at.  If @at is the head of a list, @n becomes its last. */
 static inline void tux_list_push(struct tux_list *at, struct tux_list *n)
 {
 	n->next = at;

@@ -11,26 +11,27 @@
 
 enum { MAP_FIRST_CAP = 16 };
 
-#define ODD UINT64_C(0x9e3779b97f4a7c15)	/* as good as random */
+/* 2^64 divided by the golden ratio: odd, and without a pattern in its bits. */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 /* The slot where a search for @key begins. */
-static uint32_t home(const struct tux_map *m, uint64_t key)
+static uint32_t map_home(const struct tux_map *m, uint64_t key)
 {
-	return (uint32_t)tux_mix(key ^ m->secret, m->secret ^ ODD) &
+	return (uint32_t)tux_mix(key ^ m->secret, m->secret ^ GOLDEN) &
 	       (m->cap - 1);
 }
 
-/* The slot that has @key, or the free one where it would go. */
-static uint32_t find(const struct tux_map *m, uint64_t key)
+/* The slot that holds @key, or the free slot where it would go. */
+static uint32_t map_find(const struct tux_map *m, uint64_t key)
 {
-	uint32_t i = home(m, key);
+	uint32_t i = map_home(m, key);
 
 	while (m->slot[i].val && m->slot[i].key != key)
 		i = (i + 1) & (m->cap - 1);
 	return i;
 }
 
-static int grow(struct tux_map *m)
+static int map_grow(struct tux_map *m)
 {
 	struct tux_map_slot *old = m->slot, *slot;
 	uint32_t old_cap = m->cap, i;
@@ -45,7 +46,7 @@ static int grow(struct tux_map *m)
 	m->cap = (uint32_t)cap;
 	for (i = 0; i < old_cap; i++)
 		if (old[i].val)
-			slot[find(m, old[i].key)] = old[i];
+			slot[map_find(m, old[i].key)] = old[i];
 	tux_mem_free(m->mem, old);
 	return 0;
 }
@@ -64,7 +65,7 @@ void tux_map_fini(struct tux_map *m)
 
 void *tux_map_get(const struct tux_map *m, uint64_t key)
 {
-	return m->len ? m->slot[find(m, key)].val : NULL;
+	return m->len ? m->slot[map_find(m, key)].val : NULL;
 }
 
 int tux_map_put(struct tux_map *m, uint64_t key, void *val)
@@ -73,14 +74,15 @@ int tux_map_put(struct tux_map *m, uint64_t key, void *val)
 
 	if (tux_map_get(m, key))
 		return -EEXIST;
-	/* At most two thirds full: a search stays short, and ends. */
+	/* At most two thirds of the slots are used: so a search is short, and
+	 * it ends, because it always meets a free slot. */
 	if ((uint64_t)m->len * 3 >= (uint64_t)m->cap * 2) {
-		int err = grow(m);
+		int err = map_grow(m);
 
 		if (err)
 			return err;
 	}
-	i = find(m, key);
+	i = map_find(m, key);
 	m->slot[i] = (struct tux_map_slot){ key, val };
 	m->len++;
 	return 0;
@@ -93,14 +95,15 @@ void *tux_map_del(struct tux_map *m, uint64_t key)
 
 	if (!m->len)
 		return NULL;
-	hole = find(m, key);
+	hole = map_find(m, key);
 	val = m->slot[hole].val;
 	if (!val)
 		return NULL;
 	m->len--;
-	/* Who stands behind the hole may fill it, if its home is not between. */
+	/* Close the hole: move a later entry of the run into it, unless that
+	 * entry's home lies behind the hole, where a search for it begins. */
 	for (i = (hole + 1) & mask; m->slot[i].val; i = (i + 1) & mask) {
-		uint32_t from = home(m, m->slot[i].key);
+		uint32_t from = map_home(m, m->slot[i].key);
 
 		if (((i - from) & mask) < ((i - hole) & mask))
 			continue;

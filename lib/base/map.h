@@ -2,8 +2,9 @@
 /*
  * map - open-addressing hash map from a 64-bit key to a pointer
  *
- * Keys are mixed with a secret from outside, so that a peer who chooses them
- * cannot choose their places.  Deletion shifts back, so there are no tombs.
+ * The caller gives a secret that is mixed into every key, so a peer that
+ * chooses keys cannot choose their slots.  Deletion moves later entries back
+ * ("backward shift"), so there are no tombstones.
  */
 #ifndef TUX_BASE_MAP_H
 #define TUX_BASE_MAP_H
@@ -30,10 +31,10 @@ void tux_map_fini(struct tux_map *m);
 /* The value under @key; NULL if there is none. */
 void *tux_map_get(const struct tux_map *m, uint64_t key);
 
-/* Puts @val (not NULL) under @key.  0, -EEXIST, or -ENOMEM. */
+/* Adds @val (not NULL) under @key.  Returns 0, -EEXIST, or -ENOMEM. */
 int tux_map_put(struct tux_map *m, uint64_t key, void *val);
 
-/* Takes @key out and returns its value; NULL if it was not there. */
+/* Removes @key and returns its value; NULL if it was not there. */
 void *tux_map_del(struct tux_map *m, uint64_t key);
 
 #endif

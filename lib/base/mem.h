@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem - where memory comes from
+ * mem - the allocator that the caller gives to the core
  *
- * The core allocates only when a connection or a table is made or grown, and
- * only through this pair, so that a test can make any allocation fail.
+ * The core allocates only when it creates a connection or creates or grows a
+ * table, never for a packet.  It allocates only through this pair of functions,
+ * so a test can make any allocation fail.
  */
 #ifndef TUX_BASE_MEM_H
 #define TUX_BASE_MEM_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 
 struct tux_mem {
-	void *(*alloc)(void *arg, size_t len);	/* zeroed; NULL when there is none */
+	void *(*alloc)(void *arg, size_t len);	/* zeroed memory, or NULL */
 	void (*free)(void *arg, void *p);	/* @p may be NULL */
 	void *arg;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mix - a quick hash of two words
+ * mix - a fast hash of two words
  *
- * A multiplication that keeps both halves of its product, as in wyhash.  Of two
- * numbers, one should be secret: who does not know it cannot aim.
+ * A multiplication of which both halves of the product are used, as in wyhash.
+ * At least one of the two numbers should be secret: without it, a peer that
+ * chooses the other number cannot choose the result.
  */
 #ifndef TUX_BASE_MIX_H
 #define TUX_BASE_MIX_H

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pipe - bytes of one direction, in order, between one producer and one consumer
+ * pipe - a byte ring between one producer and one consumer
  *
- * Places are 64-bit stream offsets.  Bytes in [tail, head) are there to be
- * consumed; the producer may also place bytes beyond head, anywhere in
- * [head, tail + cap), and publish them later (a receiver fills gaps that way).
- * The block and its bytes hold no pointer and may be shared by processes.
- * One thread produces and one consumes at any time; who takes turns at an end
- * holds that end's latch.
+ * A byte is named by its 64-bit offset in the stream.  The consumer may read
+ * the bytes in [tail, head).  The producer may place bytes anywhere in
+ * [head, tail + cap), in any order, and publish them later by moving head: that
+ * is how a receiver puts bytes that arrived out of order into place.
  *
- * A pipe that runs empty starts again at the front of its memory, so that a
- * connection with little in flight touches few cache lines.
+ * The struct and its bytes hold no pointer, so processes may share them.  At
+ * any time one thread produces and one thread consumes; threads that take turns
+ * at one side hold that side's latch.
+ *
+ * When the pipe is empty, the producer may start again at the front of its
+ * memory (tux_pipe_rewind()), so a connection with little in flight touches few
+ * cache lines.
  */
 #ifndef TUX_BASE_PIPE_H
 #define TUX_BASE_PIPE_H
@@ -20,14 +23,16 @@
 #include <string.h>
 
 struct tux_pipe {
-	_Atomic uint64_t head;	/* producer's: end of what is published */
-	_Atomic uint64_t tail;	/* consumer's: end of what is consumed */
-	uint64_t origin;	/* producer's: the offset at mem[0] of this lap */
-	uint32_t cap;		/* power of two */
-	uint32_t mem;		/* distance of the bytes from this struct */
+	_Atomic uint64_t head;	/* published below; the producer writes it */
+	_Atomic uint64_t tail;	/* consumed below; the consumer writes it */
+	uint64_t origin;	/* an offset that lies at the front of the
+				 * memory; the producer writes it */
+	uint32_t cap;		/* bytes, a power of two */
+	uint32_t mem;		/* from the start of this struct to the bytes */
 };
 
-/* Starts @p again, empty at offset @off; neither end may be at work. */
+/* Makes @p empty at offset @off.  Neither the producer nor the consumer may use
+ * it meanwhile. */
 static inline void tux_pipe_reset(struct tux_pipe *p, uint64_t off)
 {
 	p->origin = off;
@@ -35,8 +40,8 @@ static inline void tux_pipe_reset(struct tux_pipe *p, uint64_t off)
 	atomic_store_explicit(&p->head, off, memory_order_release);
 }
 
-/* Sets up @p, empty at offset @off, with its @cap bytes (a power of two)
- * @mem bytes after @p. */
+/* Sets up @p, empty at offset @off.  Its @cap bytes (a power of two) begin @mem
+ * bytes after @p. */
 static inline void tux_pipe_init(struct tux_pipe *p, uint32_t mem, uint32_t cap,
 				 uint64_t off)
 {
@@ -57,7 +62,7 @@ static inline uint64_t tux_pipe_tail(const struct tux_pipe *p)
 
 static inline uint32_t tux_pipe_len(const struct tux_pipe *p)
 {
-	/* tail first: head only grows, so the difference is never negative. */
+	/* Read tail first: head only grows, so it is never below that tail. */
 	uint64_t tail = tux_pipe_tail(p);
 
 	return (uint32_t)(tux_pipe_head(p) - tail);
@@ -68,7 +73,9 @@ static inline uint32_t tux_pipe_room(const struct tux_pipe *p)
 	return p->cap - tux_pipe_len(p);
 }
 
-/* Producer, with nothing placed beyond head: start at the front if empty. */
+/* Producer: if the pipe is empty, the next byte goes to the front of the
+ * memory.  Nothing may be placed beyond head, for placed bytes would not move
+ * along. */
 static inline void tux_pipe_rewind(struct tux_pipe *p)
 {
 	uint64_t head = atomic_load_explicit(&p->head, memory_order_relaxed);
@@ -77,8 +84,8 @@ static inline void tux_pipe_rewind(struct tux_pipe *p)
 		p->origin = head;
 }
 
-/* The bytes at offset @off, and in *@len how many stand there in one piece
- * (at most the *@len asked for). */
+/* The address of the byte at offset @off.  *@len is how many bytes the caller
+ * wants there; it is cut to those that follow in one piece. */
 static inline uint8_t *tux_pipe_at(const struct tux_pipe *p, uint64_t off,
 				   uint32_t *len)
 {
@@ -89,7 +96,8 @@ static inline uint8_t *tux_pipe_at(const struct tux_pipe *p, uint64_t off,
 	return (uint8_t *)(uintptr_t)p + p->mem + i;
 }
 
-/* Producer: copies @len bytes to offset @off; they must fit below tail + cap. */
+/* Producer: copies @len bytes to offset @off.  They must end at or below
+ * tail + cap. */
 static inline void tux_pipe_place(struct tux_pipe *p, uint64_t off,
 				  const void *src, uint32_t len)
 {
@@ -105,14 +113,16 @@ static inline void tux_pipe_place(struct tux_pipe *p, uint64_t off,
 	}
 }
 
-/* Consumer (or producer, of its own bytes): copies out without consuming. */
+/* Copies the @len bytes at offset @off to @dst without consuming them.  For the
+ * consumer, or for the producer and bytes that it placed itself. */
 static inline void tux_pipe_copy(const struct tux_pipe *p, uint64_t off,
 				 void *dst, uint32_t len)
 {
 	uint32_t n = len;
 	const uint8_t *at;
 
-	if (!len)		/* an empty pipe's origin is the producer's */
+	/* With no byte published the producer may be moving origin. */
+	if (!len)
 		return;
 	at = tux_pipe_at(p, off, &n);
 	memcpy(dst, at, n);
@@ -124,13 +134,13 @@ static inline void tux_pipe_copy(const struct tux_pipe *p, uint64_t off,
 	}
 }
 
-/* Producer: all below @head is there. */
+/* Producer: publishes all bytes below @head. */
 static inline void tux_pipe_publish(struct tux_pipe *p, uint64_t head)
 {
 	atomic_store_explicit(&p->head, head, memory_order_release);
 }
 
-/* Consumer: all below @tail is done with. */
+/* Consumer: gives back the memory of all bytes below @tail. */
 static inline void tux_pipe_consume(struct tux_pipe *p, uint64_t tail)
 {
 	atomic_store_explicit(&p->tail, tail, memory_order_release);

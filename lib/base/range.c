@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Removes ranges [i, j) from the array. */
-static void cut(struct tux_ranges *s, uint32_t i, uint32_t j)
+/* Removes the ranges with indices [@i, @j). */
+static void ranges_cut(struct tux_ranges *s, uint32_t i, uint32_t j)
 {
 	if (i == j)
 		return;
@@ -16,9 +16,9 @@ static void cut(struct tux_ranges *s, uint32_t i, uint32_t j)
 	s->n -= j - i;
 }
 
-/* Puts a range at index @i. */
-static int insert(struct tux_ranges *s, uint32_t i, uint64_t start,
-		  uint64_t end)
+/* Inserts [@start, @end) at index @i. */
+static int ranges_insert(struct tux_ranges *s, uint32_t i, uint64_t start,
+			 uint64_t end)
 {
 	if (s->n == TUX_RANGE_MAX)
 		return -ENOSPC;
@@ -34,19 +34,19 @@ int tux_ranges_add(struct tux_ranges *s, uint64_t start, uint64_t end)
 
 	if (start >= end)
 		return 0;
-	/* [i, j) are the ranges that the new one touches. */
+	/* The new range overlaps or touches those with indices [i, j). */
 	while (i < s->n && s->r[i].end < start)
 		i++;
 	for (j = i; j < s->n && s->r[j].start <= end; j++)
 		;
 	if (i == j)
-		return insert(s, i, start, end);
+		return ranges_insert(s, i, start, end);
 	if (s->r[i].start > start)
 		s->r[i].start = start;
 	if (s->r[j - 1].end > end)
 		end = s->r[j - 1].end;
 	s->r[i].end = end;
-	cut(s, i + 1, j);
+	ranges_cut(s, i + 1, j);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ int tux_ranges_sub(struct tux_ranges *s, uint64_t start, uint64_t end)
 		uint64_t old = s->r[i].end;
 
 		if (old > end) {
-			int err = insert(s, i + 1, end, old);
+			int err = ranges_insert(s, i + 1, end, old);
 
 			if (err)
 				return err;
@@ -73,7 +73,7 @@ int tux_ranges_sub(struct tux_ranges *s, uint64_t start, uint64_t end)
 		;
 	if (j < s->n && s->r[j].start < end)
 		s->r[j].start = end;
-	cut(s, i, j);
+	ranges_cut(s, i, j);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ void tux_ranges_below(struct tux_ranges *s, uint64_t floor)
 
 	while (i < s->n && s->r[i].end <= floor)
 		i++;
-	cut(s, 0, i);
+	ranges_cut(s, 0, i);
 	if (s->n && s->r[0].start < floor)
 		s->r[0].start = floor;
 }

@@ -2,9 +2,9 @@
 /*
  * range - a small ordered set of half-open ranges [start, end)
  *
- * Ranges in the set neither touch nor overlap, and stand in ascending order.
- * The room is fixed: an operation that would need one range more than there
- * is room for fails and changes nothing.
+ * The ranges are in ascending order; they neither overlap nor touch.  There is
+ * room for TUX_RANGE_MAX of them: an operation that would need more fails and
+ * changes nothing.
  */
 #ifndef TUX_BASE_RANGE_H
 #define TUX_BASE_RANGE_H
@@ -28,13 +28,14 @@ static inline void tux_ranges_init(struct tux_ranges *s)
 	s->n = 0;
 }
 
-/* Adds [@start, @end), merging what it touches.  0, or -ENOSPC. */
+/* Adds [@start, @end) and merges it with the ranges that it overlaps or
+ * touches.  Returns 0, or -ENOSPC. */
 int tux_ranges_add(struct tux_ranges *s, uint64_t start, uint64_t end);
 
-/* Takes [@start, @end) out, splitting a range if need be.  0, or -ENOSPC. */
+/* Removes [@start, @end), which may split a range.  Returns 0, or -ENOSPC. */
 int tux_ranges_sub(struct tux_ranges *s, uint64_t start, uint64_t end);
 
-/* Takes out all below @floor.  Cannot fail. */
+/* Removes everything below @floor.  Cannot fail. */
 void tux_ranges_below(struct tux_ranges *s, uint64_t floor);
 
 /* Is @v in one of the ranges? */

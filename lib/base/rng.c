@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rng - the only randomness in the core
+ * rng - the only source of random numbers in the core
  */
 #include "base/rng.h"
 

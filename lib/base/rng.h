@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rng - the only randomness in the core
+ * rng - the only source of random numbers in the core
  *
- * SipHash in counter mode under a seed from outside: the same seed gives the
- * same numbers, and who does not know it cannot foretell them.
+ * SipHash-2-4 of a counter under a seed that the caller gives.  The same seed
+ * gives the same numbers, so a run can be repeated; without the seed, the next
+ * number cannot be predicted from those before it.
  */
 #ifndef TUX_BASE_RNG_H
 #define TUX_BASE_RNG_H
@@ -14,7 +15,7 @@
 
 struct tux_rng {
 	struct tux_key seed;
-	uint64_t n;
+	uint64_t n;		/* numbers drawn so far */
 };
 
 void tux_rng_init(struct tux_rng *r, const struct tux_key *seed);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sip - SipHash, a keyed hash of short inputs
+ *
+ * Names (v, compress, rounds) are those of the paper.
  */
 #include "base/sip.h"
 

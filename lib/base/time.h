@@ -2,8 +2,9 @@
 /*
  * time - instants and durations
  *
- * An instant is nanoseconds on a clock that never goes back; the core is told
- * it and never reads it.  TUX_NEVER is later than everything.
+ * An instant counts nanoseconds on a clock that never goes back.  The core
+ * reads no clock: its caller passes `now`.  TUX_NEVER is later than any
+ * instant.
  */
 #ifndef TUX_BASE_TIME_H
 #define TUX_BASE_TIME_H
@@ -17,7 +18,8 @@ typedef uint64_t tux_time;
 #define TUX_MSEC(n)	((tux_time)(n) * 1000000u)
 #define TUX_SEC(n)	((tux_time)(n) * 1000000000u)
 
-/* The instant @in after @t; TUX_NEVER stays TUX_NEVER. */
+/* The instant @in nanoseconds after @t; TUX_NEVER if there is no such
+ * instant. */
 static inline tux_time tux_time_add(tux_time t, tux_time in)
 {
 	return t > TUX_NEVER - in ? TUX_NEVER : t + in;
@@ -28,7 +30,7 @@ static inline tux_time tux_time_min(tux_time a, tux_time b)
 	return a < b ? a : b;
 }
 
-/* How long ago @then was at @now; 0 if it is still to come. */
+/* The time from @then to @now; 0 if @then is in the future. */
 static inline tux_time tux_time_since(tux_time then, tux_time now)
 {
 	return now > then ? now - then : 0;

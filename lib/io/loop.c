@@ -313,7 +313,7 @@ bool tux_loop_quiet(const struct tux_loop *l)
 
 bool tux_loop_doze(struct tux_loop *l)
 {
-	tux_bell_doze(l->bell, true);
+	tux_bell_set_asleep(l->bell, true);
 	return tux_loop_quiet(l);
 }
 

@@ -37,7 +37,7 @@ static inline void tux_wake_ring(struct tux_bell *bell, int fd, uint32_t i)
 		tux_wake_kick(fd);
 }
 
-/* The owner is awake again: undoes tux_bell_doze(true).  @woken: @fd was seen
+/* The owner is awake again: undoes tux_bell_set_asleep(true).  @woken: @fd was seen
  * readable. */
 static inline void tux_wake_rouse(struct tux_bell *bell, int fd, bool woken)
 {

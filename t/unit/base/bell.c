@@ -71,11 +71,11 @@ static void ring__tells_one_caller_to_wake(void **state)
 
 	(void)state;
 	assert_false(tux_bell_ring(b, 0));
-	tux_bell_doze(b, true);
+	tux_bell_set_asleep(b, true);
 	assert_true(tux_bell_ring(b, 1));
 	assert_false(tux_bell_ring(b, 2));
-	tux_bell_doze(b, true);
-	tux_bell_doze(b, false);
+	tux_bell_set_asleep(b, true);
+	tux_bell_set_asleep(b, false);
 	assert_false(tux_bell_ring(b, 3));
 	free(b);
 }
@@ -84,10 +84,11 @@ enum { RINGERS = 3, EACH = 20000 };
 
 static struct tux_bell *shared;
 static sem_t wake;
-static _Atomic uint32_t queued[RINGERS];	/* in the bell already? */
-static _Atomic uint32_t rung[RINGERS];		/* how often rung in all */
+static _Atomic uint32_t queued[RINGERS];	/* is the index in the bell? */
+static _Atomic uint32_t rung[RINGERS];		/* events of each producer */
 
-/* A producer, as the duplex does it: count, then ring unless in the bell. */
+/* A producer does as an application does with the bell of a loop: it notes an
+ * event, and rings unless its index is in the bell already. */
 static void *ringer(void *arg)
 {
 	uint32_t id = (uint32_t)(uintptr_t)arg, i;
@@ -101,7 +102,7 @@ static void *ringer(void *arg)
 	return NULL;
 }
 
-/* If a wake-up were lost, this would sleep for ever. */
+/* The consumer.  A lost wake-up would make it sleep for ever. */
 static void hear(uint32_t *seen)
 {
 	uint32_t id, done = 0;
@@ -115,10 +116,10 @@ static void hear(uint32_t *seen)
 				done += seen[id] == EACH;
 			continue;
 		}
-		tux_bell_doze(shared, true);
+		tux_bell_set_asleep(shared, true);
 		if (tux_bell_quiet(shared))
 			sem_wait(&wake);
-		tux_bell_doze(shared, false);
+		tux_bell_set_asleep(shared, false);
 	}
 }
 

@@ -5,7 +5,8 @@
 
 typedef uint32_t crc_fn(uint32_t crc, const void *p, size_t len);
 
-/* RFC 3720, appendix B.4, as numbers (there the bytes are on the wire). */
+/* The vectors of RFC 3720, appendix B.4, as numbers; the RFC shows the bytes in
+ * the order in which they travel. */
 static void rfc3720(crc_fn *crc)
 {
 	static const uint8_t read10[48] = {
@@ -46,7 +47,7 @@ static void table__rfc3720(void **state)
 	rfc3720(tux_crc32c_table);
 }
 
-/* The definition, a bit at a time. */
+/* The CRC by its definition, a bit at a time. */
 static uint32_t slow(uint32_t crc, const uint8_t *p, size_t len)
 {
 	crc = ~crc;
@@ -71,7 +72,7 @@ static void crc32c__agrees_with_the_definition(void **state)
 		b[i] = (uint8_t)test_random(&seed);
 	for (i = 0; i < 1000; i++) {
 		uint32_t from = test_below(&seed, 100);
-		/* Short ones mostly, and some as long as a packet. */
+		/* Mostly short inputs, and some as long as a packet. */
 		uint32_t len = test_below(&seed, i % 10 ? 600 : 19900);
 		uint32_t init = (uint32_t)test_random(&seed);
 		uint32_t want = slow(init, b + from, len);

@@ -71,7 +71,7 @@ static void set__never_takes_out_and_may_be_repeated(void **state)
 	tux_heap_fini(&h);
 }
 
-/* The model: look through all nodes for the least. */
+/* The model to compare with: a search of all nodes for the least. */
 static tux_time least(const struct tux_heap_node *n)
 {
 	tux_time at = TUX_NEVER;
@@ -129,7 +129,7 @@ static void reserve__keeps_what_is_queued(void **state)
 	assert_int_equal(h.len, NODES);
 	assert_ptr_equal(tux_heap_min(&h), &n[NODES - 1]);
 	assert_int_equal(mem.live, 1);
-	/* It grows by doubling, not by each node. */
+	/* The array doubles; it does not grow with each node. */
 	assert_in_range(mem.asked, 1, 6);
 	tux_heap_fini(&h);
 	assert_int_equal(mem.live, 0);

@@ -89,8 +89,8 @@ static void del__returns_the_value_once(void **state)
 	tux_map_fini(&m);
 }
 
-/* Puts and takes out at random, so often near the limit of the load that runs
- * of slots wrap around and are shifted back in every way. */
+/* Adds and removes at random and stays near the load limit, so that runs of
+ * slots wrap around the end of the array and are shifted back in every way. */
 static void random__agrees_with_an_array(void **state)
 {
 	uint64_t seed;
@@ -147,7 +147,7 @@ static void secret__changes_the_places(void **state)
 	for (i = 0; i < m[0].cap; i++)
 		same += m[0].slot[i].val &&
 			m[0].slot[i].val == m[1].slot[i].val;
-	/* By chance, one or two are. */
+	/* A few keys share a slot in both maps by chance. */
 	assert_true(same < 20);
 	tux_map_fini(&m[0]);
 	tux_map_fini(&m[1]);
@@ -169,7 +169,7 @@ static void put__each_allocation_may_fail(void **state)
 		for (i = 0; i < KEYS && !err; i++)
 			err = tux_map_put(&m, key_of(i), &val[i]);
 		assert_true(!err || err == -ENOMEM);
-		/* What was there before the failure is there still. */
+		/* The failure has not changed what was there. */
 		for (j = 0; j < m.len; j++)
 			assert_ptr_equal(tux_map_get(&m, key_of(j)), &val[j]);
 		assert_int_equal(m.len, err ? i - 1 : KEYS);

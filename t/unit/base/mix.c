@@ -3,7 +3,7 @@
 
 #include "../test.h"
 
-/* Both halves of the product count. */
+/* The result depends on both halves of the product. */
 static void mix__folds_the_product(void **state)
 {
 	(void)state;
@@ -14,8 +14,8 @@ static void mix__folds_the_product(void **state)
 		    (UINT64_C(0x400000003) ^ 1));
 }
 
-/* Keys that follow on one another do not share slots: of 256 in a table of 256,
- * the fullest slot has few. */
+/* Sequential keys spread: of 256 keys in a table of 256 slots, the fullest slot
+ * has few. */
 static void mix__spreads_neighbours(void **state)
 {
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);

@@ -99,8 +99,8 @@ static void rewind__only_when_empty(void **state)
 	assert_ptr_equal(tux_pipe_at(&b.p, 6, &len), b.mem);
 }
 
-/* Writes and reads pieces of any length, from any beginning; offset n carries
- * a byte that follows from n. */
+/* Writes and reads pieces of any length, from any first offset.  The byte at an
+ * offset is a function of the offset, so each byte can be checked. */
 static void laps__keep_the_bytes(void **state)
 {
 	static const uint64_t first[] = { 0, 1, CAP - 1, UINT32_MAX - 5,

@@ -149,7 +149,8 @@ static void limits__the_largest_offsets(void **state)
 
 enum { SPACE = 400 };
 
-/* The set says what the map of single numbers says, and is in normal form. */
+/* The set agrees with a bitmap of single numbers; its ranges are in order and
+ * do not touch. */
 static void compare(const struct tux_ranges *s, const bool *model)
 {
 	uint32_t i, n = 0;

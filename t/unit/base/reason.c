@@ -6,7 +6,7 @@
 static void numbers__keep_their_meaning(void **state)
 {
 	(void)state;
-	/* They are on the wire and in people's scripts. */
+	/* The numbers travel in RESET, and users' scripts know them. */
 	assert_int_equal(TUX_REASON_NONE, 0);
 	assert_int_equal(TUX_REASON_PEER_SILENT, 1);
 	assert_int_equal(TUX_REASON_STALLED, 6);

@@ -5,7 +5,7 @@
 
 enum { VECTORS = 64 };
 
-/* The key and the inputs of the reference: bytes that count from 0. */
+/* The key and the input of the reference vectors: the bytes 0, 1, 2, ... */
 static const struct tux_key ref_key = { 0x0706050403020100,
 					0x0f0e0d0c0b0a0908 };
 

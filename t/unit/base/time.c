@@ -8,7 +8,7 @@ static void units__are_nanoseconds(void **state)
 	(void)state;
 	assert_true(TUX_USEC(3) == 3000);
 	assert_true(TUX_MSEC(3) == 3000000);
-	/* Beyond what 32 bits hold. */
+	/* A duration that does not fit 32 bits. */
 	assert_true(TUX_SEC(100) == 100000000000);
 }
 

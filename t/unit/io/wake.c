@@ -34,7 +34,7 @@ static void ring__writes_only_to_a_sleeper(void **state)
 	assert_true(tux_bell_take(d.bell, &i));
 	assert_int_equal(i, 3);
 
-	tux_bell_doze(d.bell, true);
+	tux_bell_set_asleep(d.bell, true);
 	tux_wake_ring(d.bell, d.fd, 4);
 	tux_wake_ring(d.bell, d.fd, 5);
 	assert_true(readable(d.fd, 0));
@@ -51,7 +51,7 @@ static void up__wakes_without_an_index(void **state)
 	assert_int_equal(tux_wake_init(&d.bell, &d.fd, CAP), 0);
 	tux_wake_up(d.bell, d.fd);
 	assert_false(readable(d.fd, 0));
-	tux_bell_doze(d.bell, true);
+	tux_bell_set_asleep(d.bell, true);
 	tux_wake_up(d.bell, d.fd);
 	assert_true(readable(d.fd, 0));
 	tux_wake_rouse(d.bell, d.fd, false);
@@ -95,7 +95,7 @@ static void ring__is_never_slept_through(void **state)
 			atomic_store(&d->queued[at], 0);
 			n++;
 		}
-		tux_bell_doze(d->bell, true);
+		tux_bell_set_asleep(d->bell, true);
 		woken = false;
 		if (n < RINGS * RINGERS && tux_bell_quiet(d->bell)) {
 			woken = readable(d->fd, 1000);
