@@ -31,6 +31,7 @@ struct sim_host {
 	struct tux_addr addr;	/* with the port of its loop; 0: any */
 	tux_time timer_at;	/* the earliest timer event that is queued */
 	tux_time wake;		/* from a doorbell to the loop */
+	uint64_t sent_n;	/* datagrams */
 	unsigned idle;		/* timers since anything else happened */
 	unsigned turns;		/* taken at this very instant */
 	tux_time turn_at;

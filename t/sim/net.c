@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
+#include "digest.h"
 #include "sim.h"
 #include "wire/pkt.h"
 
@@ -89,7 +89,7 @@ unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len)
 	return kinds;
 }
 
-static const char *kinds_text(unsigned kinds, char *buf, size_t cap)
+const char *sim_kinds_text(unsigned kinds, char *buf, size_t cap)
 {
 	static const char *const name[] = {
 		"ask", "answer", "confirm", "prepare", "prepared", "data",
@@ -300,33 +300,6 @@ static void put(struct sim *s, struct sim_link *l, struct sim_host *to,
 	sim_at(s, travel(s, l, wait), arrive, d, 0, 0);
 }
 
-/* What a HELLO, and only that, says of addresses, and the sums over it. */
-static void blank_addresses(uint8_t *p)
-{
-	uint8_t *hello = p + TUX_PKT_HDR + TUX_REC_HDR;
-
-	memset(p + 12, 0, 4);		/* the CRC */
-	hello[TUX_HELLO_FAMILY] = 0;
-	memset(hello + TUX_HELLO_AADDR, 0, TUX_HELLO_LEN - TUX_HELLO_AADDR);
-}
-
-/* The same for either family. */
-static void digest(struct sim *s, const uint8_t *p, size_t len)
-{
-	static const struct tux_key key = { 1, 2 };
-	uint64_t in[3] = { s->digest, s->now };
-	uint8_t copy[SIM_DGRAM];
-	size_t at;
-
-	memcpy(copy, p, len);
-	for (at = 0; at < len; at += tux_get16(p + at + 4)) {
-		if (p[at + 3] & TUX_PKT_OPEN)
-			blank_addresses(copy + at);
-	}
-	in[2] = tux_sip(&key, copy, len);
-	s->digest = tux_sip(&key, in, sizeof(in));
-}
-
 /* A host has more than one address: SIM_ALIAS tells them apart. */
 static bool lives_at(const struct sim_host *h, const struct tux_addr *a)
 {
@@ -364,10 +337,9 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	tux_time wait;
 
 	s->packets++;
-	if (!s->no_digest)
-		digest(s, p, len);
 	if (h->addr.port)
 		src.port = h->addr.port;
+	sim_digest_datagram(h, to, &src, p, len, ecn);
 	if (host_at(s, &src) != h)
 		sim_fail(s, "%c sends from a foreign address", h->name);
 	if (!dst)
@@ -377,7 +349,8 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	wait = admit(s, l, kinds | (ecn ? SIM_ECT : 0), len);
 	if (wait == TUX_NEVER) {
 		sim_note(s, "lost %s from %c",
-			 kinds_text(kinds, text, sizeof(text)), h->name);
+			 sim_kinds_text(kinds, text, sizeof(text)),
+			 h->name);
 		return;
 	}
 	put(s, l, dst, &src, p, len, ecn, wait);

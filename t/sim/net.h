@@ -115,6 +115,9 @@ tux_time sim_net_cross(struct sim *s, struct sim_link *l, size_t len);
 /* What the @len bytes at @p carry.  Updates what @l knows of windows. */
 unsigned sim_kinds(struct sim_link *l, const uint8_t *p, size_t len);
 
+/* The names of @kinds, in @buf. */
+const char *sim_kinds_text(unsigned kinds, char *buf, size_t cap);
+
 /* Drops @n datagrams on @l that carry one of @kinds, after @skip such. */
 void sim_drop(struct sim_link *l, unsigned kinds, unsigned skip, unsigned n);
 

@@ -142,7 +142,7 @@ static void any_part(struct sim *s)
 		for (i = 0; i < 5; i++)
 			sim_world_drop(&w, (unsigned)sim_below(s, w.n),
 				       1 + (unsigned)sim_below(s, 4));
-		sim_world_run(&w, false, false, NULL, &ran);
+		sim_world_run(&w, SIM_TELL_NOTHING, NULL, &ran);
 		SIM_CHECK(s, ran.held);
 		sim_world_fini(&w);
 	}

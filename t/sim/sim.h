@@ -9,8 +9,8 @@
  * cross links that delay, lose, reorder, double and damage them.
  *
  * Each byte of a stream is a function of connection, direction and offset, and
- * is checked when it is read.  The same seed gives the same datagrams, whatever
- * the family of the addresses.
+ * is checked when it is read.  The same seed gives the same datagrams and the
+ * same TCP segments, whatever the family of the addresses.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -72,9 +72,9 @@ struct sim {
 	uint64_t rng;
 	bool v6;		/* addresses are IPv6's */
 	const struct tux_cc_ops *cc;	/* of hosts to come; NULL: the usual */
-	uint64_t digest;	/* of all datagrams, with their times, but for
-				 * the addresses in them */
-	bool no_digest;		/* nobody asks */
+	uint64_t digest;	/* see digest.h */
+	bool no_digest;		/* there is none */
+	bool wire_lines;	/* print what leaves hosts; needs the digest */
 	struct sim_event *heap;
 	size_t heap_len, heap_cap;
 	uint64_t order;

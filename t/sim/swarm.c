@@ -24,13 +24,17 @@ enum {
 
 static const char usage[] =
 "usage: swarm [--seeds N] [--from SEED] [--size N] [--counts]\n"
-"       swarm [--size N] --trace SEED | --show SEED | --shrink SEED\n"
+"       swarm [--seeds N] [--from SEED] [--size N] --digest\n"
+"       swarm [--size N] --trace SEED | --wire SEED | --show SEED |\n"
+"                        --shrink SEED\n"
 "       swarm --world FILE\n"
 "\n"
 "  --seeds    how many worlds (300), the first of which is --from (1)\n"
 "  --size     so many times as much is said in each (1)\n"
 "  --counts   print how often each kind, state and move came about\n"
+"  --digest   print for each seed a hash of what leaves the hosts, and when\n"
 "  --trace    run one, and print what happens\n"
+"  --wire     run one, and print what leaves the hosts, and when\n"
 "  --show     print one, in words that --world reads\n"
 "  --shrink   make one that fails smaller, and print it\n"
 "  --world    run the one in a file (- is standard input), as --trace does\n";
@@ -82,7 +86,7 @@ static bool again(struct sim_world *w, const struct sim_ran *first)
 	struct sim_ran ran;
 
 	w->item[0].v[SIM_NET_V6] ^= 1;
-	sim_world_run(w, false, true, &seen, &ran);
+	sim_world_run(w, SIM_TELL_DIGEST, &seen, &ran);
 	if (ran.held && ran.digest != first->digest)
 		fprintf(stderr, "two runs differ\n");
 	return ran.held && ran.digest == first->digest;
@@ -97,7 +101,8 @@ static void seed(uint64_t n, unsigned size, struct sim_seen *seen,
 
 	now_running = n;
 	sim_world_draw(&w, n, size);
-	sim_world_run(&w, false, twice, seen, &ran);
+	sim_world_run(&w, twice ? SIM_TELL_DIGEST : SIM_TELL_NOTHING, seen,
+		      &ran);
 	if (ran.held && twice)
 		ran.held = again(&w, &ran);
 	sim_world_fini(&w);
@@ -134,6 +139,27 @@ static int run_seeds(uint64_t from, uint64_t seeds, unsigned size, bool counts)
 	return t.failed || missing;
 }
 
+static int digest_seeds(uint64_t from, uint64_t seeds, unsigned size)
+{
+	bool all = true;
+	uint64_t n;
+
+	watch_death();
+	for (n = from; n - from < seeds; n++) {
+		struct sim_world w = { 0 };
+		struct sim_ran ran;
+
+		now_running = n;
+		sim_world_draw(&w, n, size);
+		sim_world_run(&w, SIM_TELL_DIGEST, NULL, &ran);
+		sim_world_fini(&w);
+		printf("%llu %016llx\n", (unsigned long long)n,
+		       (unsigned long long)ran.digest);
+		all &= ran.held;
+	}
+	return !all;
+}
+
 /* ---- one world ---- */
 
 static int trace(const struct sim_world *w)
@@ -141,7 +167,15 @@ static int trace(const struct sim_world *w)
 	struct sim_seen seen = { 0 };
 	struct sim_ran ran;
 
-	sim_world_run(w, true, false, &seen, &ran);
+	sim_world_run(w, SIM_TELL_TRACE, &seen, &ran);
+	return !ran.held;
+}
+
+static int wire(const struct sim_world *w)
+{
+	struct sim_ran ran;
+
+	sim_world_run(w, SIM_TELL_WIRE, NULL, &ran);
 	return !ran.held;
 }
 
@@ -160,7 +194,7 @@ static bool fails(void *arg, const struct sim_world *w)
 		alarm(PATIENCE);
 		if (!freopen("/dev/null", "w", stderr))
 			_exit(2);
-		sim_world_run(w, false, false, &seen, &ran);
+		sim_world_run(w, SIM_TELL_NOTHING, &seen, &ran);
 		_exit(!ran.held);
 	}
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status != 0;
@@ -188,6 +222,8 @@ static int one_world(const char *how, uint64_t seed, unsigned size)
 	sim_world_draw(&w, seed, size);
 	if (strcmp(how, "--trace") == 0)
 		rc = trace(&w);
+	else if (strcmp(how, "--wire") == 0)
+		rc = wire(&w);
 	else if (strcmp(how, "--shrink") == 0)
 		rc = shrink(&w);
 	else
@@ -227,20 +263,24 @@ static int wrong(void)
 
 static bool is_one(const char *s)
 {
-	return strcmp(s, "--trace") == 0 || strcmp(s, "--show") == 0 ||
-	       strcmp(s, "--shrink") == 0;
+	return strcmp(s, "--trace") == 0 || strcmp(s, "--wire") == 0 ||
+	       strcmp(s, "--show") == 0 || strcmp(s, "--shrink") == 0;
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t seeds = 300, from = 1, n;
 	unsigned size = 1;
-	bool counts = false;
+	bool counts = false, digests = false;
 	int a;
 
 	for (a = 1; a < argc; a++) {
 		if (strcmp(argv[a], "--counts") == 0) {
 			counts = true;
+			continue;
+		}
+		if (strcmp(argv[a], "--digest") == 0) {
+			digests = true;
 			continue;
 		}
 		if (a + 1 == argc)
@@ -260,5 +300,7 @@ int main(int argc, char **argv)
 			return wrong();
 		a++;
 	}
+	if (digests)
+		return digest_seeds(from, seeds, size);
 	return run_seeds(from, seeds, size, counts);
 }

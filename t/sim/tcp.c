@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "sim.h"
 
 static struct sim_end *other(const struct sim_end *e)
@@ -97,6 +98,7 @@ static void send_reset(struct sim_end *e)
 
 	p->wrote = p->left;
 	e->sock.dead = true;
+	sim_digest_segment(e, p->left, 0, SIM_SEGMENT_RESET);
 	sim_at(e->conn->s, arrival(e, 0), reset_arrives, other(e), 0, 0);
 }
 
@@ -185,6 +187,8 @@ static void pump(struct sim_end *e)
 		}
 		p->left += len;
 		p->fin_left = p->fin && p->left == p->wrote;
+		sim_digest_segment(e, p->left - len, len, p->fin_left ?
+				   SIM_SEGMENT_FIN : SIM_SEGMENT_PLAIN);
 		sim_at(e->conn->s, arrival(e, extra), segment_arrives,
 		       other(e), len, p->fin_left);
 	}

@@ -192,9 +192,15 @@ struct sim_ran {		/* what came of it */
 	uint64_t packets, chunks;	/* datagrams sent; reads checked */
 };
 
-/* Lives through @w; @digest: tells the datagrams' digest, too; @seen, unless
- * NULL, counts what came about. */
-void sim_world_run(const struct sim_world *w, bool loud, bool digest,
+enum sim_tell {			/* of a run, besides what came of it */
+	SIM_TELL_NOTHING,
+	SIM_TELL_DIGEST,	/* ran->digest */
+	SIM_TELL_WIRE,		/* that, and prints what leaves hosts */
+	SIM_TELL_TRACE,		/* prints what happens, on standard error */
+};
+
+/* Lives through @w; @seen, unless NULL, counts what came about. */
+void sim_world_run(const struct sim_world *w, enum sim_tell tell,
 		   struct sim_seen *seen, struct sim_ran *ran);
 
 #endif

@@ -316,7 +316,7 @@ static void check_all(struct sim *s)
 	}
 }
 
-void sim_world_run(const struct sim_world *w, bool loud, bool digest,
+void sim_world_run(const struct sim_world *w, enum sim_tell tell,
 		   struct sim_seen *seen, struct sim_ran *ran)
 {
 	const uint64_t *v = w->item[0].v;
@@ -326,9 +326,10 @@ void sim_world_run(const struct sim_world *w, bool loud, bool digest,
 
 	life->s = s;
 	life->w = w;
-	s->loud = loud;
-	s->mute = !loud;
-	s->no_digest = !digest;
+	s->loud = tell == SIM_TELL_TRACE;
+	s->mute = !s->loud;
+	s->wire_lines = tell == SIM_TELL_WIRE;
+	s->no_digest = tell != SIM_TELL_DIGEST && !s->wire_lines;
 	s->seen = seen;
 	s->tcp_ports = v[SIM_NET_PORTS];
 	s->cc = v[SIM_NET_NEWRENO] ? &tux_cc_newreno : NULL;
