@@ -6,7 +6,8 @@
  *			 unsigned n, void *arg)
  *	{
  *		for (unsigned i = 0; i < n; i++)
- *			tux_send(c, m[i].p, m[i].len, 0);
+ *			while (tux_send(c, m[i].p, m[i].len, 0) == -EAGAIN)
+ *				tux_sleep(50000);
  *	}
  *
  *	struct tux *t;
@@ -18,20 +19,22 @@
  *	tux_listen(s, "10.0.0.1", 4433);
  *	tux_run(t);
  *
- * Errors    Functions that return int or ssize_t give 0 or a count, or a
- *	     negative errno.  A constructor hands its object out through an
- *	     argument.  A callback is told a positive errno, or 0.
- * Threads   The thread in tux_run(), or that calls tux_turn(), is the network
- *	     thread; callbacks run on it, in routines.  Unless a line says "any
- *	     thread", a call belongs there: into a callback, or before and
- *	     between turns.
- * Memory    What a callback is given is its own until it returns, unless a
- *	     line says how to keep it.
+ * Errors    A function of type int or ssize_t returns 0 or a count, or a
+ *	     negative errno.  A constructor stores its object through a pointer
+ *	     argument.  A callback gets a positive errno, or 0 for success.
+ * Threads   The network thread is the thread that calls tux_run() or
+ *	     tux_turn().  Callbacks run on it, in routines.  A function may be
+ *	     called in a callback, or by the network thread before and between
+ *	     turns.  Other threads may call it only if its comment says "any
+ *	     thread".
+ * Memory    What a callback gets is valid until the callback returns, unless a
+ *	     comment says how to keep it.  Strings and buffers that the caller
+ *	     passes are not used after the call returns.
  * Time      Nanoseconds.
- * Fork      A child has none of it: calls on what it inherits say -EOWNERDEAD
- *	     or -ENOTCONN, and tux_close() does no harm.
+ * Fork      A child of fork() cannot use what it inherits: calls return
+ *	     -EOWNERDEAD or -ENOTCONN, and tux_close() does nothing.
  *
- * tux(7) has the model, and each call its page in section 3.
+ * tux(7) explains the model.  Section 3 of the manual has a page for each call.
  */
 #ifndef TUX_H
 #define TUX_H
@@ -48,127 +51,154 @@ extern "C" {
 #define TUX_API __attribute__((visibility("default")))
 #define TUX_CHECK __attribute__((warn_unused_result))
 
-struct tux;			/* a stack: an interface, a loop, its services */
+struct tux;			/* a stack: one loop and its services */
 struct tux_service;		/* callbacks, and the connections they serve */
-struct tux_connection;		/* one peer */
+struct tux_connection;		/* a connection with one peer */
 
-struct tux_message {		/* one that has come */
-	const void *p;		/* its bytes, in place */
-	uint32_t len;
+struct tux_message {		/* a message that has arrived */
+	const void *p;		/* its bytes, in memory of the library */
+	uint32_t len;		/* bytes; may be 0 */
 	uint32_t flags;		/* TUX_ORDERED, TUX_HELD */
-	struct tux_connection *c;
-	uint64_t ref;		/* the library's */
+	struct tux_connection *c;	/* the connection it arrived on */
+	uint64_t ref;		/* for the library's use */
 };
 
-enum {				/* of messages */
-	TUX_ORDERED = 0x01,	/* behind all earlier ordered ones */
+enum {				/* flags of messages */
+	TUX_ORDERED = 0x01,	/* delivered after all earlier ordered ones */
 	TUX_HELD = 0x80		/* tux_hold() was called for it */
 };
 
 /* ---- a stack ---------------------------------------------------------- */
 
 enum tux_backend {
-	TUX_BACKEND_XDP,	/* AF_XDP; where it cannot be had, TCP */
-	TUX_BACKEND_UDP,	/* UDP sockets: no privilege, no secret */
-	TUX_BACKEND_TCP		/* no Tux at all: no messages */
+	TUX_BACKEND_XDP,	/* AF_XDP; TCP where AF_XDP cannot be used */
+	TUX_BACKEND_UDP,	/* UDP sockets: no privilege, no secret key */
+	TUX_BACKEND_TCP		/* kernel TCP only: no messages */
 };
 
-struct tux_opts {		/* all zero but size: the defaults */
-	size_t size;		/* sizeof(struct tux_opts), as the caller knows it */
-	const char *ifname;	/* only over this interface; NULL: any but lo */
+struct tux_opts {		/* zero in all fields but size: the defaults */
+	size_t size;		/* sizeof(struct tux_opts) of the caller */
+	const char *ifname;	/* only connections over this interface move to
+				 * Tux; NULL: over any interface but lo */
 	enum tux_backend backend;
-	uint64_t slice_ns;	/* of a callback: 5000 to 1000000; 0: 100000;
-				 * TUX_NO_SLICE: callbacks are not preempted */
-	uint32_t message_max;	/* longest message out, and about the longest
-				 * in; 0: 1 MiB; at most 8 MiB */
-	uint32_t stack_len;	/* of a routine, bytes; 0: 256 KiB */
-	uint32_t routines_max;	/* at a time; 0: 1024 */
-	int spin;		/* not 0: never sleeps, for a thread that has a
-				 * processor to itself; 0: if it paid lately, it
-				 * looks around before it sleeps */
-	/* One line of text, without a newline, on what goes wrong; may be told
-	 * by any thread.  NULL: it goes to stderr. */
+	uint64_t slice_ns;	/* a callback that has run so long is preempted:
+				 * 5000 to 1000000; 0: 100000; TUX_NO_SLICE:
+				 * callbacks are not preempted */
+	uint32_t message_max;	/* longest message that may be sent, bytes; sets
+				 * the room for incoming ones, too; 0: 1 MiB; at
+				 * most 8 MiB */
+	uint32_t stack_len;	/* stack of a routine, bytes; 0: 256 KiB; less
+				 * than 64 KiB counts as 64 KiB */
+	uint32_t routines_max;	/* callbacks that may be preempted, blocked or
+				 * asleep at the same time; 0: 1024 */
+	int spin;		/* not 0: the network thread never sleeps, for
+				 * the lowest latency; it needs a CPU of its
+				 * own.  0: it polls for up to 50 us before it
+				 * sleeps, if the last waits were short */
+	/* Gets one line of text, without a newline, about something that does
+	 * not work.  Any thread of the stack may call it.  NULL: the line goes
+	 * to stderr. */
 	void (*say)(const char *line, void *arg);
-	void *say_arg;
+	void *say_arg;		/* passed to say */
 };
 #define TUX_NO_SLICE UINT64_MAX
 
-/* Starts a stack into *@tp, with @o or, if that is NULL, the defaults.  Without
- * privilege, or where the interface is not to be had, the connections stay on
- * kernel TCP, which is said once.  -EINVAL: an option out of range; -ENOMEM,
- * -EMFILE, -EAGAIN (no thread), ...
- * Several network threads want several stacks.  Any thread. */
+/* Starts a stack and stores it in *@tp.  A NULL @o means the defaults.  If the
+ * backend cannot be used, for lack of privilege or because the interface is not
+ * available, the stack starts all the same: its connections stay on kernel TCP,
+ * and say() gets one line for each reason.  -EINVAL: an option is out of range;
+ * -ENOMEM; -EMFILE; -EAGAIN: no thread could be started; or another errno of
+ * the kernel.
+ * A process that wants several network threads opens a stack for each.  Any
+ * thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
 
-/* Ends it: listeners close; connections end as by tux_disconnect(), within a
- * second, and each is told gone; then services, connections and routines are no
- * more.  Not from a callback, nor while another thread uses the stack.  NULL is
- * fine. */
+/* Ends a stack, within a second.  Its listeners close, its connections end as
+ * by tux_disconnect(), and the gone callback of each runs; then services,
+ * connections and routines are freed, and references and held messages are
+ * invalid.  The network thread calls it, outside of callbacks, when no other
+ * thread uses the stack.  NULL is allowed. */
 TUX_API void tux_close(struct tux *t);
 
-/* Drives the stack until tux_stop().  0; -EBUSY: somebody drives it already, or
- * this is a callback; -EOWNERDEAD. */
+/* Runs the stack until tux_stop() is called.  0; -EBUSY: a thread runs the
+ * stack already, or the caller is a callback; -EOWNERDEAD. */
 TUX_API int tux_run(struct tux *t);
 
-/* Has tux_run() return after the slice that it is in; if nobody runs, the next
- * tux_run() returns at once.  Any thread; also in a signal handler. */
+/* Makes tux_run() return after the current slice.  If no thread is in
+ * tux_run(), the next tux_run() returns at once.  Any thread, and signal
+ * handlers. */
 TUX_API void tux_stop(struct tux *t);
 
-/* A descriptor that is readable when tux_turn() has something to do, be it that
- * a timer is due: for poll(), epoll, libevent.  It stays the same, and the
- * stack's. */
+/* A descriptor that is readable when tux_turn() has something to do, a timer
+ * included: for poll(), epoll or libevent.  It is the same one as long as the
+ * stack exists, and the stack owns it.  -EOWNERDEAD. */
 TUX_API int tux_fd(const struct tux *t);
 
-/* Takes in what has come, runs callbacks for about one slice, sends what can go;
- * never waits.  How many things it found; errors as of tux_run(). */
+/* Receives what has arrived, runs callbacks for about one slice, and sends what
+ * can go.  It never sleeps.  Returns how many things it found to do; errors as
+ * of tux_run(). */
 TUX_API int tux_turn(struct tux *t);
 
 /* ---- services and their callbacks ------------------------------------- */
 
-/* The connection is there.  The first callback, for accepted ones and for those
- * of tux_connect(). */
+/* The connection is established.  This is the first callback of an accepted
+ * connection and of one that tux_connect() began.  It does not run for a
+ * connection that ended before: then gone is the only callback. */
 typedef void tux_open_fn(struct tux_connection *c, void *arg);
 
-/* Bytes of the stream have come, or its end, or an error: tux_read() tells.
- * What is left unread stays; it is told again when more comes, or after
- * tux_again().  Now and then there is nothing: -EAGAIN. */
+/* Bytes of the stream have arrived, or its end, or an error: tux_read() tells
+ * which.  Bytes that are not read stay, and the callback runs again when more
+ * arrive, or after tux_again().  It may run when there is nothing to read;
+ * tux_read() then returns -EAGAIN. */
 typedef void tux_stream_fn(struct tux_connection *c, void *arg);
 
-/* @n messages have come, to be read in place until this returns: see
- * tux_hold(). */
+/* @n messages have arrived.  Their bytes are read in place, and are valid until
+ * the callback returns, or longer by tux_hold(). */
 typedef void tux_message_fn(struct tux_connection *c, struct tux_message *m,
 			    unsigned n, void *arg);
 
-/* There may be room again, after a call said -EAGAIN or took less than all. */
+/* There may be room again.  It runs once after calls that returned -EAGAIN or
+ * took fewer bytes than they were given. */
 typedef void tux_room_fn(struct tux_connection *c, void *arg);
 
-/* Message @ref of tux_sendv() or tux_commit() is settled: the peer's stack has
- * it (@err 0), or will not have it. */
+/* The fate of message @ref of tux_sendv() or tux_reserve() is known.  @err 0:
+ * the peer's stack has it.  Else it failed with that errno. */
 typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
 			    void *arg);
 
-/* The last word of a connection, once for each that was accepted or that
- * tux_connect() gave.  @err is 0 after tux_disconnect(), and where the end of
- * the peer's stream disconnected by itself; ECONNABORTED after tux_abort();
- * EPROTO: the peer sent a stream, which this service does not take; ETIMEDOUT:
- * messages were not settled in time, or the peer has died; ESHUTDOWN: by
- * tux_close(); or what befell it: ECONNRESET, ECONNREFUSED, ...
- * What came before an error is delivered first.  Afterwards the handle is valid
- * for holders of tux_get() only, to whom calls say -ENOTCONN. */
+/* The connection is over.  This is its last callback, and runs once for each
+ * connection that was accepted or that tux_connect() returned.  @err says why:
+ *
+ *   0			tux_disconnect(); or the peer ended its stream, and the
+ *			service has no stream callback
+ *   ECONNABORTED	tux_abort()
+ *   ESHUTDOWN		tux_close()
+ *   ETIMEDOUT		messages were not settled in time, or the peer has died
+ *   EPROTO		the peer sent stream bytes, and the service has no
+ *			stream callback
+ *   ENOTCONN		the peer reset the connection before it was accepted
+ *   ECONNRESET, ECONNREFUSED, ...	what the kernel or the peer's stack said
+ *
+ * What arrived before an error is delivered first.  When gone has returned,
+ * only the holder of a reference (tux_get()) may use the handle, and calls with
+ * it return -ENOTCONN. */
 typedef void tux_gone_fn(struct tux_connection *c, int err, void *arg);
 
-/* A service of @t, without callbacks, into *@sp.  -ENOMEM, -EOWNERDEAD. */
+/* Makes a service of @t, without callbacks, and stores it in *@sp.  -ENOMEM,
+ * -EOWNERDEAD. */
 TUX_API int tux_service_new(struct tux *t, struct tux_service **sp) TUX_CHECK;
 
-/* Closes its listeners and ends its connections as by tux_disconnect(), to
- * which its callbacks are told still; the last one gone, it is no more.  NULL is
- * fine. */
+/* Closes the listeners of @s, and ends its connections as by tux_disconnect();
+ * the callbacks of @s still run for them.  @s is freed with its last
+ * connection.  NULL is allowed. */
 TUX_API void tux_service_free(struct tux_service *s);
 
-/* Set them before the service has connections.  NULL: none.
- * Without a stream callback, the end of the peer's stream disconnects when all
- * messages have been delivered, and bytes in it abort (EPROTO).  Messages travel
- * on connections of services that have a message or a settled callback. */
+/* Each sets a callback and its @arg; a NULL @fn means none.  To be called
+ * before the service has connections.
+ * Without a stream callback, bytes from the peer abort the connection (EPROTO),
+ * and the end of the peer's stream disconnects it, after its messages were
+ * delivered.  Messages need a message callback or a settled callback at both
+ * ends. */
 TUX_API void tux_on_open(struct tux_service *s, tux_open_fn *fn, void *arg);
 TUX_API void tux_on_stream(struct tux_service *s, tux_stream_fn *fn, void *arg);
 TUX_API void tux_on_message(struct tux_service *s, tux_message_fn *fn,
@@ -178,209 +208,249 @@ TUX_API void tux_on_settled(struct tux_service *s, tux_settled_fn *fn,
 			    void *arg);
 TUX_API void tux_on_gone(struct tux_service *s, tux_gone_fn *fn, void *arg);
 
-/* One callback at a time in all of the service, also while one is preempted,
- * sleeps or yields.  (One connection never has two.)  Before it has
- * connections. */
+/* If @on is not 0, the service runs one callback at a time: no other begins
+ * until it returns, even while it is preempted, sleeps or yields.  (A
+ * connection never has two callbacks at once, in any service.)  To be called
+ * before the service has connections. */
 TUX_API void tux_set_serial(struct tux_service *s, int on);
 
-/* Up to @n messages in one call of the message callback, 1 to 512; it is 32 at
- * first.  -EINVAL. */
+/* Delivers up to @n messages, 1 to 512, in one call of the message callback;
+ * the default is 32.  -EINVAL. */
 TUX_API int tux_set_group(struct tux_service *s, unsigned n);
 
-/* Listens at @host, a numeric IPv4 or IPv6 address; NULL or "*": any address of
- * both.  @port 0: one that is free, see tux_port().  -EINVAL: no such address;
- * -EADDRINUSE, -EADDRNOTAVAIL, -EACCES, -EMFILE, ... */
+/* Listens on the numeric IPv4 or IPv6 address @host; NULL or "*": on all
+ * addresses of both families.  @port 0: the kernel chooses one, see tux_port().
+ * -EINVAL: @host is not a numeric address; -EADDRINUSE, -EADDRNOTAVAIL,
+ * -EACCES, -EMFILE, -ENOMEM, ...; -ESHUTDOWN: the service or the stack ends;
+ * -EOWNERDEAD. */
 TUX_API int tux_listen(struct tux_service *s, const char *host, uint16_t port);
 
-/* The same with TCP socket @fd, which is bound, and from then on the stack's.
- * If it listens already, peers were not told of Tux, and its connections stay
- * on TCP over xdp.  -ENOTSOCK, -EPROTONOSUPPORT (not TCP), ... */
+/* Listens on the TCP socket @fd, which the caller has bound.  The stack owns
+ * @fd if the call succeeds.  If the socket is listening already, its peers were
+ * not told of Tux, and over xdp its connections stay on TCP.  -EBADF,
+ * -ENOTSOCK; -EPROTONOSUPPORT: not TCP; else as tux_listen(). */
 TUX_API int tux_listen_fd(struct tux_service *s, int fd);
 
-/* The port of its last listener; 0: it has none. */
+/* The port of the service's last listener, in host byte order; 0: none. */
 TUX_API int tux_port(const struct tux_service *s);
 
-/* Connects to numeric @host, with @user as the connection's; *@cp (may be NULL)
- * is the connection, already before open is told.  Until then, sends and writes
- * say -EAGAIN.  0, and then open or gone is told; an error, and nothing is:
- * -EINVAL, -ENETUNREACH, -EMFILE, -ENOBUFS (65,535 connections), ... */
+/* Begins a connection to the numeric address @host, and stores it in *@cp
+ * unless that is NULL; @user is what tux_user() will return.  After 0, open
+ * runs when the connection is established, or gone if that fails; until then,
+ * calls that send or write return -EAGAIN.  After an error no callback runs.
+ * -EINVAL: @host is not a numeric address; -ENETUNREACH; -ECONNREFUSED;
+ * -EMFILE; -ENOBUFS: the stack has 65,535 connections; -ESHUTDOWN; -EOWNERDEAD;
+ * ... */
 TUX_API int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 			void *user, struct tux_connection **cp);
 
 /* ---- a connection ------------------------------------------------------
  *
- * Its handle is valid from open (tux_connect()) until gone has returned.  Who
- * uses it from other threads, or longer, holds a reference: tux_get().
+ * The handle is valid from the open callback, or from tux_connect(), until gone
+ * returns.  To use it longer, or on another thread, hold a reference:
+ * tux_get().
  */
 
-/* Up to @n bytes of the stream into @p.  0: its end; -EAGAIN: none are there;
- * or the connection's error, after which it goes by itself.  Fewer than @n: no
- * more were there.  tux_peek() leaves them where they are. */
+/* Reads up to @n bytes of the stream into @p.  Returns how many: fewer than @n
+ * if no more were there; 0 at the end of the stream, which comes after all of
+ * its bytes; -EAGAIN if none are there now; the connection's error, and gone
+ * then follows by itself; -ENOTCONN.
+ * tux_peek() does the same but leaves the bytes unread, and may show only a
+ * part of them. */
 TUX_API ssize_t tux_read(struct tux_connection *c, void *p, size_t n);
 TUX_API ssize_t tux_peek(struct tux_connection *c, void *p, size_t n);
 
-/* How many bytes there are to read. */
+/* How many bytes can be read now.  Any thread. */
 TUX_API size_t tux_readable(const struct tux_connection *c);
 
-/* Has the stream callback called again, whatever comes.  Any thread. */
+/* Makes the stream callback run again, even if nothing arrives.  Any thread. */
 TUX_API void tux_again(struct tux_connection *c);
 
-/* Puts as many of the bytes into the stream as there is room for.  -EAGAIN:
- * there is none; after that, or fewer than all, the room callback is told.
- * -EPIPE after tux_shut(); the connection's error; -ENOTCONN.  Any thread. */
+/* Writes as many of the bytes to the stream as there is room for, and returns
+ * how many.  -EAGAIN: there is no room; after that, and after fewer bytes than
+ * given, the room callback will run.  -EPIPE: after tux_shut(); the
+ * connection's error; -ENOTCONN.  Any thread. */
 TUX_API ssize_t tux_write(struct tux_connection *c, const void *p, size_t n);
 TUX_API ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov,
 			   int n);
 
-/* Nothing more will be sent: the peer reads the end of the stream, behind all
- * messages.  What the peer sends comes still.  -ENOTCONN.  Any thread. */
+/* Sends no more bytes and no more messages: the peer reads the end of the
+ * stream after what was written.  The connection still receives.  If this
+ * direction has moved to Tux, the end also comes after all messages; before
+ * that, it may overtake them.  -ENOTCONN: not open.  Any thread. */
 TUX_API int tux_shut(struct tux_connection *c);
 
-/* Ends it: what was written goes out, messages are waited for up to five
- * seconds, what comes in is lost; then gone is told.  From now on calls say
- * -ENOTCONN, and no callback but settled and gone comes.  Any thread. */
+/* Ends the connection.  What was written is still sent, messages have up to
+ * five seconds to settle, and what arrives is dropped; then gone runs.  From
+ * now on calls return -ENOTCONN, and no callback but settled and gone begins.
+ * Any thread. */
 TUX_API void tux_disconnect(struct tux_connection *c);
 
-/* Ends it at once; the peer gets a reset.  Any thread. */
+/* Ends the connection at once: the peer gets a reset, and what was not
+ * delivered is lost.  Then gone runs.  Any thread. */
 TUX_API void tux_abort(struct tux_connection *c);
 
-/* What tux_connect() or tux_set_user() attached; NULL at first. */
+/* The pointer that tux_connect() or tux_set_user() attached; NULL at first. */
 TUX_API void *tux_user(const struct tux_connection *c);
 TUX_API void tux_set_user(struct tux_connection *c, void *user);
 
+/* The service and the stack of the connection. */
 TUX_API struct tux_service *tux_service_of(const struct tux_connection *c);
 TUX_API struct tux *tux_of(const struct tux_connection *c);
 
-/* The peer's address as text into @host, of @n bytes (46 are enough), and its
- * port into *@port; either may be NULL.  -ENOSPC. */
+/* Stores the peer's address as text in the @n bytes at @host (46 are enough),
+ * and its port, in host byte order, in *@port; either pointer may be NULL.
+ * -ENOSPC: @n is too small. */
 TUX_API int tux_peer(const struct tux_connection *c, char *host, size_t n,
 		     uint16_t *port);
 
-/* One more reference, and one less.  All must be put before tux_close().  Any
- * thread that holds one, or a callback of the connection. */
+/* Takes a reference, and drops one.  A reference keeps the handle valid after
+ * gone; it does not keep the connection open.  Every reference must be dropped
+ * before tux_close() returns; the gone callbacks that tux_close() runs are in
+ * time.  tux_get() is for callbacks of the connection, the caller of
+ * tux_connect(), and holders of a reference; both: any thread. */
 TUX_API void tux_get(struct tux_connection *c);
 TUX_API void tux_put(struct tux_connection *c);
 
 /* ---- messages; all of these: any thread -------------------------------- */
 
 /* Sends a copy of the @n bytes at @p as one message; @flags is 0 or
- * TUX_ORDERED.  Those sent before the peer is known to take messages wait.
- * -EAGAIN: no room now, the room callback is told; -EMSGSIZE: longer than
- * tux_send_max(); -EPROTONOSUPPORT: the peer has no Tux or takes none, the
- * service has neither a message nor a settled callback, or the interface cannot
- * be had; -EPIPE after tux_shut(); -ENOTCONN; -EINVAL; or the connection's
- * error. */
+ * TUX_ORDERED.  Until it is known whether the peer takes messages, they wait.
+ * -EAGAIN: no room now, or the connection is not open yet; the room callback
+ * will run.  -EMSGSIZE: longer than tux_send_max().  -EPROTONOSUPPORT: the peer
+ * has no Tux or takes no messages, the service has neither a message nor a
+ * settled callback, or the connection cannot move to Tux.  -EPIPE: after
+ * tux_shut().  -EINVAL: other flags.  The connection's error.  -ENOTCONN. */
 TUX_API int tux_send(struct tux_connection *c, const void *p, size_t n,
 		     unsigned flags);
 
-/* The same of a vector.  The message's name, for settled, into *@ref unless
- * NULL. */
+/* The same for a vector of @n pieces.  The message's name, which the settled
+ * callback gets, is stored in *@ref unless that is NULL. */
 TUX_API int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
 		      unsigned flags, uint64_t *ref);
 
-/* A message that is built in place: @n bytes at *@pp are the caller's to fill
- * until tux_commit() sends them, or tux_cancel() does not.  Messages of up to
- * 16 KiB go in the order of these calls, longer ones too: one that is not
- * committed holds up those behind it.  Errors as of tux_send(). */
+/* Reserves room for a message of @n bytes, for the caller to fill in place at
+ * *@pp until tux_commit() sends it or tux_cancel() drops it.  Messages of up to
+ * 16 KiB are sent in the order of reservation; longer ones have an order of
+ * their own.  A message that is not committed holds up the later ones of its
+ * kind.  Errors as of tux_send(). */
 TUX_API int tux_reserve(struct tux_connection *c, size_t n, unsigned flags,
 			void **pp, uint64_t *ref) TUX_CHECK;
+
+/* Sends a reserved message.  -ENOTCONN. */
 TUX_API int tux_commit(struct tux_connection *c, uint64_t ref);
 
-/* Wants @ref not to be sent.  0: settled will say whether that was in time
- * (ECANCELED) or not (0); -EALREADY: it is settled; -ENOTCONN. */
+/* Asks that message @ref, reserved or sent, be dropped.  0: the settled
+ * callback will say whether that was in time (ECANCELED) or not (0).
+ * -EALREADY: it is settled; -ENOTCONN. */
 TUX_API int tux_cancel(struct tux_connection *c, uint64_t ref);
 
-/* The longest message that may be sent, as far as is known; 0: none may. */
+/* The longest message that may be sent, in bytes, as far as is known; 0: none
+ * may. */
 TUX_API size_t tux_send_max(const struct tux_connection *c);
 
-/* Keeps message @m, and a reference to its connection, beyond the callback that
- * it was given to: copy the struct, have any thread read it, and answer.  In
- * that callback only.  Whoever holds messages holds up their sender: room comes
- * back in the order of sending. */
+/* Keeps message @m, and a reference to its connection, until tux_release().
+ * Only the message callback that got @m may call it.  Copy the struct after the
+ * call; any thread may then read the bytes, answer, and release the copy.
+ * Room returns to the peer in the order of sending.  While a message of up to
+ * 16 KiB is held, the peer can send at most 255 later ones of that kind on the
+ * connection; while a longer one is held, at most 31 later longer ones; and
+ * fewer if their bytes fill the room. */
 TUX_API void tux_hold(struct tux_message *m);
 
-/* Done with a message that was held. */
+/* Gives up a message that was held; once for each. */
 TUX_API void tux_release(const struct tux_message *m);
 
 /* ---- routines ---------------------------------------------------------- */
 
-/* Runs @fn in a routine of its own on the network thread.  -ENOMEM,
- * -EOWNERDEAD.  Any thread. */
+/* Runs @fn(@arg) on the network thread, in a routine.  -ENOMEM, -EOWNERDEAD.
+ * Any thread. */
 TUX_API int tux_go(struct tux *t, void (*fn)(void *arg), void *arg);
 
-/* In a routine, lets the network and others go first, or sleeps for @ns; other
- * callbacks of the connection, or of the serial service, wait.  Elsewhere they
- * are sched_yield() and nanosleep().  Any thread. */
+/* In a routine: tux_yield() lets the network and all other ready routines run
+ * first; tux_sleep() suspends the routine for at least @ns.  Meanwhile no other
+ * callback of the connection, or of its serial service, begins.
+ * Outside of routines they are sched_yield() and nanosleep().  Any thread. */
 TUX_API void tux_yield(void);
 TUX_API void tux_sleep(uint64_t ns);
 
-/* Between these the routine is not preempted.  They nest.  Any thread. */
+/* Between these two calls the routine is not preempted.  They nest.  Outside of
+ * routines they do nothing.  Any thread. */
 TUX_API void tux_uninterruptible_enter(void);
 TUX_API void tux_uninterruptible_leave(void);
 
-/* ---- looking -----------------------------------------------------------
+/* ---- statistics --------------------------------------------------------
  *
- * Each fills the first @size bytes of *@st, sizeof of the struct as the caller
- * knows it, and counts from the start.  -EINVAL: an odd size.
+ * Each call fills the first @size bytes of *@st: sizeof the struct, as the
+ * caller knows it.  Counts run from the start.  -EINVAL: @size is 0 or not a
+ * multiple of 8; -EOWNERDEAD.
  */
 
 struct tux_connection_stats {
-	uint64_t tcp_tx, tcp_rx;	/* stream bytes over plain TCP */
-	uint64_t frame_tx, frame_rx;	/* ... in frames of TCP, on the way
-					 * back */
-	uint64_t tux_tx, tux_rx;	/* ... over Tux */
+	uint64_t tcp_tx, tcp_rx;	/* stream bytes over plain TCP, */
+	uint64_t frame_tx, frame_rx;	/* in frames of switched TCP, */
+	uint64_t tux_tx, tux_rx;	/* and over Tux */
 	uint64_t message_tx, message_rx;	/* bytes of messages */
-	uint64_t messages_tx, messages_rx;	/* that arrived there, here */
-	uint64_t failed;		/* messages that did not arrive there */
+	uint64_t messages_tx, messages_rx;	/* messages that arrived at the
+						 * peer, and here */
+	uint64_t failed;		/* messages that the peer did not get */
 	uint64_t packets_tx, packets_rx;
-	uint64_t lost, resent, timeouts;	/* packets; of these */
-	uint64_t backs;			/* times a direction left Tux */
-	uint32_t reason;		/* why it is not on Tux: TUX_REASON_* of
-					 * tux_reason_word() */
-	uint8_t tx_on_tux, rx_on_tux;	/* what goes out, comes in: over Tux now? */
+	uint64_t lost, resent, timeouts;	/* packets declared lost, and
+						 * sent again; times that the
+						 * retransmission timer fired */
+	uint64_t backs;			/* times a direction went back to TCP */
+	uint32_t reason;		/* why it is not on Tux, a number for
+					 * tux_reason_word(); 0: it is, or that
+					 * is not decided yet */
+	uint8_t tx_on_tux, rx_on_tux;	/* is this direction on Tux now? */
 	uint8_t messages;		/* may be sent, as far as is known */
 	uint8_t pad;
 };
 
 struct tux_loop_stats {
-	uint64_t turns;
+	uint64_t turns;			/* times it looked at the network */
 	uint64_t datagrams_rx, datagrams_tx;
 	uint64_t packets_rx, packets_tx;
-	uint64_t callbacks;		/* groups of messages count as one */
+	uint64_t callbacks;		/* run; a group of messages is one */
 	uint64_t messages;		/* delivered */
-	uint64_t routines, routines_now, routines_most;	/* started; there are,
-					 * and were at most */
-	uint64_t switches;		/* into routines */
-	uint64_t preemptions;		/* of those that were over their slice */
-	uint64_t yields;		/* by themselves */
-	uint64_t blocked;		/* sleeps, waits */
-	uint64_t sleeps;		/* of the network thread in the kernel */
+	uint64_t routines, routines_now, routines_most;	/* made so far; in a
+					 * callback now, and at most so far */
+	uint64_t switches;		/* into routines, which were left: */
+	uint64_t preemptions;		/* at the end of their slice, */
+	uint64_t yields;		/* by yielding, */
+	uint64_t blocked;		/* by sleeping or waiting */
+	uint64_t sleeps;		/* times the network thread slept */
 	uint64_t slice_ns;		/* 0: callbacks are not preempted */
-	uint64_t network_ns;		/* in turns that found something, and */
-	uint64_t slices_ns;		/* in callbacks and what runs them */
+	uint64_t network_ns;		/* in turns that found something, */
+	uint64_t slices_ns;		/* and in slices of callbacks */
 };
 
 struct tux_stats {
 	uint64_t loops, services, listeners;
-	uint64_t connections_now, connections;	/* accepted or connected */
-	uint64_t on_tux_now, on_tux;	/* whose two directions are, were */
+	uint64_t connections_now, connections;	/* not gone yet; accepted, or
+					 * begun by tux_connect() */
+	uint64_t on_tux_now, on_tux;	/* connections on Tux; times that one
+					 * moved there */
 	uint64_t refused;		/* accepts that failed: EMFILE, ... */
 	uint64_t backend;		/* enum tux_backend, as asked for */
 };
 
-/* Of connection @c; the last word on it is to be had in gone. */
+/* Of connection @c.  The gone callback gets the final counts. */
 TUX_API int tux_connection_stats(const struct tux_connection *c,
 				 struct tux_connection_stats *st, size_t size);
 
-/* Of loop @i: 0.  -EINVAL, too, for others. */
+/* Of loop @i.  A stack has one loop, number 0; others: -EINVAL. */
 TUX_API int tux_loop_stats(const struct tux *t, unsigned i,
 			   struct tux_loop_stats *st, size_t size);
+
+/* Of the stack. */
 TUX_API int tux_stats(const struct tux *t, struct tux_stats *st, size_t size);
 
 /* The version of the library that runs, such as "0.1.0".  Any thread. */
 TUX_API const char *tux_version(void);
 
-/* The word (one token) and the sentence for @reason; never NULL.  Any thread. */
+/* What @reason means, in one word and in a sentence; never NULL.  Any
+ * thread. */
 TUX_API const char *tux_reason_word(unsigned reason);
 TUX_API const char *tux_reason_sentence(unsigned reason);
 
