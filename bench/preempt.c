@@ -280,7 +280,7 @@ static void measure(struct bench *b)
 	for (k = 0; k < b->runs; k++)
 		for (i = 0; i < SLICES; i++)
 			run(b, slices[i], &b->row[i][k], false);
-	if (!b->rate)
+	if (!(b->rate > 0))
 		b->rate = MEDIAN(b, 0, per_s) * b->load / 100;
 	for (k = 0; k < b->runs; k++)
 		for (i = 0; i < SLICES; i++)

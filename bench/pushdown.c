@@ -168,7 +168,9 @@ static void take(struct pushdown *p, int k)
 		break;
 	case 'i': p->opts.ifname = optarg; break;
 	case 'u': p->opts.backend = TUX_BACKEND_UDP; break;
-	case 'a': p->account = true; /* fall through */
+	case 'a':
+		p->account = true;
+		__attribute__((fallthrough));
 	case 's': p->opts.spin = 1; break;
 	case 'l':
 		us = option_number("slice", optarg, 0, 1000);

@@ -108,7 +108,7 @@ static void serve(struct run *r, struct conn *c)
 	now = tux_clock_read();
 	while (n > 0 && (n = conn_answer(c, &meant)) > 0) {
 		answered(r, meant, now);
-		if (!r->o.rate)
+		if (!(r->o.rate > 0))
 			ask_full(r, c, now);
 	}
 	if (n < 0 && n != -EAGAIN) {
@@ -126,7 +126,7 @@ static void turn(struct run *r, tux_time until)
 	void *ready[TRANSPORT_READY];
 	int i, n;
 
-	if (r->o.rate && may_ask(r)) {
+	if (r->o.rate > 0 && may_ask(r)) {
 		ask_due(r, tux_clock_read());
 		if (r->free_n)
 			until = tux_time_min(until, r->due.next);
@@ -140,7 +140,7 @@ static void start_asking(struct run *r, tux_time now)
 {
 	uint32_t i;
 
-	if (r->o.rate)
+	if (r->o.rate > 0)
 		return;
 	for (i = 0; i < r->o.conns; i++) {
 		if (!conn_alive(&r->conn[i]))
@@ -163,7 +163,7 @@ void run_ask(struct run *r, tux_time time, uint64_t requests, bool count)
 	}
 	r->asks = true;
 	r->counts = count;
-	if (r->o.rate)
+	if (r->o.rate > 0)
 		arrivals_init(&r->due, r->o.rate, r->o.seed + count, now);
 	start_asking(r, now);
 	while (r->alive_n && now < end && (r->left || r->under_way)) {

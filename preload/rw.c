@@ -155,9 +155,11 @@ static int wait_more(struct job *j, short events, int64_t timeout)
 /* Will the next bytes come from TCP, so that a short read has emptied it? */
 static bool from_tcp(const struct tux_duplex *d)
 {
+	uint8_t state = d->rx.state;
+
 	if (d->rx.spill_len)
 		return false;
-	switch (d->rx.state) {
+	switch (state) {
 	case TUX_RX_PLAIN:
 		return true;
 	case TUX_RX_ARMED:

@@ -200,7 +200,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 	case TUX_TX_RAW:
 		if (load8(&d->tx.hold))
 			return -EAGAIN;
-		/* fall through */
+		__attribute__((fallthrough));
 	default:
 		return write_plain(d, iov, n, 0, tcp);
 	}

@@ -337,7 +337,7 @@ static void on_open_odd(struct tux_connection *c, void *arg)
 {
 	static char p[MAX + 1];
 	uint64_t ref, kept;
-	void *at;
+	void *at = p;
 
 	if (tux_send(c, p, sizeof(p), 0) != -EMSGSIZE ||
 	    tux_send(c, p, 1, 0x40) != -EINVAL ||

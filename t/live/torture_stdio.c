@@ -43,7 +43,7 @@ static void read_back(void)
 	while (fgets(line, sizeof(line), shared)) {
 		if (sscanf(line, "%u %" SCNu64 " %" SCNx64 "\n", &id, &n,
 			   &sum) != 3 || id >= WRITERS) {
-			must(!"a torn line");
+			must(false && "a torn line");
 			continue;
 		}
 		must(sum == sum_of(id, n) && n == seen[id] + 1);

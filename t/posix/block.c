@@ -53,7 +53,7 @@ static void *do_later(void *arg)
 	case WRITE_TWICE:
 		pair_poke(l->fd);
 		poll(NULL, 0, l->ms);
-		/* fall through */
+		__attribute__((fallthrough));
 	case WRITE:
 		pair_poke(l->fd);
 		break;

@@ -163,7 +163,7 @@ static void one(struct sim_life *life, struct sim_end *e, uint64_t what,
 		    what == SIM_FLAP;
 
 	if (!path) {
-		sim_attack(life, e, what);
+		sim_attack(life, e, (enum sim_fault)what);
 		return;
 	}
 	if (!e->c)

@@ -25,24 +25,24 @@ static bool print;
 
 static const struct tux_said active = { 0x0123456789abcdef, 0x1000 };
 static const struct tux_said passive = { 0xfedcba9876543210, 0xffffffff };
-static const struct tux_tuple tuple = {
-	{ { [10] = 0xff, 0xff, 10, 0, 0, 1 }, 50000 },
-	{ { [10] = 0xff, 0xff, 10, 0, 0, 2 }, 6379 },
-};
+#define TUPLE { \
+	{ { [10] = 0xff, 0xff, 10, 0, 0, 1 }, 50000 }, \
+	{ { [10] = 0xff, 0xff, 10, 0, 0, 2 }, 6379 }, \
+}
 
 static const struct tux_hello first = {
 	.flags = TUX_HELLO_WANT | TUX_HELLO_ACTIVE | TUX_HELLO_MESSAGES,
 	.version = 1, .port = 50000, .id = 0xa1a2a3a4, .seq = 0xfffffffe,
 	.window = 1 << 20, .nonce = 0x1111111111111111,
 	.token = 0x3333333333333333, .pkt_max = 1472, .delay = 20,
-	.tuple = tuple,
+	.tuple = TUPLE,
 };
 static const struct tux_hello answer = {
 	.flags = TUX_HELLO_WANT | TUX_HELLO_MESSAGES,
 	.version = 1, .port = 6379, .id = 0xb1b2b3b4, .seq = 7000,
 	.window = 1 << 20, .nonce = 0x2222222222222221,
 	.echo = 0x1111111111111111, .token = 0x4444444444444444,
-	.pkt_max = 1472, .delay = 20, .tuple = tuple,
+	.pkt_max = 1472, .delay = 20, .tuple = TUPLE,
 };
 
 enum { SESSION = 0, SEAL = 6 };		/* labels of keys */
@@ -349,7 +349,7 @@ static void option(const char *title, const struct tux_said *said)
 	uint8_t p[16] = { 254, 16, 0x54, 0x78 };
 
 	tux_put64(p + 4, said->nonce);
-	tux_put32(p + 12, tux_key_places(&tuple, said->nonce));
+	tux_put32(p + 12, tux_key_places(&first.tuple, said->nonce));
 	shown(title, p, sizeof(p), say_option);
 }
 

@@ -127,7 +127,7 @@ static inline size_t page_bytes(const struct page_text *t, uint8_t *out)
 	size_t n = 0;
 
 	for (; *line; line = strchr(line, '\n') + 1) {
-		snprintf(hex, sizeof(hex), "%s", line);
+		snprintf(hex, sizeof(hex), "%.*s", PAGE_TEXT, line);
 		n += test_hex(out + n, hex);
 	}
 	return n;
