@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "io/clock.h"
+#include "sys/clock.h"
 
 static const unsigned over_us[GAPS] = { 10, 100, 1000 };
 

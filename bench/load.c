@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "fill.h"
-#include "io/clock.h"
 #include "option.h"
 #include "run.h"
+#include "sys/clock.h"
 
 static const tux_time GO_WITHIN = TUX_SEC(60), GO_LOOK = TUX_MSEC(20);
 

@@ -26,12 +26,12 @@
 #include <netinet/tcp.h>
 
 #include "../t/live/side.h"
-#include "api/post.h"
 #include "arrivals.h"
 #include "base/bytes.h"
-#include "io/clock.h"
 #include "latency.h"
 #include "option.h"
+#include "stack/post.h"
+#include "sys/clock.h"
 
 enum {
 	SIZE_LEAST = 16, SIZE_MOST = 16384,

@@ -6,7 +6,7 @@
 #define BENCH_PARTS_H
 
 #include "base/time.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 /* Time counts only while it goes; it does when a part begins, and must when it
  * ends. */

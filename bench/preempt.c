@@ -21,10 +21,10 @@
 #include "arrivals.h"
 #include "gaps.h"
 #include "histogram.h"
-#include "io/clock.h"
 #include "option.h"
 #include "records.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 
 enum {
 	SCAN = 5000,			/* records */

@@ -18,11 +18,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "io/clock.h"
-#include "io/prog.h"
-#include "io/xsk.h"
+#include "link/prog.h"
+#include "link/xsk.h"
 #include "option.h"
 #include "report.h"
+#include "sys/clock.h"
 #include "tux_bpf.h"
 #include "wire/eth.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "io/clock.h"
+#include "sys/clock.h"
 
 /* ---- the ring of connections with room ---- */
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/clock.h"
-#include "io/sys.h"
 #include "run/sched_in.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
 
 enum {
 	RUNS = 401,

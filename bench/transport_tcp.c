@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/clock.h"
+#include "sys/clock.h"
 
 struct peer {
 	void *user;

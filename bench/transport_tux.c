@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/clock.h"
+#include "sys/clock.h"
 #include "tux.h"
 
 enum { IN_CAP = 1 << 17, DIAL_S = 10 };

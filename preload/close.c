@@ -8,11 +8,11 @@
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
-#include "io/fd.h"
-#include "io/sys.h"
 #include "libc.h"
 #include "path.h"
 #include "stack.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
 
 enum { DRAIN_S = 1, TRIES = 10000 };
 

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "api/channel.h"
+#include "stack/channel.h"
 
 struct conf {
 	const char *iface;	/* NULL: any but lo */

@@ -7,8 +7,8 @@
 
 #include "fd.h"
 #include "hooks.h"
-#include "io/fd.h"
 #include "libc.h"
+#include "sys/fd.h"
 
 enum { TRIES = 100000 };	/* a signal handler may wait for itself */
 

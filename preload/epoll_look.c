@@ -6,8 +6,8 @@
 #include "epoll.h"
 
 #include "fd.h"
-#include "io/fd.h"
 #include "libc.h"
+#include "sys/fd.h"
 #include "wait.h"
 
 enum { PEEKS = 16 };

@@ -11,8 +11,8 @@
 
 #include "epoll.h"
 #include "hooks.h"
-#include "io/fd.h"
 #include "libc.h"
+#include "sys/fd.h"
 #include "timeout.h"
 #include "wait.h"
 

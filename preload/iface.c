@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "conf.h"
-#include "io/sys.h"
 #include "libc.h"
+#include "sys/sys.h"
 #include "wait.h"
 
 enum {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "base/reason.h"
 #include "wire/addr.h"
+#include "wire/reason.h"
 
 /* The address in @sa.  False if it is of another family. */
 bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-#include "io/sys.h"
+#include "sys/sys.h"
 
 enum { SPINS = 200 };
 

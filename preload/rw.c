@@ -8,10 +8,10 @@
 
 #include "claim.h"
 #include "close.h"
-#include "io/sys.h"
 #include "libc.h"
 #include "pass.h"
 #include "path.h"
+#include "sys/sys.h"
 #include "wait.h"
 
 enum {

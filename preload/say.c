@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "conf.h"
-#include "io/fd.h"
 #include "libc.h"
+#include "sys/fd.h"
 
 enum {
 	LINE = 400,

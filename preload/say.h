@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-#include "base/reason.h"
-#include "io/link.h"
+#include "link/link.h"
 #include "sock.h"
+#include "wire/reason.h"
 
 /* After conf_init(). */
 void say_init(void);

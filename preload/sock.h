@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/channel.h"
 #include "base/list.h"
+#include "stack/channel.h"
 
 enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_FREE,		/* in no table */

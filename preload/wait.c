@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "io/clock.h"
 #include "libc.h"
+#include "sys/clock.h"
 
 enum {
 	POOL = 64,	/* more than sleep at once in most programs */

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/channel.h"
 #include "sock.h"
+#include "stack/channel.h"
 
 struct waiting {
 	struct tux_waiter w;		/* index 0 is all that is ever rung */

@@ -3,14 +3,14 @@
  * How a connection ends: somebody asks for it, or it breaks.  Either way its
  * task tells what has come, closes, and tells gone; the loop sees to the rest.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 
-#include "api/post.h"
-#include "io/clock.h"
-#include "io/sys.h"
-#include "io/take.h"
+#include "stack/post.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
+#include "sys/take.h"
 
 enum {
 	SETTLE_MS = 5000,	/* for messages, as tux.h says */
@@ -27,7 +27,7 @@ static void ask(struct tux_connection *c, uint32_t what)
 	stage = atomic_load(&c->stage);
 	if (stage != TUX_STAGE_FREE && stage != TUX_STAGE_GONE) {
 		atomic_fetch_or(&c->asked, what);
-		tux_flat_raise(c, TUX_NEWS_END);
+		tux_api_raise(c, TUX_NEWS_END);
 	}
 	tux_sched_leave();
 }
@@ -42,17 +42,17 @@ void tux_abort(struct tux_connection *c)
 	ask(c, TUX_ASK_ABORT);
 }
 
-void tux_flat_shutdown(struct tux_connection *c)
+void tux_api_shutdown(struct tux_connection *c)
 {
 	ask(c, TUX_ASK_SHUTDOWN);
 }
 
-void tux_flat_broke(struct tux_connection *c, int err)
+void tux_api_broke(struct tux_connection *c, int err)
 {
 	uint32_t none = 0;
 
 	if (atomic_compare_exchange_strong(&c->err, &none, (uint32_t)err))
-		tux_flat_raise(c, TUX_NEWS_END);
+		tux_api_raise(c, TUX_NEWS_END);
 }
 
 /* ---- the end of it ---- */
@@ -60,7 +60,7 @@ void tux_flat_broke(struct tux_connection *c, int err)
 /* Nobody uses the descriptor any more when both latches have been had. */
 static void mark_closed(struct tux_connection *c)
 {
-	struct tux_latch *rx = tux_flat_rx(c), *tx = tux_flat_tx(c);
+	struct tux_latch *rx = tux_api_rx(c), *tx = tux_api_tx(c);
 
 	tux_latch_take(rx);
 	tux_latch_take(tx);
@@ -77,7 +77,7 @@ static void close_tcp(struct tux_connection *c, bool abort)
 	tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_DEL, c->fd, NULL);
 	/* Unread bytes would make a reset of the close. */
 	if (!abort)
-		tux_flat_discard(c);
+		tux_api_discard(c);
 	mark_closed(c);
 	if (abort)
 		tux_sys_setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now,
@@ -107,14 +107,14 @@ static void finish(struct tux_connection *c, bool abort, int err)
 	tux_list_remove(&c->closing);
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
 	close_tcp(c, abort);
-	tux_flat_give_up(c, err);
+	tux_api_give_up(c, err);
 	tell_gone(c, err);
 	if (atomic_exchange(&c->tux, 0))
 		atomic_fetch_sub(&t->on_tux_now, 1);
 	t->connections_now--;
 	atomic_store(&c->stage, TUX_STAGE_GONE);
 	atomic_fetch_sub(&c->refs, 1);
-	tux_flat_raise_here(c, c->end ? TUX_NEWS_PUT : TUX_NEWS_OVER);
+	tux_api_raise_here(c, c->end ? TUX_NEWS_PUT : TUX_NEWS_OVER);
 }
 
 /* ---- the way there ---- */
@@ -153,9 +153,9 @@ static void go_on(struct tux_connection *c)
 	bool settled = true;
 
 	if (c->mail) {
-		tux_flat_settle(c);
+		tux_api_settle(c);
 		release_all(c);
-		tux_flat_discard(c);
+		tux_api_discard(c);
 		settled = tux_post_idle(c->end);
 	}
 	/* A callback may have asked for more. */
@@ -182,9 +182,9 @@ static void go_broken(struct tux_connection *c)
 	if (!c->err_read && atomic_load(&c->news) & TUX_NEWS_AGAIN)
 		return;
 	if (c->mail && tux_post_any(c->end))
-		tux_flat_raise_here(c, TUX_NEWS_READY);
+		tux_api_raise_here(c, TUX_NEWS_READY);
 	else if (s->on_stream.fn && !c->err_told)
-		tux_flat_raise_here(c, TUX_NEWS_AGAIN);
+		tux_api_raise_here(c, TUX_NEWS_AGAIN);
 	else
 		finish(c, false, (int)atomic_load(&c->err));
 }
@@ -200,7 +200,7 @@ static void go_unconnected(struct tux_connection *c)
 			 asked ? ESHUTDOWN : (int)err);
 }
 
-void tux_flat_ending(struct tux_connection *c)
+void tux_api_ending(struct tux_connection *c)
 {
 	switch (atomic_load(&c->stage)) {
 	case TUX_STAGE_CONNECTING:
@@ -220,7 +220,7 @@ void tux_flat_ending(struct tux_connection *c)
 	}
 }
 
-void tux_flat_expire(struct tux *t)
+void tux_api_expire(struct tux *t)
 {
 	struct tux_list *n, *m;
 
@@ -232,6 +232,6 @@ void tux_flat_expire(struct tux *t)
 			continue;
 		/* Its task looks at the clock itself, when it can. */
 		tux_list_remove(n);
-		tux_flat_raise_here(c, TUX_NEWS_END);
+		tux_api_raise_here(c, TUX_NEWS_END);
 	}
 }

@@ -2,22 +2,22 @@
 /*
  * How connections begin: the stack claims them at once, or says why not.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 
-#include "io/name.h"
-#include "io/sys.h"
+#include "sys/name.h"
+#include "sys/sys.h"
 
 /* ---- claiming ---- */
 
 static int look_up(struct tux_connection *c)
 {
 	struct tux_addr local, peer;
-	int err = tux_flat_local(c->fd, &local);
+	int err = tux_api_local(c->fd, &local);
 
 	if (!err)
-		err = tux_flat_peer(c->fd, &peer);
+		err = tux_api_peer(c->fd, &peer);
 	if (err)
 		return err;
 	c->tuple.active = c->active ? local : peer;
@@ -40,13 +40,13 @@ static void claim(struct tux_connection *c)
 	if (!t->stack || atomic_load(&c->why))
 		return;
 	r = -TUX_REASON_OTHER_INTERFACE;
-	if (tux_flat_covers(t, c->active ? &c->tuple.active :
+	if (tux_api_covers(t, c->active ? &c->tuple.active :
 				&c->tuple.passive))
 		r = tux_end_claim(t->stack, &o, &c->end);
 	if (r < 0) {
 		c->end = NULL;
 		atomic_store(&c->why, (uint32_t)-r);
-		tux_flat_say_reason(t, (enum tux_reason)-r);
+		tux_api_say_reason(t, (enum tux_reason)-r);
 		return;
 	}
 	c->dx = tux_end_duplex(c->end);
@@ -67,10 +67,10 @@ static int watch(struct tux_connection *c)
 static void fail(struct tux_connection *c, int err)
 {
 	atomic_store(&c->err, (uint32_t)-err);
-	tux_flat_raise_here(c, TUX_NEWS_END);
+	tux_api_raise_here(c, TUX_NEWS_END);
 }
 
-void tux_flat_established(struct tux_connection *c)
+void tux_api_established(struct tux_connection *c)
 {
 	int err = look_up(c);
 
@@ -82,12 +82,12 @@ void tux_flat_established(struct tux_connection *c)
 	}
 	claim(c);
 	atomic_store(&c->stage, TUX_STAGE_OPEN);
-	tux_flat_raise_here(c, TUX_NEWS_OPEN);
+	tux_api_raise_here(c, TUX_NEWS_OPEN);
 }
 
 /* ---- connecting ---- */
 
-void tux_flat_connecting(struct tux_connection *c)
+void tux_api_connecting(struct tux_connection *c)
 {
 	int err = 0;
 	socklen_t len = sizeof(err);
@@ -96,7 +96,7 @@ void tux_flat_connecting(struct tux_connection *c)
 	if (err)
 		fail(c, -err);
 	else
-		tux_flat_established(c);
+		tux_api_established(c);
 }
 
 static int begin(struct tux_service *s, const struct tux_addr *to, int family,
@@ -115,7 +115,7 @@ static int begin(struct tux_service *s, const struct tux_addr *to, int family,
 static int add(struct tux_service *s, int fd, const struct tux_addr *to,
 	       void *user, struct tux_connection **cp)
 {
-	struct tux_connection *c = tux_flat_new(s, fd, true);
+	struct tux_connection *c = tux_api_new(s, fd, true);
 	int err;
 
 	if (!c)
@@ -124,7 +124,7 @@ static int add(struct tux_service *s, int fd, const struct tux_addr *to,
 	c->tuple.passive = *to;
 	err = watch(c);
 	if (err) {
-		tux_flat_forget(c);
+		tux_api_forget(c);
 		return err;
 	}
 	if (cp)
@@ -136,11 +136,11 @@ static int connect_to(struct tux_service *s, const char *host, uint16_t port,
 		      void *user, struct tux_connection **cp)
 {
 	struct tux_addr to;
-	int family, fd, err = tux_flat_host(host, port, &to, &family);
+	int family, fd, err = tux_api_host(host, port, &to, &family);
 
 	if (err || !host)
 		return -EINVAL;
-	fd = tux_flat_socket(family);
+	fd = tux_api_socket(family);
 	if (fd < 0)
 		return fd;
 	err = begin(s, &to, family, fd);
@@ -154,7 +154,7 @@ static int connect_to(struct tux_service *s, const char *host, uint16_t port,
 int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 		void *user, struct tux_connection **cp)
 {
-	int err = tux_flat_closed(s);
+	int err = tux_api_closed(s);
 
 	if (err)
 		return err;

@@ -3,20 +3,20 @@
  * Connections are entries of a table that is never unmapped before the stack
  * ends: what rings for one that is gone finds stale bytes there, but no hole.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include <arpa/inet.h>
 
-#include "api/post.h"
-#include "io/area.h"
-#include "io/sys.h"
+#include "stack/post.h"
+#include "sys/area.h"
+#include "sys/sys.h"
 
 /* ---- the table ---- */
 
-int tux_flat_table_init(struct tux *t)
+int tux_api_table_init(struct tux *t)
 {
 	t->used = 1;		/* 0 rings for the stack itself */
 	return tux_area_map((void **)&t->at,
@@ -24,7 +24,7 @@ int tux_flat_table_init(struct tux *t)
 			    TUX_AREA_PRIVATE);
 }
 
-void tux_flat_table_fini(struct tux *t)
+void tux_api_table_fini(struct tux *t)
 {
 	tux_area_unmap(t->at, TUX_CONNECTIONS_MAX * sizeof(*t->at));
 }
@@ -40,7 +40,7 @@ static struct tux_connection *take_free(struct tux *t)
 	return c;
 }
 
-struct tux_connection *tux_flat_new(struct tux_service *s, int fd, bool active)
+struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 {
 	struct tux *t = s->t;
 	struct tux_connection *c = take_free(t);
@@ -50,7 +50,7 @@ struct tux_connection *tux_flat_new(struct tux_service *s, int fd, bool active)
 	memset(c, 0, sizeof(*c));
 	tux_strand_init(&c->strand);
 	tux_task_init(&c->task, s->serial ? &s->strand : &c->strand,
-		      tux_flat_run);
+		      tux_api_run);
 	c->s = s;
 	c->t = t;
 	c->index = (uint32_t)(c - t->at);
@@ -77,17 +77,17 @@ static void recycle(struct tux_connection *c)
 	atomic_store(&c->stage, TUX_STAGE_FREE);
 	c->next_free = t->free;
 	t->free = c;
-	tux_flat_left(c->s);
+	tux_api_left(c->s);
 }
 
-void tux_flat_forget(struct tux_connection *c)
+void tux_api_forget(struct tux_connection *c)
 {
 	c->t->connections_now--;
 	c->t->connections--;
 	recycle(c);
 }
 
-void tux_flat_bury(struct tux *t)
+void tux_api_bury(struct tux *t)
 {
 	struct tux_list *n, *m;
 
@@ -113,7 +113,7 @@ static void check_dead(struct tux_connection *c)
 		tux_list_push(&c->t->dead, &c->dead);
 }
 
-void tux_flat_dispatch(struct tux_connection *c)
+void tux_api_dispatch(struct tux_connection *c)
 {
 	uint8_t stage = atomic_load(&c->stage);
 
@@ -126,7 +126,7 @@ void tux_flat_dispatch(struct tux_connection *c)
 		tux_sched_put(c->t->sched, &c->task);
 }
 
-void tux_flat_raise(struct tux_connection *c, uint32_t news)
+void tux_api_raise(struct tux_connection *c, uint32_t news)
 {
 	/* The bell is the parent's, too. */
 	if (c->t->forked)
@@ -136,11 +136,11 @@ void tux_flat_raise(struct tux_connection *c, uint32_t news)
 		tux_waiter_ring(&c->t->w, c->index);
 }
 
-void tux_flat_raise_here(struct tux_connection *c, uint32_t news)
+void tux_api_raise_here(struct tux_connection *c, uint32_t news)
 {
 	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
 	      TUX_NEWS_QUEUED))
-		tux_flat_dispatch(c);
+		tux_api_dispatch(c);
 }
 
 /* Most of what the loop tells is that something of ours has arrived there. */
@@ -148,7 +148,7 @@ static bool worth_a_look(const struct tux_connection *c)
 {
 	unsigned can;
 
-	if (!tux_flat_usable(c) || atomic_load(&c->wants) ||
+	if (!tux_api_usable(c) || atomic_load(&c->wants) ||
 	    c->s->on_settled.fn || tux_post_any(c->end))
 		return true;
 	can = tux_duplex_poll(c->dx);
@@ -160,27 +160,27 @@ static bool worth_a_look(const struct tux_connection *c)
 	       atomic_load(&c->dx->rx.state) == TUX_RX_RAW;
 }
 
-void tux_flat_ready(void *user)
+void tux_api_ready(void *user)
 {
 	struct tux_connection *c = user;
 
 	if (!c->t->in_turn)
-		tux_flat_raise(c, TUX_NEWS_READY);
+		tux_api_raise(c, TUX_NEWS_READY);
 	else if (worth_a_look(c))
-		tux_flat_raise_here(c, TUX_NEWS_READY);
+		tux_api_raise_here(c, TUX_NEWS_READY);
 }
 
-void tux_flat_over(void *user)
+void tux_api_over(void *user)
 {
 	struct tux_connection *c = user;
 
 	if (c->t->in_turn)
-		tux_flat_raise_here(c, TUX_NEWS_OVER);
+		tux_api_raise_here(c, TUX_NEWS_OVER);
 	else
-		tux_flat_raise(c, TUX_NEWS_OVER);
+		tux_api_raise(c, TUX_NEWS_OVER);
 }
 
-void tux_flat_decided(void *user, bool tux, enum tux_reason why)
+void tux_api_decided(void *user, bool tux, enum tux_reason why)
 {
 	struct tux_connection *c = user;
 	bool was;
@@ -196,14 +196,14 @@ void tux_flat_decided(void *user, bool tux, enum tux_reason why)
 		atomic_fetch_sub(&c->t->on_tux_now, 1);
 	}
 	if (!tux)
-		tux_flat_say_reason(c->t, why);
+		tux_api_say_reason(c->t, why);
 }
 
 void tux_again(struct tux_connection *c)
 {
 	tux_sched_enter();
-	if (tux_flat_usable(c))
-		tux_flat_raise(c, TUX_NEWS_AGAIN);
+	if (tux_api_usable(c))
+		tux_api_raise(c, TUX_NEWS_AGAIN);
 	tux_sched_leave();
 }
 
@@ -218,7 +218,7 @@ void tux_put(struct tux_connection *c)
 {
 	tux_sched_enter();
 	if (atomic_fetch_sub(&c->refs, 1) == 1)
-		tux_flat_raise(c, TUX_NEWS_PUT);
+		tux_api_raise(c, TUX_NEWS_PUT);
 	tux_sched_leave();
 }
 
@@ -248,7 +248,7 @@ static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
 		       MSG_DONTWAIT | (peek ? MSG_PEEK : 0), 0, 0, 0);
 }
 
-struct tux_tcp tux_flat_tcp(struct tux_connection *c)
+struct tux_tcp tux_api_tcp(struct tux_connection *c)
 {
 	return (struct tux_tcp){ tcp_send, tcp_recv, c };
 }

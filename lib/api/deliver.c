@@ -4,12 +4,12 @@
  * open, messages, what has settled, the stream, room; closing.c has the last
  * word.  The guard is held but for the callbacks themselves.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 
-#include "api/post.h"
-#include "io/sys.h"
+#include "stack/post.h"
+#include "sys/sys.h"
 
 /* Calls @on of the service, if it is there, with these arguments. */
 #define TELL(c, on, ...)						\
@@ -89,7 +89,7 @@ static void messages(struct tux_connection *c)
 		tell_many(c);
 }
 
-void tux_flat_reap(struct tux_connection *c)
+void tux_api_reap(struct tux_connection *c)
 {
 	uint64_t ref;
 	int err;
@@ -99,7 +99,7 @@ void tux_flat_reap(struct tux_connection *c)
 			atomic_fetch_add(&c->failed, 1);
 }
 
-void tux_flat_give_up(struct tux_connection *c, int why)
+void tux_api_give_up(struct tux_connection *c, int why)
 {
 	uint64_t ref[TUX_MSG_N];
 	int err[TUX_MSG_N];
@@ -116,7 +116,7 @@ void tux_flat_give_up(struct tux_connection *c, int why)
 	}
 }
 
-void tux_flat_settle(struct tux_connection *c)
+void tux_api_settle(struct tux_connection *c)
 {
 	uint64_t ref;
 	int err;
@@ -170,7 +170,7 @@ static bool stream_news(struct tux_connection *c, uint32_t news)
 		return due || news & TUX_NEWS_IN;
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
-		due |= news & TUX_NEWS_IN && tux_flat_advance(c);
+		due |= news & TUX_NEWS_IN && tux_api_advance(c);
 		due |= became_raw(c) || tux_duplex_readable(c->dx);
 		can = tux_duplex_poll(c->dx);
 	}
@@ -187,7 +187,7 @@ static void unheard(struct tux_connection *c)
 	if (k == 0) {
 		tux_disconnect(c);
 	} else if (k > 0) {
-		tux_flat_broke(c, EPROTO);
+		tux_api_broke(c, EPROTO);
 		tux_abort(c);
 	}
 }
@@ -243,13 +243,13 @@ static void look_at_error(struct tux_connection *c, uint32_t news)
 	socklen_t len = sizeof(err);
 
 	if (can & TUX_IS_ERR)
-		tux_flat_broke(c, (int)atomic_load(&c->dx->err));
+		tux_api_broke(c, (int)atomic_load(&c->dx->err));
 	if (!(news & TUX_NEWS_BREAK) ||
 	    can & (TUX_RX_ON_RING | TUX_TX_ON_RING))
 		return;
 	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
 	if (err)
-		tux_flat_broke(c, err);
+		tux_api_broke(c, err);
 }
 
 /* ---- all of it ---- */
@@ -276,16 +276,16 @@ static void deliver(struct tux_connection *c, uint32_t news)
 		bool more;
 
 		messages(c);
-		tux_flat_settle(c);
+		tux_api_settle(c);
 		more = tux_post_any(c->end);
 		if (more && must_wait(c)) {
 			if (news & TUX_NEWS_IN)
-				tux_flat_advance(c);
-			tux_flat_raise_here(c, TUX_NEWS_READY | (news & LATER));
+				tux_api_advance(c);
+			tux_api_raise_here(c, TUX_NEWS_READY | (news & LATER));
 			return;
 		}
 		if (more)
-			tux_flat_raise_here(c, TUX_NEWS_READY);
+			tux_api_raise_here(c, TUX_NEWS_READY);
 	}
 	if (!ended(c))
 		stream(c, news);
@@ -293,7 +293,7 @@ static void deliver(struct tux_connection *c, uint32_t news)
 		room(c, news);
 }
 
-void tux_flat_run(struct tux_task *task)
+void tux_api_run(struct tux_task *task)
 {
 	struct tux_connection *c =
 		TUX_CONTAINER(task, struct tux_connection, task);
@@ -305,8 +305,8 @@ void tux_flat_run(struct tux_task *task)
 		deliver(c, news);
 	/* It went while gone was being told. */
 	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
-		tux_flat_raise_here(c, news & TUX_NEWS_OVER);
+		tux_api_raise_here(c, news & TUX_NEWS_OVER);
 	else
-		tux_flat_ending(c);
+		tux_api_ending(c);
 	tux_sched_leave();
 }

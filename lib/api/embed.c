@@ -6,18 +6,18 @@
  * Between turns the thread is the application's, and the loop the helper's, if
  * it takes long.  So nobody drives, yet who rings must wake us: we count as
  * asleep from one turn to the next.  Where the next will find something, or it
- * pays to look again (api/spin.h), we stay awake: the descriptor is readable
+ * pays to look again (stack/spin.h), we stay awake: the descriptor is readable
  * until that is over, and turns in between do without the kernel.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>
 
-#include "api/drive.h"
-#include "io/clock.h"
-#include "io/fd.h"
-#include "io/sys.h"
+#include "stack/drive.h"
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
 
 static int watch(struct tux *t, int fd)
 {
@@ -26,7 +26,7 @@ static int watch(struct tux *t, int fd)
 	return tux_sys_epoll_ctl(t->fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-int tux_flat_embed(struct tux *t)
+int tux_api_embed(struct tux *t)
 {
 	int err;
 
@@ -45,26 +45,26 @@ int tux_flat_embed(struct tux *t)
 		err = watch(t, t->w.fd);
 	if (!err)
 		err = watch(t, t->timer_fd);
-	tux_flat_beckon(t);
+	tux_api_beckon(t);
 	return err;
 }
 
-void tux_flat_beckon(struct tux *t)
+void tux_api_beckon(struct tux *t)
 {
 	tux_wake_kick(t->w.fd);
 	t->dozing = true;
 }
 
-void tux_flat_awake(struct tux *t)
+void tux_api_awake(struct tux *t)
 {
 	if (t->dozing)
-		tux_flat_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
+		tux_api_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
 	else if (t->awake)
 		tux_wake_clear(t->w.fd);
 	t->dozing = t->awake = false;
 }
 
-void tux_flat_unembed(struct tux *t)
+void tux_api_unembed(struct tux *t)
 {
 	tux_fd_close(t->fd);
 	tux_fd_close(t->timer_fd);
@@ -121,8 +121,8 @@ static void lie_down(struct tux *t)
 		t->aboard = tux_driver_board(t->d);
 	if (t->aboard)
 		watch_loop(t);
-	at = tux_flat_deadline(t);
-	quiet = tux_flat_doze(t);
+	at = tux_api_deadline(t);
+	quiet = tux_api_doze(t);
 	if (!quiet || at <= t->now)
 		tux_wake_kick(t->w.fd);
 	else
@@ -136,7 +136,7 @@ static void wake_up(struct tux *t)
 		t->aboard = tux_driver_board(t->d);
 	if (t->awake)
 		return;
-	tux_flat_awake(t);
+	tux_api_awake(t);
 	/* It stays readable until it is set anew. */
 	if (t->timer_at <= tux_clock_read())
 		set_timer(t, TUX_NEVER);
@@ -151,19 +151,19 @@ static void stay_awake(struct tux *t)
 
 int tux_turn(struct tux *t)
 {
-	int err = tux_flat_begin(t);
+	int err = tux_api_begin(t);
 	unsigned n;
 
 	if (err)
 		return err;
 	wake_up(t);
-	n = tux_flat_turn(t);
-	if (tux_flat_goes_on(t, n > 0)) {
+	n = tux_api_turn(t);
+	if (tux_api_goes_on(t, n > 0)) {
 		stay_awake(t);
 	} else {
-		tux_flat_awake(t);
+		tux_api_awake(t);
 		lie_down(t);
 	}
-	tux_flat_end(t);
+	tux_api_end(t);
 	return (int)n;
 }

@@ -2,7 +2,7 @@
 /*
  * Addresses as text, and TCP sockets.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include <ifaddrs.h>
 #include <netinet/tcp.h>
 
-#include "io/name.h"
-#include "io/sys.h"
+#include "sys/name.h"
+#include "sys/sys.h"
 
 enum { FRESH_MS = 1000 };	/* the kernel's answer is believed for so long */
 
-int tux_flat_host(const char *host, uint16_t port, struct tux_addr *a,
-		  int *family)
+int tux_api_host(const char *host, uint16_t port, struct tux_addr *a,
+		 int *family)
 {
 	memset(a, 0, sizeof(*a));
 	a->port = port;
@@ -29,7 +29,7 @@ int tux_flat_host(const char *host, uint16_t port, struct tux_addr *a,
 	return inet_pton(AF_INET, host, a->ip + 12) == 1 ? 0 : -EINVAL;
 }
 
-int tux_flat_socket(int family)
+int tux_api_socket(int family)
 {
 	int one = 1;
 	int fd = tux_sys_socket(family,
@@ -43,7 +43,7 @@ int tux_flat_socket(int family)
 	return fd;
 }
 
-int tux_flat_local(int fd, struct tux_addr *a)
+int tux_api_local(int fd, struct tux_addr *a)
 {
 	union tux_name n;
 	socklen_t len = sizeof(n);
@@ -52,7 +52,7 @@ int tux_flat_local(int fd, struct tux_addr *a)
 	return err < 0 ? err : tux_name_get(a, &n);
 }
 
-int tux_flat_peer(int fd, struct tux_addr *a)
+int tux_api_peer(int fd, struct tux_addr *a)
 {
 	union tux_name n;
 	socklen_t len = sizeof(n);
@@ -102,7 +102,7 @@ static bool knows(const struct tux *t, const struct tux_addr *a)
 	return false;
 }
 
-bool tux_flat_covers(struct tux *t, const struct tux_addr *local)
+bool tux_api_covers(struct tux *t, const struct tux_addr *local)
 {
 	if (t->o.backend != TUX_BACKEND_UDP || !t->o.ifname ||
 	    !strcmp(t->ifname, "lo") || knows(t, local))

@@ -2,14 +2,14 @@
 /*
  * Listeners: TCP's, and beside each the stack's, for openings.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "io/clock.h"
-#include "io/name.h"
-#include "io/sys.h"
+#include "sys/clock.h"
+#include "sys/name.h"
+#include "sys/sys.h"
 
 enum {
 	BACKLOG = 4096,
@@ -48,7 +48,7 @@ static void make_reachable(struct tux *t, struct tux_listener *l)
 	l->reachable = !r;
 	l->why = (uint8_t)-r;
 	if (r)
-		tux_flat_say_reason(t, l->why);
+		tux_api_say_reason(t, l->why);
 }
 
 static int watch(struct tux_listener *l)
@@ -69,7 +69,7 @@ static int begin(struct tux_service *s, struct tux_listener *l)
 		if (err)
 			return err;
 	}
-	err = tux_flat_local(l->fd, &l->local);
+	err = tux_api_local(l->fd, &l->local);
 	if (!err)
 		err = watch(l);
 	if (err)
@@ -101,7 +101,7 @@ static int add(struct tux_service *s, int fd)
 
 static int bound(int family, const struct tux_addr *a, bool both)
 {
-	int fd = tux_flat_socket(family), one = 1, zero = 0, err;
+	int fd = tux_api_socket(family), one = 1, zero = 0, err;
 	union tux_name n;
 	socklen_t len = tux_name_put(&n, a, family);
 
@@ -124,7 +124,7 @@ static int listen_at(struct tux_service *s, const char *host, uint16_t port)
 	int family, err, fd;
 	bool any;
 
-	err = tux_flat_host(host, port, &a, &family);
+	err = tux_api_host(host, port, &a, &family);
 	if (err)
 		return err;
 	any = family == AF_INET6 && tux_addr_same_ip(&a, &(struct tux_addr){
@@ -143,7 +143,7 @@ static int listen_at(struct tux_service *s, const char *host, uint16_t port)
 
 int tux_listen(struct tux_service *s, const char *host, uint16_t port)
 {
-	int err = tux_flat_closed(s);
+	int err = tux_api_closed(s);
 
 	if (err)
 		return err;
@@ -169,7 +169,7 @@ static int adopt(struct tux_service *s, int fd)
 
 int tux_listen_fd(struct tux_service *s, int fd)
 {
-	int err = tux_flat_closed(s);
+	int err = tux_api_closed(s);
 
 	if (err)
 		return err;
@@ -193,7 +193,7 @@ static void remove_listener(struct tux_listener *l)
 	free(l);
 }
 
-void tux_flat_unlisten(struct tux_service *s)
+void tux_api_unlisten(struct tux_service *s)
 {
 	struct tux_list *n, *m;
 
@@ -201,7 +201,7 @@ void tux_flat_unlisten(struct tux_service *s)
 		remove_listener(TUX_CONTAINER(n, struct tux_listener, node));
 }
 
-void tux_flat_unlisten_forked(struct tux_service *s)
+void tux_api_unlisten_forked(struct tux_service *s)
 {
 	struct tux_list *n;
 
@@ -220,14 +220,14 @@ static void pause_it(struct tux_listener *l, int err)
 	if (!tux_list_empty(&l->pause))
 		return;
 	if (!t->paused_said)
-		tux_flat_say(t, "cannot accept", err);
+		tux_api_say(t, "cannot accept", err);
 	t->paused_said = true;
 	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->fd, NULL);
 	tux_list_push(&t->paused, &l->pause);
 	t->paused_until = t->now + TUX_MSEC(PAUSE_MS);
 }
 
-void tux_flat_unpause(struct tux *t)
+void tux_api_unpause(struct tux *t)
 {
 	struct tux_list *n, *m;
 
@@ -246,14 +246,14 @@ static int accept_one(struct tux_listener *l)
 
 	if (fd < 0)
 		return fd;
-	c = tux_flat_new(l->s, fd, false);
+	c = tux_api_new(l->s, fd, false);
 	if (!c) {
 		tux_sys_close(fd);
 		return -ENOBUFS;
 	}
 	l->s->t->paused_said = false;
 	atomic_store(&c->why, l->why);
-	tux_flat_established(c);
+	tux_api_established(c);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static bool is_lasting(int err)
 	       err == -ENOMEM;
 }
 
-void tux_flat_accept(struct tux_listener *l)
+void tux_api_accept(struct tux_listener *l)
 {
 	unsigned i;
 	int err;

@@ -3,13 +3,13 @@
  * Statistics.  What the core counts belongs to who drives its loop: for as long
  * as it takes to copy it, that is us.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "api/drive.h"
-#include "api/post.h"
+#include "stack/drive.h"
+#include "stack/post.h"
 
 /* As much as the caller knows of. */
 static int copy(void *to, size_t size, const void *from, size_t len)

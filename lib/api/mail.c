@@ -2,18 +2,18 @@
 /*
  * A connection's messages, on top of post.h.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 
-#include "api/post.h"
+#include "stack/post.h"
 
 /* ---- sending ---- */
 
 /* 0, or why no message can be sent. */
 static int ready(struct tux_connection *c, unsigned flags)
 {
-	int err = tux_flat_unusable(c);
+	int err = tux_api_unusable(c);
 
 	if (flags & ~(unsigned)TUX_ORDERED)
 		return -EINVAL;
@@ -25,8 +25,8 @@ static int ready(struct tux_connection *c, unsigned flags)
 /* What failed keeps its room until somebody asks; nobody but us will. */
 static void make_room(struct tux_connection *c)
 {
-	if (tux_flat_usable(c) && c->mail && !c->s->on_settled.fn)
-		tux_flat_reap(c);
+	if (tux_api_usable(c) && c->mail && !c->s->on_settled.fn)
+		tux_api_reap(c);
 }
 
 /* What makes room after this, tells; the caller looks once more. */
@@ -155,7 +155,7 @@ size_t tux_send_max(const struct tux_connection *c)
 	size_t max = 0;
 
 	tux_sched_enter();
-	if (tux_flat_usable(c) && c->mail)
+	if (tux_api_usable(c) && c->mail)
 		max = tux_post_longest(c->end);
 	if (max > c->t->o.message_max)
 		max = c->t->o.message_max;

@@ -2,7 +2,7 @@
 /*
  * A stack's beginning and end, also in a child that fork() has made.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/drive.h"
-#include "api/stack.h"
-#include "io/clock.h"
-#include "io/fd.h"
-#include "io/sys.h"
-#include "io/take.h"
+#include "stack/drive.h"
+#include "stack/stack.h"
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
+#include "sys/take.h"
 
 enum {
 	SLICE_MIN_NS = 5000, SLICE_MAX_NS = 1000000,
@@ -47,7 +47,7 @@ static void said_by_sched(const char *line, void *arg)
 	say_line(arg, line);
 }
 
-void tux_flat_say(struct tux *t, const char *what, int err)
+void tux_api_say(struct tux *t, const char *what, int err)
 {
 	const char *why = strerrordesc_np(-err);
 	char line[LINE];
@@ -80,7 +80,7 @@ static bool is_ours(enum tux_reason why)
 	}
 }
 
-void tux_flat_say_reason(struct tux *t, enum tux_reason why)
+void tux_api_say_reason(struct tux *t, enum tux_reason why)
 {
 	uint64_t bit = UINT64_C(1) << (why % 64);
 	char line[LINE];
@@ -139,8 +139,8 @@ static void forget(struct tux *t)
 		return;
 	t->forked = true;
 	TUX_LIST_EACH(n, &t->services)
-		tux_flat_unlisten_forked(TUX_CONTAINER(n, struct tux_service,
-						       node));
+		tux_api_unlisten_forked(TUX_CONTAINER(n, struct tux_service,
+						      node));
 	for (i = 1; i < t->used; i++) {
 		struct tux_connection *c = &t->at[i];
 
@@ -151,7 +151,7 @@ static void forget(struct tux *t)
 		atomic_store(&c->closed, 1);
 		atomic_store(&c->stage, TUX_STAGE_GONE);
 	}
-	tux_flat_unembed(t);
+	tux_api_unembed(t);
 	tux_fd_close(t->w.fd);
 	tux_fd_close(t->epfd);
 	if (t->stack)
@@ -207,7 +207,7 @@ static void strike_off(struct tux *t)
 
 static void wake(void *arg)
 {
-	tux_flat_ring(arg);
+	tux_api_ring(arg);
 }
 
 static int open_sched(struct tux *t)
@@ -231,9 +231,9 @@ static int open_stack(struct tux *t)
 		.ifname = t->o.ifname,
 		.io = t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP : TUX_IO_XDP,
 		.message_max = t->o.message_max,
-		.ready = tux_flat_ready,
-		.decided = tux_flat_decided,
-		.gone = tux_flat_over,
+		.ready = tux_api_ready,
+		.decided = tux_api_decided,
+		.gone = tux_api_over,
 	};
 	int err;
 
@@ -242,7 +242,7 @@ static int open_stack(struct tux *t)
 	err = tux_stack_new(&t->stack, &o);
 	if (err == -EOPNOTSUPP) {
 		t->tcp_why = TUX_REASON_NOT_BUILT;
-		tux_flat_say_reason(t, TUX_REASON_NOT_BUILT);
+		tux_api_say_reason(t, TUX_REASON_NOT_BUILT);
 		return 0;
 	}
 	if (err)
@@ -254,7 +254,7 @@ static int open_stack(struct tux *t)
 
 static int open_all(struct tux *t)
 {
-	int err = tux_flat_table_init(t);
+	int err = tux_api_table_init(t);
 
 	tux_spin_init(&t->spin, t->o.spin ? TUX_SPIN_ALWAYS :
 					    TUX_SPIN_IF_IT_PAYS);
@@ -265,7 +265,7 @@ static int open_all(struct tux *t)
 	t->epfd = tux_fd_lift(tux_sys_epoll_create());
 	err = t->epfd < 0 ? t->epfd : open_stack(t);
 	if (!err)
-		err = tux_flat_embed(t);
+		err = tux_api_embed(t);
 	return err ? err : open_sched(t);
 }
 
@@ -274,12 +274,12 @@ static void close_all(struct tux *t)
 	if (t->stack)
 		tux_stack_free(t->stack);
 	if (t->sched)
-		tux_flat_start_none(t);
+		tux_api_start_none(t);
 	tux_sched_free(t->sched);
-	tux_flat_unembed(t);
+	tux_api_unembed(t);
 	tux_fd_close(t->epfd);
 	tux_waiter_fini(&t->w);
-	tux_flat_table_fini(t);
+	tux_api_table_fini(t);
 	free(t);
 }
 
@@ -323,7 +323,7 @@ static void end_connections(struct tux *t)
 	uint32_t i;
 
 	for (i = 1; i < t->used; i++)
-		tux_flat_shutdown(&t->at[i]);
+		tux_api_shutdown(&t->at[i]);
 }
 
 /* Connections are told gone, and what they wrote goes out. */
@@ -334,12 +334,12 @@ static void wind_up(struct tux *t)
 	struct tux_list *n;
 
 	TUX_LIST_EACH(n, &t->services)
-		tux_flat_unlisten(TUX_CONTAINER(n, struct tux_service, node));
+		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node));
 	end_connections(t);
 	while (t->connections_now && tux_clock_read() < until)
-		tux_flat_drive(t, &never,
-			       tux_clock_read() + TUX_MSEC(1));
-	tux_flat_end(t);
+		tux_api_drive(t, &never,
+			      tux_clock_read() + TUX_MSEC(1));
+	tux_api_end(t);
 	/* What is left of callbacks finds nothing of ours any more. */
 	tux_sched_back(t->sched);
 	if (t->stack)
@@ -351,16 +351,16 @@ void tux_close(struct tux *t)
 {
 	struct tux_list *n, *m;
 
-	if (!t || t->forked || tux_flat_begin(t))
+	if (!t || t->forked || tux_api_begin(t))
 		return;
 	t->ends = true;
 	atomic_store(&t->stop, 0);
-	tux_flat_awake(t);
+	tux_api_awake(t);
 	wind_up(t);
 	strike_off(t);
 	TUX_LIST_EACH_SAFE(n, m, &t->services)
-		tux_flat_service_end(TUX_CONTAINER(n, struct tux_service,
-						   node));
+		tux_api_service_end(TUX_CONTAINER(n, struct tux_service,
+						  node));
 	TUX_LIST_EACH_SAFE(n, m, &t->spare)
 		free(TUX_CONTAINER(n, struct tux_service, node));
 	close_all(t);

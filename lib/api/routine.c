@@ -3,14 +3,14 @@
  * Code of the application's own on the network thread, and what it may do in a
  * routine.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "io/take.h"
+#include "sys/take.h"
 
 enum { SECOND = 1000000000 };
 
@@ -53,7 +53,7 @@ int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
 	tux_latch_take(&t->go_latch);
 	tux_list_push(&t->going, &e->node);
 	tux_latch_drop(&t->go_latch);
-	tux_flat_ring(t);
+	tux_api_ring(t);
 	tux_sched_leave();
 	return 0;
 }
@@ -71,7 +71,7 @@ static struct errand *take(struct tux *t)
 	return e;
 }
 
-void tux_flat_start(struct tux *t)
+void tux_api_start(struct tux *t)
 {
 	struct errand *e;
 
@@ -81,11 +81,11 @@ void tux_flat_start(struct tux *t)
 	}
 }
 
-void tux_flat_start_none(struct tux *t)
+void tux_api_start_none(struct tux *t)
 {
 	struct tux_list *n, *m;
 
-	tux_flat_start(t);
+	tux_api_start(t);
 	TUX_LIST_EACH_SAFE(n, m, &t->gone) {
 		tux_list_remove(n);
 		free(TUX_CONTAINER(n, struct errand, node));

@@ -8,13 +8,13 @@
  * loop.  Where they are not, it leaves the loop to the helper before each slice,
  * so that a long callback holds up nobody's acknowledgments and timers.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 
-#include "api/drive.h"
-#include "io/clock.h"
-#include "io/sys.h"
+#include "stack/drive.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
 
 enum {
 	RINGS = 1024,			/* in one turn */
@@ -25,7 +25,7 @@ enum {
 
 /* ---- who drives ---- */
 
-int tux_flat_begin(struct tux *t)
+int tux_api_begin(struct tux *t)
 {
 	uint32_t none = 0;
 
@@ -47,7 +47,7 @@ static void get_off(struct tux *t)
 	t->aboard = false;
 }
 
-void tux_flat_end(struct tux *t)
+void tux_api_end(struct tux *t)
 {
 	tux_sched_settle(t->sched);
 	get_off(t);
@@ -81,10 +81,10 @@ static unsigned take_news(struct tux *t)
 
 	while (n < RINGS && tux_bell_take(t->w.bell, &i)) {
 		if (i) {
-			tux_flat_dispatch(&t->at[i]);
+			tux_api_dispatch(&t->at[i]);
 		} else {
 			atomic_store(&t->rung, 0);
-			tux_flat_start(t);
+			tux_api_start(t);
 		}
 		n++;
 	}
@@ -109,15 +109,15 @@ static void on_event(struct tux *t, const struct epoll_event *e)
 	struct tux_connection *c;
 
 	if (e->data.u64 >= TUX_CONNECTIONS_MAX) {
-		tux_flat_accept(e->data.ptr);
+		tux_api_accept(e->data.ptr);
 		return;
 	}
 	c = &t->at[e->data.u64];
 	if (atomic_load(&c->stage) == TUX_STAGE_CONNECTING && c->active &&
 	    !atomic_load(&c->err))
-		tux_flat_connecting(c);
+		tux_api_connecting(c);
 	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
-		tux_flat_raise_here(c, news_of(e->events));
+		tux_api_raise_here(c, news_of(e->events));
 }
 
 static bool must_look(const struct tux *t, bool busy)
@@ -143,10 +143,10 @@ static unsigned take_events(struct tux *t)
 
 static void tend(struct tux *t)
 {
-	tux_flat_expire(t);
-	tux_flat_unpause(t);
+	tux_api_expire(t);
+	tux_api_unpause(t);
 	if (!tux_list_empty(&t->dead))
-		tux_flat_bury(t);
+		tux_api_bury(t);
 }
 
 /* At once, not behind what has come meanwhile. */
@@ -169,7 +169,7 @@ static unsigned send_answers(struct tux *t)
 	return n;
 }
 
-unsigned tux_flat_turn(struct tux *t)
+unsigned tux_api_turn(struct tux *t)
 {
 	tux_tick from = tux_tick_read();
 	unsigned n = take_network(t);
@@ -188,7 +188,7 @@ unsigned tux_flat_turn(struct tux *t)
 	return n + t->ready_n;
 }
 
-tux_time tux_flat_deadline(struct tux *t)
+tux_time tux_api_deadline(struct tux *t)
 {
 	tux_time at = tux_sched_deadline(t->sched);
 	struct tux_list *n;
@@ -205,7 +205,7 @@ tux_time tux_flat_deadline(struct tux *t)
 
 /* ---- sleep ---- */
 
-bool tux_flat_doze(struct tux *t)
+bool tux_api_doze(struct tux *t)
 {
 	struct tux_nap x = { .w = &t->w };
 	bool quiet = tux_nap_doze(&x);
@@ -215,7 +215,7 @@ bool tux_flat_doze(struct tux *t)
 	return quiet && !t->ready_n;
 }
 
-void tux_flat_rouse(struct tux *t, int got)
+void tux_api_rouse(struct tux *t, int got)
 {
 	struct tux_nap x = { .w = &t->w };
 
@@ -237,15 +237,15 @@ static void sleep_until(struct tux *t, tux_time until)
 		t->aboard = tux_driver_board(t->d);
 	if (t->aboard)
 		x.loop = t->l;
-	if (tux_flat_doze(t) && !atomic_load(&t->stop)) {
+	if (tux_api_doze(t) && !atomic_load(&t->stop)) {
 		t->sleeps++;
-		until = tux_time_min(until, tux_flat_deadline(t));
+		until = tux_time_min(until, tux_api_deadline(t));
 		got = tux_nap(&x, until, tux_clock_read());
 	}
-	tux_flat_rouse(t, got);
+	tux_api_rouse(t, got);
 }
 
-bool tux_flat_goes_on(struct tux *t, bool busy)
+bool tux_api_goes_on(struct tux *t, bool busy)
 {
 	if (!busy)
 		return tux_spin_more(&t->spin, t->now);
@@ -254,11 +254,11 @@ bool tux_flat_goes_on(struct tux *t, bool busy)
 	return true;
 }
 
-void tux_flat_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
+void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 {
 	tux_spin_begin(&t->spin, tux_clock_read());
 	while (!atomic_load(stop)) {
-		if (!tux_flat_goes_on(t, tux_flat_turn(t) > 0))
+		if (!tux_api_goes_on(t, tux_api_turn(t) > 0))
 			sleep_until(t, until);
 		/* With a callback that does not return, it is always busy. */
 		if (t->now >= until)
@@ -268,21 +268,21 @@ void tux_flat_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 
 int tux_run(struct tux *t)
 {
-	int err = tux_flat_begin(t);
+	int err = tux_api_begin(t);
 
 	if (err)
 		return err;
-	tux_flat_awake(t);
-	tux_flat_drive(t, &t->stop, TUX_NEVER);
+	tux_api_awake(t);
+	tux_api_drive(t, &t->stop, TUX_NEVER);
 	atomic_store(&t->stop, 0);
-	tux_flat_beckon(t);
-	tux_flat_end(t);
+	tux_api_beckon(t);
+	tux_api_end(t);
 	return 0;
 }
 
 /* ---- any thread ---- */
 
-void tux_flat_ring(struct tux *t)
+void tux_api_ring(struct tux *t)
 {
 	if (!atomic_exchange(&t->rung, 1))
 		tux_waiter_ring(&t->w, 0);
@@ -294,6 +294,6 @@ void tux_stop(struct tux *t)
 		return;
 	tux_sched_enter();
 	atomic_store(&t->stop, 1);
-	tux_flat_ring(t);
+	tux_api_ring(t);
 	tux_sched_leave();
 }

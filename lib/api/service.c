@@ -2,7 +2,7 @@
 /*
  * Services: callbacks, and what is the same for all their connections.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void release(struct tux_service *s)
 
 /* Kept for the next: on the network thread, free() might wait for a callback that
  * was preempted there. */
-void tux_flat_left(struct tux_service *s)
+void tux_api_left(struct tux_service *s)
 {
 	s->connection_n--;
 	if (!s->freed || s->connection_n)
@@ -80,7 +80,7 @@ void tux_service_free(struct tux_service *s)
 	if (!s || s->t->forked)
 		return;
 	tux_sched_enter();
-	tux_flat_unlisten(s);
+	tux_api_unlisten(s);
 	s->freed = true;
 	if (s->connection_n)
 		end_all(s);
@@ -89,16 +89,16 @@ void tux_service_free(struct tux_service *s)
 	tux_sched_leave();
 }
 
-int tux_flat_closed(const struct tux_service *s)
+int tux_api_closed(const struct tux_service *s)
 {
 	if (s->t->forked)
 		return -EOWNERDEAD;
 	return s->freed || s->t->ends ? -ESHUTDOWN : 0;
 }
 
-void tux_flat_service_end(struct tux_service *s)
+void tux_api_service_end(struct tux_service *s)
 {
-	tux_flat_unlisten(s);
+	tux_api_unlisten(s);
 	release(s);
 }
 

@@ -3,14 +3,14 @@
  * A connection's bytes.  Each direction goes through its duplex, or, without
  * one, straight to TCP; the caller cannot tell.
  */
-#include "api/flat_in.h"
+#include "api/api_in.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 
-#include "api/post.h"
-#include "io/sys.h"
-#include "io/take.h"
+#include "stack/post.h"
+#include "sys/sys.h"
+#include "sys/take.h"
 
 enum {
 	PIECES = 8,		/* of a vector, at once */
@@ -23,7 +23,7 @@ enum {
 static ssize_t read_some(struct tux_connection *c, const struct iovec *iov,
 			 bool peek)
 {
-	struct tux_tcp tcp = tux_flat_tcp(c);
+	struct tux_tcp tcp = tux_api_tcp(c);
 
 	return c->end ? tux_duplex_read(c->dx, iov, 1, peek, &tcp) :
 	       tcp.recv(tcp.arg, iov, 1, peek);
@@ -85,7 +85,7 @@ static ssize_t outcome(struct tux_connection *c, size_t done, ssize_t end)
 	uint32_t err;
 
 	if (end < 0 && end != -EAGAIN && end != -EINTR)
-		tux_flat_broke(c, (int)-end);
+		tux_api_broke(c, (int)-end);
 	if (done) {
 		atomic_store_explicit(&c->stream_rx,
 				      atomic_load_explicit(&c->stream_rx,
@@ -107,13 +107,13 @@ static bool is_early(struct tux_connection *c, ssize_t end)
 {
 	if (end || !c->mail || !tux_post_any(c->end))
 		return false;
-	tux_flat_raise(c, TUX_NEWS_AGAIN);
+	tux_api_raise(c, TUX_NEWS_AGAIN);
 	return true;
 }
 
 static ssize_t receive(struct tux_connection *c, void *p, size_t n, bool peek)
 {
-	struct tux_latch *latch = tux_flat_rx(c);
+	struct tux_latch *latch = tux_api_rx(c);
 	ssize_t end = 0;
 	size_t done;
 
@@ -134,7 +134,7 @@ ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
 	if (!n)
 		return 0;
 	tux_sched_enter();
-	k = tux_flat_unusable(c);
+	k = tux_api_unusable(c);
 	if (!k)
 		k = receive(c, p, n, false);
 	tux_sched_leave();
@@ -148,7 +148,7 @@ ssize_t tux_peek(struct tux_connection *c, void *p, size_t n)
 	if (!n)
 		return 0;
 	tux_sched_enter();
-	k = tux_flat_unusable(c);
+	k = tux_api_unusable(c);
 	if (!k)
 		k = receive(c, p, n, true);
 	tux_sched_leave();
@@ -186,19 +186,19 @@ size_t tux_readable(const struct tux_connection *c)
 	size_t n = 0;
 
 	tux_sched_enter();
-	if (tux_flat_usable(c)) {
-		tux_latch_take(tux_flat_rx(own));
+	if (tux_api_usable(c)) {
+		tux_latch_take(tux_api_rx(own));
 		if (!atomic_load(&c->closed))
 			n = readable(c);
-		tux_latch_drop(tux_flat_rx(own));
+		tux_latch_drop(tux_api_rx(own));
 	}
 	tux_sched_leave();
 	return n;
 }
 
-bool tux_flat_advance(struct tux_connection *c)
+bool tux_api_advance(struct tux_connection *c)
 {
-	struct tux_tcp tcp = tux_flat_tcp(c);
+	struct tux_tcp tcp = tux_api_tcp(c);
 	bool yes;
 
 	/* In the middle of it, or at N?  The rest needs no latch. */
@@ -211,9 +211,9 @@ bool tux_flat_advance(struct tux_connection *c)
 	return yes;
 }
 
-void tux_flat_discard(struct tux_connection *c)
+void tux_api_discard(struct tux_connection *c)
 {
-	struct tux_latch *latch = tux_flat_rx(c);
+	struct tux_latch *latch = tux_api_rx(c);
 	char buf[DISCARD];
 	ssize_t end = -EAGAIN;
 	unsigned i;
@@ -251,7 +251,7 @@ static int rest(struct iovec *out, const struct iovec *iov, int n, size_t skip)
 static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 			  int n)
 {
-	struct tux_tcp tcp = tux_flat_tcp(c);
+	struct tux_tcp tcp = tux_api_tcp(c);
 
 	return c->end ? tux_duplex_write(c->dx, iov, n, &tcp) :
 	       tcp.send(tcp.arg, iov, n);
@@ -278,7 +278,7 @@ static ssize_t give(struct tux_connection *c, const struct iovec *iov, int n,
 static ssize_t give_latched(struct tux_connection *c, const struct iovec *iov,
 			    int n, size_t len, size_t *done)
 {
-	struct tux_latch *latch = tux_flat_tx(c);
+	struct tux_latch *latch = tux_api_tx(c);
 	size_t before = *done;
 	ssize_t err;
 
@@ -306,7 +306,7 @@ static ssize_t send_all(struct tux_connection *c, const struct iovec *iov,
 	if (c->end)
 		tux_end_flush(c->end, false);
 	if (err && err != -EAGAIN && err != -EPIPE && err != -ENOTCONN)
-		tux_flat_broke(c, (int)-err);
+		tux_api_broke(c, (int)-err);
 	return done ? (ssize_t)done : err;
 }
 
@@ -314,14 +314,14 @@ static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
 			 int n)
 {
 	size_t len = 0;
-	int i, err = tux_flat_unusable(c);
+	int i, err = tux_api_unusable(c);
 
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
 	/* What opens it after this, tells. */
 	if (err == -EAGAIN) {
 		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
-		err = tux_flat_unusable(c);
+		err = tux_api_unusable(c);
 	}
 	if (!err)
 		err = -(int)atomic_load(&c->err);
@@ -347,7 +347,7 @@ ssize_t tux_write(struct tux_connection *c, const void *p, size_t n)
 
 static int shut(struct tux_connection *c)
 {
-	struct tux_latch *latch = tux_flat_tx(c);
+	struct tux_latch *latch = tux_api_tx(c);
 
 	tux_latch_take(latch);
 	if (!atomic_load(&c->closed) &&
@@ -364,7 +364,7 @@ int tux_shut(struct tux_connection *c)
 	int err;
 
 	tux_sched_enter();
-	err = tux_flat_usable(c) ? shut(c) : -ENOTCONN;
+	err = tux_api_usable(c) ? shut(c) : -ENOTCONN;
 	tux_sched_leave();
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The public calls that have no better home; the reasons' are base/reason.c's.
+ * The public calls that have no better home; the reasons' are wire/reason.c's.
  */
 #include <tux.h>
 

@@ -20,13 +20,13 @@
 #include <stdint.h>
 
 #include "base/mem.h"
-#include "base/reason.h"
 #include "base/sip.h"
 #include "base/time.h"
-#include "base/trace.h"
 #include "conn/duplex.h"
 #include "conn/msgbox.h"
+#include "conn/trace.h"
 #include "wire/addr.h"
+#include "wire/reason.h"
 #include "wire/wire.h"
 
 struct tux_cc_ops;

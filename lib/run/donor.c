@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "io/sys.h"
 #include "run/switch.h"
+#include "sys/sys.h"
 
 /* Of the map: storage, frames until there.  ThreadSanitizer has a megabyte of
  * storage. */

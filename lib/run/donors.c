@@ -8,8 +8,8 @@
 #include <sys/prctl.h>
 
 #include "base/time.h"
-#include "io/clock.h"
-#include "io/sys.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
 
 enum {
 	SPARE = 4,			/* kept in reserve */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "io/sys.h"
 #include "run/guard.h"
+#include "sys/sys.h"
 
 enum {
 	RANGES = 24,		/* that are kept: fewer than may be added */

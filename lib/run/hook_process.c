@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-#include "io/sys.h"
 #include "run/sched_in.h"
+#include "sys/sys.h"
 
 /* The child has no routine any more, and holds nothing. */
 TUX_HOOK pid_t fork(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/mask.h"
 
-#include "io/sys.h"
 #include "run/sched_in.h"
+#include "sys/sys.h"
 
 static _Atomic uint32_t changes = 1;
 

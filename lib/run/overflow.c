@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <ucontext.h>
 
-#include "io/area.h"
-#include "io/sys.h"
 #include "run/sched_in.h"
+#include "sys/area.h"
+#include "sys/sys.h"
 
 enum { STACK = 64 * 1024, LINE = 128 };
 

@@ -9,11 +9,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "io/sys.h"
 #include "run/guard.h"
 #include "run/mask.h"
 #include "run/preempt_in.h"
 #include "run/sched_in.h"
+#include "sys/sys.h"
 
 #ifdef TUX_SWITCH_ASM
 

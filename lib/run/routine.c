@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <locale.h>
 
-#include "io/clock.h"
 #include "run/mask.h"
 #include "run/rseq.h"
+#include "sys/clock.h"
 
 __thread struct tux_here tux_here;
 

@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <sys/rseq.h>
 
-#include "io/sys.h"
+#include "sys/sys.h"
 
 #ifndef AT_RSEQ_FEATURE_SIZE
 #define AT_RSEQ_FEATURE_SIZE 27

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/sched.h"
 
-#include "io/clock.h"
 #include "run/guard.h"
 #include "run/mask.h"
 #include "run/overflow.h"
 #include "run/preempt.h"
 #include "run/sched_in.h"
+#include "sys/clock.h"
 
 enum { IDLE, QUEUED, WAITING, RUNNING, AGAIN };		/* tux_task.state */
 

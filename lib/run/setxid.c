@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "io/sys.h"
+#include "sys/sys.h"
 
 enum { SETXID = 33 };			/* glibc's __SIGRTMIN + 1 */
 

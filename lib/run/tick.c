@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "io/sys.h"
+#include "sys/sys.h"
 
 static double per_ns = 1;
 

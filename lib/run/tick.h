@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 typedef uint64_t tux_tick;
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "io/sys.h"
 #include "run/sched.h"
+#include "sys/sys.h"
 
 enum {
 	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */

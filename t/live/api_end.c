@@ -11,8 +11,8 @@
 
 #include "../unit/test.h"
 #include "duet.h"
-#include "io/clock.h"
 #include "run/fiber.h"
+#include "sys/clock.h"
 
 enum { LIMIT_S = 20, LEN = 16000, MANY = 600, LINES = 100, LINE = 4,
        KEPT = 64 };

@@ -27,7 +27,7 @@
 
 #include <tux.h>
 
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { CHUNK = 65536, LIMIT_S = 120 };
 

@@ -8,7 +8,7 @@
 
 #include "../unit/test.h"
 #include "duet.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { ROUNDS = 200, LIMIT_S = 30, IDLE_MS = 100 };
 

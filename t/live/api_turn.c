@@ -19,7 +19,7 @@
 
 #include "../unit/test.h"
 #include "duet.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { ROUNDS = 2000, LIMIT_S = 30, QUIET_WAKES = 20 };
 

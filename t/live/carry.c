@@ -24,9 +24,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/stack.h"
-#include "io/clock.h"
 #include "side.h"
+#include "stack/stack.h"
+#include "sys/clock.h"
 
 enum {
 	CONNS_MAX = 16,

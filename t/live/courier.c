@@ -22,8 +22,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/clock.h"
 #include "parcel.h"
+#include "sys/clock.h"
 
 enum {
 	MAX = 8 << 20,

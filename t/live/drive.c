@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 enum {
 	CROWD = 4,

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { LIMIT_S = 30 };
 

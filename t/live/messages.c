@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
 #include "parcel.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 enum {
 	MAX = 8 << 20,

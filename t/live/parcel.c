@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "io/clock.h"
 #include "known.h"
+#include "sys/clock.h"
 
 enum {
 	BIG_EACH = 97,		/* one of so many is as long as may be */

@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/post.h"
 #include "base/time.h"
 #include "side.h"
+#include "stack/post.h"
 
 enum { PARCEL_RING = 4096 };	/* more than can be under way */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { UPGRADE_S = 5 };
 

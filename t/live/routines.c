@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
 #include "run/sched.h"
 #include "run/switch.h"
+#include "sys/clock.h"
 
 enum {
 	OTHERS = 50,

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/clock.h"
-#include "io/name.h"
-#include "io/take.h"
+#include "sys/clock.h"
+#include "sys/name.h"
+#include "sys/take.h"
 
 static void on_ready(void *user)
 {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/channel.h"
+#include "stack/channel.h"
 
 struct side {
 	struct tux_stack *stack;

@@ -26,8 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/clock.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 #include "torture_turn.h"
 
 enum {

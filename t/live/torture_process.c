@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/clock.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 #include "torture_turn.h"
 
 extern char **environ;

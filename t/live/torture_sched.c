@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/clock.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 
 /* ---- uninterruptible regions ------------------------------------------------ */
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "bench/histogram.h"
-#include "io/clock.h"
-#include "io/sys.h"
 #include "run/sched.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
 #include "torture.h"
 
 enum {

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "io/clock.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 enum {
 	ROUNDS = 2000,		/* of a ping-pong */

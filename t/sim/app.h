@@ -13,8 +13,8 @@
 
 #include "base/list.h"
 #include "base/time.h"
-#include "base/trace.h"
 #include "conn/core.h"
+#include "conn/trace.h"
 #include "seen.h"
 #include "tcp.h"
 

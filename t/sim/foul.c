@@ -4,7 +4,6 @@
  * says there is changed under way, and sealed
  */
 #include "base/bytes.h"
-#include "base/reason.h"
 #include "conn/conn.h"
 #include "fault.h"
 #include "forge.h"
@@ -13,6 +12,7 @@
 #include "wire/frame.h"
 #include "wire/pkt.h"
 #include "wire/pkt_sum.h"
+#include "wire/reason.h"
 
 enum { HELLO = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN };
 

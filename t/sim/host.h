@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * host - a core and what drives it, as lib/io/loop.c does
+ * host - a core and what drives it, as lib/loop/loop.c does
  *
  * host.c: what the core tells, birth and death; drive.c: turns.
  */

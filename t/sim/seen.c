@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/reason.h"
 #include "conn/core.h"
 #include "fault.h"
 #include "sim.h"
+#include "wire/reason.h"
 #include "wire/wire.h"
 
 /* ---- kinds of events ---- */

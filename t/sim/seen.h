@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/trace.h"
+#include "conn/trace.h"
 
 struct sim;
 struct sim_end;

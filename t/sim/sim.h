@@ -2,7 +2,7 @@
 /*
  * sim - cores joined by a network that a seed decides, in virtual time
  *
- * A host has one core and drives it the way lib/io/loop.c does.  A connection
+ * A host has one core and drives it the way lib/loop/loop.c does.  A connection
  * is a simulated TCP connection between two hosts, and at each of its ends an
  * application that uses a duplex the way a program under the preload does: it
  * looks again only when the kernel or the loop would have woken it.  Datagrams
@@ -23,7 +23,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/time.h"
-#include "base/trace.h"
+#include "conn/trace.h"
 #include "host.h"
 #include "net.h"
 #include "tcp.h"

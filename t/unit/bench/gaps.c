@@ -5,7 +5,7 @@
 #include <sys/time.h>
 
 #include "../test.h"
-#include "io/clock.h"
+#include "sys/clock.h"
 
 enum { LOOK_MS = 50, TAKEN_MS = 5, AT_MS = 20 };
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 
 #include "../test.h"
-#include "io/clock.h"
 #include "run/preempt.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 
 struct job {
 	struct tux_task task;

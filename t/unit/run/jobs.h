@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "../test.h"
-#include "io/clock.h"
 #include "run/hook.h"
 #include "run/sched.h"
+#include "sys/clock.h"
 
 enum { JOBS_MOST = 8, JOBS_SLICE_US = 200 };
 

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "io/clock.h"
 #include "run/guard.h"
 #include "run/sched.h"
 #include "run/switch.h"
+#include "sys/clock.h"
 
 enum { HOGS = 3, FEW = 5, SKIPPED = 20, RUN_MS = 200, LIMIT_MS = 20000 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "io/clock.h"
 #include "run/switch.h"
+#include "sys/clock.h"
 
 enum { MANY = 300, LIMIT = 20 };
 

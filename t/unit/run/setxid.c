@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "io/clock.h"
 #include "run/sched.h"
 #include "run/switch.h"
+#include "sys/clock.h"
 
 enum { TIMES = 100, LIMIT_S = 30 };
 

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * api_in - what the files behind tux.h share; nobody else's
+ *
+ * Cut by noun:
+ *   open.c        a stack, its options, its end, and fork
+ *   serve.c       the network thread: turns, slices, sleep
+ *   embed.c       the same within somebody else's loop
+ *   service.c     callbacks
+ *   listen.c      listeners, and what they accept
+ *   connect.c     connections that this side begins
+ *   host.c        addresses and sockets
+ *   connection.c  their table, their news, references
+ *   deliver.c     what a connection's callbacks are told
+ *   closing.c     how it ends
+ *   stream.c      its bytes
+ *   mail.c        its messages
+ *   routine.c     code of the application's own on the network thread
+ *   look.c        statistics
+ *
+ * Who may touch what: the network thread, on its own stack, makes connections,
+ * asks epoll and frees; a connection's task, in a routine, delivers and ends
+ * it.  Library code in a routine holds the guard of run/sched.h, so on the
+ * network thread the two never interleave but while a callback runs.  Everybody
+ * else takes a direction's latch, or raises news.
+ */
+#ifndef TUX_API_API_IN_H
+#define TUX_API_API_IN_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tux.h>
+
+#include "base/latch.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "loop/loop.h"
+#include "run/sched.h"
+#include "run/tick.h"
+#include "stack/channel.h"
+#include "stack/spin.h"
+#include "wire/addr.h"
+#include "wire/reason.h"
+
+struct tux_driver;
+
+enum {
+	TUX_CONNECTIONS_MAX = 65536,	/* and index 0 is nobody's */
+	TUX_GROUP = 32,
+	TUX_GROUP_MAX = 512,
+	TUX_SLICE_US = 100,
+	TUX_IFACE_ADDRS = 64,		/* more are not looked at */
+};
+
+/* ---- a service ---- */
+
+struct tux_service {
+	struct tux *t;
+	struct tux_list node;		/* in t->services */
+	struct { tux_open_fn *fn; void *arg; } on_open;
+	struct { tux_stream_fn *fn; void *arg; } on_stream;
+	struct { tux_message_fn *fn; void *arg; } on_message;
+	struct { tux_room_fn *fn; void *arg; } on_room;
+	struct { tux_settled_fn *fn; void *arg; } on_settled;
+	struct { tux_gone_fn *fn; void *arg; } on_gone;
+	unsigned group;
+	bool serial;
+	bool freed;			/* ... with its last connection */
+	uint16_t port;
+	uint32_t connection_n;		/* in the table */
+	struct tux_list listeners;
+	struct tux_strand strand;	/* if it is serial */
+};
+
+struct tux_listener {
+	struct tux_list node;		/* in its service's */
+	struct tux_list pause;		/* in t->paused */
+	struct tux_service *s;
+	int fd;
+	struct tux_addr local;
+	bool reachable;			/* the stack listens for it, too */
+	uint8_t why;			/* enum tux_reason, if not */
+};
+
+/* Why it gets no more listeners and connections: -EOWNERDEAD, -ESHUTDOWN; 0. */
+int tux_api_closed(const struct tux_service *s);
+
+/* ---- a connection ---- */
+
+enum tux_stage {
+	TUX_STAGE_FREE,
+	TUX_STAGE_CONNECTING,
+	TUX_STAGE_OPEN,
+	TUX_STAGE_CLOSING,		/* waits for its messages */
+	TUX_STAGE_GONE,			/* gone has returned */
+};
+
+/* News, for the connection's task to look at. */
+enum {
+	TUX_NEWS_OPEN = 0x01,		/* it begins */
+	TUX_NEWS_READY = 0x02,		/* rings or box have changed */
+	TUX_NEWS_IN = 0x04,		/* TCP says readable, */
+	TUX_NEWS_OUT = 0x08,		/* writable, */
+	TUX_NEWS_BREAK = 0x10,		/* or an error */
+	TUX_NEWS_AGAIN = 0x20,		/* tux_again() */
+	TUX_NEWS_END = 0x40,		/* look at what is asked for */
+	TUX_NEWS_OVER = 0x80,		/* the loop is done with it */
+	TUX_NEWS_PUT = 0x100,		/* the last reference is gone */
+	TUX_NEWS_QUEUED = 0x80000000u,	/* the task will look */
+};
+
+/* What is asked of a connection, for good. */
+enum {
+	TUX_ASK_DISCONNECT = 0x01,
+	TUX_ASK_ABORT = 0x02,
+	TUX_ASK_SHUTDOWN = 0x04,	/* tux_close() */
+};
+
+/* Who waits for room. */
+enum { TUX_WANTS_STREAM = 0x01, TUX_WANTS_MESSAGE = 0x02 };
+
+struct tux_connection {
+	struct tux_task task;
+	struct tux_strand strand;	/* its own; see task.strand */
+	struct tux_service *s;
+	struct tux *t;
+	void *user;
+	uint32_t index;
+
+	_Atomic uint32_t news, asked, wants;
+	_Atomic uint32_t refs;		/* the library's, until gone, is one */
+	_Atomic uint8_t stage;		/* enum tux_stage */
+	_Atomic uint8_t closed;		/* fd is no more; under both latches */
+	_Atomic uint32_t err;		/* errno that broke it; 0 */
+
+	int fd;
+	bool active;
+	struct tux_tuple tuple;
+	struct tux_end *end;		/* NULL: plain TCP; set before OPEN */
+	struct tux_duplex *dx;
+	bool mail;			/* it has a box of messages */
+	struct tux_latch plain[2];	/* of directions without a duplex */
+
+	/* its task's */
+	bool err_told;			/* the stream callback may see err, */
+	bool err_read;			/* and has */
+	bool eof_told, raw_told;
+	uint64_t rx_told;		/* offset of the ring it was told of */
+	tux_time closing_at;		/* not settled by then: not waited for */
+
+	/* the network thread's own */
+	bool over;			/* the loop knows nothing of it */
+	struct tux_list closing;	/* in t->closing */
+	struct tux_list dead;		/* in t->dead */
+	struct tux_connection *next_free;
+
+	/* looking */
+	_Atomic uint32_t why;		/* enum tux_reason */
+	_Atomic uint8_t tux;		/* both directions are on Tux */
+	_Atomic uint64_t stream_tx, stream_rx;	/* bytes, by any path */
+	_Atomic uint64_t failed;	/* messages */
+};
+
+/* ---- a stack ---- */
+
+struct tux {
+	struct tux_opts o;
+	char ifname[16];
+	_Atomic uint64_t said;		/* bits of reasons that were said */
+	uint32_t tcp_why;		/* enum tux_reason; without a stack */
+	bool forked;
+	bool ends;			/* tux_close() is at it */
+	struct tux_list node;		/* among all stacks: see open.c */
+
+	struct tux_stack *stack;	/* NULL: TCP alone */
+	struct tux_driver *d;		/* of its only loop; NULL */
+	struct tux_loop *l;
+	struct tux_sched *sched;
+
+	/* news from other threads: indices of connections, 0 for the stack */
+	struct tux_waiter w;
+	_Atomic uint32_t rung;		/* 0 is in the bell */
+	_Atomic uint32_t stop;
+	struct tux_latch go_latch;
+	struct tux_list going;		/* errands that wait for their task */
+
+	/* the network thread's */
+	_Atomic uint32_t run_by;	/* it is driven */
+	bool aboard;			/* d is ours, */
+	bool in_turn;			/* ... and amidst a turn of its loop */
+	unsigned ready_n;		/* callbacks that could run at once */
+	tux_time now;
+	int epfd;			/* listeners and TCP */
+	bool look;			/* it has something */
+	tux_time looked_at;
+	struct tux_spin spin;
+	struct tux_list services, paused, closing, dead;
+	struct tux_list spare;		/* services that are no more */
+	struct tux_list gone;		/* errands that have one */
+	tux_time paused_until;
+	bool paused_said;
+	struct tux_connection *at;	/* the table */
+	struct tux_connection *free;
+	uint32_t used;
+
+	/* host.c's: addresses of the interface, as of addr_at */
+	struct tux_addr addr[TUX_IFACE_ADDRS];
+	unsigned addr_n;
+	tux_time addr_at;
+
+	/* embed.c's */
+	int fd;				/* epoll of all the below */
+	int timer_fd;
+	tux_time timer_at;
+	int watched[TUX_LOOP_FDS];
+	unsigned watched_n;
+	bool dozing;			/* between turns; or else */
+	bool awake;			/* fd is readable, until we say so */
+
+	/* looking */
+	uint64_t turns, callbacks, messages, sleeps;
+	tux_tick network_spent;
+	_Atomic uint64_t on_tux_now, on_tux;
+	uint64_t connections_now, connections, listener_n, refused;
+};
+
+/* ---- open.c ---- */
+
+/* Says "tux: @what: ", and what @err, negated, means. */
+void tux_api_say(struct tux *t, const char *what, int err);
+
+/* Connections stay on TCP for @why: said once, if it is the stack's fault. */
+void tux_api_say_reason(struct tux *t, enum tux_reason why);
+
+/* ---- serve.c ---- */
+
+/* Begins to drive, and ends it: 0, -EBUSY, -EOWNERDEAD. */
+int tux_api_begin(struct tux *t);
+void tux_api_end(struct tux *t);
+
+/* Network, news, epoll, one slice: how many things were found. */
+unsigned tux_api_turn(struct tux *t);
+
+/* After a turn that found something, or not: look again without sleeping? */
+bool tux_api_goes_on(struct tux *t, bool busy);
+
+/* When the next turn is due, if nothing comes. */
+tux_time tux_api_deadline(struct tux *t);
+
+/* The network thread is about to sleep: may it?  To be undone by
+ * tux_api_rouse() in either case, with what tux_nap() said or would have. */
+bool tux_api_doze(struct tux *t);
+void tux_api_rouse(struct tux *t, int got);
+
+/* Turns and sleeps until *@stop, or @until. */
+void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until);
+
+/* Something waits for the network thread: index 0 rings.  Any thread, and
+ * signal handlers. */
+void tux_api_ring(struct tux *t);
+
+/* ---- embed.c ---- */
+
+int tux_api_embed(struct tux *t);
+void tux_api_unembed(struct tux *t);
+
+/* Nobody drives: tux_fd() is readable until somebody does.  And: somebody does
+ * again. */
+void tux_api_beckon(struct tux *t);
+void tux_api_awake(struct tux *t);
+
+/* ---- service.c ---- */
+
+/* One of its connections is no more. */
+void tux_api_left(struct tux_service *s);
+
+/* At the end of the stack. */
+void tux_api_service_end(struct tux_service *s);
+
+/* ---- host.c ---- */
+
+/* The numeric address @host, NULL or "*" for any, and @port into *@a and *@family
+ * (AF_INET; AF_INET6, also for any).  -EINVAL. */
+int tux_api_host(const char *host, uint16_t port, struct tux_addr *a,
+		 int *family);
+
+/* A nonblocking TCP socket.  -errno. */
+int tux_api_socket(int family);
+
+/* Where socket @fd is bound to, and its peer.  -errno. */
+int tux_api_local(int fd, struct tux_addr *a);
+int tux_api_peer(int fd, struct tux_addr *a);
+
+/* Is @local an address of the interface, if there is one to keep to?  Over xdp,
+ * the link sees to that, and to "lo" the claim. */
+bool tux_api_covers(struct tux *t, const struct tux_addr *local);
+
+/* ---- listen.c ---- */
+
+void tux_api_accept(struct tux_listener *l);
+
+/* Listeners that ran out of descriptors try again, if it is time. */
+void tux_api_unpause(struct tux *t);
+
+void tux_api_unlisten(struct tux_service *s);
+
+/* In a forked child: closes the descriptors, and nothing else. */
+void tux_api_unlisten_forked(struct tux_service *s);
+
+/* ---- connect.c ---- */
+
+/* epoll has news of a socket that connects. */
+void tux_api_connecting(struct tux_connection *c);
+
+/* A TCP socket, nonblocking, is connected: claims it, watches it, and raises
+ * OPEN. */
+void tux_api_established(struct tux_connection *c);
+
+/* ---- connection.c ---- */
+
+int tux_api_table_init(struct tux *t);
+void tux_api_table_fini(struct tux *t);
+
+/* A fresh connection of @s; NULL: there are too many. */
+struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
+
+/* It has come to nothing, and nobody has heard of it. */
+void tux_api_forget(struct tux_connection *c);
+
+/* Has the task look.  Any thread. */
+void tux_api_raise(struct tux_connection *c, uint32_t news);
+
+/* The same on the network thread, without a bell. */
+void tux_api_raise_here(struct tux_connection *c, uint32_t news);
+
+/* The loop's word for it, on the thread that drives. */
+void tux_api_ready(void *user);
+void tux_api_decided(void *user, bool tux, enum tux_reason why);
+void tux_api_over(void *user);
+
+/* What rings for @c is for its task, or, when that is through, for us. */
+void tux_api_dispatch(struct tux_connection *c);
+
+/* Frees what has died, if no task holds it. */
+void tux_api_bury(struct tux *t);
+
+static inline bool tux_api_usable(const struct tux_connection *c)
+{
+	return atomic_load_explicit(&c->stage, memory_order_acquire) ==
+	       TUX_STAGE_OPEN &&
+	       !atomic_load_explicit(&c->asked, memory_order_relaxed);
+}
+
+/* 0; -EAGAIN: it is not open yet; -ENOTCONN: it is no more. */
+static inline int tux_api_unusable(const struct tux_connection *c)
+{
+	/* First: it may open meanwhile. */
+	uint8_t was = atomic_load(&c->stage);
+
+	if (tux_api_usable(c))
+		return 0;
+	return was == TUX_STAGE_CONNECTING && !atomic_load(&c->asked) ?
+	       -EAGAIN : -ENOTCONN;
+}
+
+/* The latches of the directions. */
+static inline struct tux_latch *tux_api_rx(struct tux_connection *c)
+{
+	return c->end ? &c->dx->rx.latch : &c->plain[0];
+}
+
+static inline struct tux_latch *tux_api_tx(struct tux_connection *c)
+{
+	return c->end ? &c->dx->tx.latch : &c->plain[1];
+}
+
+/* TCP as the duplex uses it. */
+struct tux_tcp tux_api_tcp(struct tux_connection *c);
+
+/* ---- deliver.c ---- */
+
+void tux_api_run(struct tux_task *task);
+
+/* Tells what has settled; without a callback, counts what failed. */
+void tux_api_settle(struct tux_connection *c);
+
+/* Only counts.  Any thread. */
+void tux_api_reap(struct tux_connection *c);
+
+/* The connection ends with @why: tells that of what has not settled, too. */
+void tux_api_give_up(struct tux_connection *c, int why);
+
+/* ---- closing.c ---- */
+
+/* As tux_disconnect(), for tux_close(). */
+void tux_api_shutdown(struct tux_connection *c);
+
+/* @err broke it: the first one counts. */
+void tux_api_broke(struct tux_connection *c, int err);
+
+/* In its task: goes on ending it, if that was asked for or it broke. */
+void tux_api_ending(struct tux_connection *c);
+
+/* Those that have waited for long enough. */
+void tux_api_expire(struct tux *t);
+
+/* ---- stream.c ---- */
+
+/* TCP says readable, and the switch may be there: would a read give
+ * something? */
+bool tux_api_advance(struct tux_connection *c);
+
+/* Reads away what nobody wants any more. */
+void tux_api_discard(struct tux_connection *c);
+
+/* ---- routine.c ---- */
+
+/* Queues what other threads have asked for. */
+void tux_api_start(struct tux *t);
+
+/* At the end: frees what has not come to its end. */
+void tux_api_start_none(struct tux *t);
+
+#endif

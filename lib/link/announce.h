@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * announce - "I speak Tux", in TCP's own handshake; and the key that comes of it
+ *
+ * A sockops program on the process's cgroup writes an option into the SYN and
+ * SYN-ACK of sockets that were marked: bpf/announce.bpf.c.  It is held by a
+ * bpf_link, and goes with the process.
+ *
+ * Any thread may call mark() and look(); the others come one at a time.
+ */
+#ifndef TUX_LINK_ANNOUNCE_H
+#define TUX_LINK_ANNOUNCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sip.h"
+#include "wire/addr.h"
+#include "wire/reason.h"
+
+struct tux_announce {
+	int marks, listeners, link;	/* descriptors; -1: not there */
+	enum tux_reason why;		/* it does not work: why */
+	struct tux_key seed;		/* of nonces */
+	_Atomic uint64_t nonces;
+};
+
+void tux_announce_init(struct tux_announce *a);
+
+/* Loads the program and attaches it.  If that does not work, every look() will
+ * say why. */
+void tux_announce_open(struct tux_announce *a);
+
+/* Closes the descriptors; also in a forked child, whose parent then keeps what
+ * it has. */
+void tux_announce_close(struct tux_announce *a);
+
+/* Socket @fd is about to connect or to listen, and wants Tux.  A second time
+ * changes nothing. */
+void tux_announce_mark(struct tux_announce *a, int fd);
+
+/* The network namespace of socket @fd, by the kernel's cookie; 0. */
+uint64_t tux_announce_netns(int fd);
+
+/* A listener, marked, is at @local in @netns, or is there no more.  An address
+ * of all zeros stands for any; with @both, of IPv4, too. */
+void tux_announce_listen(struct tux_announce *a, uint64_t netns,
+			 const struct tux_addr *local, bool both);
+void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
+			   const struct tux_addr *local, bool both);
+
+/* What the handshake of socket @fd, established, has brought; @t is how we see
+ * it.  0 with the connection's key in *@k; or a reason, negated. */
+int tux_announce_look(const struct tux_announce *a, int fd,
+		      const struct tux_tuple *t, bool active,
+		      struct tux_key *k);
+
+#endif

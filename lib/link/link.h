@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * link - what a loop sends and receives datagrams through
+ *
+ * A small table of functions; behind it is `udp` or `xdp`.  A link belongs to
+ * one loop and is called by whoever drives that; listen() and unlisten() may
+ * come from any thread.
+ *
+ * A link has sources to receive from.  Source 0 is its queue, which the loop
+ * reads in every turn; the others are listeners, which only openings of new
+ * connections come through, or the link's own affairs.
+ *
+ * The last six functions are for links on which the ways of connections open
+ * and close; others have NULL there.  A link that is only for peers that have
+ * announced themselves says how we do.
+ */
+#ifndef TUX_LINK_LINK_H
+#define TUX_LINK_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "link/feature.h"
+#include "link/tally.h"
+#include "wire/addr.h"
+#include "wire/reason.h"
+#include "wire/wire.h"
+
+enum {
+	TUX_LINK_BATCH = 64,	/* datagrams in one rx(), or before a flush() */
+	TUX_LINK_FDS = 8,
+};
+
+struct tux_dgram {
+	struct tux_addr from;
+	const uint8_t *p;
+	size_t len;
+	uint8_t ecn;		/* TUX_ECN_* */
+};
+
+/* What a link says about the interface that it uses. */
+struct tux_link_note {
+	enum tux_link_what {
+		TUX_LINK_TAKEN,		/* it is ours */
+		TUX_LINK_LEFT,		/* it was */
+		TUX_LINK_COUNTED,	/* it still is, at the end */
+		TUX_LINK_REFUSED,	/* zero copy: copied instead */
+		TUX_LINK_STUCK,		/* ... nothing leaves: given back */
+		TUX_LINK_DEAF,		/* ... nothing arrives: given back */
+	} what;
+	const char *ifname;
+	const struct tux_tally *tally;
+	const struct tux_feature *feature;
+};
+
+typedef void tux_link_said_fn(const struct tux_link_note *n);
+
+enum tux_zerocopy {
+	TUX_ZEROCOPY_OFF,
+	TUX_ZEROCOPY_AUTO,		/* if the driver says that it can */
+	TUX_ZEROCOPY_ON,		/* whatever it says */
+};
+
+struct tux_announce;
+
+struct tux_link_opts {
+	const char *ifname;	/* NULL: any interface */
+	bool attach_start;	/* make it ready at once */
+	enum tux_zerocopy zerocopy;	/* what to try first */
+	tux_link_said_fn *said;	/* told by whoever drives; NULL */
+};
+
+struct tux_link {
+	const struct tux_link_ops *ops;
+	/* Readable: the queue has something.  To be slept on beside the epoll
+	 * instance; in it, each datagram that arrives while nobody sleeps would
+	 * be news for the kernel to note. */
+	int fd[TUX_LINK_FDS];
+	unsigned fd_n;
+	uint16_t port;		/* our HELLO names it; 0: TCP's own */
+	bool blocked;		/* flush() left something: try it again soon */
+	bool news;		/* admit(), closed() and mtu() may answer
+				 * otherwise; the loop takes it back */
+	uint32_t pkt_max;	/* the longest packet that fits; 0: any */
+	tux_time due_at;	/* tick() then; TUX_NEVER */
+};
+
+struct tux_link_ops {
+	/* tux_announce_open(), or NULL. */
+	void (*announce)(struct tux_announce *a);
+
+	/* Opens a link into *@lp.  What can be slept on is in fd, or is added
+	 * to the epoll instance @epfd, with @tag + source as its data.
+	 * -errno. */
+	int (*open)(struct tux_link **lp, const struct tux_link_opts *o,
+		    int epfd, uint64_t tag);
+	void (*close)(struct tux_link *l);
+
+	/* In a forked child: closes the descriptors, touches nothing else. */
+	void (*forked)(struct tux_link *l);
+
+	/* Takes what has arrived at @source, without waiting: how many, in
+	 * *@d, borrowed until the next rx(). */
+	unsigned (*rx)(struct tux_link *l, unsigned source,
+		       const struct tux_dgram **d);
+
+	/* A buffer of *@cap bytes for one datagram, NULL: flush() first.
+	 * Nothing happens to it before send(). */
+	uint8_t *(*tx)(struct tux_link *l, size_t *cap);
+
+	/* The buffer that tx() gave holds @len bytes from our address @from to
+	 * @to, to leave with @ecn (TUX_ECN_*). */
+	void (*send)(struct tux_link *l, size_t len, const struct tux_addr *to,
+		     const struct tux_addr *from, uint8_t ecn);
+
+	/* Hands what was sent to the kernel.  What that has no room for stays;
+	 * what it refuses is dropped, as networks do. */
+	void (*flush)(struct tux_link *l);
+
+	/* Also receives what comes to @local, where a TCP listener is; @v6only
+	 * as that socket has it, @v4 for one of family AF_INET.  The source's
+	 * number, or a reason, negated. */
+	int (*listen)(struct tux_link *l, const struct tux_addr *local, bool v4,
+		      bool v6only);
+	void (*unlisten)(struct tux_link *l, unsigned source);
+
+	/* A connection between @local and @peer wants to travel.  0 with
+	 * *@handle set; 1: that is still to be seen, news will come; a reason,
+	 * negated, that news may change. */
+	int (*admit)(struct tux_link *l, const struct tux_addr *local,
+		     const struct tux_addr *peer, uint32_t *handle,
+		     tux_time now);
+	void (*leave)(struct tux_link *l, uint32_t handle, tux_time now);
+
+	/* Why nothing can go there now; TUX_REASON_NONE. */
+	enum tux_reason (*closed)(const struct tux_link *l, uint32_t handle);
+
+	/* The longest datagram there. */
+	uint32_t (*mtu)(const struct tux_link *l, uint32_t handle);
+
+	void (*tick)(struct tux_link *l, tux_time now);
+
+	/* At the end, when nobody drives any more: says how things stand. */
+	void (*count)(struct tux_link *l);
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prog - our XDP program: loaded, on an interface, and what its maps say
+ *
+ * It is held by a bpf_link, so it goes when the process does, however that
+ * ends.  Somebody else's program is never replaced.  bpf/tux.bpf.c is the
+ * program; it is part of the library.
+ */
+#ifndef TUX_LINK_PROG_H
+#define TUX_LINK_PROG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/addr.h"
+
+struct tux_prog {		/* descriptors; -1: not there */
+	int prog, queues, flows, link;
+};
+
+void tux_prog_init(struct tux_prog *p);
+
+/* Loads the program and its maps.  0, or the reason why not, negated. */
+int tux_prog_load(struct tux_prog *p);
+
+/* Attaches it to interface @ifindex, in the driver.  0, or the reason. */
+int tux_prog_attach(struct tux_prog *p, unsigned ifindex);
+
+/* Is it still attached?  Not if the interface has gone, or if somebody with the
+ * privilege has taken it off. */
+bool tux_prog_attached(const struct tux_prog *p);
+
+/* Detaches and unloads, as far as it has come. */
+void tux_prog_close(struct tux_prog *p);
+
+/* Packets for connections that arrive at @queue go to socket @xsk.  -errno. */
+int tux_prog_queue(struct tux_prog *p, uint32_t queue, int xsk);
+
+/* Packets from @peer to @local are ours; or are not any more.  -errno. */
+int tux_prog_add(struct tux_prog *p, const struct tux_addr *local,
+		 const struct tux_addr *peer);
+int tux_prog_del(struct tux_prog *p, const struct tux_addr *local,
+		 const struct tux_addr *peer);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/xsk.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sys/fd.h"
+#include "sys/sys.h"
+
+#ifndef SOL_XDP
+#define SOL_XDP 283
+#endif
+
+enum {
+	/* Newer than some headers: packets that one system call may send in
+	 * copy mode, where 32 is the default (Linux 6.17). */
+	MAX_TX_SKB_BUDGET = 9,
+	SNDBUF = 8 << 20,
+	KICKS = 2 * TUX_XSK_TX / 32,	/* at 32 each, twice what there can be */
+	RESERVE = 2 * TUX_XSK_BATCH,	/* free frames kept for receiving */
+};
+
+/* ---- opening ---- */
+
+static int set(int fd, int level, int name, uint32_t v)
+{
+	return tux_sys_setsockopt(fd, level, name, &v, sizeof(v));
+}
+
+static int map_ring(struct tux_xsk *x, struct tux_xsk_ring *r,
+		    const struct xdp_ring_offset *o, uint32_t size,
+		    size_t slot, uint64_t at)
+{
+	size_t len = o->desc + size * slot;
+	int saved = errno, err;
+	char *p;
+
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		 x->fd, (off_t)at);
+	err = p == MAP_FAILED ? -errno : 0;
+	/* In a child, the mapping alone would keep the socket alive. */
+	if (!err)
+		madvise(p, len, MADV_DONTFORK);
+	errno = saved;
+	if (err)
+		return err;
+	r->map = p;
+	r->map_len = len;
+	r->prod = (uint32_t *)(void *)(p + o->producer);
+	r->cons = (uint32_t *)(void *)(p + o->consumer);
+	r->flags = (uint32_t *)(void *)(p + o->flags);
+	r->slot = p + o->desc;
+	r->size = size;
+	return 0;
+}
+
+static void unmap_ring(struct tux_xsk_ring *r)
+{
+	int saved = errno;
+
+	if (r->map)
+		munmap(r->map, r->map_len);
+	errno = saved;
+}
+
+static int register_umem(struct tux_xsk *x)
+{
+	struct xdp_umem_reg reg = {
+		.addr = (uintptr_t)x->umem.mem,
+		.len = (uint64_t)x->umem.n * TUX_UMEM_CHUNK,
+		.chunk_size = TUX_UMEM_CHUNK,
+	};
+
+	return tux_sys_setsockopt(x->fd, SOL_XDP, XDP_UMEM_REG, &reg,
+				  sizeof(reg));
+}
+
+static int size_rings(struct tux_xsk *x, uint32_t rx)
+{
+	int err;
+
+	err = set(x->fd, SOL_XDP, XDP_UMEM_FILL_RING, rx);
+	if (!err)
+		err = set(x->fd, SOL_XDP, XDP_RX_RING, rx);
+	if (!err)
+		err = set(x->fd, SOL_XDP, XDP_UMEM_COMPLETION_RING, TUX_XSK_TX);
+	if (!err)
+		err = set(x->fd, SOL_XDP, XDP_TX_RING, TUX_XSK_TX);
+	return err;
+}
+
+static int map_rings(struct tux_xsk *x, uint32_t rx)
+{
+	struct xdp_mmap_offsets o;
+	socklen_t len = sizeof(o);
+	size_t desc = sizeof(struct xdp_desc), addr = sizeof(uint64_t);
+	int err;
+
+	err = tux_sys_getsockopt(x->fd, SOL_XDP, XDP_MMAP_OFFSETS, &o, &len);
+	if (err < 0 || len != sizeof(o))
+		return err < 0 ? err : -EPROTO;
+	err = map_ring(x, &x->rx, &o.rx, rx, desc, XDP_PGOFF_RX_RING);
+	if (!err)
+		err = map_ring(x, &x->tx, &o.tx, TUX_XSK_TX, desc,
+			       XDP_PGOFF_TX_RING);
+	if (!err)
+		err = map_ring(x, &x->fill, &o.fr, rx, addr,
+			       XDP_UMEM_PGOFF_FILL_RING);
+	if (!err)
+		err = map_ring(x, &x->comp, &o.cr, TUX_XSK_TX, addr,
+			       XDP_UMEM_PGOFF_COMPLETION_RING);
+	return err;
+}
+
+/* Gives the kernel @n frames, or as many as there are. */
+static void refill(struct tux_xsk *x, uint32_t n)
+{
+	struct tux_xsk_ring *r = &x->fill;
+	uint16_t f;
+
+	while (n-- > 0 && tux_xsk_room(r, 1)) {
+		f = tux_umem_get(&x->umem, TUX_FRAME_FILL);
+		if (f == TUX_UMEM_NONE)
+			break;
+		*tux_xsk_addr(r, r->ours++) = (uint64_t)f * TUX_UMEM_CHUNK;
+	}
+	tux_xsk_submit(r);
+}
+
+static int bind_queue(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+		      uint16_t how)
+{
+	struct sockaddr_xdp at = {
+		.sxdp_family = AF_XDP,
+		.sxdp_flags = how | XDP_USE_NEED_WAKEUP,
+		.sxdp_ifindex = ifindex,
+		.sxdp_queue_id = queue,
+	};
+
+	return tux_sys_bind(x->fd, &at, sizeof(at));
+}
+
+/* What was asked for, and what it is: a driver may have thought otherwise. */
+static int check_mode(struct tux_xsk *x, uint16_t how)
+{
+	struct xdp_options o = { 0 };
+	socklen_t len = sizeof(o);
+
+	if (tux_sys_getsockopt(x->fd, SOL_XDP, XDP_OPTIONS, &o, &len) < 0)
+		return 0;
+	x->zerocopy = o.flags & XDP_OPTIONS_ZEROCOPY;
+	return how & XDP_ZEROCOPY && !x->zerocopy ? -EOPNOTSUPP : 0;
+}
+
+static int open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+		    uint32_t frames, uint16_t how)
+{
+	int err;
+
+	x->fd = tux_fd_lift(tux_sys_socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
+	if (x->fd < 0)
+		return x->fd;
+	err = tux_umem_init(&x->umem, frames);
+	if (!err)
+		err = register_umem(x);
+	if (!err)
+		err = size_rings(x, frames / 2);
+	if (!err)
+		err = map_rings(x, frames / 2);
+	if (err)
+		return err;
+	refill(x, frames / 2);
+	/* What these refuse is only slower. */
+	set(x->fd, SOL_XDP, MAX_TX_SKB_BUDGET, TUX_XSK_TX);
+	set(x->fd, SOL_SOCKET, SO_SNDBUF, SNDBUF);
+	set(x->fd, SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF);
+	err = bind_queue(x, ifindex, queue, how);
+	return err ? err : check_mode(x, how);
+}
+
+int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+		 uint32_t frames, uint16_t how)
+{
+	int err;
+
+	memset(x, 0, sizeof(*x));
+	err = open_all(x, ifindex, queue, frames, how);
+	if (err)
+		tux_xsk_close(x);
+	return err;
+}
+
+void tux_xsk_close(struct tux_xsk *x)
+{
+	/* The mappings keep a socket as alive as descriptors do. */
+	unmap_ring(&x->fill);
+	unmap_ring(&x->rx);
+	unmap_ring(&x->tx);
+	unmap_ring(&x->comp);
+	tux_fd_close(x->fd);
+	tux_umem_fini(&x->umem);
+	memset(x, 0, sizeof(*x));
+	x->fd = -1;
+}
+
+void tux_xsk_forked(struct tux_xsk *x)
+{
+	tux_fd_close(x->fd);
+	x->fd = -1;
+}
+
+/* ---- receiving ---- */
+
+static void drop_held(struct tux_xsk *x)
+{
+	while (x->held_n > 0)
+		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_FRAME_HELD,
+			      TUX_FRAME_FREE);
+}
+
+/* The kernel gets as many frames as came from it before anybody looks at these.
+ * So half of all frames are always its own to receive into, however long the
+ * others are under way, and rx has room for them. */
+unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
+{
+	struct tux_xsk_ring *r = &x->rx;
+	unsigned i, n = tux_xsk_peek(r, max);
+
+	drop_held(x);
+	if (!n)
+		return 0;
+	for (i = 0; i < n; i++) {
+		const struct xdp_desc *d = tux_xsk_desc(r, r->ours + i);
+		uint16_t frame = (uint16_t)(d->addr / TUX_UMEM_CHUNK);
+
+		tux_umem_pass(&x->umem, frame, TUX_FRAME_FILL, TUX_FRAME_HELD);
+		x->held[i] = frame;
+		f[i].p = x->umem.mem + d->addr;
+		f[i].len = d->len;
+	}
+	x->held_n = n;
+	x->did.rx += n;
+	tux_xsk_release(r, n);
+	refill(x, n);
+	if (tux_xsk_sleeps(&x->fill)) {
+		x->did.nudges++;
+		tux_sys_recv(x->fd, NULL, 0, MSG_DONTWAIT);
+	}
+	return n;
+}
+
+/* ---- sending ---- */
+
+static void reap(struct tux_xsk *x)
+{
+	struct tux_xsk_ring *r = &x->comp;
+	uint32_t i, n = tux_xsk_peek(r, r->size);
+
+	for (i = 0; i < n; i++) {
+		uint64_t addr = *tux_xsk_addr(r, r->ours + i);
+
+		tux_umem_pass(&x->umem, (uint16_t)(addr / TUX_UMEM_CHUNK),
+			      TUX_FRAME_SENT, TUX_FRAME_FREE);
+	}
+	if (n)
+		tux_xsk_release(r, n);
+}
+
+/* Room for one more in tx, and a frame that refill() can do without? */
+static bool can_build(struct tux_xsk *x)
+{
+	return x->umem.free_n > RESERVE && tux_xsk_room(&x->tx, 2);
+}
+
+uint16_t tux_xsk_build(struct tux_xsk *x)
+{
+	if (!can_build(x)) {
+		reap(x);
+		if (!can_build(x))
+			return TUX_UMEM_NONE;
+	}
+	return tux_umem_get(&x->umem, TUX_FRAME_BUILT);
+}
+
+void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
+{
+	struct xdp_desc *d = tux_xsk_desc(&x->tx, x->tx.ours++);
+
+	d->addr = (uint64_t)f * TUX_UMEM_CHUNK + off;
+	d->len = (uint32_t)len;
+	d->options = 0;
+	x->did.tx++;
+	tux_umem_pass(&x->umem, f, TUX_FRAME_BUILT, TUX_FRAME_SENT);
+}
+
+/* There was no room, or no time, for all; anything else is an error. */
+static bool is_short(long r)
+{
+	return r >= 0 || r == -EAGAIN || r == -EBUSY || r == -ENOBUFS ||
+	       r == -EINTR;
+}
+
+/* In copy mode nothing is sent but by this call, and it may stop early: after
+ * so many packets, or for want of memory or of room in comp.  As long as it
+ * gets on, it is called again. */
+int tux_xsk_kick(struct tux_xsk *x)
+{
+	uint32_t left, before = UINT32_MAX;
+	unsigned i;
+	long r;
+
+	tux_xsk_submit(&x->tx);
+	for (i = 0; i < KICKS; i++) {
+		left = tux_xsk_pending(&x->tx);
+		if (!left || !tux_xsk_sleeps(&x->tx))
+			return 0;
+		x->did.again += i > 0;
+		if (left == before)
+			return -EAGAIN;
+		before = left;
+		x->did.kicks++;
+		r = tux_sys_send(x->fd, NULL, 0, MSG_DONTWAIT);
+		reap(x);
+		if (!is_short(r))
+			return (int)r;
+		if (r >= 0 && x->zerocopy)
+			return 0;
+	}
+	return -EAGAIN;
+}
+
+/* ---- counting ---- */
+
+static void count_kernel(const struct tux_xsk *x, struct tux_tally *t)
+{
+	struct xdp_statistics s = { 0 };
+	socklen_t len = sizeof(s);
+
+	if (tux_sys_getsockopt(x->fd, SOL_XDP, XDP_STATISTICS, &s, &len) < 0)
+		return;
+	t->dropped += s.rx_dropped + s.rx_ring_full;
+	t->starved += s.rx_fill_ring_empty_descs;
+	t->invalid += s.rx_invalid_descs + s.tx_invalid_descs;
+}
+
+void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t)
+{
+	reap(x);
+	t->queues++;
+	t->zerocopy += x->zerocopy;
+	t->frames += x->umem.n;
+	t->free += x->umem.free_n;
+	t->fill += tux_xsk_pending(&x->fill) + tux_xsk_peek(&x->rx, x->rx.size);
+	t->held += x->held_n;
+	t->built += tux_umem_count(&x->umem, TUX_FRAME_BUILT);
+	t->sent += x->tx.ours - x->comp.ours;
+	t->rx += x->did.rx;
+	t->tx += x->did.tx;
+	t->kicks += x->did.kicks;
+	t->again += x->did.again;
+	t->nudges += x->did.nudges;
+	count_kernel(x, t);
+}

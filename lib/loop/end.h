@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * end - a connection as its application and its loop hold it
+ *
+ * Ends live in a table of the stack; an end's index is what rings in a loop's
+ * bell.  The application gets one, closes it, is told when the loop is done
+ * with it, and gives it back; the fields say who may touch them meanwhile.
+ */
+#ifndef TUX_LOOP_END_H
+#define TUX_LOOP_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/latch.h"
+#include "base/list.h"
+#include "conn/duplex.h"
+#include "conn/msgbox.h"
+#include "link/link.h"
+#include "loop/lifeline.h"
+#include "wire/addr.h"
+
+struct tux_loop;
+
+enum { TUX_ENDS_MAX = 65536 };
+
+enum tux_end_stage {
+	TUX_END_FRESH,		/* claimed; the core has not been told */
+	TUX_END_OPEN,
+	TUX_END_OVER,		/* the core knows it no more, or never did */
+};
+
+struct tux_end {
+	/* Whose it is: set last when it is claimed, cleared first when it is
+	 * given back, so that a late ring for it finds no half of an end. */
+	struct tux_loop *_Atomic loop;
+
+	/* set before the loop hears of it, then constant */
+	struct tux_duplex *dx;
+	struct tux_msgbox *box;	/* NULL: it takes no messages */
+	void *user;
+	struct tux_tuple tuple;
+	struct tux_key key;	/* all zero: there is no secret */
+	uint32_t mtu;
+	uint32_t index;
+	bool active;
+
+	/* the application's descriptor, while it is open; -1 after that */
+	struct tux_latch fd_latch;
+	int fd;
+
+	/* the loop's */
+	uint8_t stage;		/* enum tux_end_stage */
+	bool closed;		/* the application is done */
+	bool late;		/* closed before the loop had a duplicate */
+	bool tux;		/* what `decided` told last: both directions */
+	uint8_t why;		/* enum tux_reason */
+	uint32_t notes;		/* what the core has told; see loop_end.c */
+	struct tux_list noted;
+	uint32_t way;		/* the link's handle, with a connection */
+	bool shut_out;			/* the way was closed when last seen */
+	struct tux_conn *conn;
+	struct tux_conn_stats last;	/* when it has none any more */
+	struct tux_lifeline line;
+
+	struct tux_end *next_free;
+};
+
+struct tux_ends {
+	struct tux_latch latch;	/* with it held, none is given back */
+	struct tux_end *at;
+	struct tux_end *free;
+	_Atomic uint32_t used;	/* entries that ever were in use */
+};
+
+int tux_ends_init(struct tux_ends *t);		/* -errno */
+void tux_ends_fini(struct tux_ends *t);
+
+/* A fresh end, all zero but its index and its empty lifeline; NULL: none is
+ * left.  Any thread.  The caller sets loop when the rest is complete. */
+struct tux_end *tux_ends_get(struct tux_ends *t);
+void tux_ends_put(struct tux_ends *t, struct tux_end *e);
+
+/* What its connection has counted.  Who drives the loop. */
+static inline const struct tux_conn_stats *tux_end_stats(const struct tux_end *e)
+{
+	return e->conn ? tux_conn_stats(e->conn) : &e->last;
+}
+
+/* The end with index @i; NULL: there never was one. */
+static inline struct tux_end *tux_ends_at(const struct tux_ends *t, uint32_t i)
+{
+	return i < atomic_load(&t->used) ? &t->at[i] : NULL;
+}
+
+#endif

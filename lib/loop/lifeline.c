@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "loop/lifeline.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/fd.h"
+#include "sys/sys.h"
+
+enum { READS = 16 };	/* in one turn: other connections want theirs, too */
+
+void tux_lifeline_init(struct tux_lifeline *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->fd = -1;
+}
+
+int tux_lifeline_open(struct tux_lifeline *t, int fd)
+{
+	if (t->fd < 0)
+		t->fd = tux_fd_copy(fd);
+	return t->fd < 0 ? t->fd : 0;
+}
+
+void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset)
+{
+	const struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	if (t->fd < 0)
+		return;
+	/* A forked child may hold the socket: close() alone would leave it
+	 * with epoll for as long as that lives. */
+	if (t->watched)
+		tux_sys_epoll_ctl(epfd, EPOLL_CTL_DEL, t->fd, NULL);
+	if (reset)
+		tux_sys_setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &now,
+				   sizeof(now));
+	tux_fd_close(t->fd);
+	tux_lifeline_init(t);
+}
+
+void tux_lifeline_shut(struct tux_lifeline *t)
+{
+	if (t->fd >= 0)
+		tux_sys_shutdown(t->fd, SHUT_WR);
+}
+
+static void tell_end(struct tux_lifeline *t, struct tux_conn *c, int err,
+		     tux_time now)
+{
+	if (t->ended && !err)
+		return;
+	t->ended = true;		/* a break may come after it */
+	tux_conn_tcp_end(c, err, now);
+}
+
+/* A write failed: what has arrived counts first, if we are the ones to read. */
+static void on_broken(struct tux_lifeline *t, struct tux_conn *c, int err,
+		      tux_time now)
+{
+	t->broken = err;
+	if (!tux_conn_tcp_want(c))
+		tell_end(t, c, err, now);
+}
+
+void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
+			uint8_t *buf, tux_time now)
+{
+	if (t->fd < 0)
+		return;
+	while (!t->full && !t->broken) {
+		size_t len = tux_conn_tcp_out(c, buf, TUX_LIFELINE_BUF, now);
+		long n;
+
+		if (!len)
+			return;
+		n = tux_sys_send(t->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		tux_conn_tcp_sent(c, n > 0 ? (size_t)n : 0, now);
+		if (n >= 0 || n == -EAGAIN)
+			t->full = n < (long)len;
+		else if (n != -EINTR)
+			on_broken(t, c, (int)-n, now);
+	}
+}
+
+static void read_some(struct tux_lifeline *t, struct tux_conn *c, uint8_t *buf,
+		      tux_time now)
+{
+	unsigned i;
+
+	for (i = 0; i < READS && !t->ended; i++) {
+		size_t want = tux_conn_tcp_want(c);
+		long n;
+
+		if (!want)
+			return;
+		if (want > TUX_LIFELINE_BUF)
+			want = TUX_LIFELINE_BUF;
+		n = tux_sys_recv(t->fd, buf, want, MSG_DONTWAIT);
+		if (n > 0)
+			tux_conn_tcp_in(c, buf, (size_t)n, now);
+		else if (n == 0)
+			tell_end(t, c, t->broken, now);
+		else if (n == -EAGAIN)
+			return;
+		else if (n != -EINTR)
+			tell_end(t, c, (int)-n, now);
+	}
+}
+
+void tux_lifeline_event(struct tux_lifeline *t, struct tux_conn *c,
+			uint32_t events, uint8_t *buf, tux_time now)
+{
+	if (t->fd < 0)
+		return;
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		read_some(t, c, buf, now);
+	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
+		t->full = false;
+		tux_lifeline_write(t, c, buf, now);
+	}
+}
+
+void tux_lifeline_watch(struct tux_lifeline *t, struct tux_conn *c, int epfd,
+			uint64_t data)
+{
+	struct epoll_event e = { .data.u64 = data };
+	int op;
+
+	if (t->fd < 0)
+		return;
+	if (!t->ended && tux_conn_tcp_want(c))
+		e.events |= EPOLLIN;
+	if (t->full && !t->broken)
+		e.events |= EPOLLOUT;
+	if (e.events == t->watched)
+		return;
+	op = !t->watched ? EPOLL_CTL_ADD :
+	     !e.events ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+	if (!tux_sys_epoll_ctl(epfd, op, t->fd, &e))
+		t->watched = e.events;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lifeline - the TCP socket under a connection, as its loop holds it
+ *
+ * A private duplicate of the application's descriptor.  Through it go the
+ * marker and the frames of switched directions, and the news that the peer has
+ * gone.  It reads exactly what the core wants, so that nothing is taken that
+ * is the application's to read, and sleeps on what can lead to something only:
+ * a socket that hung up and that nobody wants to read would never let go.
+ */
+#ifndef TUX_LOOP_LIFELINE_H
+#define TUX_LOOP_LIFELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conn/core.h"
+
+enum { TUX_LIFELINE_BUF = 65536 };	/* the buffer that work takes */
+
+struct tux_lifeline {
+	int fd;			/* -1: none */
+	uint32_t watched;	/* EPOLLIN, EPOLLOUT: what epoll looks for */
+	bool full;		/* TCP took less than there was */
+	bool ended;		/* the core has been told the end */
+	int broken;		/* errno of a write, until all is read */
+};
+
+void tux_lifeline_init(struct tux_lifeline *t);
+
+/* Takes a duplicate of @fd.  -errno. */
+int tux_lifeline_open(struct tux_lifeline *t, int fd);
+
+/* Closes it; with @reset, the peer gets RST.  Harmless if there is none. */
+void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset);
+
+/* No more bytes go out: FIN. */
+void tux_lifeline_shut(struct tux_lifeline *t);
+
+/* Writes what @c has for TCP, by way of @buf. */
+void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
+			uint8_t *buf, tux_time now);
+
+/* What epoll said of it (EPOLL*): reads and writes accordingly. */
+void tux_lifeline_event(struct tux_lifeline *t, struct tux_conn *c,
+			uint32_t events, uint8_t *buf, tux_time now);
+
+/* Has @epfd look for what can be done next, and return @data for it. */
+void tux_lifeline_watch(struct tux_lifeline *t, struct tux_conn *c, int epfd,
+			uint64_t data);
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One turn.  What rings comes first, so that its bytes share datagrams with
+ * the acknowledgments that the arrivals cause: one recvmmsg and one sendmmsg
+ * for all connections.  epoll, which only knows of TCP and of new connections,
+ * is asked when nothing has arrived or a while has passed.
+ */
+#include "loop/loop.h"
+
+#include "sys/area.h"
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
+
+enum {
+	BELL = 2 * TUX_ENDS_MAX,	/* an end may ring again when reused */
+	RINGS = 1024,			/* in one turn */
+	EVENTS = 64,
+	FLUSHES = 8,			/* full batches sent in one turn */
+	LOOK_IDLE_US = 50,		/* between two looks at epoll: idle, */
+	LOOK_BUSY_US = 200,		/* and with datagrams coming in */
+	BLOCKED_US = 200,		/* until a full socket is tried again */
+};
+
+/* ---- birth and death ---- */
+
+static int open_wakeup(struct tux_loop *l)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int err;
+
+	l->epfd = tux_fd_lift(tux_sys_epoll_create());
+	if (l->epfd < 0)
+		return l->epfd;
+	err = tux_wake_init(&l->bell, &l->bell_fd, BELL);
+	if (err)
+		return err;
+	e.data.u64 = TUX_LOOP_BELL;
+	return tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->bell_fd, &e);
+}
+
+static int open_core(struct tux_loop *l)
+{
+	struct tux_core_opts o = {
+		.mem = &l->slab.mem,
+		.events = &tux_loop_events,
+		.arg = l,
+		.port = l->link->port,
+		.ack_delay = l->o.ack_delay,
+		.pkt_max = l->link->pkt_max,
+		.cc = l->o.cc,
+	};
+	int err = tux_clock_seed(&o.seed);
+
+	return err ? err : tux_core_new(&l->core, &o);
+}
+
+static int open_all(struct tux_loop *l)
+{
+	int err;
+
+	err = tux_area_map((void **)&l->buf, TUX_LIFELINE_BUF, TUX_AREA_OWN);
+	if (!err)
+		err = open_wakeup(l);
+	if (!err)
+		err = l->o.link->open(&l->link, &l->o.link_opts, l->epfd,
+				      TUX_LOOP_LINK);
+	if (!err)
+		err = open_core(l);
+	return err;
+}
+
+int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
+{
+	struct tux_loop *l;
+	int err;
+
+	err = tux_area_map((void **)&l, sizeof(*l), TUX_AREA_PRIVATE);
+	if (err)
+		return err;
+	l->o = *o;
+	l->epfd = l->bell_fd = -1;
+	tux_list_init(&l->noted);
+	tux_slab_init(&l->slab);
+	err = open_all(l);
+	if (err) {
+		tux_loop_free(l);
+		return err;
+	}
+	*lp = l;
+	return 0;
+}
+
+void tux_loop_free(struct tux_loop *l)
+{
+	if (!l)
+		return;
+	tux_core_free(l->core);
+	tux_slab_fini(&l->slab);
+	if (l->link)
+		l->link->ops->close(l->link);
+	tux_wake_fini(l->bell, l->bell_fd);
+	tux_fd_close(l->epfd);
+	tux_area_unmap(l->buf, TUX_LIFELINE_BUF);
+	tux_area_unmap(l, sizeof(*l));
+}
+
+void tux_loop_forked(struct tux_loop *l)
+{
+	l->link->ops->forked(l->link);
+	tux_fd_close(l->bell_fd);
+	tux_fd_close(l->epfd);
+}
+
+/* ---- the turn ---- */
+
+static unsigned take_rings(struct tux_loop *l)
+{
+	unsigned n = 0;
+	uint32_t i;
+
+	while (n < RINGS && tux_bell_take(l->bell, &i)) {
+		struct tux_end *e = tux_ends_at(l->o.ends, i);
+
+		if (e && atomic_load(&e->loop) == l)
+			tux_loop_rung(l, e);
+		n++;
+	}
+	return n;
+}
+
+static unsigned take_letters(struct tux_loop *l)
+{
+	struct tux_letter letter;
+	struct tux_mail mail;
+	unsigned n = 0;
+
+	if (tux_inbox_empty(&l->inbox))
+		return 0;
+	mail = tux_inbox_take(&l->inbox);
+	while (tux_mail_next(&mail, &letter)) {
+		tux_core_input(l->core, &letter.from, letter.p, letter.len,
+			       TUX_ECN_NONE, l->now);
+		n++;
+	}
+	return n;
+}
+
+static unsigned take_datagrams(struct tux_loop *l)
+{
+	const struct tux_dgram *d;
+	unsigned i, n = l->link->ops->rx(l->link, 0, &d);
+
+	for (i = 0; i < n; i++)
+		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
+			       l->now);
+	return n;
+}
+
+/* All loops share the listeners: what this one does not know, another may. */
+static void take_openings(struct tux_loop *l, unsigned source)
+{
+	const struct tux_core_stats *s = tux_core_stats(l->core);
+	const struct tux_dgram *d;
+	unsigned i, n = l->link->ops->rx(l->link, source, &d);
+
+	for (i = 0; i < n; i++) {
+		uint64_t before = s->strangers;
+
+		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
+			       l->now);
+		if (s->strangers != before)
+			l->o.stranger(l->o.arg, l, &d[i].from, d[i].p,
+				      d[i].len);
+	}
+}
+
+static void on_event(struct tux_loop *l, const struct epoll_event *e)
+{
+	uint64_t at = e->data.u64;
+
+	if (at >= TUX_LOOP_END) {
+		struct tux_end *end = tux_ends_at(l->o.ends,
+						  (uint32_t)(at - TUX_LOOP_END));
+
+		if (end && atomic_load(&end->loop) == l)
+			tux_loop_tcp(l, end, e->events);
+	} else if (at > TUX_LOOP_LINK) {
+		take_openings(l, (unsigned)(at - TUX_LOOP_LINK));
+	} else if (at == TUX_LOOP_BELL) {
+		tux_wake_clear(l->bell_fd);
+	}
+}
+
+static unsigned take_events(struct tux_loop *l)
+{
+	struct epoll_event e[EVENTS];
+	int i, n = tux_sys_epoll_look(l->epfd, e, EVENTS);
+
+	l->woken = n == EVENTS;
+	l->looked_at = l->now;
+	for (i = 0; i < n; i++)
+		on_event(l, &e[i]);
+	return n > 0 ? (unsigned)n : 0;
+}
+
+static bool must_look(const struct tux_loop *l, bool busy)
+{
+	tux_time since = tux_time_since(l->looked_at, l->now);
+
+	if (busy)
+		return since >= TUX_USEC(LOOK_BUSY_US);
+	return l->woken || since >= TUX_USEC(LOOK_IDLE_US);
+}
+
+/* What the link wants for itself, seldom. */
+static unsigned tend_link(struct tux_loop *l)
+{
+	unsigned n = 0;
+
+	if (l->now >= l->link->due_at) {
+		l->link->ops->tick(l->link, l->now);
+		n++;
+	}
+	if (l->link->news) {
+		l->link->news = false;
+		tux_loop_news(l);
+		n++;
+	}
+	return n;
+}
+
+static void send_datagrams(struct tux_loop *l)
+{
+	const struct tux_link_ops *ops = l->link->ops;
+	struct tux_addr to, from;
+	unsigned flushes = 0;
+
+	for (;;) {
+		size_t cap, len = 0;
+		uint8_t *p = ops->tx(l->link, &cap), ecn;
+
+		if (p)
+			len = tux_core_output(l->core, p, cap, &to, &from,
+					      &ecn, l->now);
+		if (len) {
+			ops->send(l->link, len, &to, &from, ecn);
+			continue;
+		}
+		ops->flush(l->link);
+		l->more = !p && ++flushes == FLUSHES;
+		if (p || l->more || l->link->blocked)
+			return;
+	}
+}
+
+unsigned tux_loop_turn(struct tux_loop *l)
+{
+	unsigned n, rx;
+
+	l->now = tux_clock_read();
+	n = take_rings(l) + take_letters(l);
+	rx = take_datagrams(l);
+	n += rx;
+	if (must_look(l, rx > 0))
+		n += take_events(l);
+	n += tux_core_expire(l->core, l->now);
+	n += tend_link(l);
+	n += tux_loop_settle(l);
+	send_datagrams(l);
+	atomic_store_explicit(&l->tends, l->link->due_at != TUX_NEVER,
+			      memory_order_relaxed);
+	return n;
+}
+
+unsigned tux_loop_flush(struct tux_loop *l)
+{
+	unsigned n;
+
+	l->now = tux_clock_read();
+	n = take_rings(l);
+	tux_loop_settle(l);
+	send_datagrams(l);
+	return n;
+}
+
+unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p)
+{
+	unsigned i, n = l->link->fd_n;
+
+	p[0] = (struct pollfd){ l->epfd, POLLIN, 0 };
+	for (i = 0; i < n; i++)
+		p[1 + i] = (struct pollfd){ l->link->fd[i], POLLIN, 0 };
+	return 1 + n;
+}
+
+tux_time tux_loop_deadline(const struct tux_loop *l)
+{
+	tux_time at = tux_time_min(tux_core_deadline(l->core),
+				   l->link->due_at);
+
+	if (l->more || l->link->news)
+		at = l->now;
+	if (l->link->blocked)
+		at = tux_time_min(at, l->now + TUX_USEC(BLOCKED_US));
+	return at;
+}
+
+bool tux_loop_quiet(const struct tux_loop *l)
+{
+	return tux_bell_quiet(l->bell) && tux_inbox_empty(&l->inbox);
+}
+
+bool tux_loop_doze(struct tux_loop *l)
+{
+	tux_bell_set_asleep(l->bell, true);
+	return tux_loop_quiet(l);
+}
+
+void tux_loop_rouse(struct tux_loop *l, bool woken)
+{
+	/* What epoll saw of the bell, on_event() clears. */
+	tux_wake_rouse(l->bell, l->bell_fd, false);
+	l->woken |= woken;
+}
+
+void tux_loop_count(struct tux_loop *l)
+{
+	if (l->link->ops->count)
+		l->link->ops->count(l->link);
+}
+
+/* ---- any thread ---- */
+
+void tux_loop_wake(struct tux_loop *l)
+{
+	tux_wake_up(l->bell, l->bell_fd);
+}
+
+void tux_loop_ring(struct tux_loop *l, uint32_t i)
+{
+	tux_wake_ring(l->bell, l->bell_fd, i);
+}
+
+void tux_loop_mail(struct tux_loop *l, const struct tux_addr *from,
+		   const uint8_t *p, size_t len)
+{
+	tux_inbox_put(&l->inbox, from, p, len);
+	tux_loop_wake(l);
+}

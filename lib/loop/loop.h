@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loop - one core, one link, and the connections on it
+ *
+ * A loop belongs to no thread: whoever drives it calls tux_loop_turn(), one at
+ * a time, and sleeps on its epoll instance in between.  Everybody else only
+ * rings its bell, with an end's index.
+ *
+ * Two files: loop.c is the turn, loop_end.c what happens to one connection.
+ */
+#ifndef TUX_LOOP_LOOP_H
+#define TUX_LOOP_LOOP_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "conn/core.h"
+#include "link/link.h"
+#include "loop/end.h"
+#include "loop/inbox.h"
+#include "sys/slab.h"
+#include "sys/wake.h"
+#include "wire/reason.h"
+
+struct tux_loop;
+
+struct tux_cc_ops;
+
+struct tux_loop_opts {
+	const struct tux_link_ops *link;
+	struct tux_link_opts link_opts;
+	struct tux_ends *ends;		/* shared by the loops of a stack */
+	tux_time ack_delay;
+	const struct tux_cc_ops *cc;	/* NULL: CUBIC */
+	/* Told in a turn, by the thread that drives; @user is the end's. */
+	void (*ready)(void *user);
+	void (*decided)(void *user, bool tux, enum tux_reason why);
+	void (*gone)(void *user);
+	/* What came to a listener fits no connection of @l. */
+	void (*stranger)(void *arg, struct tux_loop *l,
+			 const struct tux_addr *from, const uint8_t *p,
+			 size_t len);
+	void *arg;			/* for stranger: the loop's owner */
+};
+
+struct tux_loop {
+	struct tux_loop_opts o;
+	struct tux_core *core;
+	struct tux_link *link;
+	struct tux_bell *bell;
+	int bell_fd;
+	int epfd;			/* readable: there is work, as the link's fd */
+	_Atomic uint32_t end_n;		/* ends that it is not done with */
+	_Atomic bool tends;		/* the link has plans of its own */
+	struct tux_inbox inbox;
+
+	/* the driver's */
+	tux_time now;
+	tux_time looked_at;		/* when epoll was last asked */
+	bool woken;			/* epoll has something: look soon */
+	bool more;			/* there was more to send */
+	struct tux_list noted;		/* ends with notes */
+	struct tux_slab slab;
+	uint8_t *buf;			/* for lifelines */
+};
+
+/* The epoll data of ends and of links begin here; below is the bell. */
+enum { TUX_LOOP_BELL = 0, TUX_LOOP_LINK = 1 << 8, TUX_LOOP_END = 1 << 24 };
+
+enum { TUX_LOOP_FDS = 1 + TUX_LINK_FDS };
+
+int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o);
+void tux_loop_free(struct tux_loop *l);		/* NULL is fine */
+
+/* In a forked child: closes the loop's own descriptors, and nothing else. */
+void tux_loop_forked(struct tux_loop *l);
+
+/* Takes in what has come, sends what can go.  How many things it found; more
+ * may be waiting if that is not 0. */
+unsigned tux_loop_turn(struct tux_loop *l);
+
+/* Sends what has been rung for since.  How many rings. */
+unsigned tux_loop_flush(struct tux_loop *l);
+
+/* What the driver sleeps on, into @p; how many.  The first is the epoll
+ * instance, the others are the link's. */
+unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p);
+
+/* When the next turn is due, if nothing comes; TUX_NEVER. */
+tux_time tux_loop_deadline(const struct tux_loop *l);
+
+/* The driver is about to sleep: may it?  To be undone by tux_loop_rouse() in
+ * either case. */
+bool tux_loop_doze(struct tux_loop *l);
+
+/* Awake; @woken: the epoll instance was readable. */
+void tux_loop_rouse(struct tux_loop *l, bool woken);
+
+/* Nobody drives any more: has the link say how things stand. */
+void tux_loop_count(struct tux_loop *l);
+
+/* ---- any thread ---- */
+
+/* Nothing rings or lies in the inbox. */
+bool tux_loop_quiet(const struct tux_loop *l);
+
+/* Puts end @i in the bell and wakes the driver if it sleeps. */
+void tux_loop_ring(struct tux_loop *l, uint32_t i);
+
+/* Hands in a datagram that another loop received. */
+void tux_loop_mail(struct tux_loop *l, const struct tux_addr *from,
+		   const uint8_t *p, size_t len);
+
+/* Wakes the driver if it sleeps. */
+void tux_loop_wake(struct tux_loop *l);
+
+/* ---- loop_end.c ---- */
+
+extern const struct tux_core_events tux_loop_events;
+
+/* The doorbell of @e rang. */
+void tux_loop_rung(struct tux_loop *l, struct tux_end *e);
+
+/* The link has news: ends that wait for their way look again, others may have
+ * lost theirs. */
+void tux_loop_news(struct tux_loop *l);
+
+/* epoll has news of @e's TCP socket. */
+void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events);
+
+/* Does what the core has told to do.  How many ends that concerned. */
+unsigned tux_loop_settle(struct tux_loop *l);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One connection in its loop.  What the core tells is only noted; it is done
+ * when the core has returned, because doing it calls the core again.
+ */
+#include "loop/loop.h"
+
+#include <errno.h>
+
+#include "sys/sys.h"
+#include "sys/take.h"
+
+enum {
+	READY = 0x01,		/* the application may look */
+	TCP = 0x02,		/* to write, or another wish to read */
+	SHUT = 0x04,		/* shutdown(SHUT_WR) */
+	GONE = 0x08,		/* close it, forget it */
+	RESET = 0x10,		/* ... with RST */
+};
+
+static void note(struct tux_loop *l, struct tux_end *e, uint32_t what)
+{
+	e->notes |= what;
+	if (tux_list_empty(&e->noted))
+		tux_list_push(&l->noted, &e->noted);
+}
+
+/* ---- what the core tells ---- */
+
+static void on_ready(void *arg, struct tux_conn *c)
+{
+	note(arg, tux_conn_user(c), READY);
+}
+
+static void on_tcp(void *arg, struct tux_conn *c)
+{
+	note(arg, tux_conn_user(c), TCP);
+}
+
+static void on_tcp_shut(void *arg, struct tux_conn *c)
+{
+	note(arg, tux_conn_user(c), SHUT);
+}
+
+static void on_gone(void *arg, struct tux_conn *c, bool reset)
+{
+	note(arg, tux_conn_user(c), GONE | (reset ? RESET : 0));
+}
+
+/* The latch keeps the application from closing its descriptor just before the
+ * duplicate is made: the number might be somebody else's by then. */
+static int on_own(void *arg, struct tux_conn *c)
+{
+	struct tux_end *e = tux_conn_user(c);
+	int err = -EBADF;
+
+	(void)arg;
+	tux_latch_take(&e->fd_latch);
+	if (e->fd >= 0)
+		err = tux_lifeline_open(&e->line, e->fd);
+	tux_latch_drop(&e->fd_latch);
+	e->late = err == -EBADF;	/* also if nobody told us */
+	return err;
+}
+
+const struct tux_core_events tux_loop_events = {
+	.ready = on_ready,
+	.own = on_own,
+	.tcp = on_tcp,
+	.tcp_shut = on_tcp_shut,
+	.gone = on_gone,
+};
+
+/* ---- the way ---- */
+
+/* Asks the link for a way.  0; not yet: 1, or why, negated. */
+static int admit(struct tux_loop *l, struct tux_end *e)
+{
+	const struct tux_addr *a = &e->tuple.active, *p = &e->tuple.passive;
+	const struct tux_link_ops *ops = l->link->ops;
+
+	if (!ops->admit)
+		return 0;
+	return ops->admit(l->link, e->active ? a : p, e->active ? p : a,
+			  &e->way, l->now);
+}
+
+/* What the way takes now; never more than the TCP connection was made for. */
+static uint32_t mtu(const struct tux_loop *l, const struct tux_end *e)
+{
+	uint32_t way = e->mtu;
+
+	if (l->link->ops->mtu)
+		way = l->link->ops->mtu(l->link, e->way);
+	return way < e->mtu ? way : e->mtu;
+}
+
+static void leave(struct tux_loop *l, struct tux_end *e)
+{
+	if (l->link->ops->leave)
+		l->link->ops->leave(l->link, e->way, l->now);
+}
+
+static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
+{
+	return l->link->ops->closed ?
+	       l->link->ops->closed(l->link, e->way) : TUX_REASON_NONE;
+}
+
+/* ---- doing it ---- */
+
+/* Without a connection, nobody takes messages. */
+static void refuse(struct tux_loop *l, struct tux_end *e)
+{
+	uint32_t err;
+
+	if (!e->box)
+		return;
+	err = atomic_load(&e->box->err);
+	tux_msgbox_refuse(e->box, err ? (int)err : EPROTONOSUPPORT);
+	l->o.ready(e->user);
+}
+
+/* Tells where the connection goes, if that is known and news. */
+static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
+		 enum tux_reason why)
+{
+	if (tux == e->tux && why == e->why)
+		return;
+	e->tux = tux;
+	e->why = (uint8_t)why;
+	if (tux || why)
+		l->o.decided(e->user, tux, why);
+}
+
+/* One direction moved, the other had no time to. */
+static bool half_moved(const struct tux_end *e)
+{
+	return e->conn && (tux_conn_tx_on_tux(e->conn) ||
+			   tux_conn_rx_on_tux(e->conn));
+}
+
+/* The core is done with @e.  The application may not be: it still reads what is
+ * in the ring, and sees the error behind it. */
+static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
+{
+	tux_lifeline_close(&e->line, l->epfd, reset);
+	if (!e->tux && !e->why)
+		tell(l, e, half_moved(e), half_moved(e) ? TUX_REASON_NONE :
+							  TUX_REASON_CLOSED);
+	if (e->conn) {
+		e->last = *tux_conn_stats(e->conn);
+		tux_conn_close(e->conn);
+		leave(l, e);
+	}
+	e->conn = NULL;
+	refuse(l, e);
+	if (e->stage != TUX_END_OVER)
+		atomic_fetch_sub(&l->end_n, 1);
+	e->stage = TUX_END_OVER;
+	e->notes = 0;
+	tux_list_remove(&e->noted);
+	if (e->closed)
+		l->o.gone(e->user);	/* @e may be gone, too */
+	else
+		l->o.ready(e->user);
+}
+
+static int open_conn(struct tux_loop *l, struct tux_end *e)
+{
+	struct tux_conn_opts o = {
+		.tuple = e->tuple,
+		.active = e->active,
+		.key = e->key,
+		.dx = e->dx,
+		.box = e->box,
+		.user = e,
+		.mtu = mtu(l, e),
+	};
+	int err = tux_core_open(l->core, &o, &e->conn, l->now);
+
+	if (err)
+		leave(l, e);
+	return err;
+}
+
+/* Without a way, it stays as it is until the link has news. */
+static void open_end(struct tux_loop *l, struct tux_end *e)
+{
+	int err = admit(l, e);
+
+	if (err < 0) {
+		tell(l, e, false, (enum tux_reason)-err);
+		refuse(l, e);
+	}
+	if (err)
+		return;
+	err = open_conn(l, e);
+	/* The one before it, on the same addresses, is still ending: the next
+	 * touch tries again. */
+	if (err == -EEXIST)
+		return;
+	if (!err) {
+		e->stage = TUX_END_OPEN;
+	} else {
+		tell(l, e, false, TUX_REASON_NO_MEMORY);
+		finish(l, e, false);
+	}
+}
+
+void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
+{
+	uint32_t bits;
+
+	/* Closed and done with: its duplex may be another's by now. */
+	if (e->closed && e->stage == TUX_END_OVER)
+		return;
+	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_DOORBELL_QUEUED;
+	if (bits & (TUX_DOORBELL_CLOSE | TUX_DOORBELL_ABORT))
+		e->closed = true;
+	if (e->stage == TUX_END_FRESH && !e->closed)
+		open_end(l, e);
+	if (e->conn) {
+		tux_conn_rung(e->conn, bits, l->now);
+	} else if (e->closed) {
+		finish(l, e, false);
+	} else if (e->stage == TUX_END_OVER) {
+		refuse(l, e);
+	}
+}
+
+static void watch(struct tux_loop *l, struct tux_end *e)
+{
+	tux_lifeline_watch(&e->line, e->conn, l->epfd,
+			   TUX_LOOP_END + (uint64_t)e->index);
+}
+
+void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events)
+{
+	if (!e->conn)
+		return;
+	tux_lifeline_event(&e->line, e->conn, events, l->buf, l->now);
+	watch(l, e);
+}
+
+/* Where the core only knows that nobody answers, the link may know why. */
+static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
+{
+	bool tux = tux_conn_tx_on_tux(e->conn) && tux_conn_rx_on_tux(e->conn);
+
+	if (why == TUX_REASON_NO_FD && e->late)
+		why = TUX_REASON_CLOSED;
+	if ((why == TUX_REASON_STALLED || why == TUX_REASON_PEER_SILENT) &&
+	    closed(l, e))
+		why = closed(l, e);
+	tell(l, e, tux, why);
+}
+
+static void settle(struct tux_loop *l, struct tux_end *e)
+{
+	uint32_t notes = e->notes;
+
+	e->notes = 0;
+	if (notes & READY) {
+		decide(l, e, tux_conn_reason(e->conn));
+		l->o.ready(e->user);
+	}
+	if (notes & TCP) {
+		tux_lifeline_write(&e->line, e->conn, l->buf, l->now);
+		watch(l, e);
+	}
+	if (notes & SHUT)
+		tux_lifeline_shut(&e->line);
+	if (notes & GONE)
+		finish(l, e, notes & RESET);
+}
+
+unsigned tux_loop_settle(struct tux_loop *l)
+{
+	unsigned n = 0;
+
+	while (!tux_list_empty(&l->noted)) {
+		struct tux_end *e = TUX_CONTAINER(l->noted.next,
+						  struct tux_end, noted);
+
+		tux_list_remove(&e->noted);
+		settle(l, e);
+		n++;
+	}
+	return n;
+}
+
+/* Its connection goes with the way, and comes back with it. */
+static void follow(struct tux_loop *l, struct tux_end *e)
+{
+	bool was = e->shut_out;
+
+	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
+	e->shut_out = closed(l, e) != TUX_REASON_NONE;
+	if (e->shut_out)
+		tux_conn_stall(e->conn, l->now);
+	else if (was)
+		tux_conn_unstall(e->conn, l->now);
+}
+
+void tux_loop_news(struct tux_loop *l)
+{
+	uint32_t i, n = atomic_load(&l->o.ends->used);
+
+	for (i = 0; i < n; i++) {
+		struct tux_end *e = tux_ends_at(l->o.ends, i);
+
+		if (atomic_load(&e->loop) != l || e->closed)
+			continue;
+		if (e->stage == TUX_END_FRESH)
+			open_end(l, e);
+		else if (e->conn)
+			follow(l, e);
+	}
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/channel.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "stack/stack.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
+#include "sys/take.h"
+#include "sys/wake.h"
+
+enum {
+	UDP_MAX = 65507,		/* the longest datagram there is */
+	MTU_MIN = 1280,
+	SHUT_TRIES = 10000,
+	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
+	V4_HEADER = 20, V6_HEADER = 40,
+	TCP_HEADER = 20, TCP_TIMESTAMPS = 12,
+};
+
+/* ---- claiming --------------------------------------------------------- */
+
+static bool is_loopback(const struct tux_tuple *t)
+{
+	static const uint8_t one[16] = { [15] = 1 };
+	const struct tux_addr *a = &t->active, *p = &t->passive;
+
+	return tux_addr_same_ip(a, p) ||
+	       (tux_addr_is_v4(a) ? a->ip[12] == 127 || p->ip[12] == 127 :
+		memcmp(a->ip, one, sizeof(one)) == 0);
+}
+
+static enum tux_reason why_not(const struct tux_stack *s,
+			       const struct tux_tuple *t)
+{
+	bool lo = s->o.ifname && strcmp(s->o.ifname, "lo") == 0;
+
+	if (s->forked)
+		return TUX_REASON_NOT_OWNER;
+	if (is_loopback(t) == lo)
+		return TUX_REASON_NONE;
+	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
+}
+
+/* What the peer said that it takes, when it opened: its own MTU may be smaller
+ * than ours, and nothing would put a datagram into fragments. */
+static int peer_mtu(int fd, bool v4)
+{
+	struct tcp_info t = { 0 };
+	socklen_t len = sizeof(t);
+	uint32_t mtu;
+
+	if (tux_sys_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len) < 0)
+		return 0;
+	mtu = t.tcpi_snd_mss + TCP_HEADER + (v4 ? V4_HEADER : V6_HEADER);
+	if (t.tcpi_options & TCPI_OPT_TIMESTAMPS)
+		mtu += TCP_TIMESTAMPS;
+	return (int)mtu;
+}
+
+/* The longest datagram of the path that TCP has found. */
+static uint32_t datagram_max(const struct tux_stack *s,
+			     const struct tux_end_opts *o)
+{
+	bool v4 = tux_addr_is_v4(&o->tuple.passive);
+	int mtu = 0, peer;
+	socklen_t len = sizeof(mtu);
+
+	if (tux_sys_getsockopt(o->fd, IPPROTO_IP, IP_MTU, &mtu, &len) < 0)
+		tux_sys_getsockopt(o->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+	peer = s->o.io == TUX_IO_UDP ? mtu : peer_mtu(o->fd, v4);
+	if (peer < mtu)
+		mtu = peer;
+	if (mtu < MTU_MIN)
+		mtu = MTU_MIN;
+	mtu -= v4 ? V4_HEADERS : V6_HEADERS;
+	return mtu < UDP_MAX ? (uint32_t)mtu : UDP_MAX;
+}
+
+/* Back to where they came from; NULL is fine. */
+static void put_memory(struct tux_stack *s, struct tux_duplex *dx,
+		       struct tux_msgbox *box)
+{
+	if (dx)
+		tux_arena_put(&s->arena, dx);
+	if (box)
+		tux_arena_put(&s->boxes, box);
+}
+
+static struct tux_end *new_end(struct tux_stack *s, bool messages, bool asks)
+{
+	struct tux_duplex *dx = tux_arena_get(&s->arena);
+	struct tux_msgbox *box = messages ? tux_arena_get(&s->boxes) : NULL;
+	struct tux_end *e = NULL;
+
+	if (dx && (box || !messages))
+		e = tux_ends_get(&s->ends);
+	if (!e) {
+		put_memory(s, dx, box);
+		return NULL;
+	}
+	tux_duplex_init(dx, TUX_RING_LEN);
+	if (box) {
+		tux_msgbox_init(box, TUX_SMALL_LEN, s->bulk_len);
+		box->asks = asks;
+	}
+	e->dx = dx;
+	e->box = box;
+	return e;
+}
+
+int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
+		  struct tux_end **ep)
+{
+	enum tux_reason why = why_not(s, &o->tuple);
+	struct tux_key key = { 0 };
+	struct tux_driver *d;
+	struct tux_end *e;
+	int r = 0;
+
+	if (why)
+		return -(int)why;
+	if (s->link->announce)
+		r = tux_announce_look(&s->announce, o->fd, &o->tuple,
+				      o->active, &key);
+	if (r)
+		return r;
+	d = tux_stack_choose(s);
+	if (!d)
+		return -TUX_REASON_NOT_STARTED;
+	e = new_end(s, o->messages && s->bulk_len, o->asks);
+	if (!e)
+		return -TUX_REASON_NO_MEMORY;
+	e->user = o->user;
+	e->tuple = o->tuple;
+	e->active = o->active;
+	e->key = key;
+	e->mtu = datagram_max(s, o);
+	e->fd = o->fd;
+	*ep = e;
+	atomic_fetch_add(&d->loop->end_n, 1);
+	atomic_store(&e->loop, d->loop);
+	tux_end_ring(e, 0, false);
+	return 0;
+}
+
+/* ---- ends ------------------------------------------------------------- */
+
+static struct tux_driver *driver_of(const struct tux_end *e)
+{
+	return atomic_load(&e->loop)->o.arg;
+}
+
+struct tux_duplex *tux_end_duplex(const struct tux_end *e)
+{
+	return e->dx;
+}
+
+void tux_end_set_fd(struct tux_end *e, int fd)
+{
+	tux_latch_take(&e->fd_latch);
+	e->fd = fd;
+	tux_latch_drop(&e->fd_latch);
+}
+
+void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
+{
+	struct tux_driver *d = driver_of(e);
+
+	if (d->stack->forked)
+		return;
+	if (tux_duplex_rings(e->dx, bits))
+		tux_loop_ring(d->loop, e->index);
+	if (now)
+		tux_driver_turn(d);
+	else
+		tux_driver_notice(d);
+}
+
+void tux_end_flush(struct tux_end *e, bool now)
+{
+	uint32_t rung = atomic_load_explicit(&e->dx->rung,
+					     memory_order_relaxed);
+
+	/* Not in the bell, or in it and in a hurry. */
+	if (rung && (now || !(rung & TUX_DOORBELL_QUEUED)))
+		tux_end_ring(e, 0, now);
+}
+
+/* What was written goes out, and then the end of it.  A thread that died in the
+ * middle of a write, at exit, is not waited for. */
+static void shut(struct tux_duplex *d)
+{
+	unsigned i;
+
+	for (i = 0; i < SHUT_TRIES; i++) {
+		if (tux_latch_try(&d->tx.latch)) {
+			tux_duplex_shut(d);
+			tux_latch_drop(&d->tx.latch);
+			return;
+		}
+		tux_sys_yield();
+	}
+	atomic_store(&d->tx.shut, 1);
+}
+
+void tux_end_close(struct tux_end *e, bool abort)
+{
+	tux_end_set_fd(e, -1);
+	if (!abort)
+		shut(e->dx);
+	tux_end_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE, false);
+}
+
+void tux_end_free(struct tux_end *e)
+{
+	struct tux_stack *s = driver_of(e)->stack;
+	struct tux_duplex *dx = e->dx;
+	struct tux_msgbox *box = e->box;
+
+	tux_ends_put(&s->ends, e);
+	put_memory(s, dx, box);
+}
+
+/* ---- going raw -------------------------------------------------------- */
+
+static bool tx_is_raw(struct tux_duplex *d)
+{
+	bool raw;
+
+	tux_latch_take(&d->tx.latch);
+	raw = tux_duplex_tx_is_raw(d);
+	tux_latch_drop(&d->tx.latch);
+	return raw;
+}
+
+/* Who calls reads nothing meanwhile; so if the peer's marker is what comes next
+ * in TCP, it must be found here. */
+static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
+{
+	bool raw;
+
+	tux_latch_take(&d->rx.latch);
+	tux_duplex_advance(d, tcp);
+	raw = tux_duplex_rx_is_raw(d);
+	tux_latch_drop(&d->rx.latch);
+	return raw;
+}
+
+int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
+{
+	struct tux_stack *s = driver_of(e)->stack;
+	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+
+	if (s->forked)
+		return -EBUSY;
+	tux_end_ring(e, TUX_DOORBELL_RAW, true);
+	for (;;) {
+		if (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp))
+			return 0;
+		tux_end_flush(e, true);
+		now = tux_clock_read();
+		if (now >= until)
+			return -EBUSY;
+		tux_channel_wait(s, NULL, NULL, 0,
+				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+	}
+}
+
+/* ---- waiting ---------------------------------------------------------- */
+
+int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
+{
+	atomic_store(&w->sleepers, 0);
+	return tux_wake_init(&w->bell, &w->fd, cap);
+}
+
+void tux_waiter_fini(struct tux_waiter *w)
+{
+	tux_wake_fini(w->bell, w->fd);
+	w->bell = NULL;
+	w->fd = -1;
+}
+
+void tux_waiter_ring(struct tux_waiter *w, uint32_t i)
+{
+	tux_wake_ring(w->bell, w->fd, i);
+}
+
+int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
+		     struct pollfd *fds, unsigned n, tux_time until,
+		     const sigset_t *mask)
+{
+	struct tux_nap x = {
+		.w = w, .fds = fds, .n = n, .mask = mask,
+	};
+
+	if (!s || s->forked || s->o.threads || !s->driver[0].started)
+		return tux_drive_not(&x, until);
+	return tux_driver_wait(&s->driver[0], &x, until);
+}
+
+void tux_channel_turn(struct tux_stack *s)
+{
+	if (s && !s->forked && !s->o.threads && s->driver[0].started)
+		tux_driver_turn(&s->driver[0]);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/drive.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/clock.h"
+#include "sys/sys.h"
+#include "sys/take.h"
+
+enum {
+	FDS_US = 20,		/* between looks at descriptors while busy */
+	CROWDS = 4,		/* left others waiting so often: the helper's */
+	HANDOVER_SPINS = 2000,	/* for a turn of the helper to end */
+};
+
+/* A wait in which the caller drives. */
+struct ride {
+	struct tux_driver *d;
+	struct tux_nap *x;
+	tux_time until;
+	bool began;
+	bool masked;		/* all signals are blocked; old has the mask */
+	sigset_t old;
+};
+
+void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
+{
+	memset(d, 0, sizeof(*d));
+	d->stack = s;
+	d->dedicated = dedicated;
+	d->doze_fd = -1;
+	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
+	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
+					    TUX_SPIN_IF_IT_PAYS);
+}
+
+bool tux_driver_take(struct tux_driver *d)
+{
+	return !atomic_load_explicit(&d->taken, memory_order_relaxed) &&
+	       !atomic_exchange(&d->taken, 1);
+}
+
+void tux_driver_drop(struct tux_driver *d)
+{
+	atomic_store(&d->taken, 0);
+}
+
+/* ---- leaving ---- */
+
+static void wake_helper(struct tux_driver *d)
+{
+	if (atomic_load(&d->dozing) && atomic_exchange(&d->dozing, 0))
+		tux_wake_kick(d->doze_fd);
+}
+
+/* The helper's clock starts again: what it knew of deadlines is stale. */
+static void have_watched(struct tux_driver *d)
+{
+	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
+	    tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES))
+		wake_helper(d);
+}
+
+/* Others wait in vain now, unless the helper comes at once. */
+static void have_replaced(struct tux_driver *d)
+{
+	uint32_t to = atomic_fetch_add(&d->crowds, 1) + 1 >= CROWDS ?
+		      TUX_DRIVES : TUX_FILLS_IN;
+	uint32_t from = atomic_load(&d->helper);
+
+	atomic_store(&d->crowd_at, tux_clock_read());
+	if (from != TUX_DRIVES)
+		tux_helper_move(d, from, to);
+	wake_helper(d);
+}
+
+void tux_driver_leave(struct tux_driver *d, bool waits)
+{
+	atomic_fetch_add(&d->leaves, 1);
+	tux_driver_drop(d);
+	if (atomic_load(&d->waiters) > waits)
+		have_replaced(d);
+	else
+		have_watched(d);
+}
+
+/* ---- driving ---- */
+
+bool tux_driver_board(struct tux_driver *d)
+{
+	unsigned i;
+
+	for (i = 0; i < HANDOVER_SPINS; i++) {
+		uint32_t helper = atomic_load(&d->helper);
+
+		if (helper == TUX_DRIVES)
+			return false;
+		if (tux_driver_take(d))
+			return true;
+		/* While it fills in, it holds on for one turn only. */
+		if (helper != TUX_FILLS_IN)
+			return false;
+		tux_pause();
+	}
+	return false;
+}
+
+/* A signal that comes while we spin must end the sleep that follows, as it
+ * would have ended epoll_wait(): it stays pending until then. */
+static void mask_signals(struct ride *r)
+{
+	sigset_t all;
+
+	if (r->masked)
+		return;
+	memset(&all, 0xff, sizeof(all));
+	tux_sys_sigmask(SIG_SETMASK, &all, &r->old);
+	if (!r->x->mask)
+		r->x->mask = &r->old;
+	r->masked = true;
+}
+
+static void unmask_signals(struct ride *r)
+{
+	if (r->masked)
+		tux_sys_sigmask(SIG_SETMASK, &r->old, NULL);
+	if (r->x->mask == &r->old)
+		r->x->mask = NULL;
+}
+
+static int answer(int got)
+{
+	if (got == -EINTR)
+		return -EINTR;
+	return got < 0 || got & (TUX_NAP_FDS | TUX_NAP_BELL);
+}
+
+static int look(struct ride *r)
+{
+	tux_time now = r->d->loop->now;
+
+	r->d->fds_at = now;
+	return answer(tux_nap(r->x, now, now));
+}
+
+static int doze(struct ride *r)
+{
+	struct tux_loop *l = r->d->loop;
+	tux_time until = tux_time_min(r->until, tux_loop_deadline(l));
+	bool loop_quiet = tux_loop_doze(l), quiet = tux_nap_doze(r->x);
+	int got = 0;
+
+	if (loop_quiet && quiet)
+		got = tux_nap(r->x, until, tux_clock_read());
+	tux_nap_rouse(r->x, got);
+	tux_loop_rouse(l, got > 0 && got & TUX_NAP_LOOP);
+	return answer(got);
+}
+
+/* Until there is an answer, or *@handed: the helper wants to drive. */
+static int ride(struct ride *r, bool *handed)
+{
+	struct tux_spin *s = &r->d->spin;
+	struct tux_loop *l = r->d->loop;
+
+	for (;;) {
+		bool busy = tux_loop_turn(l) > 0;
+		int got = 0;
+
+		if (!r->began)
+			tux_spin_begin(s, l->now);
+		r->began = true;
+		if (tux_nap_rung(r->x))
+			return 1;
+		if (l->now >= r->until)
+			return look(r);
+		*handed = atomic_load(&r->d->helper) == TUX_DRIVES;
+		if (*handed)
+			return 0;
+		if (busy) {
+			tux_spin_end(s, l->now);
+			tux_spin_begin(s, l->now);
+		}
+		if (!tux_spin_more(s, l->now)) {
+			got = doze(r);
+		} else {
+			mask_signals(r);
+			if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
+				got = look(r);
+		}
+		if (got)
+			return got;
+	}
+}
+
+static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
+		 bool *handed)
+{
+	struct ride r = { .d = d, .x = x, .until = until };
+	int got;
+
+	x->loop = d->loop;
+	got = ride(&r, handed);
+	x->loop = NULL;
+	tux_spin_end(&d->spin, tux_clock_read());
+	tux_driver_leave(d, true);
+	unmask_signals(&r);
+	return got;
+}
+
+int tux_drive_not(struct tux_nap *x, tux_time until)
+{
+	for (;;) {
+		bool quiet = tux_nap_doze(x);
+		tux_time now = tux_clock_read();
+		int got = tux_nap(x, quiet ? until : now, now);
+
+		tux_nap_rouse(x, got);
+		if (!quiet || got)
+			return quiet ? answer(got) : 1;
+		if (until <= tux_clock_read())
+			return 0;
+	}
+}
+
+int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until)
+{
+	bool handed = true;
+	int got = 0;
+
+	if (atomic_fetch_add(&d->waiters, 1))
+		atomic_store(&d->crowd_at, tux_clock_read());
+	if (tux_driver_board(d))
+		got = drive(d, x, until, &handed);
+	if (handed)
+		got = tux_drive_not(x, until);
+	atomic_fetch_sub(&d->waiters, 1);
+	return got;
+}
+
+void tux_driver_turn(struct tux_driver *d)
+{
+	if (atomic_load(&d->helper) == TUX_DRIVES || !tux_driver_take(d))
+		return;
+	tux_loop_turn(d->loop);
+	tux_driver_leave(d, false);
+}
+
+void tux_driver_notice(struct tux_driver *d)
+{
+	if (atomic_load(&d->taken))
+		return;
+	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
+		wake_helper(d);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/drive.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
+#include "sys/take.h"
+
+enum {
+	WATCH_MS = 2,
+	CROWD_MS = 1000,	/* how long a crowd is remembered */
+	STACK = 1024 * 1024,	/* of it, what thread-local storage takes */
+	HANDOVER_US = 200,
+	HALT_TRIES = 500,	/* of as long each */
+};
+
+/* Sleeps until the helper's state is not @state, at most for @in. */
+static void rest(struct tux_driver *d, uint32_t state, tux_time in)
+{
+	struct timespec ts;
+
+	tux_sys_futex(&d->helper, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state,
+		      tux_clock_until(&ts, in, 0));
+}
+
+bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to)
+{
+	if (atomic_load(&d->helper) != from ||
+	    !atomic_compare_exchange_strong(&d->helper, &from, to))
+		return false;
+	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+	return true;
+}
+
+static bool stopping(struct tux_driver *d)
+{
+	return atomic_load(&d->stop);
+}
+
+/* Quietly: it is the helper itself that changes its mind. */
+static bool become(struct tux_driver *d, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&d->helper, &from, to);
+}
+
+static bool has_work(struct tux_driver *d)
+{
+	return atomic_load(&d->loop->end_n) || atomic_load(&d->loop->tends) ||
+	       !tux_loop_quiet(d->loop);
+}
+
+/* A driver who stays for a whole tick may stay for ever: no more ticks.  Who
+ * leaves after that finds us at rest, and says so. */
+static void watch(struct tux_driver *d)
+{
+	uint32_t leaves = atomic_load(&d->leaves);
+
+	rest(d, TUX_WATCHES, TUX_MSEC(WATCH_MS));
+	if (stopping(d) || leaves != atomic_load(&d->leaves))
+		return;
+	if (!atomic_load(&d->taken) && has_work(d)) {
+		become(d, TUX_WATCHES, TUX_FILLS_IN);
+		return;
+	}
+	if (become(d, TUX_WATCHES, TUX_RESTS) &&
+	    leaves != atomic_load(&d->leaves))
+		become(d, TUX_RESTS, TUX_WATCHES);
+}
+
+/* Is there more than datagrams? */
+static bool sleep_on_loop(struct tux_driver *d, tux_time until)
+{
+	struct pollfd p[TUX_LOOP_FDS];
+	unsigned n = tux_loop_fds(d->loop, p);
+	struct timespec ts;
+
+	tux_sys_ppoll(p, n, tux_clock_until(&ts, until, tux_clock_read()),
+		      NULL);
+	return p[0].revents;
+}
+
+/* Who wakes us does not use the loop's own eventfd: an application's thread
+ * that takes a turn in between would clear it before we sleep on it. */
+static void sleep_beside(struct tux_driver *d, struct pollfd *p, unsigned n,
+			 tux_time until)
+{
+	struct timespec ts;
+
+	p[n] = (struct pollfd){ d->doze_fd, POLLIN, 0 };
+	tux_sys_ppoll(p, n + 1, tux_clock_until(&ts, until, tux_clock_read()),
+		      NULL);
+	if (p[n].revents)
+		tux_wake_clear(d->doze_fd);
+}
+
+/* Without the loop in hand while asleep, so that an application's thread can
+ * take it at any time. */
+static void fill_in(struct tux_driver *d)
+{
+	struct pollfd p[TUX_LOOP_FDS + 1];
+	tux_time until;
+	unsigned n;
+
+	if (!tux_driver_take(d)) {
+		become(d, TUX_FILLS_IN, TUX_WATCHES);
+		return;
+	}
+	d->loop->woken = true;
+	while (tux_loop_turn(d->loop) > 0 && !atomic_load(&d->waiters) &&
+	       !stopping(d))
+		;
+	until = tux_loop_deadline(d->loop);
+	n = tux_loop_fds(d->loop, p);
+	if (!has_work(d))
+		become(d, TUX_FILLS_IN, TUX_WATCHES);
+	atomic_store(&d->dozing, 1);
+	tux_driver_drop(d);
+	if (tux_loop_quiet(d->loop) && !stopping(d) &&
+	    atomic_load(&d->helper) == TUX_FILLS_IN)
+		sleep_beside(d, p, n, until);
+	atomic_store(&d->dozing, 0);
+}
+
+static bool still_drives(struct tux_driver *d)
+{
+	tux_time now = d->loop->now;
+
+	if (d->dedicated)
+		return true;
+	if (atomic_load(&d->waiters) > 1)
+		atomic_store(&d->crowd_at, now);
+	return tux_time_since(atomic_load(&d->crowd_at), now) <
+	       TUX_MSEC(CROWD_MS);
+}
+
+static void doze(struct tux_driver *d)
+{
+	struct tux_loop *l = d->loop;
+	bool woken = false;
+
+	if (tux_loop_doze(l) && !stopping(d))
+		woken = sleep_on_loop(d, tux_loop_deadline(l));
+	tux_loop_rouse(l, woken);
+}
+
+static void run(struct tux_driver *d)
+{
+	struct tux_loop *l = d->loop;
+
+	tux_spin_begin(&d->spin, tux_clock_read());
+	do {
+		if (tux_loop_turn(l)) {
+			tux_spin_end(&d->spin, l->now);
+			tux_spin_begin(&d->spin, l->now);
+		} else if (!tux_spin_more(&d->spin, l->now)) {
+			doze(d);
+		}
+	} while (!stopping(d) && still_drives(d));
+}
+
+static void drive(struct tux_driver *d)
+{
+	/* Whoever drives sees that we want to, once it is awake. */
+	while (!tux_driver_take(d)) {
+		tux_loop_wake(d->loop);
+		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		if (stopping(d))
+			return;
+	}
+	run(d);
+	atomic_store(&d->crowds, 0);
+	become(d, TUX_DRIVES, TUX_WATCHES);
+	tux_driver_drop(d);
+}
+
+static void *help(void *arg)
+{
+	struct tux_driver *d = arg;
+
+	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux", 0, 0, 0, 0);
+	while (!stopping(d)) {
+		switch (atomic_load(&d->helper)) {
+		case TUX_RESTS:
+			rest(d, TUX_RESTS, TUX_NEVER);
+			break;
+		case TUX_WATCHES:
+			watch(d);
+			break;
+		case TUX_FILLS_IN:
+			fill_in(d);
+			break;
+		default:
+			drive(d);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static int start(struct tux_driver *d)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int err;
+
+	if (d->doze_fd < 0)
+		d->doze_fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC |
+							 EFD_NONBLOCK));
+	if (d->doze_fd < 0)
+		return d->doze_fd;
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	pthread_attr_setstacksize(&attr, STACK);
+	/* The application's signals are its own threads'. */
+	memset(&all, 0xff, sizeof(all));
+	tux_sys_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&d->thread, &attr, help, d);
+	tux_sys_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	d->started = !err;
+	return -err;
+}
+
+int tux_driver_start(struct tux_driver *d)
+{
+	int err = 0;
+
+	tux_latch_take(&d->start_latch);
+	if (!d->started)
+		err = start(d);
+	tux_latch_drop(&d->start_latch);
+	return err;
+}
+
+void tux_driver_stop(struct tux_driver *d)
+{
+	if (!d->started)
+		return;
+	atomic_store(&d->stop, 1);
+	/* Another value for the futex, so that it cannot be slept on. */
+	atomic_store(&d->helper, TUX_WATCHES);
+	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
+	tux_wake_kick(d->loop->bell_fd);
+	tux_wake_kick(d->doze_fd);
+	pthread_join(d->thread, NULL);
+	d->started = false;
+}
+
+bool tux_driver_halt(struct tux_driver *d)
+{
+	unsigned i;
+
+	tux_driver_stop(d);
+	/* Whoever drives hands over, and waits for a helper that never comes. */
+	atomic_store(&d->helper, TUX_DRIVES);
+	for (i = 0; i < HALT_TRIES; i++) {
+		if (tux_driver_take(d))
+			return true;
+		tux_loop_wake(d->loop);
+		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+	}
+	return false;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/nap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/area.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
+#include "sys/wake.h"
+
+/* Bell and loop come behind the others. */
+enum { FEW = 30, OURS = 1 + TUX_LOOP_FDS };
+
+static bool has_bell(const struct tux_nap *x)
+{
+	return x->w && x->w->bell;
+}
+
+static int poll_set(const struct tux_nap *x, struct pollfd *set, tux_time until,
+		    tux_time now)
+{
+	struct timespec ts;
+	unsigned i, n = x->n, loop_n = 0;
+	int r, got = 0;
+
+	if (n)
+		memcpy(set, x->fds, n * sizeof(*set));
+	set[n] = (struct pollfd){ has_bell(x) ? x->w->fd : -1, POLLIN, 0 };
+	if (x->loop && until > now)
+		loop_n = tux_loop_fds(x->loop, set + n + 1);
+	r = tux_sys_ppoll(set, n + 1 + loop_n, tux_clock_until(&ts, until, now),
+			  x->mask);
+	if (r < 0)
+		return r;
+	for (i = 0; i < n; i++) {
+		x->fds[i].revents = set[i].revents;
+		if (set[i].revents)
+			got |= TUX_NAP_FDS;
+	}
+	if (set[n].revents)
+		got |= TUX_NAP_BELL;
+	for (i = 0; i < loop_n; i++)
+		if (set[n + 1 + i].revents)
+			got |= i ? TUX_NAP_LINK : TUX_NAP_LOOP;
+	return got;
+}
+
+int tux_nap(const struct tux_nap *x, tux_time until, tux_time now)
+{
+	struct pollfd few[FEW + OURS], *set;
+	size_t len = (x->n + OURS) * sizeof(*set);
+	int got;
+
+	if (x->n <= FEW)
+		return poll_set(x, few, until, now);
+	if (tux_area_map((void **)&set, len, TUX_AREA_PRIVATE))
+		return -ENOMEM;
+	got = poll_set(x, set, until, now);
+	tux_area_unmap(set, len);
+	return got;
+}
+
+bool tux_nap_rung(const struct tux_nap *x)
+{
+	return has_bell(x) && !tux_bell_quiet(x->w->bell);
+}
+
+bool tux_nap_doze(const struct tux_nap *x)
+{
+	if (!has_bell(x))
+		return true;
+	atomic_fetch_add(&x->w->sleepers, 1);
+	tux_bell_set_asleep(x->w->bell, true);
+	return !tux_nap_rung(x);
+}
+
+void tux_nap_rouse(const struct tux_nap *x, int got)
+{
+	if (!has_bell(x))
+		return;
+	tux_wake_rouse(x->w->bell, x->w->fd, got > 0 && got & TUX_NAP_BELL);
+	/* Others who sleep on the same bell still want to be woken by the next
+	 * ring; those until now are ours to answer. */
+	if (atomic_fetch_sub(&x->w->sleepers, 1) > 1)
+		tux_bell_set_asleep(x->w->bell, true);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * spin - whether it pays to look again before sleeping
+ *
+ * It may when the last waits were short: going to sleep and being woken costs
+ * more than such a wait.  Two ends that both sleep make each other's waits
+ * long, so a spin is tried also where the mean is a few times its length.
+ *
+ * It does not pay when the other side waits for our processor; then spinning is
+ * what keeps it from answering.  So a spin that found nothing is not repeated
+ * for a while, twice as long each time.
+ *
+ * One thread at a time, who drives.
+ */
+#ifndef TUX_STACK_SPIN_H
+#define TUX_STACK_SPIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+enum { TUX_SPIN_US = 50 };	/* about what sleeping costs both ends */
+
+struct tux_spin {
+	tux_time since;		/* the wait began */
+	tux_time until;		/* of the spin in it */
+	uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
+	uint32_t skip;		/* waits without a spin, still to come */
+	uint32_t penalty;	/* how many after the next lost one */
+	bool on;		/* spinning */
+	bool never;		/* it would keep the application waiting */
+	bool always;
+};
+
+enum tux_spin_how {
+	TUX_SPIN_IF_IT_PAYS,
+	TUX_SPIN_BESIDE,	/* ... a thread beside the application's: not if
+				 * they share one processor */
+	TUX_SPIN_ALWAYS,
+};
+
+void tux_spin_init(struct tux_spin *s, enum tux_spin_how how);
+
+/* A wait begins. */
+void tux_spin_begin(struct tux_spin *s, tux_time now);
+
+/* Nothing yet: look again, without sleeping? */
+bool tux_spin_more(struct tux_spin *s, tux_time now);
+
+/* The wait is over. */
+void tux_spin_end(struct tux_spin *s, tux_time now);
+
+#endif

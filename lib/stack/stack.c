@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/stack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "link/udp.h"
+#include "link/xdp.h"
+#include "sys/area.h"
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
+#include "sys/take.h"
+
+enum {
+	/* A helper comes after two ticks of two milliseconds. */
+	ACK_INLINE_US = 5000,
+	ACK_DEDICATED_US = 1000,
+	LATCH_TRIES = 10000,
+};
+
+#ifdef TUX_XDP
+#define XDP (&tux_xdp)
+#else
+#define XDP NULL
+#endif
+
+/* ---- birth and death -------------------------------------------------- */
+
+/* Loop @l does not know who this packet is for; the others may. */
+static void on_stranger(void *arg, struct tux_loop *l,
+			const struct tux_addr *from, const uint8_t *p,
+			size_t len)
+{
+	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		if (s->driver[i].loop != l)
+			tux_loop_mail(s->driver[i].loop, from, p, len);
+}
+
+static int open_loop(struct tux_stack *s, struct tux_driver *d)
+{
+	struct tux_loop_opts o = {
+		.link = s->link,
+		.link_opts = {
+			.ifname = s->o.ifname,
+			.attach_start = s->o.attach_start,
+			.zerocopy = s->o.zerocopy,
+			.said = s->o.said,
+		},
+		.ends = &s->ends,
+		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
+			     TUX_USEC(ACK_INLINE_US),
+		.cc = s->o.cc,
+		.ready = s->o.ready,
+		.decided = s->o.decided,
+		.gone = s->o.gone,
+		.stranger = on_stranger,
+		.arg = d,
+	};
+
+	tux_driver_init(d, s, s->o.threads > 0);
+	return tux_loop_new(&d->loop, &o);
+}
+
+/* One loop has all queues of an interface, so more would have nothing to do. */
+static unsigned loops(const struct tux_stack *s)
+{
+	return s->o.threads && s->o.io == TUX_IO_UDP ? s->o.threads : 1;
+}
+
+/* A message takes up to half of its lane. */
+static uint32_t bulk_len(uint32_t message_max)
+{
+	uint32_t len = TUX_LANE_MIN;
+
+	while (len / 2 < message_max)
+		len *= 2;
+	return len;
+}
+
+static int open_all(struct tux_stack *s)
+{
+	unsigned i, n = loops(s);
+	int err;
+
+	tux_arena_init(&s->arena, tux_duplex_size(TUX_RING_LEN),
+		       sizeof(struct tux_duplex));
+	if (s->o.message_max) {
+		s->bulk_len = bulk_len(s->o.message_max);
+		tux_arena_init(&s->boxes,
+			       tux_msgbox_size(TUX_SMALL_LEN, s->bulk_len), 0);
+	}
+	err = tux_ends_init(&s->ends);
+	for (i = 0; i < n && !err; i++) {
+		err = open_loop(s, &s->driver[i]);
+		s->loop_n += !err;
+	}
+	if (!err && s->link->announce)
+		s->link->announce(&s->announce);
+	return err;
+}
+
+int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
+{
+	struct tux_stack *s;
+	int err;
+
+	if (o->threads > TUX_LOOPS_MAX || o->message_max > TUX_LANE_MAX / 2)
+		return -EINVAL;
+	err = tux_area_map((void **)&s, sizeof(*s), TUX_AREA_PRIVATE);
+	if (err)
+		return err;
+	s->o = *o;
+	tux_announce_init(&s->announce);
+	s->link = o->io == TUX_IO_UDP ? &tux_udp : XDP;
+	if (!s->link) {
+		tux_area_unmap(s, sizeof(*s));
+		return -EOPNOTSUPP;
+	}
+	err = open_all(s);
+	if (err) {
+		tux_stack_free(s);
+		return err;
+	}
+	*sp = s;
+	return 0;
+}
+
+static void close_lifelines(struct tux_stack *s)
+{
+	uint32_t i, n = atomic_load(&s->ends.used);
+
+	for (i = 0; i < n; i++)
+		tux_fd_close(s->ends.at[i].line.fd);
+}
+
+void tux_stack_free(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		tux_driver_stop(&s->driver[i]);
+	for (i = 0; i < s->loop_n; i++)
+		tux_fd_close(s->driver[i].doze_fd);
+	close_lifelines(s);
+	tux_announce_close(&s->announce);
+	for (i = 0; i < s->loop_n; i++)
+		tux_loop_free(s->driver[i].loop);
+	tux_arena_fini(&s->arena);
+	tux_arena_fini(&s->boxes);
+	tux_ends_fini(&s->ends);
+	tux_area_unmap(s, sizeof(*s));
+}
+
+void tux_stack_forked(struct tux_stack *s)
+{
+	unsigned i;
+
+	s->forked = true;
+	tux_announce_close(&s->announce);
+	for (i = 0; i < s->loop_n; i++) {
+		tux_loop_forked(s->driver[i].loop);
+		tux_fd_close(s->driver[i].doze_fd);
+	}
+	close_lifelines(s);
+}
+
+/* ---- loops ------------------------------------------------------------ */
+
+struct tux_driver *tux_stack_choose(struct tux_stack *s)
+{
+	struct tux_driver *best = &s->driver[0];
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++) {
+		struct tux_driver *d = &s->driver[i];
+
+		/* All of them: the first one receives for the others. */
+		if (tux_driver_start(d))
+			return NULL;
+		if (atomic_load(&d->loop->end_n) <
+		    atomic_load(&best->loop->end_n))
+			best = d;
+	}
+	return best;
+}
+
+static uint32_t left(const struct tux_stack *s)
+{
+	uint32_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		n += atomic_load(&s->driver[i].loop->end_n);
+	return n;
+}
+
+/* Whoever dies with the latch, or was interrupted there to come here, is not
+ * waited for; then nobody gives an end back either. */
+static void close_end(struct tux_stack *s, struct tux_end *e)
+{
+	bool latched = tux_latch_try(&s->ends.latch);
+	unsigned i;
+
+	for (i = 0; !latched && i < LATCH_TRIES; i++) {
+		tux_sys_yield();
+		latched = tux_latch_try(&s->ends.latch);
+	}
+	if (atomic_load(&e->loop))
+		tux_end_close(e, false);
+	if (latched)
+		tux_latch_drop(&s->ends.latch);
+}
+
+void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
+{
+	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+	uint32_t i, n = atomic_load(&s->ends.used);
+
+	if (s->forked)
+		return;
+	for (i = 0; i < n; i++)
+		if (atomic_load(&s->ends.at[i].loop))
+			close_end(s, &s->ends.at[i]);
+	while (left(s) && now < until) {
+		tux_channel_wait(s, NULL, NULL, 0,
+				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+		now = tux_clock_read();
+	}
+}
+
+void tux_stack_count(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < s->loop_n && !s->forked; i++)
+		if (tux_driver_halt(&s->driver[i]))
+			tux_loop_count(s->driver[i].loop);
+}
+
+/* ---- listeners -------------------------------------------------------- */
+
+static struct tux_place *find_place(struct tux_stack *s,
+				    const struct tux_addr *local)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_LISTENERS_MAX; i++)
+		if (s->place[i].refs && tux_addr_same(&s->place[i].local, local))
+			return &s->place[i];
+	return NULL;
+}
+
+static struct tux_place *free_place(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < TUX_LISTENERS_MAX; i++)
+		if (!s->place[i].refs)
+			return &s->place[i];
+	return NULL;
+}
+
+static bool is_any(const struct tux_addr *a)
+{
+	static const uint8_t zero[16];
+
+	return !memcmp(a->ip, zero, sizeof(zero));
+}
+
+static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
+		     bool v4, bool v6only)
+{
+	struct tux_place *p = find_place(s, local);
+	int source;
+
+	if (p && p->v4 == v4) {
+		p->refs++;
+		return 0;
+	}
+	p = free_place(s);
+	if (!p)
+		return -TUX_REASON_NO_MEMORY;
+	/* A link may need no source for it: 0. */
+	source = s->link->listen(s->driver[0].loop->link, local, v4, v6only);
+	if (source < 0)
+		return source;
+	*p = (struct tux_place){
+		.local = *local, .v4 = v4, .both = !v6only && is_any(local),
+		.netns = tux_announce_netns(fd), .refs = 1,
+		.source = (unsigned)source,
+	};
+	tux_announce_listen(&s->announce, p->netns, local, p->both);
+	return 0;
+}
+
+void tux_stack_mark(struct tux_stack *s, int fd)
+{
+	if (!s->forked)
+		tux_announce_mark(&s->announce, fd);
+}
+
+int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
+		     bool v4, bool v6only)
+{
+	int r;
+
+	if (s->forked)
+		return -TUX_REASON_NOT_OWNER;
+	tux_latch_take(&s->place_latch);
+	r = add_place(s, fd, local, v4, v6only);
+	tux_latch_drop(&s->place_latch);
+	return r;
+}
+
+void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local)
+{
+	struct tux_place *p;
+
+	if (s->forked)
+		return;
+	tux_latch_take(&s->place_latch);
+	p = find_place(s, local);
+	if (p && !--p->refs) {
+		s->link->unlisten(s->driver[0].loop->link, p->source);
+		tux_announce_unlisten(&s->announce, p->netns, local, p->both);
+	}
+	tux_latch_drop(&s->place_latch);
+}

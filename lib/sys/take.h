@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * take - to wait for a latch
+ *
+ * Latches are held for a few instructions or one system call that does not
+ * block, so that waiting means to spin, and to let the holder run if it is not
+ * running.
+ */
+#ifndef TUX_SYS_TAKE_H
+#define TUX_SYS_TAKE_H
+
+#include "base/latch.h"
+#include "sys/sys.h"
+
+enum { TUX_TAKE_SPINS = 100 };
+
+static inline void tux_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static inline void tux_latch_take(struct tux_latch *l)
+{
+	unsigned i = 0;
+
+	while (!tux_latch_try(l)) {
+		if (++i % TUX_TAKE_SPINS)
+			tux_pause();
+		else
+			tux_sys_yield();
+	}
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * wake - a bell whose owner can sleep in the kernel
+ *
+ * A tux_bell with an eventfd beside it.  The eventfd is written once per sleep,
+ * by the first who rings; nobody writes to it while the owner is awake.
+ */
+#ifndef TUX_SYS_WAKE_H
+#define TUX_SYS_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bell.h"
+
+/* A bell for indices below @cap (a power of two) into *@bell, in shareable
+ * memory, and its eventfd into *@fd.  -errno. */
+int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap);
+void tux_wake_fini(struct tux_bell *bell, int fd);
+
+/* Makes @fd readable. */
+void tux_wake_kick(int fd);
+
+/* Makes @fd unreadable; harmless if it is already. */
+void tux_wake_clear(int fd);
+
+/* Wakes the owner if it sleeps. */
+static inline void tux_wake_up(struct tux_bell *bell, int fd)
+{
+	if (atomic_load(&bell->asleep) && atomic_exchange(&bell->asleep, 0))
+		tux_wake_kick(fd);
+}
+
+static inline void tux_wake_ring(struct tux_bell *bell, int fd, uint32_t i)
+{
+	if (tux_bell_ring(bell, i))
+		tux_wake_kick(fd);
+}
+
+/* The owner is awake again: undoes tux_bell_set_asleep(true).  @woken: @fd was seen
+ * readable. */
+static inline void tux_wake_rouse(struct tux_bell *bell, int fd, bool woken)
+{
+	/* Who took the flag writes to the eventfd, or has done so.  If that
+	 * comes late, the next sleep ends at once: once. */
+	if (!atomic_exchange(&bell->asleep, 0) || woken)
+		tux_wake_clear(fd);
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The TCP socket of a connection, with a core that is played here.
+ */
+#include "loop/lifeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../test.h"
+
+enum { DATA = 5, MUCH = 8 << 20 };
+
+struct tux_conn {			/* what the core would say, and heard */
+	size_t want, out_len;
+	const uint8_t *out;
+	uint8_t in[256];
+	size_t in_len;
+	int ends, err;
+};
+
+size_t tux_conn_tcp_want(struct tux_conn *c)
+{
+	return c->want;
+}
+
+void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
+		     tux_time now)
+{
+	(void)now;
+	assert_true(len <= c->want);
+	memcpy(c->in + c->in_len, p, len);
+	c->in_len += len;
+	c->want -= len;
+}
+
+void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
+{
+	(void)now;
+	c->ends++;
+	c->err = err;
+}
+
+size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
+			tux_time now)
+{
+	size_t len = c->out_len < cap ? c->out_len : cap;
+
+	(void)now;
+	if (c->out)
+		memcpy(buf, c->out, len);
+	return len;
+}
+
+void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
+{
+	(void)now;
+	c->out += n;
+	c->out_len -= n;
+}
+
+struct rig {
+	struct tux_lifeline t;
+	struct tux_conn c;
+	int peer, app, epfd;
+	uint8_t buf[TUX_LIFELINE_BUF];
+};
+
+static void up(struct rig *r)
+{
+	int fd[2];
+
+	memset(r, 0, sizeof(*r));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	r->peer = fd[0];
+	r->app = fd[1];
+	r->epfd = epoll_create1(0);
+	tux_lifeline_init(&r->t);
+	assert_int_equal(tux_lifeline_open(&r->t, r->app), 0);
+	assert_int_not_equal(r->t.fd, r->app);
+	close(r->app);
+}
+
+static void down(struct rig *r)
+{
+	tux_lifeline_close(&r->t, r->epfd, false);
+	assert_int_equal(r->t.fd, -1);
+	close(r->peer);
+	close(r->epfd);
+}
+
+/* What epoll reports now; 0: nothing. */
+static uint32_t look(struct rig *r)
+{
+	struct epoll_event e;
+
+	tux_lifeline_watch(&r->t, &r->c, r->epfd, DATA);
+	if (epoll_wait(r->epfd, &e, 1, 0) != 1)
+		return 0;
+	assert_int_equal(e.data.u64, DATA);
+	return e.events;
+}
+
+static void step(struct rig *r)
+{
+	tux_lifeline_event(&r->t, &r->c, look(r), r->buf, 1);
+}
+
+static void event__reads_no_more_than_wanted(void **state)
+{
+	static struct rig r;
+	char rest[8];
+
+	(void)state;
+	up(&r);
+	assert_int_equal(write(r.peer, "0123456789", 10), 10);
+	assert_int_equal(look(&r), 0);		/* nobody wants it */
+	r.c.want = 4;
+	step(&r);
+	assert_int_equal(r.c.in_len, 4);
+	assert_memory_equal(r.c.in, "0123", 4);
+	assert_int_equal(look(&r), 0);
+	assert_int_equal(recv(r.t.fd, rest, 8, MSG_DONTWAIT), 6);
+	down(&r);
+}
+
+static void event__tells_the_end_when_all_is_read(void **state)
+{
+	static struct rig r;
+
+	(void)state;
+	up(&r);
+	r.c.want = 4;
+	assert_int_equal(write(r.peer, "012345", 6), 6);
+	shutdown(r.peer, SHUT_WR);
+	step(&r);
+	assert_int_equal(r.c.ends, 0);
+	/* At the end of what is wanted, the end of file is none of ours. */
+	assert_int_equal(look(&r), 0);
+	r.c.want = 16;
+	step(&r);
+	assert_int_equal(r.c.in_len, 6);
+	assert_int_equal(r.c.ends, 1);
+	assert_int_equal(r.c.err, 0);
+	assert_int_equal(look(&r), 0);		/* and never again */
+	down(&r);
+}
+
+/* HUP is always reported for what epoll holds: so it must not hold it. */
+static void watch__is_quiet_about_a_hang_up_nobody_reads(void **state)
+{
+	static struct rig r;
+
+	(void)state;
+	up(&r);
+	r.c.want = 1;
+	assert_int_equal(look(&r), 0);
+	r.c.want = 0;
+	close(r.peer);
+	assert_int_equal(look(&r), 0);
+	r.c.want = 1;
+	assert_true(look(&r) & EPOLLHUP);
+	step(&r);
+	assert_int_equal(r.c.ends, 1);
+	down(&r);
+}
+
+static void write__waits_for_room(void **state)
+{
+	static struct rig r;
+	uint8_t *much = calloc(1, MUCH), got[4096];
+	size_t n = 0;
+	ssize_t k;
+
+	(void)state;
+	up(&r);
+	r.c.out = much;
+	r.c.out_len = MUCH;
+	assert_int_equal(look(&r), 0);
+	tux_lifeline_write(&r.t, &r.c, r.buf, 1);
+	assert_true(r.t.full);
+	assert_true(r.c.out_len > 0);
+	assert_int_equal(look(&r), 0);
+	while (n < MUCH) {
+		k = recv(r.peer, got, sizeof(got), MSG_DONTWAIT);
+		assert_true(k > 0);
+		n += (size_t)k;
+		step(&r);
+	}
+	assert_int_equal(r.c.out_len, 0);
+	assert_false(r.t.full);
+	assert_int_equal(look(&r), 0);
+	down(&r);
+	free(much);
+}
+
+static void write__that_fails_waits_for_what_is_to_be_read(void **state)
+{
+	static struct rig r;
+
+	(void)state;
+	up(&r);
+	assert_int_equal(write(r.peer, "last words", 10), 10);
+	close(r.peer);
+	r.c.want = 100;
+	r.c.out = (const uint8_t *)"x";
+	r.c.out_len = 1;
+	tux_lifeline_write(&r.t, &r.c, r.buf, 1);
+	assert_int_equal(r.c.ends, 0);
+	step(&r);
+	assert_int_equal(r.c.in_len, 10);
+	assert_int_equal(r.c.ends, 1);
+	assert_int_equal(r.c.err, EPIPE);
+	down(&r);
+}
+
+static void write__that_fails_with_nothing_to_read_is_the_end(void **state)
+{
+	static struct rig r;
+
+	(void)state;
+	up(&r);
+	close(r.peer);
+	r.c.out = (const uint8_t *)"x";
+	r.c.out_len = 1;
+	tux_lifeline_write(&r.t, &r.c, r.buf, 1);
+	assert_int_equal(r.c.ends, 1);
+	assert_int_equal(r.c.err, EPIPE);
+	down(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(event__reads_no_more_than_wanted),
+		cmocka_unit_test(event__tells_the_end_when_all_is_read),
+		cmocka_unit_test(watch__is_quiet_about_a_hang_up_nobody_reads),
+		cmocka_unit_test(write__waits_for_room),
+		cmocka_unit_test(write__that_fails_waits_for_what_is_to_be_read),
+		cmocka_unit_test(
+			write__that_fails_with_nothing_to_read_is_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

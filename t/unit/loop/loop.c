@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A loop over UDP that nobody drives but the test, and memory that runs out.
+ */
+#include "loop/loop.h"
+
+#include <stdbool.h>
+
+#include "../scarce.h"
+#include "link/udp.h"
+
+static unsigned strangers;
+
+static void on_stranger(void *arg, struct tux_loop *l,
+			const struct tux_addr *from, const uint8_t *p,
+			size_t len)
+{
+	(void)arg, (void)l, (void)from, (void)p, (void)len;
+	strangers++;
+}
+
+struct fixture {
+	struct tux_ends ends;
+	struct tux_loop *l;
+};
+
+static int open_loop(struct fixture *f)
+{
+	struct tux_loop_opts o = {
+		.link = &tux_udp, .link_opts = { .ifname = "lo" },
+		.ends = &f->ends, .ack_delay = TUX_MSEC(1),
+		.stranger = on_stranger,
+	};
+	int err = tux_ends_init(&f->ends);
+
+	return err ? err : tux_loop_new(&f->l, &o);
+}
+
+static void close_loop(struct fixture *f)
+{
+	tux_loop_free(f->l);
+	tux_ends_fini(&f->ends);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_int_equal(open_loop(f), 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	close_loop(f);
+	free(f);
+	return 0;
+}
+
+/* Each area in turn: it says so, leaves nothing, and works the next time. */
+static void new__any_area_fails(void **state)
+{
+	struct fixture f = { .l = NULL };
+	unsigned fds = scarce_fds();
+	bool failed = true;
+	int at, err;
+
+	(void)state;
+	for (at = 1; failed; at++) {
+		memset(&f, 0, sizeof(f));
+		scarce_begin(at);
+		err = open_loop(&f);
+		failed = scarce_failed();
+		assert_int_equal(err, failed ? -ENOMEM : 0);
+		if (!err)
+			tux_loop_turn(f.l);
+		else
+			assert_null(f.l);
+		close_loop(&f);
+		assert_int_equal(scarce_live, 0);
+		assert_int_equal(scarce_fds(), fds);
+	}
+	assert_true(at > 6);
+	scarce_begin(0);
+}
+
+static void ring__is_heard_in_a_turn(void **state)
+{
+	struct fixture *f = *state;
+
+	while (tux_loop_turn(f->l))
+		;
+	assert_true(tux_loop_quiet(f->l));
+	/* Nobody is there, and that does no harm. */
+	tux_loop_ring(f->l, 5);
+	assert_false(tux_loop_quiet(f->l));
+	assert_int_equal(tux_loop_turn(f->l), 1);
+	assert_true(tux_loop_quiet(f->l));
+	assert_true(tux_loop_deadline(f->l) == TUX_NEVER);
+}
+
+/* Who rings between the last look and sleep is not missed. */
+static void doze__not_with_something_to_do(void **state)
+{
+	struct fixture *f = *state;
+
+	while (tux_loop_turn(f->l))
+		;
+	assert_true(tux_loop_doze(f->l));
+	tux_loop_rouse(f->l, false);
+	tux_loop_ring(f->l, 5);
+	assert_false(tux_loop_doze(f->l));
+	tux_loop_rouse(f->l, false);
+}
+
+/* A sleeper is woken by whoever rings. */
+static void doze__a_ring_wakes(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd p[TUX_LOOP_FDS];
+	unsigned n;
+
+	while (tux_loop_turn(f->l))
+		;
+	n = tux_loop_fds(f->l, p);
+	assert_true(n >= 1);
+	assert_int_equal(p[0].fd, f->l->epfd);
+	assert_true(tux_loop_doze(f->l));
+	assert_int_equal(poll(p, 1, 0), 0);
+	tux_loop_ring(f->l, 5);
+	assert_int_equal(poll(p, 1, 0), 1);
+	tux_loop_rouse(f->l, true);
+	while (tux_loop_turn(f->l))
+		;
+	assert_int_equal(poll(p, 1, 0), 0);
+}
+
+/* What another loop got, and does not know: neither do we. */
+static void mail__is_taken_in(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_addr from = { .ip = { [10] = 0xff, 0xff }, .port = 9 };
+	uint8_t junk[64] = { 0 };
+
+	tux_loop_mail(f->l, &from, junk, sizeof(junk));
+	assert_false(tux_loop_quiet(f->l));
+	assert_true(tux_loop_turn(f->l) > 0);
+	assert_true(tux_loop_quiet(f->l));
+	assert_int_equal(tux_core_stats(f->l->core)->datagrams_rx, 1);
+	assert_int_equal(tux_core_stats(f->l->core)->damaged, 1);
+	/* It does not go round. */
+	assert_int_equal(strangers, 0);
+}
+
+static void free__null(void **state)
+{
+	(void)state;
+	tux_loop_free(NULL);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(new__any_area_fails),
+		T(ring__is_heard_in_a_turn),
+		T(doze__not_with_something_to_do),
+		T(doze__a_ring_wakes),
+		T(mail__is_taken_in),
+		cmocka_unit_test(free__null),
+	};
+#undef T
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

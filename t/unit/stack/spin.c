@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/spin.h"
+
+#include "../test.h"
+
+static tux_time now;
+
+/* A wait that ends after @in, looked at every microsecond.  Was all of it, or
+ * the spin in it, enough to find the end without sleeping? */
+static bool wait_for(struct tux_spin *s, tux_time in)
+{
+	tux_time end = now + in;
+	bool awake = true;
+
+	tux_spin_begin(s, now);
+	while (awake && now < end) {
+		now += TUX_USEC(1);
+		awake = tux_spin_more(s, now);
+	}
+	now = end;
+	tux_spin_end(s, now);
+	return awake;
+}
+
+static void start(struct tux_spin *s)
+{
+	now = TUX_SEC(1);
+	tux_spin_init(s, TUX_SPIN_IF_IT_PAYS);
+}
+
+static unsigned spins(struct tux_spin *s, unsigned n, tux_time in)
+{
+	unsigned i, won = 0;
+
+	for (i = 0; i < n; i++)
+		won += wait_for(s, in);
+	return won;
+}
+
+static void more__not_before_waits_are_short(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	assert_false(wait_for(&s, TUX_MSEC(10)));
+	assert_false(wait_for(&s, TUX_USEC(10)));
+	assert_int_equal(spins(&s, 100, TUX_MSEC(1)), 0);
+}
+
+static void more__when_waits_are_short(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 20, TUX_USEC(10));
+	assert_int_equal(spins(&s, 100, TUX_USEC(10)), 100);
+}
+
+static void more__not_after_one_long_wait(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 30, TUX_USEC(10));
+	assert_false(wait_for(&s, TUX_MSEC(100)));
+	assert_false(wait_for(&s, TUX_USEC(10)));
+}
+
+/* Both ends sleep, and each wait holds two wake-ups: one that spins finds out
+ * how short the waits could be. */
+static void more__out_of_a_common_sleep(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 100, TUX_USEC(60));
+	assert_true(spins(&s, 10000, TUX_USEC(40)) > 5000);
+}
+
+/* One in a while is longer than the mean, but still shorter than a sleep. */
+static void more__for_as_long_as_a_sleep_costs(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 100, TUX_USEC(8));
+	assert_true(wait_for(&s, TUX_USEC(45)));
+}
+
+/* A peer that runs only when we sleep: each spin is in vain. */
+static void more__less_and_less_when_it_never_helps(void **state)
+{
+	struct tux_spin s;
+	unsigned i, tried = 0;
+
+	(void)state;
+	start(&s);
+	for (i = 0; i < 100000; i++) {
+		tux_spin_begin(&s, now);
+		if (tux_spin_more(&s, now)) {
+			tried++;
+			now = s.until;
+			assert_false(tux_spin_more(&s, now));
+		}
+		now += TUX_USEC(5);
+		tux_spin_end(&s, now);
+	}
+	assert_in_range(tried, 1, 50);
+}
+
+static void more__always(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	now = TUX_SEC(1);
+	tux_spin_init(&s, TUX_SPIN_ALWAYS);
+	assert_true(wait_for(&s, TUX_MSEC(10)));
+	assert_true(wait_for(&s, TUX_MSEC(10)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more__not_before_waits_are_short),
+		cmocka_unit_test(more__when_waits_are_short),
+		cmocka_unit_test(more__not_after_one_long_wait),
+		cmocka_unit_test(more__out_of_a_common_sleep),
+		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
+		cmocka_unit_test(more__less_and_less_when_it_never_helps),
+		cmocka_unit_test(more__always),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
