@@ -238,9 +238,8 @@ TUX_API int tux_port(const struct tux_service *s);
  * unless that is NULL; @user is what tux_user() will return.  After 0, open
  * runs when the connection is established, or gone if that fails; until then,
  * calls that send or write return -EAGAIN.  After an error no callback runs.
- * -EINVAL: @host is not a numeric address; -ENETUNREACH; -ECONNREFUSED;
- * -EMFILE; -ENOBUFS: the stack has 65,535 connections; -ESHUTDOWN; -EOWNERDEAD;
- * ... */
+ * -EINVAL: @host is not a numeric address; -ENETUNREACH; -EMFILE; -ENOBUFS: the
+ * stack has 65,535 connections; -ESHUTDOWN; -EOWNERDEAD; ... */
 TUX_API int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 			void *user, struct tux_connection **cp);
 
@@ -345,8 +344,8 @@ TUX_API int tux_commit(struct tux_connection *c, uint64_t ref);
  * -EALREADY: it is settled; -ENOTCONN. */
 TUX_API int tux_cancel(struct tux_connection *c, uint64_t ref);
 
-/* The longest message that may be sent, in bytes, as far as is known; 0: none
- * may. */
+/* The longest message that may be sent, in bytes, as far as is known; 0: the
+ * connection is not open, or cannot have messages. */
 TUX_API size_t tux_send_max(const struct tux_connection *c);
 
 /* Keeps message @m, and a reference to its connection, until tux_release().
