@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ackq - which numbers have arrived, and when to say so
+ * ackq - which packet numbers have arrived, and when an acknowledgment is due
  */
 #include "part/ackq.h"
 
@@ -11,7 +11,7 @@ uint64_t tux_seq_expand(uint64_t near, uint32_t low)
 	int32_t by = (int32_t)(low - (uint32_t)near);
 	uint64_t seq = near + (uint64_t)(int64_t)by;
 
-	/* There is nothing before 0. */
+	/* Below 0 there is no number: take the next candidate above. */
 	return by < 0 && seq > near ? seq + ((uint64_t)1 << 32) : seq;
 }
 
@@ -24,8 +24,8 @@ void tux_ackq_init(struct tux_ackq *q, uint64_t first)
 	tux_ranges_init(&q->seen);
 }
 
-/* Is there room for another range, once all below @floor are gone? */
-static bool has_room(const struct tux_ranges *s, uint64_t floor)
+/* Is there room for another range, once those below @floor are removed? */
+static bool ackq_has_room(const struct tux_ranges *s, uint64_t floor)
 {
 	return s->n < TUX_RANGE_MAX || s->r[0].end <= floor;
 }
@@ -35,16 +35,17 @@ enum tux_ackq_verdict tux_ackq_check(const struct tux_ackq *q, uint64_t seq,
 {
 	if (seq < q->next || tux_ranges_has(&q->seen, seq))
 		return TUX_ACKQ_OLD;
-	/* A number that touches what is known needs no range of its own. */
-	if (seq == q->next || seq == floor || has_room(&q->seen, floor) ||
+	/* A number that extends a range, or `next`, needs no range of its own.
+	 * Nor does the floor itself: `next` moves up to the floor first. */
+	if (seq == q->next || seq == floor || ackq_has_room(&q->seen, floor) ||
 	    tux_ranges_has(&q->seen, seq - 1) ||
 	    tux_ranges_has(&q->seen, seq + 1))
 		return TUX_ACKQ_NEW;
 	return TUX_ACKQ_FULL;
 }
 
-/* All below @next is settled, and so is what follows on it. */
-static void move_next(struct tux_ackq *q, uint64_t next)
+/* Moves `next` up to @next, and on past the range that begins there. */
+static void ackq_move_next(struct tux_ackq *q, uint64_t next)
 {
 	tux_ranges_below(&q->seen, next);
 	if (q->seen.n && q->seen.r[0].start == next) {
@@ -57,16 +58,17 @@ static void move_next(struct tux_ackq *q, uint64_t next)
 void tux_ackq_add(struct tux_ackq *q, uint64_t seq, tux_time now,
 		  tux_time delay)
 {
-	/* One that closes the last hole is told at once, too: the sender's
-	 * recovery waits for it. */
-	bool hole = q->seen.n || seq != q->next;
+	/* Evaluated before the number is added, so it also covers a number that
+	 * closes the last gap: the sender is in recovery until it hears of
+	 * that. */
+	bool gap = q->seen.n || seq != q->next;
 
 	if (seq == q->next) {
-		move_next(q, seq + 1);
+		ackq_move_next(q, seq + 1);
 	} else {
 		int err = tux_ranges_add(&q->seen, seq, seq + 1);
 
-		assert(!err && "tux_ackq_check() saw that it fits");
+		assert(!err && "tux_ackq_check() has found room for it");
 		(void)err;
 	}
 	if (seq >= q->newest) {
@@ -74,7 +76,7 @@ void tux_ackq_add(struct tux_ackq *q, uint64_t seq, tux_time now,
 		q->newest_at = now;
 	}
 	q->owed_n++;
-	if (hole || q->owed_n >= TUX_ACKQ_EVERY)
+	if (gap || q->owed_n >= TUX_ACKQ_EVERY)
 		delay = 0;
 	q->due_at = tux_time_min(q->due_at, tux_time_add(now, delay));
 }
@@ -82,7 +84,7 @@ void tux_ackq_add(struct tux_ackq *q, uint64_t seq, tux_time now,
 void tux_ackq_floor(struct tux_ackq *q, uint64_t floor)
 {
 	if (floor > q->next)
-		move_next(q, floor);
+		ackq_move_next(q, floor);
 }
 
 void tux_ackq_again(struct tux_ackq *q, tux_time now)

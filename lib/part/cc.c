@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cc - congestion control: what all controllers share
+ */
 #include "part/cc.h"
 
 enum { CC_FIRST_PKTS = 10, CC_FIRST_BYTES = 14600 };
@@ -22,8 +25,8 @@ uint64_t tux_cc_slow_start(struct tux_cc *cc, const struct tux_cc_ack *a,
 
 	if (w->cwnd >= w->ssthresh)
 		return a->bytes;
-	/* Only the first slow start looks for its end (RFC 9406, 4.3): after a
-	 * loss, ssthresh is known. */
+	/* HyStart++ is for the initial slow start (RFC 9406, 4.3).  A later one
+	 * ends at ssthresh, which the last loss has set. */
 	if (w->ssthresh == UINT64_MAX) {
 		switch (tux_hystart_acked(&cc->hystart, a->sent_at, a->rtt,
 					  now)) {
@@ -49,8 +52,8 @@ uint64_t tux_cc_slow_start(struct tux_cc *cc, const struct tux_cc_ack *a,
 
 void tux_cc_acked(struct tux_cc *cc, const struct tux_cc_ack *a, tux_time now)
 {
-	/* A window that is not in use says nothing about the path, and what
-	 * left before the last reduction says nothing about this one. */
+	/* A window that is not in use does not probe the path.  Packets that
+	 * left before the last reduction did not probe this window. */
 	if (!a->full || a->sent_at < cc->recover_at)
 		return;
 	cc->ops->acked(cc, a, now);
@@ -70,7 +73,8 @@ void tux_cc_lost(struct tux_cc *cc, tux_time sent_at, tux_time now)
 
 bool tux_cc_marked(struct tux_cc *cc, tux_time sent_at, tux_time now)
 {
-	/* Whatever becomes of losses of the same event, there was congestion. */
+	/* Even if each loss of this event proves spurious, a router has marked
+	 * a packet: the congestion was real. */
 	cc->doubt_n = 0;
 	if (sent_at < cc->recover_at)
 		return false;
@@ -81,8 +85,8 @@ bool tux_cc_marked(struct tux_cc *cc, tux_time sent_at, tux_time now)
 
 void tux_cc_timeout(struct tux_cc *cc, unsigned n, tux_time now)
 {
-	/* At one packet, nothing has arrived since the last timeout: it is the
-	 * same event. */
+	/* A window of one packet has not grown since the last timeout, so this
+	 * timeout belongs to the same event. */
 	if (cc->w.cwnd > cc->mss) {
 		cc->before = cc->w;
 		cc->doubt_n = n;
@@ -99,7 +103,7 @@ bool tux_cc_spurious(struct tux_cc *cc, tux_time sent_at)
 		return false;
 	if (cc->before.cwnd > cc->w.cwnd)
 		cc->w = cc->before;
-	/* What grows from here on is not part of that event. */
+	/* The event is over: acknowledgments may let the window grow again. */
 	cc->recover_at = 0;
 	return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cc_newreno - RFC 5681 with RFC 6582's idea of a recovery
+ * cc_newreno - the congestion controller of RFC 5681 and RFC 6582
  *
- * Slow start and congestion avoidance count bytes, not acks (RFC 3465), since
- * one ack settles several packets.
+ * Slow start and congestion avoidance count bytes, not acknowledgments (RFC
+ * 3465), because one acknowledgment covers several packets.
  */
 #include "part/cc.h"
 
@@ -12,7 +12,8 @@ static void newreno_init(struct tux_cc *cc)
 	cc->w.acked = 0;
 }
 
-static uint64_t half(const struct tux_cc *cc)
+/* Half of cwnd, at least two packets. */
+static uint64_t newreno_half(const struct tux_cc *cc)
 {
 	uint64_t least = 2 * (uint64_t)cc->mss;
 
@@ -24,7 +25,7 @@ static void newreno_acked(struct tux_cc *cc, const struct tux_cc_ack *a,
 {
 	struct tux_cc_window *w = &cc->w;
 
-	/* One more packet for each window that has arrived. */
+	/* One packet more for each window of bytes that is acknowledged. */
 	w->acked += tux_cc_slow_start(cc, a, now);
 	while (w->acked >= w->cwnd) {
 		w->acked -= w->cwnd;
@@ -34,16 +35,16 @@ static void newreno_acked(struct tux_cc *cc, const struct tux_cc_ack *a,
 
 static void newreno_reduce(struct tux_cc *cc)
 {
-	cc->w.ssthresh = cc->w.cwnd = half(cc);
+	cc->w.ssthresh = cc->w.cwnd = newreno_half(cc);
 	cc->w.acked = 0;
 }
 
 static void newreno_timeout(struct tux_cc *cc)
 {
-	/* At one packet already, it is the same event as the last timeout, and
-	 * ssthresh stays (RFC 5681, equation 4). */
+	/* A window of one packet has not grown since the last timeout: this is
+	 * the same event, and ssthresh stays (RFC 5681, 3.1). */
 	if (cc->w.cwnd > cc->mss)
-		cc->w.ssthresh = half(cc);
+		cc->w.ssthresh = newreno_half(cc);
 	cc->w.cwnd = cc->mss;
 	cc->w.acked = 0;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ecn - ECN marks, and whether a network path supports ECN
+ */
 #include "part/ecn.h"
 
-static void give_up(struct tux_ecn *e, enum tux_ecn_verdict why)
+/* The first verdict stays. */
+static void ecn_give_up(struct tux_ecn *e, enum tux_ecn_verdict why)
 {
 	if (tux_ecn_capable(e))
 		e->verdict = (uint8_t)why;
@@ -15,17 +19,19 @@ void tux_ecn_acked(struct tux_ecn *e, struct tux_ecn_sent *s, uint64_t ect_n,
 		e->lost = false;
 		e->holes = 0;
 	} else if (n && e->lost) {
-		/* Once may be chance, or an outage that is over. */
+		/* A single time may be chance, or the end of an outage. */
 		e->lost = false;
 		if (++e->holes == TUX_ECN_HOLES)
-			give_up(e, TUX_ECN_HOLE);
+			ecn_give_up(e, TUX_ECN_HOLE);
 	}
 }
 
 unsigned tux_ecn_heard(struct tux_ecn *e, struct tux_ecn_sent *s,
 		       struct tux_ecn_counts c)
 {
-	/* More may have been counted than acknowledged, for a SACK has an end. */
+	/* The counts must have grown by `owed` at least and `left` at most.
+	 * `owed` may be negative: a SACK has room for some ranges only, so the
+	 * peer may have counted packets that it has not yet acknowledged. */
 	int32_t owed = (int32_t)(s->acked_n - s->counted_n);
 	int32_t left = (int32_t)(s->sent_n - s->counted_n);
 	int32_t ect = (uint8_t)(c.ect - s->heard.ect);
@@ -34,11 +40,11 @@ unsigned tux_ecn_heard(struct tux_ecn *e, struct tux_ecn_sent *s,
 	if (!tux_ecn_capable(e))
 		return 0;
 	while (owed > UINT8_MAX && ect < owed)
-		ect += UINT8_MAX + 1;	/* the count has gone round */
+		ect += UINT8_MAX + 1;	/* the count has wrapped */
 	if (ect > left || ce > ect)
-		give_up(e, TUX_ECN_INVENTED);
+		ecn_give_up(e, TUX_ECN_INVENTED);
 	else if (ect < owed)
-		give_up(e, TUX_ECN_BLEACHED);
+		ecn_give_up(e, TUX_ECN_BLEACHED);
 	else if (ect > ce)
 		e->rounds = 0;
 	s->heard = c;
@@ -49,5 +55,5 @@ unsigned tux_ecn_heard(struct tux_ecn *e, struct tux_ecn_sent *s,
 void tux_ecn_reduced(struct tux_ecn *e)
 {
 	if (++e->rounds == TUX_ECN_ROUNDS)
-		give_up(e, TUX_ECN_ALL_CE);
+		ecn_give_up(e, TUX_ECN_ALL_CE);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ecn - does the path mark packets instead of dropping them (RFC 3168)?
+ * ecn - ECN marks, and whether a network path supports ECN (RFC 3168)
  *
- * Who receives counts, for each connection, the numbered packets that came with
- * ECT(0) or CE, and those with CE; both counts go back in every packet, modulo
- * 256, so that nothing is lost with an acknowledgment.  Who sends compares them
- * with what it sent and what has been acknowledged.  There are paths that clear
- * the bits, set them to no purpose, or drop what has them; on such a path
- * nothing has them any more (RFC 9000, 13.4.2).
+ * The receiver of a connection counts the numbered packets that it keeps: those
+ * that came with ECT(0) or CE, and those of them that came with CE.  Each
+ * packet carries both counts, modulo 256, so no mark is lost with an
+ * acknowledgment.  The sender compares the growth of the counts with what it
+ * sent with ECT(0) and with what was acknowledged of that.  Some paths clear
+ * ECT(0), set CE on everything, or drop packets with ECT(0).  When the sender
+ * finds that, it sends no packet with ECT(0) on that path any more (RFC 9000,
+ * 13.4.2).
  *
- * The verdict is about a path, and so about all connections on it; the counts
- * are a connection's.
+ * The verdict (struct tux_ecn) belongs to a path and is shared by all
+ * connections on it; the counts belong to a connection.
  */
 #ifndef TUX_PART_ECN_H
 #define TUX_PART_ECN_H
@@ -21,33 +23,38 @@
 #include "wire/wire.h"
 
 enum {
-	TUX_ECN_ROUNDS = 10,	/* reductions in a row, and all packets CE */
-	TUX_ECN_HOLES = 3,	/* times that only packets without ECT passed */
+	TUX_ECN_ROUNDS = 10,	/* reductions for CE while every packet has CE:
+				 * then the verdict is ALL_CE */
+	TUX_ECN_HOLES = 3,	/* times that packets with ECT(0) were lost and
+				 * only others arrived: then it is HOLE */
 };
 
 enum tux_ecn_verdict {
-	TUX_ECN_GOOD,		/* or nothing is known against it */
-	TUX_ECN_BLEACHED,	/* packets arrived, and ECT(0) did not */
-	TUX_ECN_INVENTED,	/* more arrived with it than was sent */
-	TUX_ECN_ALL_CE,		/* CE, however little is sent */
-	TUX_ECN_HOLE,		/* packets with ECT(0) do not arrive */
+	TUX_ECN_GOOD,		/* nothing is known against the path */
+	TUX_ECN_BLEACHED,	/* packets arrived, but without ECT(0) or CE */
+	TUX_ECN_INVENTED,	/* the counts grew by more than was sent */
+	TUX_ECN_ALL_CE,		/* every packet has CE, however small cwnd is */
+	TUX_ECN_HOLE,		/* packets with ECT(0) are dropped */
 };
 
-struct tux_ecn {			/* a path; all zero at first */
+struct tux_ecn {		/* of a path; all zero at first */
 	uint8_t verdict;	/* enum tux_ecn_verdict */
-	uint8_t rounds;		/* reductions since one came without CE */
-	uint8_t holes;
-	bool lost;		/* one with ECT(0), and none arrived since */
+	uint8_t rounds;		/* reductions for CE since a packet with ECT(0)
+				 * arrived without CE */
+	uint8_t holes;		/* see TUX_ECN_HOLES */
+	bool lost;		/* a packet with ECT(0) was lost, and none has
+				 * been acknowledged since */
 };
 
-struct tux_ecn_counts {			/* modulo 256 */
-	uint8_t ect, ce;	/* came with ECT(0) or CE; with CE */
+struct tux_ecn_counts {		/* packets, modulo 256 */
+	uint8_t ect;		/* that came with ECT(0) or CE */
+	uint8_t ce;		/* that came with CE */
 };
 
-struct tux_ecn_sent {			/* a connection's; all zero at first */
-	struct tux_ecn_counts heard;	/* the peer's, last */
-	/* Packets with ECT(0), modulo 2^32.  What is acknowledged has been
-	 * counted, what has been counted was sent. */
+struct tux_ecn_sent {		/* of a connection; all zero at first */
+	struct tux_ecn_counts heard;	/* the newest counts of the peer */
+	/* Packets with ECT(0), modulo 2^32: sent, counted by the peer, and
+	 * acknowledged. */
 	uint32_t sent_n, counted_n, acked_n;
 };
 
@@ -57,7 +64,8 @@ static inline bool tux_ecn_capable(const struct tux_ecn *e)
 	return e->verdict == TUX_ECN_GOOD;
 }
 
-/* A numbered packet came in a datagram with @ecn (TUX_ECN_*). */
+/* A numbered packet that the receiver keeps came in a datagram with @ecn
+ * (TUX_ECN_NONE to TUX_ECN_CE). */
 static inline void tux_ecn_came(struct tux_ecn_counts *c, uint8_t ecn)
 {
 	bool ce = ecn == TUX_ECN_CE;
@@ -66,20 +74,21 @@ static inline void tux_ecn_came(struct tux_ecn_counts *c, uint8_t ecn)
 	c->ce = (uint8_t)(c->ce + ce);
 }
 
-/* A packet that left with ECT(0), or (@ect false) without, is lost. */
+/* A packet is lost; @ect: it left with ECT(0). */
 static inline void tux_ecn_lost(struct tux_ecn *e, bool ect)
 {
 	e->lost |= ect;
 }
 
-/* @n packets of a connection are acknowledged, of which @ect_n had left with
+/* @n packets of a connection are acknowledged; @ect_n of them left with
  * ECT(0). */
 void tux_ecn_acked(struct tux_ecn *e, struct tux_ecn_sent *s, uint64_t ect_n,
 		   uint64_t n);
 
-/* The peer's counts as of an acknowledgment that is newer than all others, told
- * to tux_ecn_acked() before.  How many more packets have come with CE; 0 if the
- * path is not to be believed. */
+/* The peer's counts @c came with an acknowledgment that is newer than any
+ * before it and has been given to tux_ecn_acked().  Returns how many packets
+ * came with CE since the last such counts; 0 if the path does not support
+ * ECN. */
 unsigned tux_ecn_heard(struct tux_ecn *e, struct tux_ecn_sent *s,
 		       struct tux_ecn_counts c);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frag - which bytes of one message are there, or are due
+ * frag - a small set of byte ranges of one message
  *
- * A receiver notes what has arrived; a sender what has been acknowledged and
- * what must be sent again.  Its room is fixed and small, because there is one
- * for each message under way: what would leave too many gaps is not noted.
+ * A receiver keeps in it which bytes have arrived; a sender, which bytes have
+ * been acknowledged and which must be sent again.  There is a set for each
+ * message under way, so its room is fixed and small: an operation that would
+ * need too many ranges fails and changes nothing.
  */
 #ifndef TUX_PART_FRAG_H
 #define TUX_PART_FRAG_H
@@ -26,24 +27,25 @@ static inline void tux_frag_init(struct tux_frag *f)
 	f->n = 0;
 }
 
-/* Adds [@start, @end).  1 if some of it was new, 0 if nothing was, -ENOSPC if
- * that would make more than @max ranges (nothing has changed). */
+/* Adds [@start, @end).  Returns 1 if some of it was new, 0 if nothing was, or
+ * -ENOSPC if that would make more than @max ranges. */
 int tux_frag_add(struct tux_frag *f, uint32_t start, uint32_t end,
 		 uint32_t max);
 
-/* Adds it, if need be together with the gap to a neighbour.  Cannot fail. */
+/* Adds [@start, @end); if there is no room for another range, together with the
+ * gap to a neighbour.  Cannot fail. */
 void tux_frag_cover(struct tux_frag *f, uint32_t start, uint32_t end);
 
-/* Takes [@start, @end) out.  -ENOSPC if it stands amidst a range and that
- * cannot be split (nothing has changed). */
+/* Removes [@start, @end).  Returns 0, or -ENOSPC if that would split a range
+ * and there is no room for another. */
 int tux_frag_sub(struct tux_frag *f, uint32_t start, uint32_t end);
 
-/* The first gap in [@start, @end), which may be all of it.  False: there is
- * none. */
+/* Finds the first gap in [@start, @end), which may be all of it.  Returns false
+ * if there is none. */
 bool tux_frag_gap(const struct tux_frag *f, uint32_t start, uint32_t end,
 		  uint32_t *gap_start, uint32_t *gap_end);
 
-/* Is all of [0, @total) there? */
+/* Is all of [0, @total) in the set? */
 static inline bool tux_frag_whole(const struct tux_frag *f, uint32_t total)
 {
 	return !total || (f->n == 1 && !f->r[0].start && f->r[0].end == total);

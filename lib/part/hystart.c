@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hystart - ends slow start before it overfills the path
+ */
 #include "part/hystart.h"
 
 void tux_hystart_init(struct tux_hystart *h)
 {
-	*h = (struct tux_hystart){ .was = TUX_NEVER, .is = TUX_NEVER };
+	*h = (struct tux_hystart){
+		.last_min = TUX_NEVER, .this_min = TUX_NEVER,
+	};
 }
 
-static void next_round(struct tux_hystart *h, tux_time now)
+static void hystart_next_round(struct tux_hystart *h, tux_time now)
 {
 	h->round_at = now;
-	h->was = h->is;
-	h->is = TUX_NEVER;
+	h->last_min = h->this_min;
+	h->this_min = TUX_NEVER;
 	h->samples = 0;
-	h->rounds += h->slow;
+	h->css_rounds += h->css;
 }
 
-/* How much longer than in the last round is too long. */
-static tux_time margin(const struct tux_hystart *h)
+/* RttThresh: by how much the round trip must grow to begin CSS. */
+static tux_time hystart_margin(const struct tux_hystart *h)
 {
-	tux_time m = h->was / 8;
+	tux_time m = h->last_min / 8;
 
 	if (m < TUX_USEC(TUX_HYSTART_MIN_US))
 		return TUX_USEC(TUX_HYSTART_MIN_US);
 	return tux_time_min(m, TUX_USEC(TUX_HYSTART_MAX_US));
 }
 
-static void look(struct tux_hystart *h)
+/* Begins or leaves CSS, once the round has enough samples. */
+static void hystart_evaluate(struct tux_hystart *h)
 {
-	if (h->samples < TUX_HYSTART_SAMPLES || h->was == TUX_NEVER)
+	if (h->samples < TUX_HYSTART_SAMPLES || h->last_min == TUX_NEVER)
 		return;
-	if (!h->slow && h->is >= h->was + margin(h)) {
-		h->slow = true;
-		h->base = h->is;
-		h->rounds = 0;
-	} else if (h->slow && h->is < h->base) {
-		h->slow = false;
+	if (!h->css && h->this_min >= h->last_min + hystart_margin(h)) {
+		h->css = true;
+		h->css_base = h->this_min;
+		h->css_rounds = 0;
+	} else if (h->css && h->this_min < h->css_base) {
+		h->css = false;
 	}
 }
 
@@ -42,14 +48,14 @@ enum tux_hystart_pace tux_hystart_acked(struct tux_hystart *h, tux_time sent_at,
 					tux_time rtt, tux_time now)
 {
 	if (sent_at >= h->round_at)
-		next_round(h, now);
+		hystart_next_round(h, now);
 	if (rtt) {
-		h->is = tux_time_min(h->is, rtt);
+		h->this_min = tux_time_min(h->this_min, rtt);
 		h->samples++;
-		look(h);
+		hystart_evaluate(h);
 	}
-	if (!h->slow)
+	if (!h->css)
 		return TUX_HYSTART_FAST;
-	return h->rounds < TUX_HYSTART_ROUNDS ? TUX_HYSTART_SLOW :
+	return h->css_rounds < TUX_HYSTART_ROUNDS ? TUX_HYSTART_SLOW :
 	       TUX_HYSTART_OVER;
 }

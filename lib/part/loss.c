@@ -11,20 +11,22 @@ void tux_loss_init(struct tux_loss *l)
 	*l = (struct tux_loss){ .at = TUX_NEVER };
 }
 
-static tux_time later(tux_time a, tux_time b)
+static tux_time loss_later(tux_time a, tux_time b)
 {
 	return a > b ? a : b;
 }
 
-static tux_time window(const struct tux_loss *l, const struct tux_rtt *r)
+/* The reordering window: at most the smoothed round trip (RFC 8985). */
+static tux_time loss_window(const struct tux_loss *l, const struct tux_rtt *r)
 {
 	tux_time w = r->min / 4 * (1 + l->wide);
 
-	return later(tux_time_min(w, r->srtt), TUX_USEC(TUX_LOSS_WINDOW_US));
+	return loss_later(tux_time_min(w, r->srtt),
+			  TUX_USEC(TUX_LOSS_WINDOW_US));
 }
 
-static void lose(struct tux_loss *l, struct tux_sentq *q, struct tux_sent *s,
-		 tux_lost_fn *fn, void *arg)
+static void loss_declare(struct tux_loss *l, struct tux_sentq *q,
+			 struct tux_sent *s, tux_lost_fn *fn, void *arg)
 {
 	if (l->keep && !--l->keep)
 		l->wide = 0;
@@ -36,7 +38,7 @@ unsigned tux_loss_detect(struct tux_loss *l, struct tux_sentq *q,
 			 const struct tux_rtt *r, tux_lost_fn *fn, void *arg,
 			 tux_time now)
 {
-	tux_time wait = tux_time_add(r->last, window(l, r));
+	tux_time wait = tux_time_add(r->last, loss_window(l, r));
 	unsigned n = 0;
 	uint64_t seq;
 
@@ -47,13 +49,13 @@ unsigned tux_loss_detect(struct tux_loss *l, struct tux_sentq *q,
 
 		if (!s)
 			continue;
-		/* Numbers leave in the order of time: the first that may wait
-		 * is the first whose time comes. */
+		/* Packets leave in the order of their numbers, so the first one
+		 * that is not lost yet is the next to be lost by time. */
 		if (!order && now < tux_time_add(s->at, wait)) {
 			l->at = tux_time_add(s->at, wait);
 			break;
 		}
-		lose(l, q, s, fn, arg);
+		loss_declare(l, q, s, fn, arg);
 		n++;
 	}
 	return n;
@@ -66,7 +68,10 @@ unsigned tux_loss_all(struct tux_loss *l, struct tux_sentq *q, tux_lost_fn *fn,
 	unsigned n = 0;
 
 	l->at = TUX_NEVER;
-	/* Not so much that the peer runs out of room for what is missing. */
+	/* These packets may only be late, so keep telling the peer that their
+	 * numbers are wanted: then an acknowledgment proves that they arrived.
+	 * But not for more numbers than the queue holds, for the peer has to
+	 * remember each gap. */
 	if (!q->hold)
 		q->hold = q->floor;
 	else if (q->next - q->hold > TUX_SENTQ_CAP)
@@ -85,9 +90,9 @@ void tux_loss_spurious(struct tux_loss *l, const struct tux_sentq *q,
 {
 	l->keep = TUX_LOSS_KEEP;
 	if (!l->reordered)
-		l->reordered = true;	/* order was to blame */
+		l->reordered = true;	/* may have been lost by order */
 	else if (seq >= l->round)
-		l->wide++;		/* the window was too small */
+		l->wide++;		/* lost by time: window too small */
 	else
 		return;
 	l->round = q->next;
@@ -101,8 +106,8 @@ tux_time tux_loss_deadline(const struct tux_loss *l, struct tux_sentq *q,
 
 	if (!s)
 		return TUX_NEVER;
-	from = later(s->at, ack_at);
+	from = loss_later(s->at, ack_at);
 	if (tux_loss_may_probe(l, r))
 		return tux_time_add(from, tux_rtt_pto(r));
-	return tux_time_add(later(from, l->probe_at), tux_rtt_rto(r));
+	return tux_time_add(loss_later(from, l->probe_at), tux_rtt_rto(r));
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pace - spreads packets over the round trip
+ */
 #include "part/pace.h"
 
 void tux_pace_set(struct tux_pace *p, uint64_t cwnd, tux_time srtt,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pace - packets leave spread over the round trip (RFC 9002, 7.7)
+ * pace - spreads packets over the round trip (RFC 9002, 7.7)
  *
- * At 1.25 times the window in a round trip, twice in slow start; what was not
- * used allows a burst of ten packets.  A round trip of less than a millisecond
- * is not paced: no timer is that fine, and its window is gone in one burst.
+ * The rate is 1.25 windows in a smoothed round trip, or 2 windows in slow
+ * start.  After a pause, ten packets may leave as a burst.  Paths with a round
+ * trip below a millisecond are not paced: no timer is that fine, and a window
+ * there is about one burst.
  */
 #ifndef TUX_PART_PACE_H
 #define TUX_PART_PACE_H
@@ -20,28 +21,31 @@ enum {
 };
 
 struct tux_pace {
-	uint64_t per_byte;	/* 1024ths of a nanosecond; 0: at once */
-	tux_time burst;		/* what ten packets take */
+	uint64_t per_byte;	/* time for a byte, in 1024ths of a nanosecond;
+				 * 0: not paced */
+	tux_time burst;		/* time for a burst */
 	tux_time next;		/* when the next packet may leave */
 };
 
-/* The window is @cwnd, the round trip @srtt, the longest packet @mss. */
+/* The window is @cwnd bytes, the smoothed round trip @srtt, and the longest
+ * packet @mss bytes. */
 void tux_pace_set(struct tux_pace *p, uint64_t cwnd, tux_time srtt,
 		  bool slow_start, uint32_t mss);
 
+/* May a packet leave at @now? */
 static inline bool tux_pace_open(const struct tux_pace *p, tux_time now)
 {
 	return now >= p->next;
 }
 
-/* Who is held back, asks again then: half a burst may leave at once, for a
- * timer for each packet costs more than it gains. */
+/* When a sender that pacing holds back should wake up: when half a burst may
+ * leave.  A timer for each packet would cost more than it gains. */
 static inline tux_time tux_pace_wake_at(const struct tux_pace *p)
 {
 	return tux_time_add(p->next, p->burst / 2);
 }
 
-/* @size bytes leave. */
+/* A packet of @size bytes leaves. */
 static inline void tux_pace_sent(struct tux_pace *p, uint32_t size,
 				 tux_time now)
 {

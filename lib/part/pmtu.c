@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pmtu - the longest datagram that a network path carries
+ */
 #include "part/pmtu.h"
 
 void tux_pmtu_init(struct tux_pmtu *p)
@@ -9,14 +12,14 @@ void tux_pmtu_init(struct tux_pmtu *p)
 	};
 }
 
-static void forget_losses(struct tux_pmtu *p)
+static void pmtu_forget_losses(struct tux_pmtu *p)
 {
 	p->gone = UINT32_MAX;
 	p->rounds = 0;
 }
 
-/* The next length is tried at once. */
-static void go_on(struct tux_pmtu *p, tux_time now)
+/* A probe of a new length is due now. */
+static void pmtu_probe_next(struct tux_pmtu *p, tux_time now)
 {
 	p->probe = 0;
 	p->tries = 0;
@@ -26,13 +29,13 @@ static void go_on(struct tux_pmtu *p, tux_time now)
 bool tux_pmtu_carried(struct tux_pmtu *p, uint32_t len, tux_time now)
 {
 	if (len >= p->gone)
-		forget_losses(p);
+		pmtu_forget_losses(p);
 	if (len <= p->len)
 		return false;
 	p->len = len;
 	if (p->over <= len)
 		p->over = UINT32_MAX;
-	go_on(p, now);
+	pmtu_probe_next(p, now);
 	return true;
 }
 
@@ -48,16 +51,17 @@ bool tux_pmtu_lost(struct tux_pmtu *p, uint32_t len, tux_time sent_at,
 	p->round_at = now;
 	if (++p->rounds < TUX_PMTU_ROUNDS)
 		return false;
-	forget_losses(p);
+	pmtu_forget_losses(p);
 	p->len = TUX_PMTU_FLOOR;
 	p->over = UINT32_MAX;
-	go_on(p, now);
+	pmtu_probe_next(p, now);
 	return true;
 }
 
-/* First what is most likely, then whether the longest passes after all; then
- * halfway, until that is no use. */
-static uint32_t next(const struct tux_pmtu *p, uint32_t max)
+/* The next length to probe; 0: the search is over.  First the length that
+ * nearly every path carries, then the longest that is possible, then the middle
+ * between the longest that passes and the shortest that does not. */
+static uint32_t pmtu_next(const struct tux_pmtu *p, uint32_t max)
 {
 	if (p->len >= max)
 		return 0;
@@ -73,7 +77,7 @@ static uint32_t next(const struct tux_pmtu *p, uint32_t max)
 uint32_t tux_pmtu_probe(struct tux_pmtu *p, uint32_t max, tux_time now)
 {
 	if (!p->probe || p->probe > max)
-		p->probe = next(p, max);
+		p->probe = pmtu_next(p, max);
 	if (p->probe) {
 		p->at = tux_time_add(now, TUX_SEC(TUX_PMTU_ANSWER_S));
 	} else {
@@ -91,7 +95,7 @@ void tux_pmtu_probe_lost(struct tux_pmtu *p, uint32_t len, tux_time now)
 	if (++p->tries < TUX_PMTU_TRIES)
 		return;
 	p->over = len;
-	go_on(p, now);
+	pmtu_probe_next(p, now);
 }
 
 void tux_pmtu_again(struct tux_pmtu *p, tux_time now)
@@ -99,5 +103,5 @@ void tux_pmtu_again(struct tux_pmtu *p, tux_time now)
 	if (p->len == UINT32_MAX)
 		return;
 	p->over = UINT32_MAX;
-	go_on(p, now);
+	pmtu_probe_next(p, now);
 }

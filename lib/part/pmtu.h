@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pmtu - how long a datagram the path carries (RFC 8899)
+ * pmtu - the longest datagram that a network path carries (DPLPMTUD, RFC 8899)
  *
- * It begins with what the interface takes.  When long datagrams vanish twice in
- * a row, with none as long acknowledged in between, they go on at a length that
- * every path carries, and probes look for a longer one: empty packets, padded,
- * whose loss says nothing about congestion.  Whoever searches for long has the
- * narrowest link found; it is tried again later, for paths change.
+ * A path begins with datagrams as long as the interface takes.  If long
+ * datagrams are lost in two rounds, and none as long is acknowledged in
+ * between, the path is taken for a black hole: datagrams go on at a length that
+ * every path carries, and probes search for a longer one.  A probe is a packet
+ * of padding that carries nothing to be sent again; its loss is no sign of
+ * congestion.  The search ends when it knows the limit to within TUX_PMTU_STEP
+ * bytes, and begins again later, because paths change.
  *
- * Lengths are those of UDP's payload.
+ * All lengths are those of UDP payloads.
  */
 #ifndef TUX_PART_PMTU_H
 #define TUX_PART_PMTU_H
@@ -19,53 +21,60 @@
 #include "base/time.h"
 
 enum {
-	/* An IPv4 host takes 576 bytes (RFC 1122, 3.3.2), IPv6 carries 1280. */
+	/* Every IPv4 host accepts datagrams of 576 bytes (RFC 1122, 3.3.2), and
+	 * every IPv6 link carries 1280; headers are taken off. */
 	TUX_PMTU_FLOOR = 512,
-	TUX_PMTU_BASE = 1200,		/* what nearly every path carries */
-	TUX_PMTU_STEP = 16,		/* no finer */
-	TUX_PMTU_ROUNDS = 2,		/* in which long ones vanished */
-	TUX_PMTU_TRIES = 3,		/* probes of a length, all lost */
-	TUX_PMTU_ANSWER_S = 15,		/* a probe has not been heard of */
-	TUX_PMTU_RAISE_S = 600,		/* the end of a search to the next */
+	TUX_PMTU_BASE = 1200,	/* BASE_PLPMTU: nearly every path carries it */
+	TUX_PMTU_STEP = 16,	/* the search is no finer */
+	TUX_PMTU_ROUNDS = 2,	/* so many rounds with losses: a black hole */
+	TUX_PMTU_TRIES = 3,	/* MAX_PROBES of one length */
+	TUX_PMTU_ANSWER_S = 15,	/* PROBE_TIMER: then the probe is repeated */
+	TUX_PMTU_RAISE_S = 600,	/* PMTU_RAISE_TIMER: from search to search */
 };
 
 struct tux_pmtu {
-	uint32_t len;		/* no longer than this; UINT32_MAX: as long as
-				 * the interface takes */
-	uint32_t over;		/* so long is too long; UINT32_MAX: not known */
-	uint32_t probe;		/* the length that is tried */
-	unsigned tries;		/* ... and was lost */
-	tux_time at;		/* a probe is due; TUX_NEVER: nothing to find */
-	uint32_t gone;		/* the shortest that vanished; UINT32_MAX */
-	unsigned rounds;	/* in which as long or longer ones did */
-	tux_time round_at;	/* what left before is in one of them */
+	uint32_t len;		/* the longest datagram to send; UINT32_MAX: as
+				 * long as the interface takes */
+	uint32_t over;		/* a length that the path does not carry;
+				 * UINT32_MAX: none is known */
+	uint32_t probe;		/* the length that probes try; 0: not chosen */
+	unsigned tries;		/* probes of that length that were lost */
+	tux_time at;		/* when a probe is due; TUX_NEVER: no search */
+	/* Datagrams that were lost, with none as long acknowledged since: */
+	uint32_t gone;		/* length of the shortest; UINT32_MAX: none */
+	unsigned rounds;	/* rounds in which that happened */
+	tux_time round_at;	/* when the last round was noticed: losses of
+				 * datagrams that left before belong to it */
 };
 
 void tux_pmtu_init(struct tux_pmtu *p);
 
-/* A datagram of at least @len bytes has arrived.  True: p->len has changed. */
+/* A datagram of at least @len bytes has arrived.  Returns true if that changes
+ * p->len. */
 bool tux_pmtu_carried(struct tux_pmtu *p, uint32_t len, tux_time now);
 
-/* ... is known to have; once for an acknowledgment, of the longest in it. */
+/* An acknowledgment arrived, and the longest datagram in it had @len bytes.
+ * Returns true if that changes p->len. */
 static inline bool tux_pmtu_acked(struct tux_pmtu *p, uint32_t len,
 				  tux_time now)
 {
 	return (len >= p->gone || len > p->len) && tux_pmtu_carried(p, len, now);
 }
 
-/* One of @len bytes, no probe, that left at @sent_at is lost.  True: p->len has
- * changed. */
+/* A datagram of @len bytes, not a probe, that left at @sent_at is lost.
+ * Returns true if that changes p->len. */
 bool tux_pmtu_lost(struct tux_pmtu *p, uint32_t len, tux_time sent_at,
 		   tux_time now);
 
-/* p->at has passed: how long the probe is to be; 0: none is needed.  @max: what
- * the interface and the peer take. */
+/* p->at has passed: returns the length of the probe to send, or 0 if the search
+ * is over.  @max is the most that the interface and the peer accept. */
 uint32_t tux_pmtu_probe(struct tux_pmtu *p, uint32_t max, tux_time now);
 
-/* It, of @len bytes, is lost. */
+/* A probe of @len bytes is lost. */
 void tux_pmtu_probe_lost(struct tux_pmtu *p, uint32_t len, tux_time now);
 
-/* The interface takes another length: whatever was too long need not be. */
+/* The MTU of the interface has changed: what was too long may pass now, so the
+ * search begins again. */
 void tux_pmtu_again(struct tux_pmtu *p, tux_time now);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * recvbuf - bytes of a stream that arrive in any order, put in order
+ * recvbuf - puts the bytes of a stream that arrive in any order into order
  */
 #include "part/recvbuf.h"
 
 #include <errno.h>
 
-/* The highest offset that the pipe has memory for. */
-static uint64_t room_end(const struct tux_recvbuf *b)
+/* The pipe has memory for bytes below this offset. */
+static uint64_t recvbuf_room_end(const struct tux_recvbuf *b)
 {
 	return tux_pipe_tail(b->pipe) + b->pipe->cap;
 }
@@ -17,11 +17,13 @@ void tux_recvbuf_init(struct tux_recvbuf *b, struct tux_pipe *pipe)
 	b->pipe = pipe;
 	tux_ranges_init(&b->ahead);
 	b->end = UINT64_MAX;
-	b->limit = room_end(b);
+	b->limit = recvbuf_room_end(b);
 }
 
-/* Do bytes up to @stop, with FIN there if @fin, agree with what is known? */
-static bool end_fits(const struct tux_recvbuf *b, uint64_t stop, bool fin)
+/* Do bytes up to @stop, with FIN there if @fin, agree with the known end of the
+ * stream, or FIN with the bytes that have arrived? */
+static bool recvbuf_end_fits(const struct tux_recvbuf *b, uint64_t stop,
+			     bool fin)
 {
 	uint64_t top = tux_pipe_head(b->pipe);
 
@@ -32,8 +34,9 @@ static bool end_fits(const struct tux_recvbuf *b, uint64_t stop, bool fin)
 	return !fin || stop >= top;
 }
 
-/* Is all of [@start, @stop), beyond the head, there already? */
-static bool known(const struct tux_ranges *s, uint64_t start, uint64_t stop)
+/* Has all of [@start, @stop), which lies beyond the head, arrived? */
+static bool recvbuf_has(const struct tux_ranges *s, uint64_t start,
+			uint64_t stop)
 {
 	uint32_t i = 0;
 
@@ -42,8 +45,9 @@ static bool known(const struct tux_ranges *s, uint64_t start, uint64_t stop)
 	return i < s->n && s->r[i].start <= start;
 }
 
-/* [@head, @stop) has been placed: publish it and what follows on it. */
-static void publish(struct tux_recvbuf *b, uint64_t stop)
+/* All bytes from the head to @stop are in place: publishes them, and the range
+ * that begins at @stop. */
+static void recvbuf_publish(struct tux_recvbuf *b, uint64_t stop)
 {
 	tux_ranges_below(&b->ahead, stop);
 	if (b->ahead.n && b->ahead.r[0].start == stop) {
@@ -53,22 +57,22 @@ static void publish(struct tux_recvbuf *b, uint64_t stop)
 	tux_pipe_publish(b->pipe, stop);
 }
 
-/* Takes bytes [@start, @stop), none of them below the head. */
-static int take(struct tux_recvbuf *b, uint64_t start, const uint8_t *p,
-		uint64_t stop)
+/* Takes the bytes [@start, @stop), none of which is below the head. */
+static int recvbuf_take(struct tux_recvbuf *b, uint64_t start,
+			const uint8_t *p, uint64_t stop)
 {
 	uint64_t head = tux_pipe_head(b->pipe);
 
-	if (known(&b->ahead, start, stop))
+	if (recvbuf_has(&b->ahead, start, stop))
 		return 0;
-	/* Placed bytes would not move along with a new beginning. */
+	/* A rewind does not move bytes that are in place beyond the head. */
 	if (!b->ahead.n)
 		tux_pipe_rewind(b->pipe);
 	if (start != head && tux_ranges_add(&b->ahead, start, stop))
 		return -ENOBUFS;
 	tux_pipe_place(b->pipe, start, p, (uint32_t)(stop - start));
 	if (start == head)
-		publish(b, stop);
+		recvbuf_publish(b, stop);
 	return 1;
 }
 
@@ -79,13 +83,15 @@ int tux_recvbuf_put(struct tux_recvbuf *b, uint64_t off, const void *p,
 	uint64_t stop = off + len, start = off > head ? off : head;
 	int new = 0;
 
-	if (stop < off || stop == UINT64_MAX || !end_fits(b, stop, fin))
+	if (stop < off || stop == UINT64_MAX ||
+	    !recvbuf_end_fits(b, stop, fin))
 		return -EBADMSG;
-	/* FIN alone needs no room; it may come long before the bytes. */
-	if (len && stop > room_end(b))
+	/* FIN alone needs no room, so it may lie beyond the room. */
+	if (len && stop > recvbuf_room_end(b))
 		return -ENOBUFS;
 	if (start < stop) {
-		new = take(b, start, (const uint8_t *)p + (start - off), stop);
+		new = recvbuf_take(b, start, (const uint8_t *)p + (start - off),
+				   stop);
 		if (new < 0)
 			return new;
 	}
@@ -98,7 +104,7 @@ int tux_recvbuf_put(struct tux_recvbuf *b, uint64_t off, const void *p,
 
 uint32_t tux_recvbuf_window(struct tux_recvbuf *b)
 {
-	uint64_t got = tux_recvbuf_got(b), end = room_end(b);
+	uint64_t got = tux_recvbuf_got(b), end = recvbuf_room_end(b);
 
 	b->limit = end;
 	return got < end ? (uint32_t)(end - got) : 0;

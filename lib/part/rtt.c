@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rtt - smoothed round-trip time and the retransmission timeout
+ * rtt - round-trip times, and the timeouts computed from them
  */
 #include "part/rtt.h"
 
-/* RFC 6298's clock granularity stands in for jitter that the variance of a
- * quiet path does not show. */
-#define RTT_SLACK TUX_MSEC(1)
+/* The clock granularity G of RFC 6298.  The clock is finer; the value covers
+ * jitter that the variance of a quiet path does not show. */
+#define RTT_GRANULARITY TUX_MSEC(1)
 
-static tux_time max(tux_time a, tux_time b)
+static tux_time rtt_max(tux_time a, tux_time b)
 {
 	return a > b ? a : b;
 }
@@ -30,8 +30,9 @@ void tux_rtt_sample(struct tux_rtt *r, tux_time took, tux_time delay)
 		return;
 	}
 	r->min = tux_time_min(r->min, took);
-	/* The peer's word on its delay counts up to what it promised, and
-	 * never makes the path look shorter than it ever was (RFC 9002, 5.3). */
+	/* Subtract the delay that the peer reports, but no more than the
+	 * longest that it announced, and not if the result were below the least
+	 * round trip (RFC 9002, 5.3). */
 	delay = tux_time_min(delay, r->ack_delay);
 	if (took >= r->min + delay)
 		took -= delay;
@@ -40,22 +41,22 @@ void tux_rtt_sample(struct tux_rtt *r, tux_time took, tux_time delay)
 	r->srtt = (7 * r->srtt + took) / 8;
 }
 
-/* When an answer is late; 50 ms where nothing is known. */
-static tux_time late(const struct tux_rtt *r)
+/* The time after which an answer is late, ack delay and bounds apart. */
+static tux_time rtt_late(const struct tux_rtt *r)
 {
 	if (r->min == TUX_NEVER)
 		return TUX_USEC(TUX_RTO_FIRST_US);
-	return r->srtt + max(4 * r->rttvar, RTT_SLACK);
+	return r->srtt + rtt_max(4 * r->rttvar, RTT_GRANULARITY);
 }
 
 tux_time tux_rtt_pto(const struct tux_rtt *r)
 {
-	return tux_time_add(late(r), r->ack_delay);
+	return tux_time_add(rtt_late(r), r->ack_delay);
 }
 
 tux_time tux_rtt_rto(const struct tux_rtt *r)
 {
-	tux_time rto = max(TUX_USEC(TUX_RTO_MIN_US), late(r));
+	tux_time rto = rtt_max(TUX_USEC(TUX_RTO_MIN_US), rtt_late(r));
 	unsigned i;
 
 	rto = tux_time_add(rto, r->ack_delay);

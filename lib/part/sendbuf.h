@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sendbuf - which bytes of a stream go next
+ * sendbuf - which bytes of a stream to send next
  *
- * The bytes lie in the connection's pipe: [tail, head).  The peer's `got` moves
- * the tail; what was lost is sent again before what is new.  The end of the
- * stream (FIN) counts as one byte at offset `end`.
+ * The bytes lie in the connection's pipe, between its tail and its head.  The
+ * peer's `got` moves the tail.  Lost bytes are sent again before new bytes.
+ * The end of the stream, FIN, counts as one byte at offset `end`.
  */
 #ifndef TUX_PART_SENDBUF_H
 #define TUX_PART_SENDBUF_H
@@ -16,45 +16,46 @@
 #include "base/range.h"
 
 struct tux_sendbuf {
-	struct tux_pipe *pipe;	/* we consume it */
-	uint64_t next;		/* the first offset never sent */
-	uint64_t got;		/* the peer has all below; FIN counted */
-	uint64_t limit;		/* the peer takes bytes below */
-	uint64_t end;		/* where the stream ends; UINT64_MAX: not known */
-	struct tux_ranges lost;	/* sent, lost, not yet sent again */
+	struct tux_pipe *pipe;	/* sendbuf is its consumer */
+	uint64_t next;		/* all below was sent once; FIN counts */
+	uint64_t got;		/* the peer has all below; FIN counts */
+	uint64_t limit;		/* the peer accepts bytes below */
+	uint64_t end;		/* offset of FIN; UINT64_MAX: not known */
+	struct tux_ranges lost;	/* lost and not yet sent again; FIN counts */
 };
 
 struct tux_extent {
 	uint64_t off;
 	uint32_t len;
-	bool fin;		/* FIN stands behind these bytes */
+	bool fin;		/* FIN follows these bytes */
 };
 
-/* The stream begins at @off (the pipe's tail), and the peer takes @window. */
+/* The stream begins at @off, the pipe's tail; the peer accepts @window
+ * bytes. */
 void tux_sendbuf_init(struct tux_sendbuf *b, struct tux_pipe *pipe,
 		      uint64_t off, uint32_t window);
 
-/* The application will send nothing beyond @end.  The first word counts. */
+/* The application ends the stream at @end.  Further calls change nothing. */
 void tux_sendbuf_finish(struct tux_sendbuf *b, uint64_t end);
 
-/* The peer has all below @got and takes bytes below @limit; neither goes back,
- * and a @got beyond what was sent is an error: -EBADMSG.  0 if nothing moved,
- * 1 if something did. */
+/* The peer has all below @got and accepts bytes below @limit.  Neither goes
+ * back: a lower value changes nothing.  Returns 1 if one of them moved, 0 if
+ * not, or -EBADMSG if @got is beyond what was sent. */
 int tux_sendbuf_got(struct tux_sendbuf *b, uint64_t got, uint64_t limit);
 
-/* [@off, @off + @len) was in a packet that is lost; @fin if FIN was. */
+/* A packet that carried [@off, @off + @len), and FIN if @fin, is lost. */
 void tux_sendbuf_lost(struct tux_sendbuf *b, uint64_t off, uint32_t len,
 		      bool fin);
 
-/* It was not lost: what of it waits to be sent again need not. */
+/* [@off, @off + @len) has arrived after all: none of it need be sent again. */
 void tux_sendbuf_found(struct tux_sendbuf *b, uint64_t off, uint32_t len);
 
-/* What to send next, at most @max bytes: false if there is nothing (that the
- * window allows).  *@e is not yet taken. */
+/* Finds what to send next, at most @max bytes, and puts it into *@e; changes
+ * nothing.  Returns false if there is nothing that the window allows. */
 bool tux_sendbuf_peek(const struct tux_sendbuf *b, uint32_t max,
 		      struct tux_extent *e);
 
-/* Would it find anything? */
+/* Would tux_sendbuf_peek() find anything? */
 static inline bool tux_sendbuf_any(const struct tux_sendbuf *b)
 {
 	uint64_t head = tux_pipe_head(b->pipe);
@@ -66,10 +67,10 @@ static inline bool tux_sendbuf_any(const struct tux_sendbuf *b)
 /* *@e, from tux_sendbuf_peek(), is being sent. */
 void tux_sendbuf_take(struct tux_sendbuf *b, const struct tux_extent *e);
 
-/* Is anything waiting that only the peer's window holds back? */
+/* Are there bytes to send that only the peer's window holds back? */
 bool tux_sendbuf_blocked(const struct tux_sendbuf *b);
 
-/* Has the peer everything, FIN too? */
+/* Has the peer acknowledged everything, FIN included? */
 static inline bool tux_sendbuf_done(const struct tux_sendbuf *b)
 {
 	return b->end != UINT64_MAX && b->got > b->end;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sentq - packets in flight and what each carried
+ * sentq - the packets in flight, and what each carried
  *
- * The entry at the floor is always in flight, unless there is none.
+ * Invariant: the packet at the floor is in flight, unless none is; then the
+ * floor is `next`.
  */
 #include "part/sentq.h"
 
@@ -20,7 +21,7 @@ struct tux_sent *tux_sentq_slot(struct tux_sentq *q)
 {
 	struct tux_sent *s = tux_sentq_at(q, q->next);
 
-	assert(!tux_sentq_full(q) && "the caller asks before it builds");
+	assert(!tux_sentq_full(q) && "the caller has asked tux_sentq_full()");
 	if (s->state == TUX_SENT_LOST) {
 		s->state = TUX_SENT_SETTLED;
 		q->lost_n--;
@@ -43,15 +44,15 @@ void tux_sentq_push(struct tux_sentq *q)
 
 uint64_t tux_sentq_skip(struct tux_sentq *q)
 {
-	assert(tux_sentq_empty(q) && "what is in flight would be forgotten");
+	assert(tux_sentq_empty(q) && "the floor passes no packet in flight");
 	tux_sentq_slot(q)->state = TUX_SENT_SETTLED;
 	q->hold = 0;
 	q->floor = q->next + 1;
 	return q->next++;
 }
 
-/* @s is in flight no more. */
-static void land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
+/* Takes @s out of the flight into @state. */
+static void sentq_land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
 {
 	s->state = state;
 	q->in_flight -= s->size;
@@ -69,14 +70,14 @@ void tux_sentq_settle(struct tux_sentq *q, struct tux_sent *s)
 		s->state = TUX_SENT_SETTLED;
 		q->lost_n--;
 	} else {
-		land(q, s, TUX_SENT_SETTLED);
+		sentq_land(q, s, TUX_SENT_SETTLED);
 	}
 }
 
 void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s)
 {
-	assert(s->state == TUX_SENT_FLIGHT && "what is lost was in flight");
-	land(q, s, TUX_SENT_LOST);
+	assert(s->state == TUX_SENT_FLIGHT && "a lost packet was in flight");
+	sentq_land(q, s, TUX_SENT_LOST);
 	q->lost_n++;
 }
 
@@ -84,7 +85,7 @@ void tux_sentq_forget(struct tux_sentq *q)
 {
 	unsigned i;
 
-	assert(tux_sentq_empty(q) && "what is in flight is given up before");
+	assert(tux_sentq_empty(q) && "the caller has given up what was there");
 	for (i = 0; q->lost_n && i < TUX_SENTQ_CAP; i++)
 		if (q->ring[i].state == TUX_SENT_LOST)
 			tux_sentq_settle(q, &q->ring[i]);

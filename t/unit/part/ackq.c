@@ -39,7 +39,7 @@ static void add__in_order_waits(void **state)
 	for (i = 0; i < TUX_ACKQ_EVERY - 1; i++) {
 		assert_int_equal(tux_ackq_check(&q, 100 + i, 0), TUX_ACKQ_NEW);
 		tux_ackq_add(&q, 100 + i, 1000 + i, WAIT);
-		/* The first one that waits sets the time. */
+		/* The oldest packet that waits sets the time. */
 		assert_true(q.due_at == 1000 + WAIT);
 	}
 	tux_ackq_add(&q, 100 + i, 1000 + i, WAIT);
@@ -71,7 +71,7 @@ static void add__a_hole_is_told_at_once(void **state)
 	tux_ackq_add(&q, 1, 1000, WAIT);
 	assert_true(q.due_at == 1000);
 	tux_ackq_sent(&q);
-	/* As long as it is open, and when it closes. */
+	/* As long as the gap is open, and when it closes. */
 	tux_ackq_add(&q, 2, 2000, WAIT);
 	assert_true(q.due_at == 2000);
 	tux_ackq_sent(&q);
@@ -140,14 +140,14 @@ static void floor__closes_holes(void **state)
 	assert_int_equal(q.next, 0);
 	tux_ackq_floor(&q, 1);
 	assert_int_equal(q.next, 1);
-	/* What follows on the floor comes along. */
+	/* `next` moves past the range that begins at the floor. */
 	tux_ackq_floor(&q, 2);
 	assert_int_equal(q.next, 3);
 	tux_ackq_floor(&q, 6);
 	assert_int_equal(q.next, 7);
 	assert_int_equal(q.seen.n, 0);
 	assert_int_equal(tux_ackq_check(&q, 4, 0), TUX_ACKQ_OLD);
-	/* It may be higher than all that came, and never goes back. */
+	/* A floor may be above all that arrived; it never goes back. */
 	tux_ackq_floor(&q, 20);
 	assert_int_equal(q.next, 20);
 	tux_ackq_floor(&q, 10);
@@ -171,7 +171,7 @@ static void full__takes_what_needs_no_range(void **state)
 	assert_int_equal(tux_ackq_check(&q, 2, 0), TUX_ACKQ_FULL);
 	assert_int_equal(tux_ackq_check(&q, 10, 0), TUX_ACKQ_FULL);
 	assert_int_equal(tux_ackq_check(&q, 1000, 0), TUX_ACKQ_FULL);
-	/* What it tells itself makes the room. */
+	/* The floor that the packet itself tells makes room for it. */
 	assert_int_equal(tux_ackq_check(&q, 1000, 4), TUX_ACKQ_FULL);
 	assert_int_equal(tux_ackq_check(&q, 1000, 5), TUX_ACKQ_NEW);
 	assert_int_equal(tux_ackq_check(&q, 1000, 1000), TUX_ACKQ_NEW);
@@ -190,8 +190,8 @@ static void full__takes_what_needs_no_range(void **state)
 
 enum { NUMBERS = 300 };
 
-/* Numbers in a jumble, some twice, some never, floors in between: what the
- * queue says is what a table of all numbers says. */
+/* Numbers in random order, some twice, some never, and floors in between: the
+ * queue agrees with a table of all numbers. */
 static void random__agrees_with_a_table(void **state)
 {
 	uint64_t seed;
@@ -208,7 +208,7 @@ static void random__agrees_with_a_table(void **state)
 		for (i = 0; i < 2000; i++) {
 			enum tux_ackq_verdict v;
 
-			/* Near the oldest that is missing. */
+			/* Near the lowest number that is missing. */
 			n = next + test_below(&rnd, 60);
 			n = n > 20 ? n - 20 : 0;
 			if (n >= NUMBERS)

@@ -46,7 +46,7 @@ static void spurious__all_of_an_event_takes_it_back(void **state)
 	assert_true(tux_cc_spurious(&cc, 99));
 	assert_int_equal(cc.w.cwnd, 30000);
 	assert_true(cc.w.ssthresh == UINT64_MAX);
-	/* Nothing is left to take back. */
+	/* No reduction is left to undo. */
 	assert_false(tux_cc_spurious(&cc, 9));
 }
 
@@ -58,7 +58,7 @@ static void spurious__one_real_loss_is_enough(void **state)
 	tux_cc_lost(&cc, 11, 100);
 	assert_false(tux_cc_spurious(&cc, 10));
 	assert_int_equal(cc.w.cwnd, 15000);
-	/* The next event has its own doubts. */
+	/* The next event counts its own losses. */
 	tux_cc_lost(&cc, 101, 200);
 	assert_true(tux_cc_spurious(&cc, 101));
 	assert_int_equal(cc.w.cwnd, 15000);
@@ -115,7 +115,7 @@ static void marked__is_one_event_with_losses(void **state)
 	assert_int_equal(cc.w.cwnd, 20 * MSS);
 }
 
-/* A loss that was none does not unsay the mark. */
+/* A reduction for a mark stays even if all losses prove spurious. */
 static void marked__stands(void **state)
 {
 	(void)state;
@@ -129,8 +129,9 @@ static void marked__stands(void **state)
 	assert_int_equal(cc.w.cwnd, 10 * MSS);
 }
 
-/* The window doubles in a round; an eighth longer round trip makes it grow four
- * times more slowly, and if that stays, slow start is over. */
+/* The window doubles in a round.  When the round trip grows by an eighth, the
+ * window grows a quarter as fast; if the round trip stays long, slow start is
+ * over. */
 static void slow_start__ends_when_queues_build(void **state)
 {
 	struct tux_cc_ack a = { .bytes = 8 * MSS, .full = true };
@@ -144,7 +145,7 @@ static void slow_start__ends_when_queues_build(void **state)
 		struct tux_hystart h = cc.hystart;
 		uint64_t before = cc.w.cwnd, left;
 
-		/* Eight samples are a round: 50 ms, later 60. */
+		/* Eight samples a round, first of 50 ms, later of 60. */
 		a.rtt = TUX_MSEC(i < 20 ? 50 : 60);
 		a.sent_at = now - a.rtt;
 		now += a.rtt / 8;
@@ -161,8 +162,8 @@ static void slow_start__ends_when_queues_build(void **state)
 	assert_true(cc.w.ssthresh == cc.w.cwnd);
 }
 
-/* Up to the threshold, and what is left is for avoidance; nobody looks for queues
- * any more. */
+/* Slow start ends at ssthresh and leaves the rest of the bytes for congestion
+ * avoidance.  HyStart++ is not used once ssthresh is set. */
 static void slow_start__up_to_the_threshold(void **state)
 {
 	struct tux_cc_ack a = { .bytes = 3 * MSS };
@@ -179,7 +180,7 @@ static void slow_start__up_to_the_threshold(void **state)
 	assert_int_equal(cc.w.cwnd, 12 * MSS);
 }
 
-/* A controller to which it does not matter. */
+/* A controller without the function. */
 static void idle__may_be_nothing(void **state)
 {
 	(void)state;

@@ -15,7 +15,7 @@ static void start(uint64_t packets)
 	now = TUX_SEC(1000);
 }
 
-/* A full window is acknowledged, a round trip of @ms after it left. */
+/* A whole window is acknowledged after a round trip of @ms. */
 static void round_of(unsigned ms)
 {
 	struct tux_cc_ack a = {
@@ -57,7 +57,7 @@ static void reduce__to_seven_tenths(void **state)
 	assert_int_equal(cc.w.cwnd, 70 * MSS);
 	assert_int_equal(cc.w.ssthresh, 70 * MSS);
 	assert_int_equal(cc.w.cubic.w_max, 100 * MSS);
-	/* Lower than last time: what is left to others is a little more. */
+	/* Fast convergence: the second loss is at a smaller window. */
 	now += 1;
 	lose();
 	assert_int_equal(cc.w.cwnd, 49 * MSS);
@@ -76,7 +76,7 @@ static void acked__is_back_after_k(void **state)
 	assert_in_range(cc.w.cubic.k, 9080, 9090);
 	while (now < TUX_SEC(1000) + TUX_MSEC(4600))
 		round_of(100);
-	half = cc.w.cwnd;		/* 7/8 of the way at half the time */
+	half = cc.w.cwnd;		/* 7/8 of the way after half of K */
 	assert_in_range(half, 955 * MSS, 970 * MSS);
 	while (now < TUX_SEC(1000) + TUX_MSEC(9200))
 		round_of(100);
@@ -86,8 +86,8 @@ static void acked__is_back_after_k(void **state)
 	assert_in_range(cc.w.cwnd, 1030 * MSS, 1060 * MSS);
 }
 
-/* A short round trip: NewReno is faster, so follow it: 9/17 of a packet in each
- * round, and one beyond where the loss was. */
+/* With a short round trip NewReno is faster, so the window follows W_est: 9/17
+ * of a packet a round, and a whole packet once it is beyond cwnd_prior. */
 static void acked__no_slower_than_newreno(void **state)
 {
 	unsigned i;
@@ -144,8 +144,8 @@ static void spurious__the_cubic_is_as_before(void **state)
 	assert_int_equal(cc.w.cubic.w_max, was.w_max);
 }
 
-/* In congestion avoidance, with @w_max where the last loss was: a window is
- * acknowledged at once, @ms after the epoch began. */
+/* In congestion avoidance after a loss at @w_max: a whole window is
+ * acknowledged at once, @ms after the stage began. */
 static void avoid(uint64_t cwnd, uint64_t w_max, unsigned ms)
 {
 	struct tux_cc_ack a = { .sent_at = now, .full = true };
@@ -164,7 +164,7 @@ static void avoid(uint64_t cwnd, uint64_t w_max, unsigned ms)
 	tux_cc_acked(&cc, &a, now);
 }
 
-/* 50 segments to go, divided by 0.4: the cube of 5. */
+/* 50 segments to go; 50 / 0.4 is the cube of 5. */
 static void acked__k_to_the_millisecond(void **state)
 {
 	(void)state;
@@ -176,8 +176,8 @@ static void acked__k_to_the_millisecond(void **state)
 	assert_int_equal(cc.w.cubic.k, 0);
 }
 
-/* 0.4 segments by the cube of the seconds since, and no more than half of the
- * window at once. */
+/* W_cubic is 0.4 segments times the cube of the seconds; the window grows by no
+ * more than half of itself at once. */
 static void acked__the_cubic_to_the_byte(void **state)
 {
 	(void)state;
@@ -191,8 +191,8 @@ static void acked__the_cubic_to_the_byte(void **state)
 	assert_int_equal(cc.w.cwnd, 150000 * MSS);
 }
 
-/* K was made for short packets, and the path now carries long ones: what W_cubic
- * has still to go is more than all of it. */
+/* K was computed for short packets and the packets are longer now, so W_cubic
+ * would be below 0. */
 static void acked__the_path_got_wider(void **state)
 {
 	(void)state;
@@ -218,8 +218,8 @@ static void acked__the_largest_numbers(void **state)
 	assert_true(cc.w.cwnd < UINT64_C(1) << 34);
 }
 
-/* The longest way to go that is looked at: 2^30 packets, in about 1390 seconds;
- * nothing overflows, and nothing goes backward. */
+/* The longest way to W_max that is computed: 2^30 packets, in about 1390
+ * seconds.  Nothing overflows, and the window never shrinks. */
 static void acked__from_the_largest_window(void **state)
 {
 	uint64_t before;

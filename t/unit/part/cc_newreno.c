@@ -10,7 +10,7 @@ static void start(struct tux_cc *cc)
 	tux_cc_init(cc, &tux_cc_newreno, MSS);
 }
 
-/* @bytes that left just before are acknowledged at @now. */
+/* At @now, @bytes that left just before are acknowledged. */
 static void ack(struct tux_cc *cc, uint64_t bytes, bool full, tux_time now)
 {
 	const struct tux_cc_ack a = {
@@ -72,7 +72,7 @@ static void acked__avoidance_adds_one_packet_in_a_round(void **state)
 	assert_int_equal(cc.w.cwnd, 10 * MSS);
 	ack(&cc, MSS, 1, 100);
 	assert_int_equal(cc.w.cwnd, 11 * MSS);
-	/* Several windows at once: 11 and 12 packets, and one left over. */
+	/* Several windows at once: 11 and 12 packets, and one remains. */
 	ack(&cc, 24 * MSS, 1, 100);
 	assert_int_equal(cc.w.cwnd, 13 * MSS);
 	assert_int_equal(cc.w.acked, MSS);
@@ -105,7 +105,7 @@ static void lost__one_event_reduces_once(void **state)
 	tux_cc_lost(&cc, 99, 110);
 	assert_int_equal(cc.w.cwnd, 7500);
 	assert_int_equal(cc.recover_at, 100);
-	/* One that left after the reduction is another. */
+	/* A loss of a packet that left after the reduction is a new event. */
 	tux_cc_lost(&cc, 101, 200);
 	assert_int_equal(cc.w.cwnd, 3750);
 	assert_int_equal(cc.recover_at, 200);
@@ -143,12 +143,12 @@ static void timeout__begins_again_with_one_packet(void **state)
 	tux_cc_timeout(&cc, 1, 100);
 	assert_int_equal(cc.w.cwnd, MSS);
 	assert_int_equal(cc.w.ssthresh, 7500);
-	/* Again, without progress between: ssthresh stays. */
+	/* A second timeout without progress in between keeps ssthresh. */
 	tux_cc_timeout(&cc, 1, 300);
 	tux_cc_timeout(&cc, 1, 700);
 	assert_int_equal(cc.w.cwnd, MSS);
 	assert_int_equal(cc.w.ssthresh, 7500);
-	/* What it lost is no event of its own. */
+	/* A loss from before the timeout is the same event. */
 	tux_cc_lost(&cc, 90, 700);
 	assert_int_equal(cc.w.cwnd, MSS);
 	ack(&cc, MSS, 1, 800);
@@ -160,7 +160,7 @@ static void timeout__begins_again_with_one_packet(void **state)
 	assert_int_equal(cc.w.cwnd, MSS);
 }
 
-/* What was acknowledged before a reduction or a timeout counts no more. */
+/* A reduction or a timeout resets the bytes counted towards growth. */
 static void acked__counts_anew_after_a_reduction(void **state)
 {
 	struct tux_cc cc;

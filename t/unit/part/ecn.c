@@ -5,7 +5,7 @@
 
 static struct tux_ecn e;
 static struct tux_ecn_sent s;
-static struct tux_ecn_counts c;		/* the peer's */
+static struct tux_ecn_counts c;		/* what the peer counts */
 
 static void start(void)
 {
@@ -70,8 +70,8 @@ static void heard__counts_go_round(void **state)
 	assert_int_equal(s.counted_n, 650);
 }
 
-/* No acknowledgment for a whole flight, then one for all of it: the count is
- * where it was. */
+/* 256 packets are acknowledged at once: the count has wrapped to its old
+ * value. */
 static void heard__counts_go_round_at_once(void **state)
 {
 	(void)state;
@@ -87,7 +87,7 @@ static void heard__counts_go_round_at_once(void **state)
 	assert_int_equal(s.counted_n, 556);
 }
 
-/* What arrived may be acknowledged later than it was counted, or never. */
+/* The peer may count packets long before it acknowledges them. */
 static void heard__may_run_ahead_of_acknowledgments(void **state)
 {
 	(void)state;
@@ -100,7 +100,7 @@ static void heard__may_run_ahead_of_acknowledgments(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
-/* What was lost is in no count. */
+/* Lost packets are in no count. */
 static void heard__less_than_was_sent(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void heard__invented(void **state)
 	tux_ecn_came(&c, TUX_ECN_ECT0);
 	assert_int_equal(heard(0), 0);
 	assert_int_equal(e.verdict, TUX_ECN_INVENTED);
-	/* More with CE than with either. */
+	/* More packets with CE than with ECT(0) or CE. */
 	start();
 	arrive(1, TUX_ECN_CE);
 	c.ect = 0;
@@ -141,7 +141,7 @@ static void heard__invented(void **state)
 	assert_int_equal(e.verdict, TUX_ECN_INVENTED);
 }
 
-/* Counts that go down are, modulo 256, more than anybody sent. */
+/* A count that goes down has, modulo 256, grown by more than was sent. */
 static void heard__down(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void heard__nothing_after_the_verdict(void **state)
 	assert_int_equal(e.verdict, TUX_ECN_BLEACHED);
 }
 
-/* @n rounds, in each of which all packets come with CE. */
+/* @n reductions, and every packet between them comes with CE. */
 static void all_ce(unsigned n)
 {
 	while (n--) {
@@ -195,7 +195,7 @@ static void reduced__one_without_ce_is_enough(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
-/* One with ECT(0) is lost, then one without arrives. */
+/* A packet with ECT(0) is lost, then a packet without arrives. */
 static void only_the_other_passes(void)
 {
 	tux_ecn_lost(&e, true);
@@ -231,7 +231,7 @@ static void acked__one_with_ect_is_enough(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
-/* What was lost before it does not count afterwards. */
+/* A loss before that acknowledgment does not count afterwards. */
 static void acked__one_with_ect_ends_a_loss(void **state)
 {
 	unsigned i;
@@ -246,7 +246,7 @@ static void acked__one_with_ect_ends_a_loss(void **state)
 	assert_true(tux_ecn_capable(&e));
 }
 
-/* What came to nothing once is not judged again. */
+/* The first verdict is not replaced by another. */
 static void heard__first_verdict_stands(void **state)
 {
 	unsigned i;

@@ -156,7 +156,7 @@ static void check_gap(const struct tux_frag *f, const bool *has, uint64_t *seed)
 	assert_int_equal(b, x);
 }
 
-/* Against an array of booleans. */
+/* The set agrees with an array of booleans. */
 static void random__as_a_set(void **state)
 {
 	uint64_t seed = 7;

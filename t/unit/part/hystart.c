@@ -6,7 +6,7 @@
 static struct tux_hystart h;
 static tux_time now;
 
-/* A round with as many samples as count, each of @ms. */
+/* A round of TUX_HYSTART_SAMPLES round trips of @ms. */
 static enum tux_hystart_pace round_of(unsigned ms)
 {
 	enum tux_hystart_pace p = TUX_HYSTART_FAST;
@@ -58,7 +58,7 @@ static void acked__shorter_again_was_no_queue(void **state)
 	assert_int_equal(round_of(41), TUX_HYSTART_FAST);
 }
 
-/* Less than 4 ms is noise, more than 16 ms is enough. */
+/* Growth below 4 ms is noise; growth of 16 ms is always enough. */
 static void acked__the_margin_has_bounds(void **state)
 {
 	(void)state;
@@ -80,7 +80,7 @@ static void acked__few_samples_say_nothing(void **state)
 			 TUX_HYSTART_FAST);
 }
 
-/* The last of as many samples as count speaks, in each round anew. */
+/* The verdict comes with sample TUX_HYSTART_SAMPLES of a round, not earlier. */
 static void acked__neither_sooner_nor_later(void **state)
 {
 	enum tux_hystart_pace p;

@@ -12,7 +12,7 @@ static unsigned lost_n;
 static void on_lost(void *arg, const struct tux_sent *s)
 {
 	assert_ptr_equal(arg, &q);
-	/* Not yet settled: what it carried can still be read. */
+	/* The entry is still in flight, so its content can be read. */
 	assert_int_equal(s->state, TUX_SENT_FLIGHT);
 	lost[lost_n++] = s->off;
 }
@@ -90,7 +90,7 @@ static void by_order__at_the_beginning_of_numbers(void **state)
 	assert_int_equal(lost[0], 0);
 }
 
-/* The window is a quarter of the least round trip. */
+/* The reordering window is a quarter of the least round trip. */
 static void by_time__a_round_trip_and_a_quarter(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void by_time__a_round_trip_and_a_quarter(void **state)
 	assert_true(l.at == TUX_NEVER);
 }
 
-/* What left after the newest acknowledged one is not late. */
+/* A packet that left after the newest acknowledged packet is not lost. */
 static void by_time__not_beyond_the_top(void **state)
 {
 	(void)state;
@@ -185,7 +185,7 @@ static void all__empties_the_queue(void **state)
 	assert_int_equal(tux_loss_all(&l, &q, on_lost, &q), 0);
 }
 
-/* Whose acknowledgment comes after all is told from one that order lost. */
+/* An entry tells whether its packet was lost by the timer. */
 static void all__are_lost_by_the_timer(void **state)
 {
 	(void)state;

@@ -25,7 +25,8 @@ static void open__a_short_round_trip_is_not_paced(void **state)
 	assert_int_equal(burst_at(&p, 5), 100);
 }
 
-/* 100 packets in 10 ms at 1.25 times that pace: one in 80 us. */
+/* 100 packets in a round trip of 10 ms, at 1.25 times that rate: a packet every
+ * 80 us. */
 static void sent__ten_at_once_then_evenly(void **state)
 {
 	struct tux_pace p = { 0 };
@@ -35,7 +36,7 @@ static void sent__ten_at_once_then_evenly(void **state)
 	tux_pace_set(&p, 100 * MSS, TUX_MSEC(10), false, MSS);
 	assert_in_range(burst_at(&p, now), 10, 11);
 	assert_in_range(burst_at(&p, now + TUX_USEC(800)), 9, 11);
-	/* Rest saves up no more than one burst. */
+	/* A pause allows no more than one burst. */
 	assert_in_range(burst_at(&p, now + TUX_SEC(9)), 10, 11);
 	assert_in_range(tux_pace_wake_at(&p) - now - TUX_SEC(9),
 			TUX_USEC(400), TUX_USEC(500));

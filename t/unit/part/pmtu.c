@@ -7,7 +7,7 @@ enum { MAX = 1472 };
 
 static const tux_time T = TUX_SEC(5);
 
-/* Long ones have vanished: it looks for what passes from @T on. */
+/* Long datagrams have been lost: a search begins at @T. */
 static void fall(struct tux_pmtu *p)
 {
 	tux_pmtu_init(p);
@@ -15,8 +15,8 @@ static void fall(struct tux_pmtu *p)
 	assert_true(tux_pmtu_lost(p, MAX, T - 1, T));
 }
 
-/* Every probe meets a path that carries @path bytes; how many were sent until
- * nothing was left to find? */
+/* Runs a search over a path that carries @path bytes.  Returns how many probes
+ * it took. */
 static unsigned search(struct tux_pmtu *p, uint32_t path, tux_time *now)
 {
 	unsigned n = 0;
@@ -40,7 +40,7 @@ static void lost__once_is_no_proof(void **state)
 	(void)state;
 	tux_pmtu_init(&p);
 	assert_false(tux_pmtu_lost(&p, MAX, T, T + 10));
-	/* The others left before it was known. */
+	/* The other losses left before this round was noticed. */
 	assert_false(tux_pmtu_lost(&p, MAX, T + 1, T + 11));
 	assert_false(tux_pmtu_lost(&p, MAX, T + 9, T + 11));
 	assert_int_equal(p.len, UINT32_MAX);
@@ -95,7 +95,7 @@ static void acked__shorter_does_not(void **state)
 	assert_true(tux_pmtu_lost(&p, MAX, T + 12, T + 20));
 }
 
-/* What had been given up was only late. */
+/* A datagram that was declared lost was only late. */
 static void acked__after_all(void **state)
 {
 	struct tux_pmtu p;
@@ -127,7 +127,7 @@ static void probe__likely_then_longest_then_halfway(void **state)
 			 (TUX_PMTU_BASE + MAX) / 2);
 }
 
-/* Whatever the path carries, it is found to within a step, and soon. */
+/* The search finds what the path carries to within a step, with few probes. */
 static void probe__finds_every_length(void **state)
 {
 	struct tux_pmtu p;
@@ -201,7 +201,8 @@ static void again__only_where_something_was_found(void **state)
 	assert_int_equal(search(&p, MAX, &now), 2);
 }
 
-/* Paths change: what was too long passes, and nothing is known against more. */
+/* The path has changed: a length that was too long passes, so longer ones may
+ * pass as well. */
 static void carried__longer_than_what_was_too_long(void **state)
 {
 	struct tux_pmtu p;

@@ -21,7 +21,8 @@ static int put(uint64_t off, uint32_t len, bool fin)
 	uint8_t *p = malloc(len + 1);
 	int got;
 
-	/* At the end of its memory, for the sanitizer. */
+	/* At the end of a block of memory, so that a sanitizer sees reads
+	 * beyond. */
 	stream_fill(p + 1, off, len);
 	got = tux_recvbuf_put(&b, off, p + 1, len, fin);
 	free(p);
@@ -124,7 +125,7 @@ static void put__too_many_gaps(void **state)
 	assert_int_equal(put(4 * i, 2, false), -ENOBUFS);
 	assert_int_equal(put(4 * i, 2, true), -ENOBUFS);
 	assert_true(b.end == UINT64_MAX);
-	/* In order, or next to what is there, it needs no gap. */
+	/* Bytes in order, or next to a known range, leave no new gap. */
 	assert_int_equal(put(0, 1, false), 1);
 	assert_int_equal(put(6, 1, false), 1);
 	assert_int_equal(put(1, 3, false), 1);
@@ -169,7 +170,7 @@ static void fin__stands_alone(void **state)
 	assert_int_equal(put(10, 10, false), 1);
 	assert_int_equal(tux_recvbuf_got(&b), 21);
 	stream_read(&s, 20);
-	/* With bytes that are all old, too. */
+	/* FIN may come with bytes that have all arrived before. */
 	start(0);
 	put(0, 10, false);
 	assert_int_equal(put(5, 5, true), 1);
@@ -248,8 +249,8 @@ static void rewind__not_while_bytes_are_ahead(void **state)
 
 enum { BYTES = 5000 };
 
-/* Pieces in any order, some twice: got is the end of the bytes that a table
- * has without a gap, and what is read is right. */
+/* Pieces arrive in any order, some twice.  `got` agrees with a table of all
+ * bytes, and the application reads the right bytes. */
 static void random__agrees_with_a_table(void **state)
 {
 	uint64_t seed;

@@ -54,10 +54,10 @@ static void sample__takes_the_delay_off(void **state)
 	tux_rtt_sample(&r, TUX_MSEC(8), 0);
 	tux_rtt_sample(&r, TUX_MSEC(12), TUX_MSEC(4));
 	assert_true(r.srtt == TUX_MSEC(8));
-	/* Not more than was promised. */
+	/* No more is subtracted than the announced longest delay. */
 	tux_rtt_sample(&r, TUX_MSEC(21), TUX_MSEC(100));
 	assert_true(r.srtt == TUX_MSEC(9));
-	/* Not below what was ever measured. */
+	/* Nothing is subtracted if the result would be below the least. */
 	tux_rtt_sample(&r, TUX_MSEC(9), TUX_MSEC(4));
 	assert_true(r.srtt == TUX_MSEC(9));
 	assert_true(r.min == TUX_MSEC(8));
@@ -124,7 +124,7 @@ static void sample__of_no_time_at_all(void **state)
 	struct tux_rtt r;
 
 	(void)state;
-	/* A simulated path may take none. */
+	/* In a simulation a round trip may take no time. */
 	tux_rtt_init(&r, 0);
 	tux_rtt_sample(&r, 0, TUX_MSEC(1));
 	assert_true(tux_rtt_rto(&r) == TUX_USEC(TUX_RTO_MIN_US));

@@ -46,7 +46,7 @@ static void peek__new_bytes_in_order(void **state)
 	(void)state;
 	start(1000, 250, 10000);
 	assert_true(peek_is(100, 1000, 100, false));
-	/* Not taken, so there still. */
+	/* peek() takes nothing. */
 	assert_true(peek_is(100, 1000, 100, false));
 	send_some(100);
 	send_some(100);
@@ -74,7 +74,7 @@ static void peek__stops_at_the_window(void **state)
 	send_some(100);
 	tux_sendbuf_got(&b, 0, 250);
 	send_some(100);
-	/* Nothing waits, so nothing is held back. */
+	/* There is nothing to send, so nothing is held back. */
 	assert_false(tux_sendbuf_blocked(&b));
 }
 
@@ -110,7 +110,7 @@ static void got__moves_the_tail_and_clips_lost(void **state)
 	assert_int_equal(b.limit, 1050);
 	tux_sendbuf_got(&b, 220, 1050);
 	assert_true(peek_is(1000, 250, 100, false));
-	/* A loss that is older than the news is none. */
+	/* Bytes that `got` covers are not sent again. */
 	tux_sendbuf_lost(&b, 100, 120, false);
 	assert_int_equal(b.lost.n, 0);
 	tux_sendbuf_lost(&b, 200, 40, false);
@@ -162,7 +162,7 @@ static void fin__stands_alone_and_needs_no_window(void **state)
 	send_some(0);
 	assert_true(nothing());
 	assert_int_equal(b.next, 101);
-	/* Said again, it changes nothing. */
+	/* A second call changes nothing. */
 	tux_sendbuf_finish(&b, 100);
 	assert_true(nothing());
 }
@@ -237,19 +237,19 @@ static void lost__more_ranges_than_there_is_room_for(void **state)
 	for (i = 0; i < TUX_RANGE_MAX; i++)
 		tux_sendbuf_lost(&b, 20 * i + 10, 1, false);
 	assert_int_equal(b.lost.n, TUX_RANGE_MAX);
-	/* In a gap it joins the nearer neighbour. */
+	/* Between two ranges: joins the nearer. */
 	tux_sendbuf_lost(&b, 14, 1, false);
 	assert_int_equal(b.lost.r[0].start, 10);
 	assert_int_equal(b.lost.r[0].end, 15);
 	tux_sendbuf_lost(&b, 28, 1, false);
 	assert_int_equal(b.lost.r[1].start, 28);
-	/* At the ends it joins the first and the last. */
+	/* Before the first and behind the last range: joins that. */
 	tux_sendbuf_lost(&b, 0, 1, false);
 	assert_int_equal(b.lost.r[0].start, 0);
 	tux_sendbuf_lost(&b, STREAM_CAP - 5, 1, false);
 	assert_int_equal(b.lost.n, TUX_RANGE_MAX);
 	assert_int_equal(b.lost.r[TUX_RANGE_MAX - 1].end, STREAM_CAP - 4);
-	/* What was never sent is not lost. */
+	/* Bytes that were never sent are not lost. */
 	tux_sendbuf_lost(&b, STREAM_CAP - 8, 8, false);
 	assert_int_equal(b.lost.r[TUX_RANGE_MAX - 1].end, STREAM_CAP - 4);
 	for (i = 0, off = 0; b.lost.n; i++) {
@@ -264,7 +264,7 @@ static void lost__more_ranges_than_there_is_room_for(void **state)
 
 enum { BYTES = 6000, FLIGHT = 64 };
 
-/* Which bytes (and FIN) were reported lost and not sent since. */
+/* The model: which bytes (and FIN) were reported lost and not sent since. */
 static bool gone[BYTES + 1];
 static struct tux_extent flight[FLIGHT];
 static unsigned flight_n;
@@ -308,7 +308,7 @@ static void lose_one(uint64_t *rnd)
 	tux_sendbuf_lost(&b, e.off, e.len, e.fin);
 }
 
-/* What is lost is remembered, and nothing that was never sent is. */
+/* Every lost byte is remembered, and no byte that was never sent. */
 static void check(void)
 {
 	uint64_t i;

@@ -75,13 +75,14 @@ static void full__until_the_oldest_is_settled(void **state)
 		send_one(1);
 	}
 	assert_true(tux_sentq_full(&q));
-	/* The next number has the slot of the oldest, and is not it. */
+	/* The next number shares the slot of the oldest, but is not found
+	 * there. */
 	assert_null(tux_sentq_find(&q, q.next));
 	tux_sentq_settle(&q, tux_sentq_find(&q, q.next - 1));
 	assert_true(tux_sentq_full(&q));
 	tux_sentq_settle(&q, tux_sentq_oldest(&q));
 	assert_false(tux_sentq_full(&q));
-	/* A slot that is used again is not mistaken for the old number. */
+	/* A slot that is used again is not taken for the old number. */
 	send_one(1);
 	assert_null(tux_sentq_find(&q, q.next - 1 - TUX_SENTQ_CAP));
 	assert_non_null(tux_sentq_find(&q, q.next - 1));
@@ -124,7 +125,8 @@ static void lose__and_it_arrives(void **state)
 	assert_null(tux_sentq_lost(&q, 5));
 }
 
-/* A packet tells the floor of its moment; its arrival closes all below. */
+/* A packet tells the floor at the time it left; its arrival closes all numbers
+ * below. */
 static void arrived__closes_what_the_packet_told(void **state)
 {
 	(void)state;
@@ -159,7 +161,7 @@ static void skip__leaves_out_a_number_and_waits_for_nothing(void **state)
 	assert_non_null(tux_sentq_lost(&q, 5));
 }
 
-/* The place of a number that is left out may be that of one that was lost. */
+/* The slot of a number that is left out may hold the entry of a lost packet. */
 static void skip__takes_the_place_of_a_lost_one(void **state)
 {
 	unsigned i;
@@ -178,7 +180,7 @@ static void skip__takes_the_place_of_a_lost_one(void **state)
 	assert_null(tux_sentq_lost(&q, TUX_SENTQ_CAP));
 }
 
-/* What is given up without an answer may have told a floor. */
+/* A packet that is given up without an answer may have told a floor. */
 static void forget__leaves_nothing_that_was_lost(void **state)
 {
 	(void)state;
@@ -242,7 +244,8 @@ static void random__agrees_with_a_table(void **state)
 	}
 }
 
-/* Not what was never sent, nor what is in flight, nor what has lost its place. */
+/* Not a number that was never sent, that is in flight, or that has lost its
+ * slot. */
 static void lost__only_what_is_remembered(void **state)
 {
 	unsigned i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stream - pipes, and bytes that follow from their offsets, for the tests of
- * sendbuf, recvbuf and both together
+ * stream - pipes, and bytes that are a function of their offset, for the tests
+ * of sendbuf and recvbuf
  */
 #ifndef TUX_UNIT_STREAM_H
 #define TUX_UNIT_STREAM_H
@@ -36,7 +36,7 @@ static inline void stream_fill(uint8_t *p, uint64_t off, uint32_t len)
 		p[i] = stream_byte(off + i);
 }
 
-/* An application writes @len bytes (there must be room). */
+/* The application writes @len bytes; there must be room. */
 static inline void stream_write(struct stream *s, uint32_t len)
 {
 	uint64_t head = tux_pipe_head(&s->p);
@@ -48,7 +48,7 @@ static inline void stream_write(struct stream *s, uint32_t len)
 	tux_pipe_publish(&s->p, head + len);
 }
 
-/* An application reads @len bytes; they are right. */
+/* The application reads @len bytes and checks them. */
 static inline void stream_read(struct stream *s, uint32_t len)
 {
 	uint64_t tail = tux_pipe_tail(&s->p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * transfer - sendbuf and recvbuf against one another, over a network that
- * loses, doubles and reorders, while both applications take their time
+ * transfer - a sendbuf sends to a recvbuf over a network that loses, duplicates
+ * and reorders packets, while both applications write and read at random times
  */
 #include "part/recvbuf.h"
 #include "part/sendbuf.h"
@@ -23,8 +23,8 @@ struct end_to_end {
 	struct stream out, in;
 	struct tux_sendbuf send;
 	struct tux_recvbuf recv;
-	uint64_t rnd, last;	/* random numbers; where the stream ends */
-	unsigned loss;		/* one packet in so many */
+	uint64_t rnd, last;	/* random seed; where the stream ends */
+	unsigned loss;		/* one packet in so many is lost */
 };
 
 static void start(struct end_to_end *t, uint64_t seed, uint64_t first)
@@ -64,7 +64,7 @@ static void send_some(struct end_to_end *t)
 	flight_n++;
 }
 
-/* One packet, any of them, arrives, is lost, or arrives and is called lost. */
+/* A random packet arrives, is lost, or arrives and is declared lost as well. */
 static void carry_one(struct end_to_end *t)
 {
 	unsigned at, fate = test_below(&t->rnd, t->loss);
@@ -78,7 +78,7 @@ static void carry_one(struct end_to_end *t)
 		int got = tux_recvbuf_put(&t->recv, p->e.off, p->data,
 					  p->e.len, p->e.fin);
 
-		/* The receiver may do without it for lack of ranges. */
+		/* The receiver may drop it because it has no range left. */
 		if (got < 0) {
 			assert_int_equal(t->recv.ahead.n, TUX_RANGE_MAX);
 			fate = 0;
@@ -142,7 +142,7 @@ static void random__all_bytes_arrive_once_and_in_order(void **state)
 static struct end_to_end shared;
 static unsigned wrong;
 
-/* One application; it touches nothing but its pipe. */
+/* The sending application; it uses nothing but its pipe. */
 static void *writer(void *arg)
 {
 	struct tux_pipe *p = &shared.out.p;
@@ -159,7 +159,7 @@ static void *writer(void *arg)
 	return arg;
 }
 
-/* The other one. */
+/* The receiving application. */
 static void *reader(void *arg)
 {
 	struct tux_pipe *p = &shared.in.p;
