@@ -162,7 +162,8 @@ typedef void tux_message_fn(struct tux_connection *c, struct tux_message *m,
 typedef void tux_room_fn(struct tux_connection *c, void *arg);
 
 /* The fate of message @ref of tux_sendv() or tux_reserve() is known.  @err 0:
- * the peer's stack has it.  Else it failed with that errno. */
+ * the peer's stack has acknowledged it; or, if the connection went back to TCP,
+ * kernel TCP has taken it.  Else it failed with that errno. */
 typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
 			    void *arg);
 
