@@ -395,10 +395,12 @@ struct tux_connection_stats {
 						 * peer, and here */
 	uint64_t failed;		/* messages that the peer did not get */
 	uint64_t packets_tx, packets_rx;
-	uint64_t lost, resent, timeouts;	/* packets declared lost, and
-						 * sent again; times that the
+	uint64_t lost, resent, timeouts;	/* packets declared lost; those
+						 * with stream bytes, sent
+						 * again; times that the
 						 * retransmission timer fired */
-	uint64_t backs;			/* times a direction went back to TCP */
+	uint64_t backs;			/* times that what this end sends went
+					 * back to TCP */
 	uint32_t reason;		/* why it is not on Tux, a number for
 					 * tux_reason_word(); 0: it is, or that
 					 * is not decided yet */
@@ -429,8 +431,8 @@ struct tux_stats {
 	uint64_t loops, services, listeners;
 	uint64_t connections_now, connections;	/* not gone yet; accepted, or
 					 * begun by tux_connect() */
-	uint64_t on_tux_now, on_tux;	/* connections on Tux; times that one
-					 * moved there */
+	uint64_t on_tux_now, on_tux;	/* both directions on Tux: connections
+					 * now; times that one got there */
 	uint64_t refused;		/* accepts that failed: EMFILE, ... */
 	uint64_t backend;		/* enum tux_backend, as asked for */
 };
