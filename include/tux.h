@@ -391,7 +391,7 @@ struct tux_connection_stats {
 	uint64_t frame_tx, frame_rx;	/* in frames of switched TCP, */
 	uint64_t tux_tx, tux_rx;	/* and over Tux; sent again, they count
 					 * again */
-	uint64_t message_tx, message_rx;	/* bytes of messages; as above */
+	uint64_t message_tx, message_rx;	/* message bytes; likewise */
 	uint64_t messages_tx, messages_rx;	/* messages that arrived at the
 						 * peer, and here */
 	uint64_t failed;		/* messages that the peer did not get */

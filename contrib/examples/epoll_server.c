@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stack within an epoll loop of the program's own: returns messages, and
- * ends at the end of standard input.
+ * Runs the stack in an epoll loop of the program.  Sends every message back to
+ * the client that sent it, and ends at the end of standard input.
  *
  *   epoll_server ADDRESS PORT
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Prints the port, which the kernel chooses if PORT is 0.
+ *
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +19,8 @@
 
 #include <tux.h>
 
+/* While there is no room, the callback sleeps and tries again.  It runs in a
+ * routine, so other connections, and loop(), go on meanwhile. */
 static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
@@ -36,6 +42,8 @@ static void watch(int epfd, int fd)
 	}
 }
 
+/* A timer of the stack makes tux_fd() readable, too, so epoll_wait() needs no
+ * timeout. */
 static void loop(struct tux *t, int epfd)
 {
 	struct epoll_event e;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stack within libevent's loop: returns messages, and ends at the end of
- * standard input.
+ * Runs the stack in the loop of libevent.  Sends every message back to the
+ * client that sent it, and ends at the end of standard input.
  *
  *   libevent_server ADDRESS PORT
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Prints the port, which the kernel chooses if PORT is 0.
+ *
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +20,8 @@
 
 #include <tux.h>
 
+/* While there is no room, the callback sleeps and tries again.  It runs in a
+ * routine, so other connections, and the loop, go on meanwhile. */
 static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
@@ -27,6 +33,7 @@ static void on_message(struct tux_connection *c, struct tux_message *m,
 			tux_sleep(50000);
 }
 
+/* tux_fd() is readable: the stack has something to do. */
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;

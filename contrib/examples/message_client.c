@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends each WORD as a message, and prints what comes back.
+ * Sends each WORD as a message to a message_server, and prints the answers.
+ * Disconnects when it has one answer for each word.  It waits for ever for a
+ * server that has no Tux: a settled callback would be told of that, see
+ * tux_send(3).
  *
  *   message_client ADDRESS PORT WORD...
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +17,12 @@
 
 #include <tux.h>
 
-static char **words;		/* still to be sent, */
-static int answers;		/* and to be answered */
-static int result;
+static char **words;		/* the next word to send; NULL ends them */
+static int answers;		/* that have not arrived yet */
+static int result;		/* errno of the connection; 0: none */
 
-/* As many as there is room for; the rest when there is again. */
+/* Sends as many words as there is room for.  This is the open callback, and the
+ * room callback, which sends the rest. */
 static void send_words(struct tux_connection *c, void *arg)
 {
 	(void)arg;

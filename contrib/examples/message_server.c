@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Returns every message that it gets.
+ * Sends every message back to the client that sent it.  Ends on SIGTERM.
  *
  *   message_server ADDRESS PORT
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Prints the port, which the kernel chooses if PORT is 0, and a line for each
+ * connection that is gone.
+ *
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +21,8 @@
 
 static struct tux *stack;
 
-/* Where there is no room, the routine waits; other connections go on. */
+/* While there is no room, the callback sleeps and tries again.  It runs in a
+ * routine, so other connections go on meanwhile. */
 static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
@@ -35,6 +41,7 @@ static void on_gone(struct tux_connection *c, int err, void *arg)
 	printf("gone: %s\n", err ? strerror(err) : "done");
 }
 
+/* tux_stop() is one of the calls that a signal handler may make. */
 static void on_term(int sig)
 {
 	(void)sig;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sends the WORDs in a stream, a line each, and prints what comes back.
+ * Writes each WORD as a line to a stream_server, and prints what comes back.
+ * Ends its stream after the last line, and disconnects when the server has
+ * ended the other one.
  *
  *   stream_client ADDRESS PORT WORD...
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +16,11 @@
 
 #include <tux.h>
 
-static char *text;		/* still to be sent */
-static int result;
+static char *text;		/* the lines that are not written yet */
+static int result;		/* errno of the connection; 0: none */
 
-/* As much as there is room for; the rest when there is again. */
+/* Writes as much as there is room for.  This is the open callback, and the room
+ * callback, which writes the rest. */
 static void send_text(struct tux_connection *c, void *arg)
 {
 	ssize_t n;
@@ -46,6 +51,7 @@ static void on_gone(struct tux_connection *c, int err, void *arg)
 	tux_stop(tux_of(c));
 }
 
+/* One string of all words, a newline after each. */
 static char *lines(char **words)
 {
 	char *p = NULL;

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Returns every byte that it gets, to clients with Tux and to any others.
+ * Writes every byte back to the client that sent it.  Clients with and without
+ * Tux are served alike.  Ends on SIGTERM.
  *
  *   stream_server ADDRESS PORT
  *
- * With TUX_UDP=INTERFACE, over UDP sockets there: that takes no privilege.
+ * Prints the port, which the kernel chooses if PORT is 0, and a line for each
+ * connection that is gone.
+ *
+ * Packets go over AF_XDP, which needs privilege.  If the environment variable
+ * TUX_UDP names an interface, they go over UDP sockets on that interface
+ * instead, which need none: TUX_UDP=lo for a try on one host.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +21,9 @@
 
 static struct tux *stack;
 
-/* What cannot be written is not read: it is peeked at first.  The room callback
- * is this one, too. */
+/* Reads only as many bytes as it could write: it peeks, writes, and then reads
+ * what was written.  This is the stream callback, and the room callback, which
+ * goes on when there is room again. */
 static void echo(struct tux_connection *c, void *arg)
 {
 	char buf[16384];
@@ -40,6 +47,7 @@ static void on_gone(struct tux_connection *c, int err, void *arg)
 	printf("gone: %s\n", err ? strerror(err) : "done");
 }
 
+/* tux_stop() is one of the calls that a signal handler may make. */
 static void on_term(int sig)
 {
 	(void)sig;
