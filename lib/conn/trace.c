@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace - what happened, one line at a time
+ * trace - what happens to a connection, as events and as lines of text
  */
 #include "conn/trace.h"
 
@@ -15,14 +15,14 @@ struct line {
 	size_t len, cap;
 };
 
-static void put(struct line *l, char c)
+static void line_put(struct line *l, char c)
 {
-	/* One byte is kept for the NUL. */
+	/* Leave a byte for the NUL. */
 	if (l->len + 1 < l->cap)
 		l->buf[l->len++] = c;
 }
 
-static void put_number(struct line *l, uint64_t v)
+static void line_put_number(struct line *l, uint64_t v)
 {
 	char digit[20];
 	unsigned n = 0;
@@ -32,7 +32,7 @@ static void put_number(struct line *l, uint64_t v)
 		v /= 10;
 	} while (v);
 	while (n)
-		put(l, digit[--n]);
+		line_put(l, digit[--n]);
 }
 
 size_t tux_trace_text(const struct tux_trace *t, char *buf, size_t cap)
@@ -43,9 +43,9 @@ size_t tux_trace_text(const struct tux_trace *t, char *buf, size_t cap)
 
 	for (; *s; s++) {
 		if (*s == '%')
-			put_number(&l, *n++);
+			line_put_number(&l, *n++);
 		else
-			put(&l, *s);
+			line_put(&l, *s);
 	}
 	if (cap)
 		buf[l.len] = '\0';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace - what happened, one line at a time
+ * trace - what happens to a connection, as events and as lines of text
  *
- * The core emits numbers through a function given at its creation; a line of
- * text is made only where somebody reads it.  The simulator's stories and
- * TUX_TRACE=1 print the same lines.
+ * The core passes each event, as a few numbers, to a function that the caller
+ * gave it.  Only code that shows events makes text of them: the simulator's
+ * stories are such lines.
  */
 #ifndef TUX_CONN_TRACE_H
 #define TUX_CONN_TRACE_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* name, text with up to three numbers: % stands for one */
+/* name, text; each % stands for one of up to three numbers */
 #define TUX_TRACES(X) \
 	X(SEND_HELLO, "send hello %") \
 	X(RECV_HELLO, "recv hello %") \
@@ -80,8 +80,8 @@ struct tux_trace {
 
 typedef void tux_trace_fn(void *arg, void *user, const struct tux_trace *t);
 
-/* The line for @t into @cap bytes at @buf, ended by NUL, cut if need be.
- * Returns its length. */
+/* Writes the line for @t to @buf, cut to @cap bytes with the NUL at its end.
+ * Returns the length of what was written. */
 size_t tux_trace_text(const struct tux_trace *t, char *buf, size_t cap);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * addr - an address and port of either family
+ * addr - an IPv4 or IPv6 address with a port
  *
- * IPv4 is kept in its mapped form (::ffff:a.b.c.d), so that one compare does.
+ * An IPv4 address is kept in its mapped form, ::ffff:a.b.c.d, so addresses of
+ * both families are compared in the same way.
  */
 #ifndef TUX_WIRE_ADDR_H
 #define TUX_WIRE_ADDR_H
@@ -16,9 +17,9 @@ struct tux_addr {
 	uint16_t port;		/* host order */
 };
 
-/* Both ends of one TCP connection, as its own two ends agree to name it. */
+/* The name of a TCP connection, which is the same at both of its ends. */
 struct tux_tuple {
-	struct tux_addr active;	/* who called connect() */
+	struct tux_addr active;		/* the end that called connect() */
 	struct tux_addr passive;
 };
 

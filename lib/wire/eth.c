@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * eth - a datagram as an Ethernet frame
+ */
 #include "wire/eth.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@ enum {
 	PROTO_UDP = 17,
 	TTL = 64,
 	DONT_FRAGMENT = 0x4000, FRAGMENT = 0x3fff,
-	V4_ADDR = 12,			/* in struct tux_addr */
+	V4_ADDR = 12,			/* where a mapped address has IPv4's */
 };
 
 /* ---- reading ---- */
@@ -23,8 +26,8 @@ static void get_v4(struct tux_addr *a, const uint8_t *p)
 	memcpy(a->ip + V4_ADDR, p, 4);
 }
 
-/* What UDP says of its length holds within what IP says, which holds within the
- * frame; behind that may be padding. */
+/* The length that UDP tells must lie within the length that IP tells, and that
+ * within the frame.  Behind them there may be padding. */
 static int parse_udp(struct tux_eth_view *v, const uint8_t *p, size_t len)
 {
 	size_t udp_len;
@@ -69,7 +72,8 @@ static int parse_v6(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	v->ecn = p[1] >> 4 & TUX_ECN_MASK;
 	memcpy(v->from.ip, p + 8, 16);
 	memcpy(v->to.ip, p + 24, 16);
-	/* On the wire, such an address is somebody's trick. */
+	/* An IPv6 packet with a mapped address would look like IPv4 from here
+	 * on.  No host sends such packets. */
 	if (tux_addr_is_v4(&v->from) || tux_addr_is_v4(&v->to))
 		return -EBADMSG;
 	return parse_udp(v, p + V6_HDR, ip_len);
@@ -91,9 +95,9 @@ int tux_eth_parse(struct tux_eth_view *v, const uint8_t *p, size_t len)
 
 /* ---- writing ---- */
 
-/* The Internet checksum (RFC 1071) in its unfolded form: four bytes at a time
- * are as good as two, the carries come back in fold(). */
-static uint64_t sum(uint64_t s, const uint8_t *p, size_t len)
+/* The Internet checksum (RFC 1071) of @len bytes at @p, not folded, on top of
+ * @s.  It adds four bytes at a time; csum_fold() brings the carries back. */
+static uint64_t csum_add(uint64_t s, const uint8_t *p, size_t len)
 {
 	for (; len >= 4; p += 4, len -= 4)
 		s += tux_get32(p);
@@ -109,7 +113,7 @@ static uint64_t sum(uint64_t s, const uint8_t *p, size_t len)
 	return s;
 }
 
-static uint16_t fold(uint64_t s)
+static uint16_t csum_fold(uint64_t s)
 {
 	s = (s >> 32) + (s & UINT32_MAX);
 	s = (s >> 16) + (s & UINT16_MAX);
@@ -127,7 +131,8 @@ static void put_udp(uint8_t *p, size_t len, const struct tux_addr *from,
 	tux_put16(p + 6, 0);
 }
 
-/* UDP's sum stays zero, which IPv4 allows: none was computed. */
+/* The UDP checksum stays zero, which means over IPv4 that there is none (RFC
+ * 768). */
 static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
 		   const struct tux_addr *to, uint8_t ecn)
 {
@@ -141,7 +146,7 @@ static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
 	tux_put16(p + 10, 0);
 	memcpy(p + 12, from->ip + V4_ADDR, 4);
 	memcpy(p + 16, to->ip + V4_ADDR, 4);
-	tux_put16(p + 10, fold(sum(0, p, V4_HDR)));
+	tux_put16(p + 10, csum_fold(csum_add(0, p, V4_HDR)));
 }
 
 static void put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
@@ -157,8 +162,8 @@ static void put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
 	p[7] = TTL;
 	memcpy(p + 8, from->ip, 16);
 	memcpy(p + 24, to->ip, 16);
-	s = sum(s, p + 8, 32);
-	check = fold(sum(s, udp, len - V6_HDR));
+	s = csum_add(s, p + 8, 32);
+	check = csum_fold(csum_add(s, udp, len - V6_HDR));
 	tux_put16(udp + 6, check ? check : UINT16_MAX);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frame - the records that a switched direction of TCP carries
+ * frame - what a switched direction of TCP carries, and the marker before it
  */
 #include "wire/frame.h"
 
@@ -10,7 +10,8 @@
 #include "base/bytes.h"
 #include "wire/message.h"
 
-static bool len_ok(const struct tux_frame *f)
+/* Are the length and the offset allowed for the type? */
+static bool frame_ok(const struct tux_frame *f)
 {
 	switch (f->type) {
 	case TUX_FRAME_DATA:
@@ -38,7 +39,7 @@ int tux_frame_decode(struct tux_frame *f, const uint8_t p[TUX_FRAME_HDR])
 	f->type = p[0];
 	f->len = tux_get32(p + 4);
 	f->off = tux_get64(p + 8);
-	if (p[1] || tux_get16(p + 2) || !len_ok(f))
+	if (p[1] || tux_get16(p + 2) || !frame_ok(f))
 		return -EBADMSG;
 	return 0;
 }
@@ -57,8 +58,8 @@ void tux_marker(uint8_t m[TUX_MARKER_LEN], const struct tux_key *k,
 	uint8_t in[12];
 	uint32_t i;
 
-	/* No MAC of an opening packet is made from so few bytes, so the same
-	 * key serves both. */
+	/* Nothing else is hashed under this key, so the input needs no
+	 * label. */
 	tux_put32(in, gen);
 	tux_put32(in + 4, active ? 1 : 0);
 	for (i = 0; i < TUX_MARKER_LEN / 8; i++) {

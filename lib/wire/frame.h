@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * frame - the records that a switched direction of TCP carries
+ * frame - what a switched direction of TCP carries, and the marker before it
  */
 #ifndef TUX_WIRE_FRAME_H
 #define TUX_WIRE_FRAME_H
@@ -16,13 +16,14 @@ struct tux_frame {
 	uint64_t off;
 };
 
-/* The 16 bytes at @p into *@f.  0, or -EBADMSG: an unknown type, a length that
- * the type does not allow, or bytes that must be zero. */
+/* Reads the header at @p into *@f.  Returns 0, or -EBADMSG: the type is
+ * unknown, the length or the offset is not allowed for the type, or bytes that
+ * must be zero are not. */
 int tux_frame_decode(struct tux_frame *f, const uint8_t p[TUX_FRAME_HDR]);
 void tux_frame_encode(const struct tux_frame *f, uint8_t p[TUX_FRAME_HDR]);
 
-/* The SWITCH marker of generation @gen, in the direction away from the active
- * opener (@active) or towards it, under the connection's key. */
+/* Writes the marker of generation @gen to @m.  @k is the session key; @active:
+ * the direction is from the active end. */
 void tux_marker(uint8_t m[TUX_MARKER_LEN], const struct tux_key *k,
 		uint32_t gen, int active);
 

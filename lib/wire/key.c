@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * key - the key of a connection, from its TCP handshake
+ */
 #include "wire/key.h"
 
 #include "base/bytes.h"
 
-/* Other numbers label other hashes: see hello.c and wire.h. */
-enum { LABEL = 4 };
+/* wire.h lists the labels. */
+enum { LABEL_KEY = 4 };
 
 void tux_key_make(struct tux_key *k, const struct tux_said *active,
 		  const struct tux_said *passive)
@@ -14,9 +17,9 @@ void tux_key_make(struct tux_key *k, const struct tux_said *active,
 
 	tux_put32(in + 1, active->isn);
 	tux_put32(in + 5, passive->isn);
-	in[0] = LABEL;
+	in[0] = LABEL_KEY;
 	k->k0 = tux_sip(&nonces, in, sizeof(in));
-	in[0] = LABEL + 1;
+	in[0] = LABEL_KEY + 1;
 	k->k1 = tux_sip(&nonces, in, sizeof(in));
 }
 

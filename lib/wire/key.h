@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * key - what the two ends of a TCP connection know, and nobody else does
+ * key - the key of a connection, from its TCP handshake
  *
- * Each end has put a nonce into its part of TCP's handshake, and has chosen an
- * initial sequence number there.
+ * Each end has put a nonce into its SYN or SYN-ACK (tux-wire(7), Announcing),
+ * and has chosen an initial sequence number.  Only the two ends, and the hosts
+ * on the way between them, have seen all four.
  */
 #ifndef TUX_WIRE_KEY_H
 #define TUX_WIRE_KEY_H
@@ -13,17 +14,18 @@
 #include "base/sip.h"
 #include "wire/addr.h"
 
-struct tux_said {			/* of one end */
+struct tux_said {		/* what one end told in the handshake */
 	uint64_t nonce;
-	uint32_t isn;
+	uint32_t isn;		/* initial sequence number */
 };
 
-/* The key of the connection between @active and @passive. */
+/* Derives the key of the connection between @active and @passive. */
 void tux_key_make(struct tux_key *k, const struct tux_said *active,
 		  const struct tux_said *passive);
 
-/* The hash of @t that an end with @nonce announces: if the other end sees other
- * addresses, they are translated in between. */
+/* The hash of the addresses and ports in @t that an end with @nonce announces.
+ * If the other end computes another value, something on the way translates
+ * addresses. */
 uint32_t tux_key_places(const struct tux_tuple *t, uint64_t nonce);
 
 #endif

@@ -21,8 +21,9 @@ uint8_t tux_message_ends(const struct tux_message_hdr *h)
 	return ends;
 }
 
-/* Is it a piece of its message, and not an empty one of a longer? */
-static bool place_ok(const struct tux_message_hdr *h)
+/* Does the fragment lie within its message, with the flags that belong to its
+ * place?  Only an empty message has an empty fragment. */
+static bool fragment_ok(const struct tux_message_hdr *h)
 {
 	if (h->total > TUX_MESSAGE_MAX)
 		return false;
@@ -57,7 +58,7 @@ int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 		h->total = tux_get32(p);
 		h->off = tux_get32(p + 4);
 	}
-	return h->pos % TUX_MESSAGE_ALIGN || !place_ok(h) ? -EBADMSG : 0;
+	return h->pos % TUX_MESSAGE_ALIGN || !fragment_ok(h) ? -EBADMSG : 0;
 }
 
 void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p)
@@ -75,7 +76,7 @@ void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p)
 	}
 }
 
-static bool cap_ok(uint32_t cap)
+static bool lane_cap_ok(uint32_t cap)
 {
 	return cap >= TUX_LANE_MIN && cap <= TUX_LANE_MAX &&
 	       !(cap & (cap - 1));
@@ -91,7 +92,7 @@ int tux_room_decode(struct tux_room r[TUX_LANES], const uint8_t *p, size_t len)
 		r[i].cap = tux_get32(p);
 		r[i].ids = tux_get32(p + 4);
 		r[i].limit = tux_get32(p + 8);
-		if (!cap_ok(r[i].cap) || r[i].limit % TUX_MESSAGE_ALIGN)
+		if (!lane_cap_ok(r[i].cap) || r[i].limit % TUX_MESSAGE_ALIGN)
 			return -EBADMSG;
 	}
 	return 0;

@@ -2,12 +2,12 @@
 /*
  * message - MESSAGE and ROOM, as records and as frames
  *
- * A direction has two lanes, one for small messages and one for bulk, so that
- * neither takes the other's room.  A lane is a space of bytes that its sender
- * fills from position 0 on, one message behind the other; what ROOM allows
- * moves along it.  A receiver puts position p at byte p modulo the lane's size,
- * and every message lies there in one piece: who would reach over the end
- * begins at the next multiple of the size.
+ * A direction has two lanes, for small messages and for bulk messages, so that
+ * neither kind takes the other's room.  A lane is a space of bytes.  Its sender
+ * places messages in it one behind the other, from position 0 on, as far as
+ * ROOM allows.  The receiver keeps position p at byte p modulo the lane's size.
+ * A message never reaches over a multiple of that size: it begins at the
+ * multiple instead, so the receiver has every message in one piece.
  */
 #ifndef TUX_WIRE_MESSAGE_H
 #define TUX_WIRE_MESSAGE_H
@@ -18,36 +18,36 @@
 
 #include "wire/wire.h"
 
-struct tux_message_hdr {	/* of one fragment */
+struct tux_message_hdr {	/* of a fragment; wire.h explains the fields */
 	uint8_t flags;		/* TUX_MESSAGE_* */
 	uint32_t id, pos, order;
-	uint32_t total;		/* of the message */
-	uint32_t off, len;	/* of the fragment */
+	uint32_t total;		/* length of the message */
+	uint32_t off, len;	/* of the fragment in the message */
 };
 
-/* Is a fragment with these flags all of its message? */
+/* Is a fragment with @flags all of its message? */
 static inline bool tux_message_whole(unsigned flags)
 {
 	return flags & TUX_MESSAGE_FIRST && flags & TUX_MESSAGE_LAST;
 }
 
-/* How many bytes go before the fragment's own if its flags are @flags. */
+/* The length of the header before the bytes of a fragment with @flags. */
 static inline uint32_t tux_message_hdr_len(unsigned flags)
 {
 	return TUX_MESSAGE_HDR_MIN + (flags & TUX_MESSAGE_ORDER ? 4 : 0) +
 	       (tux_message_whole(flags) ? 0 : 8);
 }
 
-/* The body of @len bytes at @p, behind a record or frame with @flags, into *@h.
- * Looks at its first tux_message_hdr_len() bytes; the fragment's follow.  0, or
- * -EBADMSG. */
+/* Reads the body of @len bytes at @p, of a record or frame with @flags, into
+ * *@h.  Reads its first tux_message_hdr_len() bytes only; those of the fragment
+ * follow.  Returns 0, or -EBADMSG. */
 int tux_message_decode(struct tux_message_hdr *h, uint64_t flags,
 		       const uint8_t *p, size_t len);
 
-/* The fragment's flags that follow from its place. */
+/* The flags FIRST and LAST that belong to the fragment's offset and length. */
 uint8_t tux_message_ends(const struct tux_message_hdr *h);
 
-/* The first tux_message_hdr_len() bytes of the body. */
+/* Writes the first tux_message_hdr_len() bytes of the body to @p. */
 void tux_message_encode(const struct tux_message_hdr *h, uint8_t *p);
 
 static inline enum tux_lane tux_message_lane(const struct tux_message_hdr *h)
@@ -55,7 +55,7 @@ static inline enum tux_lane tux_message_lane(const struct tux_message_hdr *h)
 	return h->flags & TUX_MESSAGE_BULK ? TUX_LANE_BULK : TUX_LANE_SMALL;
 }
 
-/* What a message of @len bytes takes of its lane's space. */
+/* How much of its lane's space a message of @len bytes takes. */
 static inline uint32_t tux_lane_size(uint32_t len)
 {
 	if (!len)
@@ -63,7 +63,8 @@ static inline uint32_t tux_lane_size(uint32_t len)
 	return (len + TUX_MESSAGE_ALIGN - 1) & ~(TUX_MESSAGE_ALIGN - 1u);
 }
 
-/* Where it begins if all below @pos is taken. */
+/* Where a message of @len bytes begins in a lane of size @cap, if the message
+ * before it ends at @pos. */
 static inline uint64_t tux_lane_place(uint64_t pos, uint32_t len, uint32_t cap)
 {
 	uint64_t in = pos & (cap - 1);
@@ -71,20 +72,21 @@ static inline uint64_t tux_lane_place(uint64_t pos, uint32_t len, uint32_t cap)
 	return in + tux_lane_size(len) > cap ? pos + (cap - in) : pos;
 }
 
-/* Is there a lane of @cap bytes in which it always finds room in the end?  Half
- * of the lane may be skipped at its end. */
+/* May a message of @len bytes go into a lane of @cap bytes?  Up to half of the
+ * lane, it finds room at every position once the lane is empty: what is skipped
+ * at the end of the lane is less than the message. */
 static inline bool tux_lane_takes(uint32_t cap, uint64_t len)
 {
 	return len <= cap / 2;
 }
 
 struct tux_room {		/* of one lane */
-	uint32_t cap;
-	uint32_t ids;		/* ids below it may be sent */
-	uint32_t limit;		/* positions below it may be filled */
+	uint32_t cap;		/* size of its space, in bytes */
+	uint32_t ids;		/* messages with lower ids may be sent */
+	uint32_t limit;		/* messages may fill positions below */
 };
 
-/* A ROOM body of @len bytes.  0, or -EBADMSG. */
+/* Reads a ROOM body of @len bytes.  Returns 0, or -EBADMSG. */
 int tux_room_decode(struct tux_room r[TUX_LANES], const uint8_t *p, size_t len);
 void tux_room_encode(const struct tux_room r[TUX_LANES], uint8_t *p);
 

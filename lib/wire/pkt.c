@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt - reading packets and records; pkt_write.c writes them
+ * pkt - reads packets and records; pkt_write.c writes them
  */
 #include "wire/pkt.h"
 
@@ -10,7 +10,7 @@
 #include "base/crc32c.h"
 #include "wire/pkt_sum.h"
 
-/* What every version keeps: enough to name the packet, and to check it. */
+/* The part of the header that is the same in every version. */
 static int decode_fixed(struct tux_pkt *h, const uint8_t *p, size_t len)
 {
 	if (len < TUX_PKT_FIXED || tux_get16(p) != TUX_WIRE_MAGIC)
@@ -33,7 +33,8 @@ int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len)
 	err = decode_fixed(h, p, len);
 	if (err)
 		return err;
-	/* Whose key seals a numbered packet, only its receiver knows. */
+	/* A packet without OPEN is sealed; its connection, and so the key, is
+	 * not known here.  The CRC of any other packet is plain. */
 	if (h->seal && (h->flags & TUX_PKT_OPEN ||
 			h->version != TUX_WIRE_VERSION))
 		return -EBADMSG;
@@ -72,7 +73,8 @@ static int read_stream(struct tux_record *rec)
 	rec->off = tux_get64(rec->body);
 	rec->data = rec->body + TUX_STREAM_HDR;
 	rec->data_len = (uint16_t)(rec->len - TUX_STREAM_HDR);
-	/* The end, and FIN behind it, are numbers too; all ones is none. */
+	/* The end of the bytes and of FIN behind them must be offsets, too, and
+	 * UINT64_MAX is none. */
 	return rec->off < UINT64_MAX - 1 - rec->data_len ? 0 : -EBADMSG;
 }
 
@@ -175,7 +177,8 @@ void tux_sack_get(const struct tux_record *rec, unsigned i, uint32_t *start,
 	*end = tux_get32(p + 4);
 }
 
-/* The two addresses, which must be of the family that the record names. */
+/* Reads the tuple; its addresses must be of the family that the record
+ * tells. */
 static int decode_tuple(struct tux_tuple *t, const uint8_t *b)
 {
 	memcpy(t->active.ip, b + TUX_HELLO_AADDR, sizeof(t->active.ip));
@@ -208,7 +211,9 @@ int tux_hello_decode(struct tux_hello *h, const struct tux_record *rec)
 	return decode_tuple(&h->tuple, b);
 }
 
-static uint64_t stream(const struct tux_key *k, uint8_t label, uint64_t nonce)
+/* The mask with that label; wire.h lists the labels. */
+static uint64_t hello_mask(const struct tux_key *k, uint8_t label,
+			   uint64_t nonce)
 {
 	uint8_t in[9];
 
@@ -219,9 +224,9 @@ static uint64_t stream(const struct tux_key *k, uint8_t label, uint64_t nonce)
 
 void tux_hello_mask(struct tux_hello *h, const struct tux_key *k)
 {
-	uint64_t both = stream(k, 3, h->nonce);
+	uint64_t both = hello_mask(k, 3, h->nonce);
 
-	h->token ^= stream(k, 2, h->nonce);
+	h->token ^= hello_mask(k, 2, h->nonce);
 	h->id ^= (uint32_t)(both >> 32);
 	h->seq ^= (uint32_t)both;
 }

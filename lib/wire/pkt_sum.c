@@ -9,8 +9,9 @@
 
 #include "base/crc32c.h"
 
-/* The first @len bytes at @p, a multiple of 8, with a CRC of zero.  In whole
- * words, for what is stored in parts is slow to load at once. */
+/* Copies the first @len bytes at @p, a multiple of 8, with the CRC field zero.
+ * The word with the CRC is stored whole: a word that was stored in parts would
+ * miss store forwarding when it is loaded. */
 static inline void copy_head(uint64_t *head, const uint8_t *p, size_t len)
 {
 	uint32_t id;
@@ -39,8 +40,8 @@ uint32_t tux_pkt_seal(const uint8_t *p, const struct tux_key *k)
 
 uint64_t tux_pkt_mac(const uint8_t *p, size_t len, const struct tux_key *k)
 {
-	/* Only the part with the two fields is copied: header and HELLO, up to
-	 * the multiple of eight that sip wants. */
+	/* Copy only the part that contains the two fields, header and HELLO,
+	 * rounded up to the multiple of eight that tux_sip_add() takes. */
 	uint8_t head[(TUX_PKT_MAC + 8 + 7) / 8 * 8];
 	size_t n = len < sizeof(head) ? len : sizeof(head);
 	struct tux_sip_state s;

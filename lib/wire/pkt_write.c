@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt_write - writing packets and records; pkt.c reads them
+ * pkt_write - writes packets and records; pkt.c reads them
  */
 #include "wire/pkt.h"
 
@@ -31,7 +31,8 @@ uint8_t *tux_writer_add(struct tux_writer *w, uint8_t type, uint8_t flags,
 	uint8_t *rec = w->p + w->len;
 	size_t left = w->cap - w->len;
 
-	/* Not tux_writer_room(): an empty body fits where 0 bytes are left. */
+	/* Not tux_writer_room(), which cannot tell room for an empty body from
+	 * no room at all. */
 	if (left < TUX_REC_HDR || left - TUX_REC_HDR < len)
 		return NULL;
 	rec[0] = type;
@@ -101,10 +102,10 @@ size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,
 	if (k && h->flags & TUX_PKT_OPEN) {
 		assert(w->len >= TUX_PKT_MAC + 8 &&
 		       w->p[TUX_PKT_HDR] == TUX_REC_HELLO &&
-		       "only a packet that begins with HELLO has a MAC");
+		       "a packet with OPEN begins with HELLO");
 		tux_put64(w->p + TUX_PKT_MAC, tux_pkt_mac(w->p, w->len, k));
 	}
-	crc = tux_crc32c(0, w->p, w->len);	/* its field is still zero */
+	crc = tux_crc32c(0, w->p, w->len);	/* the CRC field is zero here */
 	if (k && !(h->flags & TUX_PKT_OPEN))
 		crc ^= tux_pkt_seal(w->p, k);
 	tux_put32(w->p + TUX_PKT_CRC, crc);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * reason - why a connection is not on the Tux path
+ */
 #include "wire/reason.h"
 
 const char *tux_reason_word(unsigned reason)

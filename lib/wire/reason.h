@@ -1,71 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * reason - why a connection is where it is
+ * reason - why a connection is not on the Tux path
  *
- * Every connection that is not on the Tux path can say why.  The numbers are
- * shown to people, counted, and sent in RESET; they keep their meaning.  Add at
- * the end.
+ * A reason is a number, a word and a sentence.  Users see the words and the
+ * sentences, programs count the numbers, and RESET carries them: a number never
+ * changes its meaning.  Add new reasons at the end.
  */
 #ifndef TUX_WIRE_REASON_H
 #define TUX_WIRE_REASON_H
 
+/* name, number, word, sentence */
 #define TUX_REASONS(X) \
-	X(NONE, 0, "none", "on the Tux path, or still deciding") \
+	X(NONE, 0, "none", "on the Tux path, or not decided yet") \
 	X(PEER_SILENT, 1, "peer-silent", \
-	  "the peer does not answer: no Tux there, or the UDP path is blocked") \
-	X(LOOPBACK, 2, "loopback", "a loopback connection; -i lo asks for them") \
+	  "the peer does not answer over UDP: it has no Tux, or the UDP path " \
+	  "is blocked") \
+	X(LOOPBACK, 2, "loopback", \
+	  "the connection runs over loopback; -i lo takes such connections") \
 	X(PORT_TAKEN, 3, "port-taken", \
-	  "another socket holds the UDP port of this listener") \
-	X(VERSION, 4, "version", "the peer speaks another protocol version") \
+	  "another socket holds the UDP port with the number of this " \
+	  "listener's TCP port") \
+	X(VERSION, 4, "version", \
+	  "the peer speaks another version of the protocol") \
 	X(NOT_OWNER, 5, "not-owner", \
-	  "the connection came through fork from the process that owns it") \
+	  "the process inherited the connection by fork; it belongs to the " \
+	  "parent") \
 	X(STALLED, 6, "path-stalled", \
-	  "the Tux path went quiet; back on TCP, and will try again") \
+	  "the Tux path stopped working; back on TCP, and will try again") \
 	X(PINNED, 7, "pinned", \
 	  "the program uses the socket in a way that needs plain TCP") \
-	X(NO_FD, 8, "no-fd", "no file descriptor is left for the copy of our own (ulimit -n)") \
-	X(NO_MEMORY, 9, "no-memory", "no memory for the connection's rings") \
-	X(NOT_STARTED, 10, "not-started", "the network stack could not start") \
+	X(NO_FD, 8, "no-fd", \
+	  "no file descriptor is left for the stack's duplicate of the " \
+	  "socket; raise ulimit -n") \
+	X(NO_MEMORY, 9, "no-memory", \
+	  "there is no memory for the connection's rings") \
+	X(NOT_STARTED, 10, "not-started", \
+	  "the network stack could not start") \
 	X(OTHER_INTERFACE, 11, "other-interface", \
-	  "the connection runs over another interface than the one asked for") \
-	X(PEER_RAW, 12, "peer-raw", "the peer asked for plain TCP") \
-	X(PROTOCOL, 13, "protocol", "the peer broke the protocol") \
-	X(CLOSED, 14, "closed", "ended before it could move") \
+	  "the connection runs over another interface than the stack uses") \
+	X(PEER_RAW, 12, "peer-raw", "the peer asked for plain TCP, for good") \
+	X(PROTOCOL, 13, "protocol", \
+	  "the peer broke the rules of the protocol") \
+	X(CLOSED, 14, "closed", "the connection ended before it could move") \
 	X(DATA_AFTER_CLOSE, 15, "data-after-close", \
 	  "data arrived for a connection that its program had closed") \
-	X(ABORTED, 16, "aborted", "the program closed it with a reset") \
+	X(ABORTED, 16, "aborted", \
+	  "the program closed the connection with a reset") \
 	X(NO_PRIVILEGE, 17, "no-privilege", \
 	  "AF_XDP needs root, or CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF") \
 	X(NO_INTERFACE, 18, "no-interface", \
-	  "no interface has that name, or leads to the peer") \
+	  "no interface has the given name, or none leads to the peer") \
 	X(FOREIGN_XDP, 19, "foreign-xdp", \
-	  "the interface has somebody else's XDP program") \
+	  "another program has its XDP program on the interface; it is not " \
+	  "replaced") \
 	X(INTERFACE_BUSY, 20, "interface-busy", \
-	  "another process has the interface: one owns it") \
+	  "another process uses the interface over AF_XDP; one process owns " \
+	  "an interface") \
 	X(NO_XDP, 21, "no-xdp", \
-	  "the interface's driver takes no XDP program, or has too few queues") \
+	  "the interface's driver takes no XDP program, or has too few " \
+	  "queues") \
 	X(LINK_DOWN, 22, "link-down", "the interface is down") \
 	X(MTU, 23, "mtu", \
-	  "the driver takes no XDP program at this MTU, or it is below 576") \
+	  "the driver takes no XDP program at this MTU, or the MTU is below " \
+	  "576") \
 	X(NO_MEMLOCK, 24, "no-memlock", \
-	  "the frames may not be locked in memory (RLIMIT_MEMLOCK)") \
+	  "the memory for packets cannot be locked; raise RLIMIT_MEMLOCK " \
+	  "(ulimit -l)") \
 	X(DETACHED, 25, "detached", \
-	  "the XDP program was taken off the interface") \
+	  "the XDP program was removed from the interface; the stack will " \
+	  "try again") \
 	X(NO_NEIGHBOUR, 26, "no-neighbour", \
-	  "the next hop does not answer: its address is not known") \
+	  "the next hop does not answer, so its link-layer address is not " \
+	  "known") \
 	X(NOT_BUILT, 27, "not-built", "this build has no AF_XDP") \
 	X(NO_DRIVER, 28, "no-driver", \
 	  "the interface's driver cannot redirect packets by XDP") \
 	X(ZERO_COPY, 29, "zero-copy", \
-	  "zero copy does not work there; the interface is taken without") \
+	  "zero copy did not work; the interface is being taken again, with " \
+	  "copying") \
 	X(NOT_ANNOUNCED, 30, "not-announced", \
-	  "TCP's handshake brought no word of Tux: none there, or it was cut out") \
+	  "TCP's handshake brought no Tux option: the peer has no Tux, or " \
+	  "something on the way removed the option") \
 	X(TRANSLATED, 31, "translated", \
-	  "addresses are translated between the two ends") \
+	  "something on the way translates the connection's addresses, so " \
+	  "packets over UDP would not arrive") \
 	X(SYN_COOKIE, 32, "syn-cookie", \
-	  "too many connections at once: TCP kept no word of the peer's Tux") \
+	  "the listener answered with a SYN cookie, because too many " \
+	  "connections came at once, and did not keep the peer's Tux option") \
 	X(NO_ANNOUNCE, 33, "no-announce", \
-	  "no cgroup-v2 is mounted, or it takes no program: peers cannot be told")
+	  "the Tux option cannot be put into TCP's handshake: no cgroup-v2 " \
+	  "is mounted, or it takes no program")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,
@@ -74,8 +98,8 @@ enum tux_reason {
 	TUX_REASON_N
 };
 
-/* The word (one token) and the sentence for @reason; never NULL.  tux.h offers
- * them to everybody, hence their visibility. */
+/* The word (one token) and the sentence of @reason; never NULL.  tux.h declares
+ * both as well, so they are exported. */
 __attribute__((visibility("default")))
 const char *tux_reason_word(unsigned reason);
 __attribute__((visibility("default")))

@@ -40,7 +40,7 @@ static void tuple_same__tells_the_ends_apart(void **state)
 static void is_v4__means_mapped(void **state)
 {
 	const struct tux_addr any = { { 0 }, 0 };
-	/* ::10.0.0.1, the old "compatible" form, is IPv6. */
+	/* ::10.0.0.1, the deprecated "IPv4-compatible" form, is IPv6. */
 	const struct tux_addr compatible = { { [12] = 10, [15] = 1 }, 0 };
 
 	(void)state;

@@ -12,7 +12,8 @@ static const struct tux_eth_macs macs = {
 	.to = { 2, 0, 0, 0, 0, 2 }, .from = { 2, 0, 0, 0, 0, 1 },
 };
 
-/* 10.9.0.1:40000 to 10.9.0.2:6379, "Tx"; sums by hand, as in the next */
+/* 10.9.0.1:40000 to 10.9.0.2:6379, "Tx"; checksums computed by hand, here and
+ * in golden_v6 */
 static const char golden_v4[] =
 	"020000000002 020000000001 0800"
 	"4500 001e 0000 4000 4011 26bb 0a090001 0a090002"
@@ -41,7 +42,7 @@ static struct tux_addr v6(uint8_t last, uint16_t port)
 	return a;
 }
 
-/* The sum over @len bytes (RFC 1071), two at a time. */
+/* The Internet checksum of @len bytes (RFC 1071), two at a time. */
 static uint16_t plain_sum(const uint8_t *p, size_t len, uint32_t s)
 {
 	for (; len > 1; p += 2, len -= 2)
@@ -111,7 +112,7 @@ static void build__sums_are_right_for_any_length(void **state)
 	}
 }
 
-/* Nothing but two bits differs, and the sum of IPv4 that covers them. */
+/* Only the two bits of the ECN field differ, and the checksum of IPv4. */
 static void build__writes_ecn(void **state)
 {
 	uint8_t buf[TUX_ETH_ROOM + 2], want[128];
@@ -148,7 +149,7 @@ static void parse__gives_back_what_was_built(void **state)
 	for (i = 0; i < 2; i++) {
 		head = tux_eth_build(p, 90, &macs, &from[i], &to[i],
 				     TUX_ECN_ECT0);
-		/* Ten bytes behind it are padding. */
+		/* Ten bytes of padding follow. */
 		assert_int_equal(tux_eth_parse(&v, p - head, head + 100), 0);
 		assert_true(tux_addr_same(&v.from, &from[i]));
 		assert_true(tux_addr_same(&v.to, &to[i]));
@@ -158,7 +159,8 @@ static void parse__gives_back_what_was_built(void **state)
 	}
 }
 
-/* DSCP beside it, and in IPv6 the version and the flow label, are not ECN. */
+/* DSCP, and in IPv6 the version and the flow label, stand beside the ECN field
+ * and are not part of it. */
 static void parse__reads_ecn(void **state)
 {
 	struct tux_eth_view v;
@@ -195,7 +197,7 @@ static void parse__refuses_what_is_cut_short(void **state)
 	}
 }
 
-/* Byte @at of the frame, put to @value, makes it none of ours. */
+/* With byte @at set to @value, the frame is not read. */
 static void refuses(const char *golden, size_t at, uint8_t value)
 {
 	struct tux_eth_view v;
@@ -209,15 +211,15 @@ static void refuses(const char *golden, size_t at, uint8_t value)
 static void parse__leaves_the_rest_to_the_kernel(void **state)
 {
 	(void)state;
-	refuses(golden_v4, 12, 0x81);		/* a tag, or another type */
+	refuses(golden_v4, 12, 0x81);		/* a VLAN tag */
 	refuses(golden_v4, 14, 0x46);		/* options */
 	refuses(golden_v4, 14, 0x65);		/* not version 4 */
-	refuses(golden_v4, 20, 0x60);		/* more fragments */
-	refuses(golden_v4, 21, 0x01);		/* not the first */
+	refuses(golden_v4, 20, 0x60);		/* the first fragment */
+	refuses(golden_v4, 21, 0x01);		/* not the first fragment */
 	refuses(golden_v4, 23, 6);		/* TCP */
-	refuses(golden_v4, 17, 19);		/* shorter than its header */
-	refuses(golden_v4, 39, 7);		/* UDP's shorter than its own */
-	refuses(golden_v4, 39, 11);		/* ... or longer than IP's */
+	refuses(golden_v4, 17, 19);		/* IP: too short */
+	refuses(golden_v4, 39, 7);		/* UDP: too short */
+	refuses(golden_v4, 39, 11);		/* UDP: too long */
 	refuses(golden_v6, 14, 0x40);
 	refuses(golden_v6, 20, 0);		/* hop-by-hop options */
 	refuses(golden_v6, 20, 44);		/* a fragment */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * golden - packets as bytes, for the tests of both halves of the codec
+ * golden - packets as bytes, for the tests of pkt.c and pkt_write.c
  *
- * They were made by another program from the text of tux-wire(7), so they also
- * say when the format changes by accident.
+ * Another program made them from the text of tux-wire(7), so they also show
+ * when the format changes by accident.
  */
 #ifndef TUX_UNIT_GOLDEN_H
 #define TUX_UNIT_GOLDEN_H
@@ -11,24 +11,23 @@
 #include "../test.h"
 #include "wire/pkt.h"
 
-/* The key of masks, MACs and seals: bytes that count from 0. */
+/* The key of masks, MACs and seals: the bytes 0, 1, 2, ... */
 static const struct tux_key golden_key = { 0x0706050403020100,
 					   0x0f0e0d0c0b0a0908 };
 
-/* An acknowledgment: SACK of 9..9 and 6..7; 7 came with ECT(0) or CE, 255 with
- * CE, modulo 256. */
+/* An acknowledgment: SACK of 9 and of 6 to 7; ect is 7, ce is 255. */
 static const char golden_ack[] =
 	"54780100003c0000112233445cac7063000000070000000500000000000003e8"
 	"00010000000307ff03000010000000090000000a0000000600000008";
 
-/* STREAM with FIN, PREPARE, PREPARED, RESET, PING, and a type not known. */
+/* STREAM with FIN, PREPARE, PREPARED, RESET, PING, and an unknown type. */
 static const char golden_all[] =
 	"5478010100640002deadbeef59b36b74fffffffe010203040102030405060708"
 	"7fffffffffff00000109000d112233445566778868656c6c6f0500000c000000"
 	"0300000000000000990600000400000004070000040000000d08000000c80700"
 	"0378797a";
 
-/* The CRC of the packet before, sealed. */
+/* The CRC of golden_all, sealed. */
 enum { GOLDEN_SEALED = 0x31eb2e68 };
 
 static const char golden_hello4[] =
@@ -46,7 +45,7 @@ static const char golden_hello6[] =
 	"0000000020010db800000000000000000000000120010db80000000000000000"
 	"00000002b15df3e2bd7e91eb08000000";
 
-/* What the two hellos say. */
+/* What the two HELLOs tell. */
 static const struct tux_hello golden_hello4_is = {
 	.flags = TUX_HELLO_WANT | TUX_HELLO_ACTIVE, .version = 1,
 	.port = 40000, .id = 0xcafe0001, .seq = 0x80000000,

@@ -17,7 +17,7 @@ static const struct tux_tuple v6 = {
 	{ { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 }, 50000 },
 };
 
-/* By another program, from the text of tux-wire(7). */
+/* Computed by another program from the text of tux-wire(7). */
 static void make__golden(void **state)
 {
 	static const struct tux_said a = { 0x0123456789abcdef, 0xdeadbeef };
@@ -50,7 +50,7 @@ static void make__every_part_counts(void **state)
 		for (j = 0; j < i; j++)
 			assert_true(k[i].k0 != k[j].k0 && k[i].k1 != k[j].k1);
 	}
-	/* Who is who counts, too. */
+	/* The key depends on which end is active. */
 	tux_key_make(&k[1], &two, &one);
 	assert_true(k[0].k0 != k[1].k0 && k[0].k1 != k[1].k1);
 }

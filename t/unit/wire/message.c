@@ -8,8 +8,8 @@
 
 #include "../test.h"
 
-/* Fragments of messages, whole, first and neither, an empty message and one
- * that is cancelled; and ROOM. */
+/* Fragments: a whole message, a first one, one from the middle; an empty
+ * message; a cancelled one; and ROOM. */
 static const char golden_messages[] =
 	"5478010100ad00000102030446b7467e00000009000000030000000000000064"
 	"00001000000000000206000d00000007000001c068656c6c6f02090017000000"
@@ -18,7 +18,7 @@ static const char golden_messages[] =
 	"0900000240000000020000000c000000000a0000180010000000000100001000"
 	"000100000000000020ffffffc0";
 
-/* What golden_messages says, but for its last record, ROOM. */
+/* The content of golden_messages without its last record, ROOM. */
 static const struct tux_message_hdr is[] = {
 	{ 0x06, 7, 0x1c0, 0, 5, 0, 5 },
 	{ 0x09, 2, 0x800000, 0xfffffffe, 70000, 1400, 3 },
@@ -109,15 +109,15 @@ static int decode(const struct tux_message_hdr *h)
 static void decode__malformed(void **state)
 {
 	static const struct tux_message_hdr bad[] = {
-		{ 0x26, 0, 0, 0, 5, 0, 5 },	/* a flag not known */
-		{ 0x06, 0, 1, 0, 5, 0, 5 },	/* not aligned */
-		{ 0x02, 0, 0, 0, 5, 0, 5 },	/* ends that do not fit */
+		{ 0x26, 0, 0, 0, 5, 0, 5 },	/* an unknown flag */
+		{ 0x06, 0, 1, 0, 5, 0, 5 },	/* pos is not aligned */
+		{ 0x02, 0, 0, 0, 5, 0, 5 },	/* LAST is missing */
 		{ 0x04, 0, 0, 0, 5, 0, 5 },
 		{ 0x02, 0, 0, 0, 9, 1, 5 },
 		{ 0x04, 0, 0, 0, 5, 1, 5 },	/* beyond the end */
 		{ 0x04, 0, 0, 0, 5, 6, 0 },
 		{ 0x00, 0, 0, 0, 5, 0xffffffff, 5 },
-		{ 0x02, 0, 0, 0, 5, 0, 0 },	/* nothing */
+		{ 0x02, 0, 0, 0, 5, 0, 0 },	/* no bytes */
 		{ 0x00, 0, 0, 0, 5, 3, 0 },
 		{ 0x04, 0, 0, 0, 5, 5, 0 },
 		{ 0x02, 0, 0, 0, TUX_MESSAGE_MAX + 1, 0, 5 },
@@ -133,12 +133,12 @@ static void decode__malformed(void **state)
 	(void)state;
 	for (i = 0; i < N_OF(bad); i++)
 		assert_int_equal(decode(&bad[i]), -EBADMSG);
-	/* Too short for its header, which its flags say. */
+	/* Too short for the header that its flags ask for. */
 	for (flags = 0; flags <= TUX_MESSAGE_FLAGS; flags++)
 		for (i = 0; i < tux_message_hdr_len(flags); i++)
 			assert_int_equal(tux_message_decode(&h, flags, p, i),
 					 -EBADMSG);
-	/* Flags of a frame have 64 bits. */
+	/* In a frame, flags have 64 bits. */
 	assert_int_equal(tux_message_decode(&h, 6 | UINT64_C(1) << 40, p,
 					    sizeof(p)), -EBADMSG);
 	assert_int_equal(tux_message_decode(&h, 6, p, sizeof(p)), 0);
@@ -202,8 +202,8 @@ static void lane__one_piece(void **state)
 		    UINT64_C(1) << 33);
 }
 
-/* Whatever the lane has carried before, once it is empty any message that
- * it takes finds room. */
+/* Once the lane is empty, a message of any length that it takes finds room,
+ * wherever the message before it ended. */
 static void lane__takes_for_ever(void **state)
 {
 	uint32_t cap = TUX_LANE_MIN, len;

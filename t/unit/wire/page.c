@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The examples of tux-wire(7): what the library reads in the bytes is what the
- * page says beside them, and what it writes for the same is those bytes.
+ * The examples of tux-wire(7).  The library reads from the bytes of an example
+ * what the page says beside them, and writes the same bytes.
  *
- * With the argument --print, what the page has to show instead, for whoever
- * changes the format.
+ * With the argument --print, it prints the examples for the page: use that when
+ * the format changes.
  */
 #include "page.h"
 
@@ -55,7 +55,7 @@ static struct tux_key key_of_connection(void)
 	return k;
 }
 
-/* The key for the purpose with that label. */
+/* The key with that label. */
 static struct tux_key key_for(uint8_t label)
 {
 	const struct tux_key key = key_of_connection();
@@ -278,12 +278,12 @@ static void say_frame(struct page_text *t, const uint8_t *p)
 		say_end(t, body);
 }
 
-/* ---- the page shows them ---- */
+/* ---- comparing with the page ---- */
 
 typedef void say_fn(struct page_text *t, const uint8_t *p, size_t n);
 
-/* The library makes @n bytes @p of what the example with @title says; @say reads
- * bytes. */
+/* The example with @title has the @n bytes at @p, which the library has
+ * written, and the text that @say makes of them. */
 static void shown(const char *title, const uint8_t *p, size_t n, say_fn *say)
 {
 	struct page_text page, text;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page - the examples of tux-wire(7), and text in the same form
+ * page - reads the examples of tux-wire(7), and makes text in the same form
  *
- * An example stands in a display under a title.  A line has bytes in hex, in
- * groups, and behind column PAGE_TEXT what they say.
+ * An example is a display under a title.  Each of its lines has groups of bytes
+ * in hex, and their meaning from column PAGE_TEXT on.
  */
 #ifndef TUX_UNIT_PAGE_H
 #define TUX_UNIT_PAGE_H
@@ -17,7 +17,7 @@ enum { PAGE_TEXT = 36, PAGE_MAX = 4096 };
 struct page_text {
 	char s[PAGE_MAX];
 	size_t len;
-	const uint8_t *at;	/* the bytes that come next */
+	const uint8_t *at;	/* the bytes to show next */
 };
 
 static inline void page_text_init(struct page_text *t, const uint8_t *bytes)
@@ -40,22 +40,22 @@ static inline void page_put(struct page_text *t, const char *fmt, ...)
 	t->len += (size_t)n;
 }
 
-/* The next @n bytes. */
+/* Appends the next @n bytes in hex. */
 static inline void page_group(struct page_text *t, unsigned long n)
 {
 	while (n--)
 		page_put(t, "%02x", *t->at++);
 }
 
-/* Up to where the words begin, from the beginning of the line at @from. */
+/* Pads the line that begins at @from up to column PAGE_TEXT. */
 static inline void page_pad(struct page_text *t, size_t from)
 {
 	assert_true(t->len - from < PAGE_TEXT);
 	page_put(t, "%*s", (int)(PAGE_TEXT - (t->len - from)), "");
 }
 
-/* The next bytes, in groups as long as the numbers in @groups say; what they
- * mean follows by page_put(). */
+/* Begins a line with the next bytes, in groups of the lengths in @groups.  The
+ * caller appends their meaning by page_put(). */
 static inline void page_hex(struct page_text *t, const char *groups)
 {
 	size_t from = t->len;
@@ -70,7 +70,7 @@ static inline void page_hex(struct page_text *t, const char *groups)
 	page_pad(t, from);
 }
 
-/* A line of the next @n bytes, if that is not 0. */
+/* Appends a line of the next @n bytes, unless @n is 0. */
 static inline void page_data(struct page_text *t, unsigned n)
 {
 	size_t from = t->len;
@@ -82,7 +82,7 @@ static inline void page_data(struct page_text *t, unsigned n)
 	page_put(t, "%u bytes\n", n);
 }
 
-/* The page, which the caller frees. */
+/* The text of the page, which the caller frees. */
 static inline char *page_read(void)
 {
 	const char *src = getenv("TUX_SRC");
@@ -98,7 +98,7 @@ static inline char *page_read(void)
 	return s;
 }
 
-/* The display under @title into @t. */
+/* Puts the display under @title into @t. */
 static inline void page_example(struct page_text *t, const char *title)
 {
 	char *page = page_read(), head[80], *s, *end = NULL;
@@ -119,7 +119,7 @@ static inline void page_example(struct page_text *t, const char *title)
 		fail_msg("no example '%s'", title);
 }
 
-/* The bytes in it into @out; how many. */
+/* Puts the bytes of the example into @out.  Returns how many. */
 static inline size_t page_bytes(const struct page_text *t, uint8_t *out)
 {
 	const char *line = t->s;

@@ -7,7 +7,7 @@
 #include "golden.h"
 #include "wire/pkt_sum.h"
 
-/* Makes the CRC of @p right again after a change. */
+/* Corrects the CRC of @p after a change. */
 static void mend(uint8_t *p, size_t len)
 {
 	tux_put32(p + TUX_PKT_CRC, tux_pkt_crc(p, len));
@@ -79,7 +79,8 @@ static void decode__every_cut_is_seen(void **state)
 
 	(void)state;
 	for (i = 0; i < len; i++) {
-		/* In memory of just that size, for the sanitizer. */
+		/* In a block of that size, so that a sanitizer sees reads
+		 * beyond. */
 		cut = malloc(i + 1);
 		memcpy(cut + 1, p, i);
 		assert_int_equal(tux_pkt_decode(&h, cut + 1, i), -EBADMSG);
@@ -96,7 +97,7 @@ static void decode__every_flipped_bit_is_seen(void **state)
 	(void)state;
 	for (i = 0; i < 8 * len; i++) {
 		p[i / 8] ^= (uint8_t)(1u << i % 8);
-		/* Without OPEN it is another kind of packet. */
+		/* Without OPEN it is a sealed packet. */
 		assert_true(tux_pkt_decode(&h, p, len) ||
 			    !tux_pkt_sealed(&h, p, &golden_key));
 		p[i / 8] ^= (uint8_t)(1u << i % 8);
@@ -153,7 +154,7 @@ static void decode__another_version_names_itself(void **state)
 	assert_int_equal(h.flags, 0x40);
 	assert_int_equal(h.len, 40);
 	assert_int_equal(h.id, 77);
-	/* Its header may be shorter than ours, but not damaged. */
+	/* Another version may have a shorter header; the CRC must be right. */
 	p[5] = TUX_PKT_FIXED;
 	assert_int_equal(tux_pkt_decode(&h, p, len), -EBADMSG);
 	mend(p, TUX_PKT_FIXED);
@@ -299,7 +300,7 @@ static void next__every_type(void **state)
 	assert_int_equal(tux_reader_next(&r, &rec), 0);
 }
 
-/* What does a packet whose records are @hex give first? */
+/* What tux_reader_next() returns for the first of the records @hex. */
 static int first_of(const char *hex, struct tux_record *rec)
 {
 	static uint8_t p[400];
@@ -320,7 +321,7 @@ static void next__malformed(void **state)
 		"c8000004 010203",
 		"08000001 00",			/* PING with a body */
 		"01010007 00000000000000",	/* STREAM without its offset */
-		"01010008 ffffffffffffffff",	/* offsets that wrap */
+		"01010008 ffffffffffffffff",	/* its end wraps */
 		"01010008 fffffffffffffffe",
 		"0101000a fffffffffffffffc 0000",
 		"0300000c 000000010000000200000003",	/* SACK, 1 1/2 */
@@ -367,7 +368,7 @@ static void next__sack_of_too_many(void **state)
 	assert_int_equal(first_of(hex, &rec), 1);
 }
 
-/* Whatever the bytes are, a walk stays in the packet and ends. */
+/* Whatever the bytes are, the reader stays in the packet and ends. */
 static void next__random_bytes(void **state)
 {
 	uint64_t seed = 1;

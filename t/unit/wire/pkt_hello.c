@@ -60,7 +60,7 @@ static void mask__hides_three_fields(void **state)
 	twin.seq = h.seq;
 	twin.token = h.token;
 	hello_same(&h, &twin);
-	/* Another key does not show them, nor does another nonce. */
+	/* Another key or another nonce does not unmask them. */
 	tux_hello_mask(&twin, &other);
 	assert_true(twin.id != is->id && twin.token != is->token);
 	twin = h;
@@ -73,7 +73,7 @@ static void mask__hides_three_fields(void **state)
 
 static void hello__malformed(void **state)
 {
-	/* zeros that are not, the wrong family, an unknown one */
+	/* bytes that must be zero, a wrong family, an unknown family */
 	static const uint8_t at[] = {
 		TUX_HELLO_ZERO, TUX_HELLO_ZERO2, TUX_HELLO_ZERO2 + 5,
 		TUX_HELLO_AADDR + 10, TUX_HELLO_PADDR + 10, TUX_HELLO_FAMILY,
@@ -125,7 +125,7 @@ static void mac__covers_all_but_the_sums(void **state)
 	}
 }
 
-/* By the words of tux-wire(7), for packets of many lengths. */
+/* The MAC as tux-wire(7) defines it, for packets of many lengths. */
 static void mac__is_sip_with_both_sums_zero(void **state)
 {
 	static const size_t shortest = TUX_PKT_MAC + 8;
@@ -157,7 +157,8 @@ static void mac__needs_a_whole_hello(void **state)
 	size_t len = test_hex(p, golden_hello4);
 
 	(void)state;
-	/* Right as it is, for whatever the first record claims to be. */
+	/* The MAC is right, but the first record is not a HELLO, or has the
+	 * wrong length. */
 	h.len = (uint16_t)len;
 	p[TUX_PKT_HDR] = TUX_REC_PING;
 	tux_put64(p + TUX_PKT_MAC, tux_pkt_mac(p, len, &golden_key));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a packet's sums cover, and what they leave out.
+ * What the CRC, the seal and the MAC of a packet cover, and what they do not.
  */
 #include "wire/pkt_sum.h"
 
@@ -39,7 +39,7 @@ static void crc__as_if_its_field_were_zero(void **state)
 	assert_int_equal(tux_pkt_crc(p, 16), tux_crc32c(0, p, 16));
 }
 
-/* The header, and no more. */
+/* The seal covers the header and nothing else. */
 static void seal__of_the_header(void **state)
 {
 	uint8_t p[LONG], q[LONG];
@@ -59,7 +59,7 @@ static void seal__of_the_header(void **state)
 	}
 }
 
-/* The whole packet but for the CRC and the field itself. */
+/* The MAC covers the whole packet except the CRC and itself. */
 static void mac__of_the_whole_packet(void **state)
 {
 	uint8_t p[LONG], q[LONG];
@@ -81,7 +81,7 @@ static void mac__of_the_whole_packet(void **state)
 	memset(p + TUX_PKT_CRC, 0, 4);
 	memset(p + TUX_PKT_MAC, 0, 8);
 	assert_true(mac == tux_sip(&key, p, LONG));
-	/* Shorter than the part that is copied, and just as long. */
+	/* Shorter than the part that is copied, and as long as that. */
 	assert_true(tux_pkt_mac(p, TUX_PKT_MAC + 8, &key) ==
 		    tux_sip(&key, p, TUX_PKT_MAC + 8));
 	assert_true(tux_pkt_mac(p, 144, &key) == tux_sip(&key, p, 144));

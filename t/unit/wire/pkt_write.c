@@ -80,7 +80,7 @@ static void hello__both_families(void **state)
 	uint8_t p[200];
 
 	(void)state;
-	/* What lay there before does not shine through the zeros. */
+	/* Bytes that must be zero are zero whatever the buffer had. */
 	memset(p, 0xee, sizeof(p));
 	tux_hello_mask(&hello4, &golden_key);
 	tux_hello_mask(&hello6, &golden_key);
@@ -143,7 +143,7 @@ static void init__caps_at_the_longest_packet(void **state)
 	assert_int_equal(got.len, TUX_PKT_MAX);
 }
 
-/* Packets from random numbers come back as they went. */
+/* Packets of random content are read as they were written. */
 static void end__decodes_to_the_same(void **state)
 {
 	uint64_t seed = 1;
@@ -172,7 +172,7 @@ static void end__decodes_to_the_same(void **state)
 		while (n < N_OF(type)) {
 			uint32_t body = test_below(&seed, 300);
 
-			/* Only types without a form of their own. */
+			/* Only types whose bodies are not checked. */
 			type[n] = (uint8_t)(100 + test_below(&seed, 100));
 			if (!tux_writer_add(&w, type[n], 0, body))
 				break;
