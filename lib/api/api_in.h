@@ -2,17 +2,21 @@
 /*
  * api_in - what the files behind tux.h share; nobody else's
  *
- * Cut by noun:
+ * Cut by noun; a file calls those below it:
  *   open.c        a stack, its options, its end, and fork
- *   serve.c       the network thread: turns, slices, sleep
- *   embed.c       the same within somebody else's loop
+ *   serve.c       the network thread: turns and sleep
+ *   embed.c       the same within the application's own loop
+ *   turn.c        one turn: the loop, news, epoll, a slice
  *   service.c     callbacks
  *   listen.c      listeners, and what they accept
- *   connect.c     connections that this side begins
+ *   connect.c     how connections begin
+ *   deliver.c     a run of a connection's task
+ *   closing.c     how a connection ends
+ *   tell.c        calls its callbacks
+ *   ask.c         requests and errors that end it, noted for its task
+ *   connection.c  the table of connections, their news, references
  *   host.c        addresses and sockets
- *   connection.c  their table, their news, references
- *   deliver.c     what a connection's callbacks are told
- *   closing.c     how it ends
+ *   say.c         what the library tells in words
  *   stream.c      its bytes
  *   mail.c        its messages
  *   routine.c     code of the application's own on the network thread
@@ -84,9 +88,6 @@ struct tux_listener {
 	bool reachable;			/* the stack listens for it, too */
 	uint8_t why;			/* enum tux_reason, if not */
 };
-
-/* Why it gets no more listeners and connections: -EOWNERDEAD, -ESHUTDOWN; 0. */
-int tux_api_closed(const struct tux_service *s);
 
 /* ---- a connection ---- */
 
@@ -227,125 +228,15 @@ struct tux {
 	uint64_t connections_now, connections, listener_n, refused;
 };
 
-/* ---- open.c ---- */
+/* ---- questions ---- */
 
-/* Says "tux: @what: ", and what @err, negated, means. */
-void tux_api_say(struct tux *t, const char *what, int err);
-
-/* Connections stay on TCP for @why: said once, if it is the stack's fault. */
-void tux_api_say_reason(struct tux *t, enum tux_reason why);
-
-/* ---- serve.c ---- */
-
-/* Begins to drive, and ends it: 0, -EBUSY, -EOWNERDEAD. */
-int tux_api_begin(struct tux *t);
-void tux_api_end(struct tux *t);
-
-/* Network, news, epoll, one slice: how many things were found. */
-unsigned tux_api_turn(struct tux *t);
-
-/* After a turn that found something, or not: look again without sleeping? */
-bool tux_api_goes_on(struct tux *t, bool busy);
-
-/* When the next turn is due, if nothing comes. */
-tux_time tux_api_deadline(struct tux *t);
-
-/* The network thread is about to sleep: may it?  To be undone by
- * tux_api_rouse() in either case, with what tux_nap() said or would have. */
-bool tux_api_doze(struct tux *t);
-void tux_api_rouse(struct tux *t, int got);
-
-/* Turns and sleeps until *@stop, or @until. */
-void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until);
-
-/* Something waits for the network thread: index 0 rings.  Any thread, and
- * signal handlers. */
-void tux_api_ring(struct tux *t);
-
-/* ---- embed.c ---- */
-
-int tux_api_embed(struct tux *t);
-void tux_api_unembed(struct tux *t);
-
-/* Nobody drives: tux_fd() is readable until somebody does.  And: somebody does
- * again. */
-void tux_api_beckon(struct tux *t);
-void tux_api_awake(struct tux *t);
-
-/* ---- service.c ---- */
-
-/* One of its connections is no more. */
-void tux_api_left(struct tux_service *s);
-
-/* At the end of the stack. */
-void tux_api_service_end(struct tux_service *s);
-
-/* ---- host.c ---- */
-
-/* The numeric address @host, NULL or "*" for any, and @port into *@a and *@family
- * (AF_INET; AF_INET6, also for any).  -EINVAL. */
-int tux_api_host(const char *host, uint16_t port, struct tux_addr *a,
-		 int *family);
-
-/* A nonblocking TCP socket.  -errno. */
-int tux_api_socket(int family);
-
-/* Where socket @fd is bound to, and its peer.  -errno. */
-int tux_api_local(int fd, struct tux_addr *a);
-int tux_api_peer(int fd, struct tux_addr *a);
-
-/* Is @local an address of the interface, if there is one to keep to?  Over xdp,
- * the link sees to that, and to "lo" the claim. */
-bool tux_api_covers(struct tux *t, const struct tux_addr *local);
-
-/* ---- listen.c ---- */
-
-void tux_api_accept(struct tux_listener *l);
-
-/* Listeners that ran out of descriptors try again, if it is time. */
-void tux_api_unpause(struct tux *t);
-
-void tux_api_unlisten(struct tux_service *s);
-
-/* In a forked child: closes the descriptors, and nothing else. */
-void tux_api_unlisten_forked(struct tux_service *s);
-
-/* ---- connect.c ---- */
-
-/* epoll has news of a socket that connects. */
-void tux_api_connecting(struct tux_connection *c);
-
-/* A TCP socket, nonblocking, is connected: claims it, watches it, and raises
- * OPEN. */
-void tux_api_established(struct tux_connection *c);
-
-/* ---- connection.c ---- */
-
-int tux_api_table_init(struct tux *t);
-void tux_api_table_fini(struct tux *t);
-
-/* A fresh connection of @s; NULL: there are too many. */
-struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
-
-/* It has come to nothing, and nobody has heard of it. */
-void tux_api_forget(struct tux_connection *c);
-
-/* Has the task look.  Any thread. */
-void tux_api_raise(struct tux_connection *c, uint32_t news);
-
-/* The same on the network thread, without a bell. */
-void tux_api_raise_here(struct tux_connection *c, uint32_t news);
-
-/* The loop's word for it, on the thread that drives. */
-void tux_api_ready(void *user);
-void tux_api_decided(void *user, bool tux, enum tux_reason why);
-void tux_api_over(void *user);
-
-/* What rings for @c is for its task, or, when that is through, for us. */
-void tux_api_dispatch(struct tux_connection *c);
-
-/* Frees what has died, if no task holds it. */
-void tux_api_bury(struct tux *t);
+/* Why @s gets no more listeners and connections: -EOWNERDEAD, -ESHUTDOWN; 0. */
+static inline int tux_api_closed(const struct tux_service *s)
+{
+	if (s->t->forked)
+		return -EOWNERDEAD;
+	return s->freed || s->t->ends ? -ESHUTDOWN : 0;
+}
 
 static inline bool tux_api_usable(const struct tux_connection *c)
 {
@@ -376,52 +267,5 @@ static inline struct tux_latch *tux_api_tx(struct tux_connection *c)
 {
 	return c->end ? &c->dx->tx.latch : &c->plain[1];
 }
-
-/* TCP as the duplex uses it. */
-struct tux_tcp tux_api_tcp(struct tux_connection *c);
-
-/* ---- deliver.c ---- */
-
-void tux_api_run(struct tux_task *task);
-
-/* Tells what has settled; without a callback, counts what failed. */
-void tux_api_settle(struct tux_connection *c);
-
-/* Only counts.  Any thread. */
-void tux_api_reap(struct tux_connection *c);
-
-/* The connection ends with @why: tells that of what has not settled, too. */
-void tux_api_give_up(struct tux_connection *c, int why);
-
-/* ---- closing.c ---- */
-
-/* As tux_disconnect(), for tux_close(). */
-void tux_api_shutdown(struct tux_connection *c);
-
-/* @err broke it: the first one counts. */
-void tux_api_broke(struct tux_connection *c, int err);
-
-/* In its task: goes on ending it, if that was asked for or it broke. */
-void tux_api_ending(struct tux_connection *c);
-
-/* Those that have waited for long enough. */
-void tux_api_expire(struct tux *t);
-
-/* ---- stream.c ---- */
-
-/* TCP says readable, and the switch may be there: would a read give
- * something? */
-bool tux_api_advance(struct tux_connection *c);
-
-/* Reads away what nobody wants any more. */
-void tux_api_discard(struct tux_connection *c);
-
-/* ---- routine.c ---- */
-
-/* Queues what other threads have asked for. */
-void tux_api_start(struct tux *t);
-
-/* At the end: frees what has not come to its end. */
-void tux_api_start_none(struct tux *t);
 
 #endif

@@ -3,10 +3,13 @@
  * How a connection ends: somebody asks for it, or it breaks.  Either way its
  * task tells what has come, closes, and tells gone; the loop sees to the rest.
  */
-#include "api/api_in.h"
+#include "api/closing.h"
 
 #include <errno.h>
 
+#include "api/connection.h"
+#include "api/stream.h"
+#include "api/tell.h"
 #include "stack/post.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
@@ -16,44 +19,6 @@ enum {
 	SETTLE_MS = 5000,	/* for messages, as tux.h says */
 	SHUTDOWN_MS = 800,	/* by tux_close(), which takes a second */
 };
-
-/* ---- asking for it ---- */
-
-static void ask(struct tux_connection *c, uint32_t what)
-{
-	uint8_t stage;
-
-	tux_sched_enter();
-	stage = atomic_load(&c->stage);
-	if (stage != TUX_STAGE_FREE && stage != TUX_STAGE_GONE) {
-		atomic_fetch_or(&c->asked, what);
-		tux_api_raise(c, TUX_NEWS_END);
-	}
-	tux_sched_leave();
-}
-
-void tux_disconnect(struct tux_connection *c)
-{
-	ask(c, TUX_ASK_DISCONNECT);
-}
-
-void tux_abort(struct tux_connection *c)
-{
-	ask(c, TUX_ASK_ABORT);
-}
-
-void tux_api_shutdown(struct tux_connection *c)
-{
-	ask(c, TUX_ASK_SHUTDOWN);
-}
-
-void tux_api_broke(struct tux_connection *c, int err)
-{
-	uint32_t none = 0;
-
-	if (atomic_compare_exchange_strong(&c->err, &none, (uint32_t)err))
-		tux_api_raise(c, TUX_NEWS_END);
-}
 
 /* ---- the end of it ---- */
 
@@ -88,18 +53,6 @@ static void close_tcp(struct tux_connection *c, bool abort)
 	c->fd = -1;
 }
 
-static void tell_gone(struct tux_connection *c, int err)
-{
-	struct tux_service *s = c->s;
-
-	if (!s->on_gone.fn)
-		return;
-	c->t->callbacks++;
-	tux_sched_leave();
-	s->on_gone.fn(c, err, s->on_gone.arg);
-	tux_sched_enter();
-}
-
 static void finish(struct tux_connection *c, bool abort, int err)
 {
 	struct tux *t = c->t;
@@ -108,7 +61,7 @@ static void finish(struct tux_connection *c, bool abort, int err)
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
 	close_tcp(c, abort);
 	tux_api_give_up(c, err);
-	tell_gone(c, err);
+	tux_api_tell_gone(c, err);
 	if (atomic_exchange(&c->tux, 0))
 		atomic_fetch_sub(&t->on_tux_now, 1);
 	t->connections_now--;

@@ -2,12 +2,45 @@
 /*
  * How connections begin: the stack claims them at once, or says why not.
  */
-#include "api/api_in.h"
+#include "api/connect.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "api/connection.h"
+#include "api/deliver.h"
+#include "api/host.h"
+#include "api/say.h"
 #include "sys/name.h"
 #include "sys/sys.h"
+
+/* ---- a fresh one ---- */
+
+struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
+{
+	struct tux *t = s->t;
+	struct tux_connection *c = tux_api_take(t);
+
+	if (!c)
+		return NULL;
+	memset(c, 0, sizeof(*c));
+	tux_strand_init(&c->strand);
+	tux_task_init(&c->task, s->serial ? &s->strand : &c->strand,
+		      tux_api_run);
+	c->s = s;
+	c->t = t;
+	c->index = (uint32_t)(c - t->at);
+	c->fd = fd;
+	c->active = active;
+	tux_list_init(&c->closing);
+	tux_list_init(&c->dead);
+	atomic_store(&c->refs, 1);
+	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
+	s->connection_n++;
+	t->connections_now++;
+	t->connections++;
+	return c;
+}
 
 /* ---- claiming ---- */
 

@@ -3,13 +3,14 @@
  * Connections are entries of a table that is never unmapped before the stack
  * ends: what rings for one that is gone finds stale bytes there, but no hole.
  */
-#include "api/api_in.h"
+#include "api/connection.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include <arpa/inet.h>
 
+#include "api/say.h"
 #include "stack/post.h"
 #include "sys/area.h"
 #include "sys/sys.h"
@@ -29,7 +30,7 @@ void tux_api_table_fini(struct tux *t)
 	tux_area_unmap(t->at, TUX_CONNECTIONS_MAX * sizeof(*t->at));
 }
 
-static struct tux_connection *take_free(struct tux *t)
+struct tux_connection *tux_api_take(struct tux *t)
 {
 	struct tux_connection *c = t->free;
 
@@ -40,30 +41,15 @@ static struct tux_connection *take_free(struct tux *t)
 	return c;
 }
 
-struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
+/* Kept for the next: on the network thread, free() might wait for a callback that
+ * was preempted there. */
+static void leave_service(struct tux_service *s)
 {
-	struct tux *t = s->t;
-	struct tux_connection *c = take_free(t);
-
-	if (!c)
-		return NULL;
-	memset(c, 0, sizeof(*c));
-	tux_strand_init(&c->strand);
-	tux_task_init(&c->task, s->serial ? &s->strand : &c->strand,
-		      tux_api_run);
-	c->s = s;
-	c->t = t;
-	c->index = (uint32_t)(c - t->at);
-	c->fd = fd;
-	c->active = active;
-	tux_list_init(&c->closing);
-	tux_list_init(&c->dead);
-	atomic_store(&c->refs, 1);
-	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
-	s->connection_n++;
-	t->connections_now++;
-	t->connections++;
-	return c;
+	s->connection_n--;
+	if (!s->freed || s->connection_n)
+		return;
+	tux_list_remove(&s->node);
+	tux_list_push(&s->t->spare, &s->node);
 }
 
 static void recycle(struct tux_connection *c)
@@ -77,7 +63,7 @@ static void recycle(struct tux_connection *c)
 	atomic_store(&c->stage, TUX_STAGE_FREE);
 	c->next_free = t->free;
 	t->free = c;
-	tux_api_left(c->s);
+	leave_service(c->s);
 }
 
 void tux_api_forget(struct tux_connection *c)
@@ -141,6 +127,12 @@ void tux_api_raise_here(struct tux_connection *c, uint32_t news)
 	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
 	      TUX_NEWS_QUEUED))
 		tux_api_dispatch(c);
+}
+
+void tux_api_ring(struct tux *t)
+{
+	if (!atomic_exchange(&t->rung, 1))
+		tux_waiter_ring(&t->w, 0);
 }
 
 /* Most of what the loop tells is that something of ours has arrived there. */

@@ -4,130 +4,20 @@
  * open, messages, what has settled, the stream, room; closing.c has the last
  * word.  The guard is held but for the callbacks themselves.
  */
-#include "api/api_in.h"
+#include "api/deliver.h"
 
 #include <errno.h>
 
+#include "api/ask.h"
+#include "api/closing.h"
+#include "api/connection.h"
+#include "api/stream.h"
+#include "api/tell.h"
 #include "stack/post.h"
 #include "sys/sys.h"
 
-/* Calls @on of the service, if it is there, with these arguments. */
-#define TELL(c, on, ...)						\
-	do {								\
-		struct tux_service *s_ = (c)->s;			\
-									\
-		(c)->t->callbacks++;					\
-		tux_sched_leave();					\
-		s_->on.fn((c), ##__VA_ARGS__, s_->on.arg);		\
-		tux_sched_enter();					\
-	} while (0)
-
 /* News that a run which does not get to the stream leaves for the next. */
 enum { LATER = TUX_NEWS_READY | TUX_NEWS_IN | TUX_NEWS_OUT | TUX_NEWS_AGAIN };
-
-/* ---- messages ---- */
-
-static void give_back(struct tux_connection *c, const struct tux_msg *in,
-		      const struct tux_message *m, unsigned n)
-{
-	unsigned i, held = 0;
-
-	for (i = 0; i < n; i++)
-		held += (m[i].flags & TUX_HELD) != 0;
-	if (!held) {
-		tux_post_release(c->end, in, n);
-		return;
-	}
-	for (i = 0; i < n; i++)
-		if (!(m[i].flags & TUX_HELD))
-			tux_post_release(c->end, &in[i], 1);
-}
-
-static void tell_group(struct tux_connection *c, struct tux_msg *in,
-		       struct tux_message *m, unsigned cap)
-{
-	unsigned i, n = tux_post_take(c->end, in, cap);
-
-	if (!n)
-		return;
-	for (i = 0; i < n; i++)
-		m[i] = (struct tux_message){
-			.p = in[i].p, .len = in[i].len, .flags = in[i].flags,
-			.c = c, .ref = in[i].ref,
-		};
-	c->t->messages += n;
-	if (c->s->on_message.fn && !atomic_load(&c->asked))
-		TELL(c, on_message, m, n);
-	give_back(c, in, m, n);
-}
-
-/* Most groups are short, and so is their place on the stack. */
-static void tell_few(struct tux_connection *c)
-{
-	struct tux_msg in[TUX_GROUP];
-	struct tux_message m[TUX_GROUP];
-
-	tell_group(c, in, m, c->s->group);
-}
-
-static void __attribute__((noinline)) tell_many(struct tux_connection *c)
-{
-	struct tux_msg in[TUX_GROUP_MAX];
-	struct tux_message m[TUX_GROUP_MAX];
-
-	tell_group(c, in, m, c->s->group);
-}
-
-/* One group at a time, so that others have their turn. */
-static void messages(struct tux_connection *c)
-{
-	if (!tux_post_any(c->end))
-		return;
-	if (c->s->group <= TUX_GROUP)
-		tell_few(c);
-	else
-		tell_many(c);
-}
-
-void tux_api_reap(struct tux_connection *c)
-{
-	uint64_t ref;
-	int err;
-
-	while (tux_post_settled(c->end, &ref, &err))
-		if (err)
-			atomic_fetch_add(&c->failed, 1);
-}
-
-void tux_api_give_up(struct tux_connection *c, int why)
-{
-	uint64_t ref[TUX_MSG_N];
-	int err[TUX_MSG_N];
-	unsigned i, n;
-
-	if (!c->mail)
-		return;
-	n = tux_post_rest(c->end, why ? why : ECONNABORTED, ref, err);
-	for (i = 0; i < n; i++) {
-		if (err[i])
-			atomic_fetch_add(&c->failed, 1);
-		if (c->s->on_settled.fn)
-			TELL(c, on_settled, ref[i], err[i]);
-	}
-}
-
-void tux_api_settle(struct tux_connection *c)
-{
-	uint64_t ref;
-	int err;
-
-	while (tux_post_settled(c->end, &ref, &err)) {
-		if (err)
-			atomic_fetch_add(&c->failed, 1);
-		if (c->s->on_settled.fn)
-			TELL(c, on_settled, ref, err);
-	}
-}
 
 /* ---- the stream ---- */
 
@@ -203,7 +93,7 @@ static void stream(struct tux_connection *c, uint32_t news)
 		return;
 	}
 	c->err_told = err;
-	TELL(c, on_stream);
+	TUX_TELL(c, on_stream);
 }
 
 /* ---- room ---- */
@@ -229,7 +119,7 @@ static void room(struct tux_connection *c, uint32_t news)
 	if (!wants || !c->s->on_room.fn || !has_room(c, wants, news))
 		return;
 	atomic_store(&c->wants, 0);
-	TELL(c, on_room);
+	TUX_TELL(c, on_room);
 }
 
 /* ---- errors ---- */
@@ -271,11 +161,11 @@ static void deliver(struct tux_connection *c, uint32_t news)
 {
 	look_at_error(c, news);
 	if (news & TUX_NEWS_OPEN && c->s->on_open.fn && !ended(c))
-		TELL(c, on_open);
+		TUX_TELL(c, on_open);
 	if (c->mail && !ended(c)) {
 		bool more;
 
-		messages(c);
+		tux_api_tell_messages(c);
 		tux_api_settle(c);
 		more = tux_post_any(c->end);
 		if (more && must_wait(c)) {

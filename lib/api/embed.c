@@ -9,11 +9,12 @@
  * pays to look again (stack/spin.h), we stay awake: the descriptor is readable
  * until that is over, and turns in between do without the kernel.
  */
-#include "api/api_in.h"
+#include "api/embed.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>
 
+#include "api/turn.h"
 #include "stack/drive.h"
 #include "sys/clock.h"
 #include "sys/fd.h"

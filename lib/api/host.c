@@ -2,7 +2,7 @@
 /*
  * Addresses as text, and TCP sockets.
  */
-#include "api/api_in.h"
+#include "api/host.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,11 +2,14 @@
 /*
  * Listeners: TCP's, and beside each the stack's, for openings.
  */
-#include "api/api_in.h"
+#include "api/listen.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "api/connect.h"
+#include "api/host.h"
+#include "api/say.h"
 #include "sys/clock.h"
 #include "sys/name.h"
 #include "sys/sys.h"

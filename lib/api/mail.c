@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "api/tell.h"
 #include "stack/post.h"
 
 /* ---- sending ---- */

@@ -6,10 +6,18 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/ask.h"
+#include "api/connection.h"
+#include "api/embed.h"
+#include "api/listen.h"
+#include "api/routine.h"
+#include "api/say.h"
+#include "api/serve.h"
+#include "api/service.h"
+#include "api/turn.h"
 #include "stack/drive.h"
 #include "stack/stack.h"
 #include "sys/clock.h"
@@ -21,76 +29,7 @@ enum {
 	SLICE_MIN_NS = 5000, SLICE_MAX_NS = 1000000,
 	MESSAGE_MAX_DEFAULT = 1 << 20, MESSAGE_MOST = 8 << 20,
 	CLOSE_S = 1,
-	LINE = 256,
 };
-
-/* ---- saying ---- */
-
-static void say_line(void *arg, const char *line)
-{
-	struct tux *t = arg;
-	char text[LINE];
-	int n;
-
-	if (t->o.say) {
-		t->o.say(line, t->o.say_arg);
-		return;
-	}
-	n = snprintf(text, sizeof(text), "tux: %s\n", line);
-	if (n > 0)
-		tux_sys_write(2, text, (size_t)n < sizeof(text) ? (size_t)n :
-							  sizeof(text) - 1);
-}
-
-static void said_by_sched(const char *line, void *arg)
-{
-	say_line(arg, line);
-}
-
-void tux_api_say(struct tux *t, const char *what, int err)
-{
-	const char *why = strerrordesc_np(-err);
-	char line[LINE];
-
-	snprintf(line, sizeof(line), "%s: %s", what, why ? why : "error");
-	say_line(t, line);
-}
-
-/* Reasons that lie in how the process was started, and not in a peer. */
-static bool is_ours(enum tux_reason why)
-{
-	switch (why) {
-	case TUX_REASON_NO_FD:
-	case TUX_REASON_NO_MEMORY:
-	case TUX_REASON_PORT_TAKEN:
-	case TUX_REASON_NOT_STARTED:
-	case TUX_REASON_NO_PRIVILEGE:
-	case TUX_REASON_NO_INTERFACE:
-	case TUX_REASON_FOREIGN_XDP:
-	case TUX_REASON_INTERFACE_BUSY:
-	case TUX_REASON_NO_XDP:
-	case TUX_REASON_MTU:
-	case TUX_REASON_NO_MEMLOCK:
-	case TUX_REASON_NOT_BUILT:
-	case TUX_REASON_NO_DRIVER:
-	case TUX_REASON_NO_ANNOUNCE:
-		return true;
-	default:
-		return false;
-	}
-}
-
-void tux_api_say_reason(struct tux *t, enum tux_reason why)
-{
-	uint64_t bit = UINT64_C(1) << (why % 64);
-	char line[LINE];
-
-	if (!is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
-		return;
-	snprintf(line, sizeof(line), "connections stay on TCP: %s: %s",
-		 tux_reason_word(why), tux_reason_sentence(why));
-	say_line(t, line);
-}
 
 /* ---- options ---- */
 
@@ -204,6 +143,11 @@ static void strike_off(struct tux *t)
 }
 
 /* ---- beginning ---- */
+
+static void said_by_sched(const char *line, void *arg)
+{
+	tux_api_say_line(arg, line);
+}
 
 static void wake(void *arg)
 {

@@ -3,13 +3,14 @@
  * Code of the application's own on the network thread, and what it may do in a
  * routine.
  */
-#include "api/api_in.h"
+#include "api/routine.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "api/connection.h"
 #include "sys/take.h"
 
 enum { SECOND = 1000000000 };

@@ -2,11 +2,13 @@
 /*
  * Services: callbacks, and what is the same for all their connections.
  */
-#include "api/api_in.h"
+#include "api/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/listen.h"
 
 static struct tux_service *take_spare(struct tux *t)
 {
@@ -50,17 +52,6 @@ static void release(struct tux_service *s)
 	free(s);
 }
 
-/* Kept for the next: on the network thread, free() might wait for a callback that
- * was preempted there. */
-void tux_api_left(struct tux_service *s)
-{
-	s->connection_n--;
-	if (!s->freed || s->connection_n)
-		return;
-	tux_list_remove(&s->node);
-	tux_list_push(&s->t->spare, &s->node);
-}
-
 static void end_all(struct tux_service *s)
 {
 	struct tux *t = s->t;
@@ -87,13 +78,6 @@ void tux_service_free(struct tux_service *s)
 	else
 		release(s);
 	tux_sched_leave();
-}
-
-int tux_api_closed(const struct tux_service *s)
-{
-	if (s->t->forked)
-		return -EOWNERDEAD;
-	return s->freed || s->t->ends ? -ESHUTDOWN : 0;
 }
 
 void tux_api_service_end(struct tux_service *s)

@@ -3,11 +3,13 @@
  * A connection's bytes.  Each direction goes through its duplex, or, without
  * one, straight to TCP; the caller cannot tell.
  */
-#include "api/api_in.h"
+#include "api/stream.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 
+#include "api/ask.h"
+#include "api/connection.h"
 #include "stack/post.h"
 #include "sys/sys.h"
 #include "sys/take.h"

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * connect - how connections begin
+ */
+#ifndef TUX_API_CONNECT_H
+#define TUX_API_CONNECT_H
+
+#include "api/api_in.h"
+
+/* A fresh connection of @s; NULL: there are too many. */
+struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
+
+/* epoll has news of a socket that connects. */
+void tux_api_connecting(struct tux_connection *c);
+
+/* A TCP socket, nonblocking, is connected: claims it, watches it, and raises
+ * OPEN. */
+void tux_api_established(struct tux_connection *c);
+
+#endif

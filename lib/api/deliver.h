@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * deliver - a run of a connection's task
+ */
+#ifndef TUX_API_DELIVER_H
+#define TUX_API_DELIVER_H
+
+#include "api/api_in.h"
+
+void tux_api_run(struct tux_task *task);
+
+#endif

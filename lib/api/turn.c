@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One turn of the network thread: the loop, on its own stack, news, epoll, and a
+ * slice of callbacks, in routines.
+ *
+ * Where callbacks are preempted, slices are short, and the thread keeps the
+ * loop.  Where they are not, it leaves the loop to the helper before each slice,
+ * so that a long callback holds up nobody's acknowledgments and timers.
+ */
+#include "api/turn.h"
+
+#include <errno.h>
+
+#include "api/closing.h"
+#include "api/connect.h"
+#include "api/connection.h"
+#include "api/listen.h"
+#include "api/routine.h"
+#include "stack/drive.h"
+#include "sys/clock.h"
+#include "sys/sys.h"
+
+enum {
+	RINGS = 1024,			/* in one turn */
+	EVENTS = 64,
+	LOOK_IDLE_US = 20,		/* between two looks at epoll: idle, */
+	LOOK_BUSY_US = 100,		/* and with work */
+};
+
+/* ---- who drives ---- */
+
+int tux_api_begin(struct tux *t)
+{
+	uint32_t none = 0;
+
+	if (t->forked)
+		return -EOWNERDEAD;
+	/* A turn is not to be preempted with the loop in its hands. */
+	if (tux_sched_inside())
+		return -EBUSY;
+	if (!atomic_compare_exchange_strong(&t->run_by, &none, 1))
+		return -EBUSY;
+	tux_sched_back(t->sched);
+	return 0;
+}
+
+static void get_off(struct tux *t)
+{
+	if (t->aboard)
+		tux_driver_leave(t->d, false);
+	t->aboard = false;
+}
+
+void tux_api_end(struct tux *t)
+{
+	tux_sched_settle(t->sched);
+	get_off(t);
+	atomic_store(&t->run_by, 0);
+}
+
+/* ---- a turn ---- */
+
+/* While the helper has the loop, there is nothing to be done with it. */
+static unsigned take_network(struct tux *t)
+{
+	unsigned n;
+
+	if (t->l && !t->aboard)
+		t->aboard = tux_driver_board(t->d);
+	if (!t->aboard) {
+		t->now = tux_clock_read();
+		return 0;
+	}
+	t->in_turn = true;
+	n = tux_loop_turn(t->l);
+	t->in_turn = false;
+	t->now = t->l->now;
+	return n;
+}
+
+static unsigned take_news(struct tux *t)
+{
+	unsigned n = 0;
+	uint32_t i;
+
+	while (n < RINGS && tux_bell_take(t->w.bell, &i)) {
+		if (i) {
+			tux_api_dispatch(&t->at[i]);
+		} else {
+			atomic_store(&t->rung, 0);
+			tux_api_start(t);
+		}
+		n++;
+	}
+	return n;
+}
+
+static uint32_t news_of(uint32_t events)
+{
+	uint32_t news = 0;
+
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
+		news |= TUX_NEWS_IN;
+	if (events & EPOLLOUT)
+		news |= TUX_NEWS_OUT;
+	if (events & EPOLLERR)
+		news |= TUX_NEWS_BREAK | TUX_NEWS_IN;
+	return news;
+}
+
+static void on_event(struct tux *t, const struct epoll_event *e)
+{
+	struct tux_connection *c;
+
+	if (e->data.u64 >= TUX_CONNECTIONS_MAX) {
+		tux_api_accept(e->data.ptr);
+		return;
+	}
+	c = &t->at[e->data.u64];
+	if (atomic_load(&c->stage) == TUX_STAGE_CONNECTING && c->active &&
+	    !atomic_load(&c->err))
+		tux_api_connecting(c);
+	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
+		tux_api_raise_here(c, news_of(e->events));
+}
+
+static bool must_look(const struct tux *t, bool busy)
+{
+	tux_time since = tux_time_since(t->looked_at, t->now);
+
+	return t->look || since >= (busy ? TUX_USEC(LOOK_BUSY_US) :
+				    TUX_USEC(LOOK_IDLE_US));
+}
+
+static unsigned take_events(struct tux *t)
+{
+	struct epoll_event e[EVENTS];
+	int i, n = tux_sys_epoll_look(t->epfd, e, EVENTS);
+
+	/* Where something came, more may. */
+	t->look = n > 0;
+	t->looked_at = t->now;
+	for (i = 0; i < n; i++)
+		on_event(t, &e[i]);
+	return n > 0 ? (unsigned)n : 0;
+}
+
+static void tend(struct tux *t)
+{
+	tux_api_expire(t);
+	tux_api_unpause(t);
+	if (!tux_list_empty(&t->dead))
+		tux_api_bury(t);
+}
+
+/* At once, not behind what has come meanwhile. */
+static unsigned send_answers(struct tux *t)
+{
+	tux_tick from;
+	unsigned n;
+
+	if (!t->l || tux_bell_quiet(t->l->bell))
+		return 0;
+	if (!t->aboard)
+		t->aboard = tux_driver_board(t->d);
+	if (!t->aboard)
+		return 0;
+	from = tux_tick_read();
+	t->in_turn = true;
+	n = tux_loop_flush(t->l);
+	t->in_turn = false;
+	t->network_spent += tux_tick_read() - from;
+	return n;
+}
+
+unsigned tux_api_turn(struct tux *t)
+{
+	tux_tick from = tux_tick_read();
+	unsigned n = take_network(t);
+
+	n += take_news(t);
+	if (must_look(t, n > 0))
+		n += take_events(t);
+	tend(t);
+	if (n)
+		t->network_spent += tux_tick_read() - from;
+	if (!tux_sched_preempts(t->sched))
+		get_off(t);
+	t->ready_n = tux_sched_run(t->sched);
+	n += send_answers(t);
+	t->turns++;
+	return n + t->ready_n;
+}
+
+tux_time tux_api_deadline(struct tux *t)
+{
+	tux_time at = tux_sched_deadline(t->sched);
+	struct tux_list *n;
+
+	if (t->aboard)
+		at = tux_time_min(at, tux_loop_deadline(t->l));
+	if (!tux_list_empty(&t->paused))
+		at = tux_time_min(at, t->paused_until);
+	TUX_LIST_EACH(n, &t->closing)
+		at = tux_time_min(at, TUX_CONTAINER(n, struct tux_connection,
+						    closing)->closing_at);
+	return t->ready_n ? t->now : at;
+}
+
+/* ---- sleep ---- */
+
+bool tux_api_doze(struct tux *t)
+{
+	struct tux_nap x = { .w = &t->w };
+	bool quiet = tux_nap_doze(&x);
+
+	if (t->aboard)
+		quiet &= tux_loop_doze(t->l);
+	return quiet && !t->ready_n;
+}
+
+void tux_api_rouse(struct tux *t, int got)
+{
+	struct tux_nap x = { .w = &t->w };
+
+	tux_nap_rouse(&x, got);
+	if (t->aboard)
+		tux_loop_rouse(t->l, got > 0 && got & TUX_NAP_LOOP);
+	if (got > 0 && got & TUX_NAP_FDS)
+		t->look = true;
+}
+
+bool tux_api_goes_on(struct tux *t, bool busy)
+{
+	if (!busy)
+		return tux_spin_more(&t->spin, t->now);
+	tux_spin_end(&t->spin, t->now);
+	tux_spin_begin(&t->spin, t->now);
+	return true;
+}

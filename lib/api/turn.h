@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * turn - one turn of the network thread, and what surrounds its sleep
+ */
+#ifndef TUX_API_TURN_H
+#define TUX_API_TURN_H
+
+#include "api/api_in.h"
+
+/* Begins to drive, and ends it: 0, -EBUSY, -EOWNERDEAD. */
+int tux_api_begin(struct tux *t);
+void tux_api_end(struct tux *t);
+
+/* Network, news, epoll, one slice: how many things were found. */
+unsigned tux_api_turn(struct tux *t);
+
+/* After a turn that found something, or not: look again without sleeping? */
+bool tux_api_goes_on(struct tux *t, bool busy);
+
+/* When the next turn is due, if nothing comes. */
+tux_time tux_api_deadline(struct tux *t);
+
+/* The network thread is about to sleep: may it?  To be undone by
+ * tux_api_rouse() in either case, with what tux_nap() said or would have. */
+bool tux_api_doze(struct tux *t);
+void tux_api_rouse(struct tux *t, int got);
+
+#endif
