@@ -84,6 +84,6 @@ bool pass_exec(void)
 		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) && !pass_plain(fd))
 			return false;
 	}
-	tux_stack_drain(preload_stack(), TUX_SEC(RAW_S));
+	tux_channel_drain(preload_stack(), TUX_SEC(RAW_S));
 	return true;
 }

@@ -78,7 +78,7 @@ void stack_end(tux_time for_ns)
 
 	if (!s)
 		return;
-	tux_stack_drain(s, for_ns);
+	tux_channel_drain(s, for_ns);
 	if (conf.verbose)
 		tux_stack_count(s);
 }

@@ -15,7 +15,8 @@
 #include <sys/timerfd.h>
 
 #include "api/turn.h"
-#include "stack/drive.h"
+#include "stack/driver.h"
+#include "stack/nap.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"

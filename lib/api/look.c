@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "stack/drive.h"
+#include "stack/driver.h"
 #include "stack/post.h"
 
 /* As much as the caller knows of. */

@@ -18,8 +18,9 @@
 #include "api/serve.h"
 #include "api/service.h"
 #include "api/turn.h"
-#include "stack/drive.h"
-#include "stack/stack.h"
+#include "stack/channel.h"
+#include "stack/drive_helper.h"
+#include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -287,7 +288,7 @@ static void wind_up(struct tux *t)
 	/* What is left of callbacks finds nothing of ours any more. */
 	tux_sched_back(t->sched);
 	if (t->stack)
-		tux_stack_drain(t->stack, tux_time_since(tux_clock_read(),
+		tux_channel_drain(t->stack, tux_time_since(tux_clock_read(),
 							 until));
 }
 

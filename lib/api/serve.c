@@ -7,7 +7,8 @@
 #include "api/connection.h"
 #include "api/embed.h"
 #include "api/turn.h"
-#include "stack/drive.h"
+#include "stack/driver.h"
+#include "stack/nap.h"
 #include "sys/clock.h"
 
 /* Whoever sleeps, drives: the helper rests. */

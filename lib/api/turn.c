@@ -16,7 +16,8 @@
 #include "api/connection.h"
 #include "api/listen.h"
 #include "api/routine.h"
-#include "stack/drive.h"
+#include "stack/driver.h"
+#include "stack/nap.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 

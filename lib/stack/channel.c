@@ -6,16 +6,17 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
-#include "stack/stack.h"
+#include "stack/drive.h"
+#include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 #include "sys/take.h"
-#include "sys/wake.h"
 
 enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
 	SHUT_TRIES = 10000,
+	LATCH_TRIES = 10000,
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
 	TCP_HEADER = 20, TCP_TIMESTAMPS = 12,
@@ -272,24 +273,6 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 
 /* ---- waiting ---------------------------------------------------------- */
 
-int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
-{
-	atomic_store(&w->sleepers, 0);
-	return tux_wake_init(&w->bell, &w->fd, cap);
-}
-
-void tux_waiter_fini(struct tux_waiter *w)
-{
-	tux_wake_fini(w->bell, w->fd);
-	w->bell = NULL;
-	w->fd = -1;
-}
-
-void tux_waiter_ring(struct tux_waiter *w, uint32_t i)
-{
-	tux_wake_ring(w->bell, w->fd, i);
-}
-
 int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     struct pollfd *fds, unsigned n, tux_time until,
 		     const sigset_t *mask)
@@ -307,4 +290,50 @@ void tux_channel_turn(struct tux_stack *s)
 {
 	if (s && !s->forked && !s->o.threads && s->driver[0].started)
 		tux_driver_turn(&s->driver[0]);
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
+static uint32_t left(const struct tux_stack *s)
+{
+	uint32_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < s->loop_n; i++)
+		n += atomic_load(&s->driver[i].loop->end_n);
+	return n;
+}
+
+/* Whoever dies with the latch, or was interrupted there to come here, is not
+ * waited for; then nobody gives an end back either. */
+static void close_end(struct tux_stack *s, struct tux_end *e)
+{
+	bool latched = tux_latch_try(&s->ends.latch);
+	unsigned i;
+
+	for (i = 0; !latched && i < LATCH_TRIES; i++) {
+		tux_sys_yield();
+		latched = tux_latch_try(&s->ends.latch);
+	}
+	if (atomic_load(&e->loop))
+		tux_end_close(e, false);
+	if (latched)
+		tux_latch_drop(&s->ends.latch);
+}
+
+void tux_channel_drain(struct tux_stack *s, tux_time for_ns)
+{
+	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+	uint32_t i, n = atomic_load(&s->ends.used);
+
+	if (s->forked)
+		return;
+	for (i = 0; i < n; i++)
+		if (atomic_load(&s->ends.at[i].loop))
+			close_end(s, &s->ends.at[i]);
+	while (left(s) && now < until) {
+		tux_channel_wait(s, NULL, NULL, 0,
+				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+		now = tux_clock_read();
+	}
 }

@@ -10,8 +10,6 @@
 
 enum {
 	FDS_US = 20,		/* between looks at descriptors while busy */
-	CROWDS = 4,		/* left others waiting so often: the helper's */
-	HANDOVER_SPINS = 2000,	/* for a turn of the helper to end */
 };
 
 /* A wait in which the caller drives. */
@@ -23,88 +21,6 @@ struct ride {
 	bool masked;		/* all signals are blocked; old has the mask */
 	sigset_t old;
 };
-
-void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
-{
-	memset(d, 0, sizeof(*d));
-	d->stack = s;
-	d->dedicated = dedicated;
-	d->doze_fd = -1;
-	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
-	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
-					    TUX_SPIN_IF_IT_PAYS);
-}
-
-bool tux_driver_take(struct tux_driver *d)
-{
-	return !atomic_load_explicit(&d->taken, memory_order_relaxed) &&
-	       !atomic_exchange(&d->taken, 1);
-}
-
-void tux_driver_drop(struct tux_driver *d)
-{
-	atomic_store(&d->taken, 0);
-}
-
-/* ---- leaving ---- */
-
-static void wake_helper(struct tux_driver *d)
-{
-	if (atomic_load(&d->dozing) && atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->doze_fd);
-}
-
-/* The helper's clock starts again: what it knew of deadlines is stale. */
-static void have_watched(struct tux_driver *d)
-{
-	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
-	    tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES))
-		wake_helper(d);
-}
-
-/* Others wait in vain now, unless the helper comes at once. */
-static void have_replaced(struct tux_driver *d)
-{
-	uint32_t to = atomic_fetch_add(&d->crowds, 1) + 1 >= CROWDS ?
-		      TUX_DRIVES : TUX_FILLS_IN;
-	uint32_t from = atomic_load(&d->helper);
-
-	atomic_store(&d->crowd_at, tux_clock_read());
-	if (from != TUX_DRIVES)
-		tux_helper_move(d, from, to);
-	wake_helper(d);
-}
-
-void tux_driver_leave(struct tux_driver *d, bool waits)
-{
-	atomic_fetch_add(&d->leaves, 1);
-	tux_driver_drop(d);
-	if (atomic_load(&d->waiters) > waits)
-		have_replaced(d);
-	else
-		have_watched(d);
-}
-
-/* ---- driving ---- */
-
-bool tux_driver_board(struct tux_driver *d)
-{
-	unsigned i;
-
-	for (i = 0; i < HANDOVER_SPINS; i++) {
-		uint32_t helper = atomic_load(&d->helper);
-
-		if (helper == TUX_DRIVES)
-			return false;
-		if (tux_driver_take(d))
-			return true;
-		/* While it fills in, it holds on for one turn only. */
-		if (helper != TUX_FILLS_IN)
-			return false;
-		tux_pause();
-	}
-	return false;
-}
 
 /* A signal that comes while we spin must end the sleep that follows, as it
  * would have ended epoll_wait(): it stays pending until then. */
@@ -237,20 +153,4 @@ int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until)
 		got = tux_drive_not(x, until);
 	atomic_fetch_sub(&d->waiters, 1);
 	return got;
-}
-
-void tux_driver_turn(struct tux_driver *d)
-{
-	if (atomic_load(&d->helper) == TUX_DRIVES || !tux_driver_take(d))
-		return;
-	tux_loop_turn(d->loop);
-	tux_driver_leave(d, false);
-}
-
-void tux_driver_notice(struct tux_driver *d)
-{
-	if (atomic_load(&d->taken))
-		return;
-	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
-		wake_helper(d);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stack/drive.h"
+#include "stack/drive_helper.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -27,15 +27,6 @@ static void rest(struct tux_driver *d, uint32_t state, tux_time in)
 
 	tux_sys_futex(&d->helper, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, state,
 		      tux_clock_until(&ts, in, 0));
-}
-
-bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to)
-{
-	if (atomic_load(&d->helper) != from ||
-	    !atomic_compare_exchange_strong(&d->helper, &from, to))
-		return false;
-	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
-	return true;
 }
 
 static bool stopping(struct tux_driver *d)

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 #include "loop/loop.h"
-#include "stack/channel.h"
+#include "stack/waiter.h"
 
 struct tux_nap {
 	struct tux_waiter *w;		/* NULL: no bell */

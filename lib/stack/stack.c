@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stack/stack.h"
+#include "stack/stack_in.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "link/udp.h"
 #include "link/xdp.h"
+#include "stack/drive_helper.h"
 #include "sys/area.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
@@ -16,7 +17,6 @@ enum {
 	/* A helper comes after two ticks of two milliseconds. */
 	ACK_INLINE_US = 5000,
 	ACK_DEDICATED_US = 1000,
-	LATCH_TRIES = 10000,
 };
 
 #ifdef TUX_XDP
@@ -186,50 +186,6 @@ struct tux_driver *tux_stack_choose(struct tux_stack *s)
 			best = d;
 	}
 	return best;
-}
-
-static uint32_t left(const struct tux_stack *s)
-{
-	uint32_t n = 0;
-	unsigned i;
-
-	for (i = 0; i < s->loop_n; i++)
-		n += atomic_load(&s->driver[i].loop->end_n);
-	return n;
-}
-
-/* Whoever dies with the latch, or was interrupted there to come here, is not
- * waited for; then nobody gives an end back either. */
-static void close_end(struct tux_stack *s, struct tux_end *e)
-{
-	bool latched = tux_latch_try(&s->ends.latch);
-	unsigned i;
-
-	for (i = 0; !latched && i < LATCH_TRIES; i++) {
-		tux_sys_yield();
-		latched = tux_latch_try(&s->ends.latch);
-	}
-	if (atomic_load(&e->loop))
-		tux_end_close(e, false);
-	if (latched)
-		tux_latch_drop(&s->ends.latch);
-}
-
-void tux_stack_drain(struct tux_stack *s, tux_time for_ns)
-{
-	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
-	uint32_t i, n = atomic_load(&s->ends.used);
-
-	if (s->forked)
-		return;
-	for (i = 0; i < n; i++)
-		if (atomic_load(&s->ends.at[i].loop))
-			close_end(s, &s->ends.at[i]);
-	while (left(s) && now < until) {
-		tux_channel_wait(s, NULL, NULL, 0,
-				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
-		now = tux_clock_read();
-	}
 }
 
 void tux_stack_count(struct tux_stack *s)

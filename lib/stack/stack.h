@@ -1,50 +1,67 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stack - the loops of a process, and what they share; private to lib/api
+ * stack - the loops of a process
  */
 #ifndef TUX_STACK_STACK_H
 #define TUX_STACK_STACK_H
 
-#include "link/announce.h"
-#include "loop/end.h"
-#include "stack/channel.h"
-#include "stack/drive.h"
-#include "sys/arena.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum {
-	TUX_LOOPS_MAX = 16,
-	TUX_LISTENERS_MAX = 256,
-	TUX_RING_LEN = 256 * 1024,	/* bytes under way, each direction */
-	TUX_SMALL_LEN = 256 * 1024,	/* ... of small messages */
+#include "link/link.h"
+#include "wire/addr.h"
+#include "wire/reason.h"
+
+struct tux_stack;
+
+enum tux_io { TUX_IO_XDP, TUX_IO_UDP };
+
+struct tux_cc_ops;
+
+struct tux_stack_opts {
+	const char *ifname;	/* only connections over it; NULL: any but lo */
+	enum tux_io io;
+	unsigned threads;	/* dedicated loops; 0: one loop, inline */
+	bool attach_start;	/* xdp: take the interface at once, and keep it */
+	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
+	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
+	uint32_t message_max;	/* the longest message that ends may send or
+				 * take; 0: they take none */
+
+	/* Told on a loop's thread; @user is the end's.  Short, and calls
+	 * nothing here but tux_waiter_*(). */
+	void (*ready)(void *user);		/* tux_duplex_poll() changed */
+	void (*decided)(void *user, bool tux, enum tux_reason why);
+	void (*gone)(void *user);		/* the loop is done with a closed end */
+	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 
-struct tux_place {			/* where we are reachable */
-	struct tux_addr local;
-	bool v4;
-	bool both;			/* any address, of IPv4 too */
-	uint64_t netns;
-	uint32_t refs;			/* 0: the entry is free */
-	unsigned source;		/* of the first loop's link */
-};
+/* Starts the stack: loops, sockets, threads (all signals blocked in them).
+ * -errno. */
+int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o);
 
-struct tux_stack {
-	struct tux_stack_opts o;
-	const struct tux_link_ops *link;
-	bool forked;			/* we are a child: nothing works */
-	unsigned loop_n;
-	struct tux_driver driver[TUX_LOOPS_MAX];
-	struct tux_ends ends;
-	struct tux_arena arena;		/* of duplexes */
-	struct tux_arena boxes;		/* of messages */
-	uint32_t bulk_len;		/* of them, for long ones; 0: there are
-					 * none */
-	struct tux_announce announce;	/* if the link wants it */
-	struct tux_latch place_latch;
-	struct tux_place place[TUX_LISTENERS_MAX];
-};
+/* Ends the stack: its threads, its sockets, its connections as they are, without
+ * a word to the peers.  Nobody uses it, its ends or waits in it. */
+void tux_stack_free(struct tux_stack *s);
 
-/* The driver of the loop that should have the next connection.  NULL: its
- * threads cannot be started. */
-struct tux_driver *tux_stack_choose(struct tux_stack *s);
+/* In a forked child: closes what the child inherited and frees nothing that the
+ * parent's threads may have held.  The stack is of no use afterwards. */
+void tux_stack_forked(struct tux_stack *s);
+
+/* At exit, after tux_channel_drain(): ends the threads, and the links say how
+ * they stand.  The stack is of no use afterwards. */
+void tux_stack_count(struct tux_stack *s);
+
+/* TCP socket @fd is about to connect or to listen, and its connections may move:
+ * says so to their peers, if the backend wants that. */
+void tux_stack_mark(struct tux_stack *s, int fd);
+
+/* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
+ * has it): be reachable for its connections' HELLOs.  0, or the reason why
+ * not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many
+ * tux_stack_unlisten() calls undo it. */
+int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
+		     bool v4, bool v6only);
+void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local);
 
 #endif

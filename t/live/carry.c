@@ -25,7 +25,8 @@
 #include <unistd.h>
 
 #include "side.h"
-#include "stack/stack.h"
+#include "stack/channel.h"
+#include "stack/stack_in.h"
 #include "sys/clock.h"
 
 enum {

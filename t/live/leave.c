@@ -91,7 +91,7 @@ static void leave_the_rest_to_drain(struct side *x)
 	static char rest[LEFT];
 
 	side_write(x, rest, sizeof(rest));
-	tux_stack_drain(x->stack, TUX_SEC(2));
+	tux_channel_drain(x->stack, TUX_SEC(2));
 }
 
 static void talk_for_ever(struct side *x)
@@ -274,7 +274,7 @@ static void drain__leaves_the_freed_alone(void **state)
 	r.client = side_stack(1);
 	t = rig_start(come_and_go, &k);
 	while (!atomic_load(&k.over))
-		tux_stack_drain(r.client, 0);
+		tux_channel_drain(r.client, 0);
 	rig_finish(t);
 	close(r.listener);
 	tux_stack_free(r.client);

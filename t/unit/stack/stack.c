@@ -3,7 +3,8 @@
  * The loops of a process: birth, places, and memory that runs out anywhere
  * between birth and end.
  */
-#include "stack/stack.h"
+#include "stack/channel.h"
+#include "stack/stack_in.h"
 
 #include <netinet/in.h>
 #include <unistd.h>
@@ -259,7 +260,7 @@ static void forked__is_of_no_use(void **state)
 	assert_int_equal(tux_stack_listen(s, -1, &any, true, false),
 			 -TUX_REASON_NOT_OWNER);
 	tux_stack_unlisten(s, &any);
-	tux_stack_drain(s, TUX_SEC(1));
+	tux_channel_drain(s, TUX_SEC(1));
 	s->forked = false;
 	tux_stack_free(s);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stack_in - the loops of a process, and what they share; for lib/stack, and for
+ * lib/api, whose network thread runs its loop itself
+ */
+#ifndef TUX_STACK_STACK_IN_H
+#define TUX_STACK_STACK_IN_H
+
+#include "link/announce.h"
+#include "loop/end.h"
+#include "stack/driver.h"
+#include "stack/stack.h"
+#include "sys/arena.h"
+
+enum {
+	TUX_LOOPS_MAX = 16,
+	TUX_LISTENERS_MAX = 256,
+	TUX_RING_LEN = 256 * 1024,	/* bytes under way, each direction */
+	TUX_SMALL_LEN = 256 * 1024,	/* ... of small messages */
+};
+
+struct tux_place {			/* where we are reachable */
+	struct tux_addr local;
+	bool v4;
+	bool both;			/* any address, of IPv4 too */
+	uint64_t netns;
+	uint32_t refs;			/* 0: the entry is free */
+	unsigned source;		/* of the first loop's link */
+};
+
+struct tux_stack {
+	struct tux_stack_opts o;
+	const struct tux_link_ops *link;
+	bool forked;			/* we are a child: nothing works */
+	unsigned loop_n;
+	struct tux_driver driver[TUX_LOOPS_MAX];
+	struct tux_ends ends;
+	struct tux_arena arena;		/* of duplexes */
+	struct tux_arena boxes;		/* of messages */
+	uint32_t bulk_len;		/* of them, for long ones; 0: there are
+					 * none */
+	struct tux_announce announce;	/* if the link wants it */
+	struct tux_latch place_latch;
+	struct tux_place place[TUX_LISTENERS_MAX];
+};
+
+/* The driver of the loop that should have the next connection.  NULL: its
+ * threads cannot be started. */
+struct tux_driver *tux_stack_choose(struct tux_stack *s);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * waiter - a bell, and the descriptor that wakes the threads that sleep on it
+ */
+#ifndef TUX_STACK_WAITER_H
+#define TUX_STACK_WAITER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/bell.h"
+
+struct tux_waiter {
+	struct tux_bell *bell;
+	int fd;			/* eventfd, readable after a wake-up */
+	_Atomic uint32_t sleepers;	/* threads in tux_channel_wait() */
+};
+
+/* A waiter for indices below @cap (a power of two).  -errno. */
+int tux_waiter_init(struct tux_waiter *w, uint32_t cap);
+void tux_waiter_fini(struct tux_waiter *w);
+
+/* News for index @i; the caller guards against ringing for one twice. */
+void tux_waiter_ring(struct tux_waiter *w, uint32_t i);
+
+#endif
