@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "link/announce.h"
-#include "link/way.h"
+#include "link/paths.h"
 #include "sys/area.h"
 #include "sys/clock.h"
 #include "wire/eth.h"
@@ -13,7 +13,7 @@ enum { BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM };
 
 struct xdp {
 	struct tux_link link;
-	struct tux_way way;
+	struct tux_paths paths;
 	uint32_t first;			/* queue to look at first */
 	uint32_t queue;			/* of `frame`: where the last one went */
 	uint16_t frame;			/* being built, or TUX_UMEM_NONE */
@@ -26,28 +26,28 @@ static struct xdp *xdp_of(struct tux_link *l)
 	return (struct xdp *)(void *)l;
 }
 
-/* Those beyond the room there, the way has put into the epoll instance. */
+/* The path manager has put those beyond TUX_LINK_FDS into the epoll instance. */
 static void sleep_on_queues(struct xdp *x)
 {
-	unsigned i, n = x->way.nic.n;
+	unsigned i, n = x->paths.nic.n;
 
 	if (n > TUX_LINK_FDS)
 		n = TUX_LINK_FDS;
 	for (i = 0; i < n; i++)
-		x->link.fd[i] = x->way.nic.xsk[i].fd;
+		x->link.fd[i] = x->paths.nic.xsk[i].fd;
 	x->link.fd_n = n;
 }
 
-/* What the loop reads of the link follows the way. */
+/* Copies to the link what the loop reads there. */
 static void follow(struct xdp *x)
 {
-	x->link.due_at = x->way.due_at;
-	x->link.news |= x->way.news;
-	x->way.news = false;
+	x->link.due_at = x->paths.due_at;
+	x->link.news |= x->paths.changed;
+	x->paths.changed = false;
 	x->link.fd_n = 0;
-	if (tux_way_on(&x->way))
+	if (tux_paths_on(&x->paths))
 		sleep_on_queues(x);
-	if (!tux_way_on(&x->way))
+	if (!tux_paths_on(&x->paths))
 		x->frame = TUX_UMEM_NONE;
 }
 
@@ -57,7 +57,7 @@ static void xdp_close(struct tux_link *l)
 {
 	struct xdp *x = xdp_of(l);
 
-	tux_way_fini(&x->way);
+	tux_paths_fini(&x->paths);
 	tux_area_unmap(x, sizeof(*x));
 }
 
@@ -74,7 +74,7 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	x->link.ops = &tux_xdp;
 	x->link.pkt_max = TUX_NIC_MTU - TUX_ETH_V4_HDRS;
 	x->frame = TUX_UMEM_NONE;
-	err = tux_way_init(&x->way, epfd, tag, o);
+	err = tux_paths_init(&x->paths, epfd, tag, o);
 	if (err) {
 		tux_area_unmap(x, sizeof(*x));
 		return err;
@@ -86,7 +86,7 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 
 static void xdp_forked(struct tux_link *l)
 {
-	tux_way_forked(&xdp_of(l)->way);
+	tux_paths_forked(&xdp_of(l)->paths);
 }
 
 /* ---- receiving ---- */
@@ -94,10 +94,10 @@ static void xdp_forked(struct tux_link *l)
 /* The connection's packets leave where they come from, if that can send. */
 static void learn(struct xdp *x, const struct tux_eth_view *v, uint32_t queue)
 {
-	struct tux_flow *f = tux_flows_find(&x->way.flows, &v->to, &v->from);
+	struct tux_flow *f = tux_flows_find(&x->paths.flows, &v->to, &v->from);
 
 	if (f && f->queue != queue)
-		f->queue = (uint16_t)(queue < x->way.nic.tx_n ? queue : 0);
+		f->queue = (uint16_t)(queue < x->paths.nic.tx_n ? queue : 0);
 }
 
 static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
@@ -105,7 +105,7 @@ static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
 	struct tux_xsk_frame f[TUX_XSK_BATCH];
 	unsigned i, got;
 
-	got = tux_xsk_rx(&x->way.nic.xsk[queue], f, TUX_LINK_BATCH - n);
+	got = tux_xsk_rx(&x->paths.nic.xsk[queue], f, TUX_LINK_BATCH - n);
 	for (i = 0; i < got; i++) {
 		struct tux_dgram *d = &x->dgram[n];
 		struct tux_eth_view v;
@@ -124,7 +124,7 @@ static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
 
 static unsigned receive_all(struct xdp *x)
 {
-	uint32_t i, queues = x->way.nic.n;
+	uint32_t i, queues = x->paths.nic.n;
 	unsigned n = 0;
 
 	for (i = 0; i < queues && n < TUX_LINK_BATCH; i++)
@@ -140,9 +140,9 @@ static unsigned xdp_rx(struct tux_link *l, unsigned source,
 	struct xdp *x = xdp_of(l);
 
 	*d = x->dgram;
-	if (source == TUX_WAY_PACKETS)
-		return tux_way_on(&x->way) ? receive_all(x) : 0;
-	tux_way_event(&x->way, source, tux_clock_read());
+	if (source == TUX_PATHS_PACKETS)
+		return tux_paths_on(&x->paths) ? receive_all(x) : 0;
+	tux_paths_event(&x->paths, source, tux_clock_read());
 	follow(x);
 	return 0;
 }
@@ -151,7 +151,7 @@ static unsigned xdp_rx(struct tux_link *l, unsigned source,
 
 static uint8_t *payload(struct xdp *x, uint32_t queue, uint16_t frame)
 {
-	return tux_umem_at(&x->way.nic.xsk[queue].umem, frame) + TUX_ETH_ROOM;
+	return tux_umem_at(&x->paths.nic.xsk[queue].umem, frame) + TUX_ETH_ROOM;
 }
 
 static uint8_t *xdp_tx(struct tux_link *l, size_t *cap)
@@ -159,26 +159,26 @@ static uint8_t *xdp_tx(struct tux_link *l, size_t *cap)
 	struct xdp *x = xdp_of(l);
 
 	*cap = BUF;
-	if (!tux_way_on(&x->way))
+	if (!tux_paths_on(&x->paths))
 		return x->nowhere;
-	if (x->queue >= x->way.nic.tx_n)
+	if (x->queue >= x->paths.nic.tx_n)
 		x->queue = 0;
 	if (x->frame == TUX_UMEM_NONE)
-		x->frame = tux_xsk_build(&x->way.nic.xsk[x->queue]);
+		x->frame = tux_xsk_build(&x->paths.nic.xsk[x->queue]);
 	return x->frame == TUX_UMEM_NONE ? NULL :
 	       payload(x, x->queue, x->frame);
 }
 
-/* The datagram was built for the queue that the last one took, but it goes
- * another way.  Copying it is less than what copy mode does anyway. */
+/* The datagram was built for the queue that the last one took, but it leaves by
+ * another.  Copying it is less than what copy mode does anyway. */
 static bool move(struct xdp *x, uint32_t queue, size_t len)
 {
-	uint16_t frame = tux_xsk_build(&x->way.nic.xsk[queue]);
+	uint16_t frame = tux_xsk_build(&x->paths.nic.xsk[queue]);
 
 	if (frame == TUX_UMEM_NONE)
 		return false;
 	memcpy(payload(x, queue, frame), payload(x, x->queue, x->frame), len);
-	tux_umem_pass(&x->way.nic.xsk[x->queue].umem, x->frame,
+	tux_umem_pass(&x->paths.nic.xsk[x->queue].umem, x->frame,
 		      TUX_FRAME_BUILT, TUX_FRAME_FREE);
 	x->queue = queue;
 	x->frame = frame;
@@ -190,19 +190,19 @@ static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 		     const struct tux_addr *from, uint8_t ecn)
 {
 	struct xdp *x = xdp_of(l);
-	struct tux_flow *f = tux_flows_find(&x->way.flows, from, to);
+	struct tux_flow *f = tux_flows_find(&x->paths.flows, from, to);
 	struct tux_eth_macs m;
 	size_t head;
 
-	if (!f || x->frame == TUX_UMEM_NONE || tux_way_closed(&x->way, f))
+	if (!f || x->frame == TUX_UMEM_NONE || tux_paths_closed(&x->paths, f))
 		return;
 	if (f->queue != x->queue && !move(x, f->queue, len))
 		return;
-	memcpy(m.to, x->way.neigh.hop[f->hop].mac, sizeof(m.to));
-	memcpy(m.from, x->way.iface.mac, sizeof(m.from));
+	memcpy(m.to, x->paths.neigh.hop[f->hop].mac, sizeof(m.to));
+	memcpy(m.from, x->paths.iface.mac, sizeof(m.from));
 	head = tux_eth_build(payload(x, x->queue, x->frame), len, &m, from, to,
 			     ecn);
-	tux_xsk_send(&x->way.nic.xsk[x->queue], x->frame, TUX_ETH_ROOM - head,
+	tux_xsk_send(&x->paths.nic.xsk[x->queue], x->frame, TUX_ETH_ROOM - head,
 		     head + len);
 	x->frame = TUX_UMEM_NONE;
 }
@@ -213,10 +213,10 @@ static void xdp_flush(struct tux_link *l)
 	uint32_t i;
 
 	l->blocked = false;
-	if (!tux_way_on(&x->way) || !x->way.iface.up)
+	if (!tux_paths_on(&x->paths) || !x->paths.iface.up)
 		return;
-	for (i = 0; i < x->way.nic.tx_n; i++)
-		if (tux_xsk_kick(&x->way.nic.xsk[i]))
+	for (i = 0; i < x->paths.nic.tx_n; i++)
+		if (tux_xsk_kick(&x->paths.nic.xsk[i]))
 			l->blocked = true;
 }
 
@@ -230,11 +230,11 @@ static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
 	struct tux_flow *f;
 	int r;
 
-	r = tux_way_admit(&x->way, local, peer, &f, now);
+	r = tux_paths_admit(&x->paths, local, peer, &f, now);
 	follow(x);
 	if (r)
 		return r;
-	*handle = (uint32_t)(f - x->way.flows.at);
+	*handle = (uint32_t)(f - x->paths.flows.at);
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static void xdp_leave(struct tux_link *l, uint32_t handle, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
 
-	tux_way_leave(&x->way, &x->way.flows.at[handle], now);
+	tux_paths_leave(&x->paths, &x->paths.flows.at[handle], now);
 	follow(x);
 }
 
@@ -250,27 +250,27 @@ static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
 {
 	const struct xdp *x = (const struct xdp *)(const void *)l;
 
-	return tux_way_closed(&x->way, &x->way.flows.at[handle]);
+	return tux_paths_closed(&x->paths, &x->paths.flows.at[handle]);
 }
 
 static uint32_t xdp_mtu(const struct tux_link *l, uint32_t handle)
 {
 	const struct xdp *x = (const struct xdp *)(const void *)l;
 
-	return tux_way_mtu(&x->way, &x->way.flows.at[handle]);
+	return tux_paths_mtu(&x->paths, &x->paths.flows.at[handle]);
 }
 
 static void xdp_tick(struct tux_link *l, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
 
-	tux_way_tick(&x->way, now);
+	tux_paths_tick(&x->paths, now);
 	follow(x);
 }
 
 static void xdp_count(struct tux_link *l)
 {
-	tux_way_count(&xdp_of(l)->way);
+	tux_paths_count(&xdp_of(l)->paths);
 }
 
 /* ---- listeners: who is admitted is heard, so there is nothing to do ---- */

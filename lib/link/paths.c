@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/paths.h"
+
+#include <string.h>
+
+#include "sys/clock.h"
+#include "sys/fd.h"
+#include "sys/sys.h"
+
+enum {
+	IDLE_MS = 5000,			/* without flows, until it is given back */
+	RETRY_MIN_MS = 1000,
+	STEADY_MS = 60000,		/* kept for so long: retries start anew */
+	PROBE_TICKS = 30,		/* between looks at known neighbours */
+};
+
+/* ---- the interface ---- */
+
+static void say(const struct tux_paths *p, enum tux_link_what what)
+{
+	struct tux_link_note n = {
+		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
+	};
+
+	if (p->said)
+		p->said(&n);
+}
+
+/* The interface is no longer ours, although we want it. */
+static void lose(struct tux_paths *p, enum tux_reason why, tux_time now)
+{
+	tux_paths_fail(p, why, now);
+	tux_nic_drop(&p->nic);
+}
+
+static int watch(struct tux_paths *p, int fd, unsigned what)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = p->tag + what,
+	};
+
+	return tux_sys_epoll_ctl(p->epfd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* The sockets of the first queues are in the link's own list: see xdp.c. */
+static void on_taken(struct tux_paths *p)
+{
+	uint32_t i;
+
+	p->why = TUX_REASON_NONE;
+	p->waiting = false;
+	if (p->nic.refused)
+		say(p, TUX_LINK_REFUSED);
+	say(p, TUX_LINK_TAKEN);
+	for (i = TUX_LINK_FDS; i < p->nic.n; i++)
+		watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
+	for (i = 0; i < p->flows.top; i++) {
+		struct tux_flow *f = &p->flows.at[i];
+
+		f->queue = 0;
+		if (f->used)
+			tux_prog_add(&p->nic.prog, &f->local, &f->peer);
+	}
+	tux_paths_reroute(p);
+}
+
+static void on_nic(struct tux_paths *p, tux_time now)
+{
+	tux_nic_settle(&p->nic);
+	if (tux_paths_on(p)) {
+		p->idle_at = p->taken_at = now;
+		on_taken(p);
+	} else if (p->nic.reason) {
+		tux_paths_fail(p, p->nic.reason, now);
+	} else {
+		say(p, TUX_LINK_LEFT);
+	}
+}
+
+void tux_paths_count(struct tux_paths *p)
+{
+	tux_nic_settle(&p->nic);
+	if (!tux_paths_on(p))
+		return;
+	tux_nic_count(&p->nic);
+	say(p, TUX_LINK_COUNTED);
+}
+
+static void on_links(struct tux_paths *p, tux_time now)
+{
+	struct tux_iface before = p->iface;
+
+	if (!before.index && !*p->ifname)
+		return;
+	tux_paths_look(p);
+	p->changed |= memcmp(&before, &p->iface, sizeof(before)) != 0;
+	if (p->iface.up && !before.up)
+		tux_paths_reroute(p);		/* they went with it */
+	if (!tux_paths_on(p)) {
+		/* What kept us from it may be over. */
+		if (p->why && p->why == tux_paths_lacks(&before))
+			p->retry_at = now;
+	} else if (p->iface.index != p->nic.iface.index) {
+		lose(p, TUX_REASON_NO_INTERFACE, now);
+	}
+}
+
+void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now)
+{
+	unsigned changed;
+
+	if (what == TUX_PATHS_NIC) {
+		on_nic(p, now);
+	} else {
+		changed = tux_neigh_read(&p->neigh);
+		if (changed & TUX_NEIGH_LINKS)
+			on_links(p, now);
+		p->changed |= (changed & TUX_NEIGH_HOPS) != 0;
+		p->reroute |= (changed & TUX_NEIGH_ROUTES) != 0;
+	}
+	tux_paths_plan(p, now);
+}
+
+/* ---- time ---- */
+
+/* The kernel's own traffic to a neighbour stops when ours begins: without being
+ * asked, it would not notice that one has gone. */
+static void probe(struct tux_paths *p)
+{
+	bool all = p->ticks++ % PROBE_TICKS == 0;
+	unsigned i;
+
+	for (i = 0; i < TUX_HOPS; i++) {
+		const struct tux_hop *h = &p->neigh.hop[i];
+
+		if (h->refs && (all || !h->known))
+			tux_neigh_probe(&p->neigh, i);
+	}
+}
+
+/* Zero copy that does not work is not tried again; copying comes next. */
+static bool tried_in_vain(struct tux_paths *p, tux_time now)
+{
+	enum tux_trial_state trial = tux_nic_try(&p->nic, now);
+
+	if (trial != TUX_TRIAL_STUCK && trial != TUX_TRIAL_DEAF)
+		return false;
+	p->nic.zerocopy = TUX_ZEROCOPY_OFF;
+	say(p, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
+	return true;
+}
+
+void tux_paths_tick(struct tux_paths *p, tux_time now)
+{
+	tux_paths_forget(p, now);
+	if (tux_paths_on(p)) {
+		if (!tux_prog_attached(&p->nic.prog))
+			lose(p, TUX_REASON_DETACHED, now);
+		else if (tried_in_vain(p, now))
+			lose(p, TUX_REASON_ZERO_COPY, now);
+		else if (tux_time_since(p->taken_at, now) >
+			 TUX_MSEC(STEADY_MS))
+			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
+	}
+	if (p->flows.n)
+		p->idle_at = now;
+	if (tux_paths_on(p) && !tux_paths_wanted(p) && !p->flows.n &&
+	    tux_time_since(p->idle_at, now) >= TUX_MSEC(IDLE_MS))
+		tux_nic_drop(&p->nic);
+	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
+	    now >= p->retry_at)
+		tux_paths_take(p, now);
+	if (p->reroute)
+		tux_paths_reroute(p);
+	probe(p);
+	tux_paths_plan(p, now);
+}
+
+/* ---- birth and death ---- */
+
+static int open_all(struct tux_paths *p)
+{
+	int err = tux_nic_init(&p->nic);
+
+	if (!err)
+		err = tux_neigh_open(&p->neigh);
+	if (!err)
+		err = tux_flows_init(&p->flows, &p->slab.mem);
+	if (!err)
+		err = watch(p, p->neigh.news.fd, TUX_PATHS_NEIGH);
+	if (!err)
+		err = watch(p, p->nic.fd, TUX_PATHS_NIC);
+	return err;
+}
+
+int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
+		   const struct tux_link_opts *o)
+{
+	tux_time now = tux_clock_read();
+	int err;
+
+	p->epfd = epfd;
+	p->tag = tag;
+	p->due_at = TUX_NEVER;
+	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
+	p->nic.fd = p->neigh.ask.fd = p->neigh.news.fd = -1;
+	tux_slab_init(&p->slab);
+	err = open_all(p);
+	if (err) {
+		tux_paths_fini(p);
+		return err;
+	}
+	if (o->ifname)
+		strncpy(p->ifname, o->ifname, sizeof(p->ifname) - 1);
+	p->always = o->attach_start && o->ifname;
+	p->said = o->said;
+	p->nic.zerocopy = o->zerocopy;
+	if (p->always)
+		tux_paths_take(p, now);
+	tux_paths_plan(p, now);
+	return 0;
+}
+
+void tux_paths_fini(struct tux_paths *p)
+{
+	tux_nic_fini(&p->nic);
+	tux_neigh_close(&p->neigh);
+	tux_flows_fini(&p->flows);
+	tux_slab_fini(&p->slab);
+}
+
+void tux_paths_forked(struct tux_paths *p)
+{
+	tux_nic_forked(&p->nic);
+	tux_fd_close(p->neigh.ask.fd);
+	tux_fd_close(p->neigh.news.fd);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * paths - the path manager: whether packets can travel over an interface
+ *
+ * The slow side of the `xdp` link.  It takes the interface when the first
+ * connection asks for it and gives it back a while after the last has gone,
+ * follows routes, neighbours and the interface itself, and tries again what
+ * failed.  Descriptors and `due_at` wake it.  It sets `changed` when the answers
+ * of tux_paths_admit() or tux_paths_closed() may be others now.
+ *
+ *   paths.c        events, time, birth and death
+ *   paths_flow.c   flows: admitted, routed, forgotten
+ *   paths_iface.c  the interface: looked at, taken
+ */
+#ifndef TUX_LINK_PATHS_H
+#define TUX_LINK_PATHS_H
+
+#include "link/paths_flow.h"
+#include "link/paths_iface.h"
+
+/* What epoll says, beyond the caller's tag. */
+enum { TUX_PATHS_PACKETS, TUX_PATHS_NEIGH, TUX_PATHS_NIC };
+
+/* @p is all zero.  -errno. */
+int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
+		   const struct tux_link_opts *o);
+void tux_paths_fini(struct tux_paths *p);
+void tux_paths_forked(struct tux_paths *p);
+
+/* epoll has named @what (TUX_PATHS_NEIGH, TUX_PATHS_NIC). */
+void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now);
+
+/* @p->due_at has come. */
+void tux_paths_tick(struct tux_paths *p, tux_time now);
+
+/* Says how the interface stands, if it is ours, when nobody drives any more. */
+void tux_paths_count(struct tux_paths *p);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Routes of flows, and the connections that hold them.
+ */
+#include "link/paths_flow.h"
+
+enum { LIMBO_MS = 1000 };		/* of a flow without connection */
+
+/* ---- routes ---- */
+
+static void unroute(struct tux_paths *p, struct tux_flow *f)
+{
+	if (f->hop >= 0)
+		tux_neigh_put(&p->neigh, (unsigned)f->hop);
+	f->hop = -1;
+}
+
+static enum tux_reason route(struct tux_paths *p, struct tux_flow *f)
+{
+	struct tux_route r;
+	int hop = -1;
+
+	if (!tux_neigh_route(&p->neigh, &f->local, &f->peer, &r) &&
+	    r.index == p->iface.index)
+		hop = tux_neigh_get(&p->neigh, &r);
+	unroute(p, f);
+	f->hop = (int16_t)(hop < 0 ? -1 : hop);
+	return hop < 0 ? TUX_REASON_NO_INTERFACE : TUX_REASON_NONE;
+}
+
+void tux_paths_reroute(struct tux_paths *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->flows.top; i++)
+		if (p->flows.at[i].used)
+			route(p, &p->flows.at[i]);
+	p->reroute = false;
+	p->changed = true;
+}
+
+/* ---- connections ---- */
+
+/* Is the interface that @r names the one to use?  The first one asked for is,
+ * until it is given back. */
+static enum tux_reason choose(struct tux_paths *p, const struct tux_route *r)
+{
+	if (*p->ifname && !p->iface.index)
+		tux_paths_look(p);
+	if (!*p->ifname && p->nic.state == TUX_NIC_OFF && !p->flows.n) {
+		p->iface.index = r->index;
+		tux_paths_look(p);
+	}
+	if (*p->ifname && !p->iface.index)
+		return TUX_REASON_NO_INTERFACE;
+	if (p->iface.index != r->index)
+		return TUX_REASON_OTHER_INTERFACE;
+	return tux_paths_lacks(&p->iface);
+}
+
+static int add(struct tux_paths *p, const struct tux_addr *local,
+	       const struct tux_addr *peer, struct tux_flow **fp, tux_time now)
+{
+	struct tux_flow *f = tux_flows_add(&p->flows, local, peer);
+	enum tux_reason why;
+
+	if (!f)
+		return -TUX_REASON_NO_MEMORY;
+	why = route(p, f);
+	if (!why && tux_prog_add(&p->nic.prog, local, peer))
+		why = TUX_REASON_NO_MEMORY;
+	if (why) {
+		unroute(p, f);
+		tux_flows_release(&p->flows, f, now);
+		tux_flows_del(&p->flows, f);
+		return -(int)why;
+	}
+	*fp = f;
+	return 0;
+}
+
+int tux_paths_admit(struct tux_paths *p, const struct tux_addr *local,
+		    const struct tux_addr *peer, struct tux_flow **fp,
+		    tux_time now)
+{
+	enum tux_reason why;
+	struct tux_route r;
+	int res = 1;
+
+	*fp = tux_flows_find(&p->flows, local, peer);
+	if (*fp) {
+		tux_flows_hold(&p->flows, *fp);
+		return 0;
+	}
+	if (tux_neigh_route(&p->neigh, local, peer, &r))
+		return -TUX_REASON_NO_INTERFACE;
+	why = choose(p, &r);
+	if (!why && p->nic.state == TUX_NIC_OFF) {
+		if (now >= p->retry_at)
+			tux_paths_take(p, now);
+		if (p->nic.state == TUX_NIC_OFF)
+			why = p->why;
+	}
+	if (why)
+		res = -(int)why;
+	else if (tux_paths_on(p))
+		res = add(p, local, peer, fp, now);
+	if (!tux_paths_on(p) && why != TUX_REASON_OTHER_INTERFACE)
+		p->waiting = true;
+	tux_paths_plan(p, now);
+	return res;
+}
+
+void tux_paths_leave(struct tux_paths *p, struct tux_flow *f, tux_time now)
+{
+	tux_flows_release(&p->flows, f, now);
+	p->idle_at = now;
+	if (p->due_at == TUX_NEVER)
+		tux_paths_plan(p, now);
+}
+
+void tux_paths_forget(struct tux_paths *p, tux_time now)
+{
+	uint32_t i;
+
+	if (p->flows.n == p->flows.live_n)
+		return;
+	for (i = 0; i < p->flows.top; i++) {
+		struct tux_flow *f = &p->flows.at[i];
+
+		if (!f->used || f->refs ||
+		    tux_time_since(f->gone_at, now) < TUX_MSEC(LIMBO_MS))
+			continue;
+		if (tux_paths_on(p))
+			tux_prog_del(&p->nic.prog, &f->local, &f->peer);
+		unroute(p, f);
+		tux_flows_del(&p->flows, f);
+	}
+}
+
+enum tux_reason tux_paths_closed(const struct tux_paths *p,
+				 const struct tux_flow *f)
+{
+	if (!tux_paths_on(p))
+		return p->why ? p->why : TUX_REASON_NOT_STARTED;
+	if (tux_paths_lacks(&p->iface))
+		return tux_paths_lacks(&p->iface);
+	if (f->hop < 0)
+		return TUX_REASON_NO_INTERFACE;
+	return p->neigh.hop[f->hop].known ? TUX_REASON_NONE :
+	       TUX_REASON_NO_NEIGHBOUR;
+}
+
+uint32_t tux_paths_mtu(const struct tux_paths *p, const struct tux_flow *f)
+{
+	uint32_t mtu = p->iface.mtu;
+
+	if (mtu < TUX_NIC_MTU_MIN)
+		mtu = TUX_NIC_MTU_MIN;	/* the way is closed */
+	if (mtu > TUX_NIC_MTU)
+		mtu = TUX_NIC_MTU;
+	return mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :
+		      TUX_ETH_V6_HDRS);
+}

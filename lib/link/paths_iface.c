@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/paths_iface.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	TICK_MS = 1000,
+	REROUTE_MS = 100,		/* routes change in swarms */
+	RETRY_MAX_MS = 60000,
+};
+
+bool tux_paths_wanted(const struct tux_paths *p)
+{
+	return p->flows.live_n || p->waiting || p->always;
+}
+
+void tux_paths_plan(struct tux_paths *p, tux_time now)
+{
+	/* While the interface is ours, or on the way to or from us, somebody has
+	 * to look after it. */
+	p->due_at = TUX_NEVER;
+	if (tux_paths_wanted(p) || p->flows.n || p->nic.state != TUX_NIC_OFF)
+		p->due_at = now + TUX_MSEC(TICK_MS);
+	if (p->reroute)
+		p->due_at = now + TUX_MSEC(REROUTE_MS);
+}
+
+void tux_paths_look(struct tux_paths *p)
+{
+	struct tux_iface i = { 0 };
+	int err;
+
+	err = p->iface.index ?
+	      tux_neigh_iface(&p->neigh, p->iface.index, NULL, &i) : -ENODEV;
+	/* Another one may have come under its name. */
+	if (err && *p->ifname)
+		tux_neigh_iface(&p->neigh, 0, p->ifname, &i);
+	p->iface = i;
+}
+
+enum tux_reason tux_paths_lacks(const struct tux_iface *i)
+{
+	if (!i->index)
+		return TUX_REASON_NO_INTERFACE;
+	if (!i->up)
+		return TUX_REASON_LINK_DOWN;
+	return i->mtu < TUX_NIC_MTU_MIN ? TUX_REASON_MTU : TUX_REASON_NONE;
+}
+
+void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now)
+{
+	p->why = why;
+	p->retry_at = now + p->retry_in;
+	p->retry_in = tux_time_min(2 * p->retry_in, TUX_MSEC(RETRY_MAX_MS));
+	p->waiting = false;		/* who still does will ask again */
+	p->changed = true;
+}
+
+void tux_paths_take(struct tux_paths *p, tux_time now)
+{
+	enum tux_reason why;
+
+	tux_paths_look(p);
+	why = tux_paths_lacks(&p->iface);
+	if (why)
+		tux_paths_fail(p, why, now);
+	else
+		tux_nic_take(&p->nic, &p->iface);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * paths_iface - the interface of the path manager: whether it is ours
+ *
+ * Also the struct that the files of the path manager share: paths.c,
+ * paths_flow.c and this.
+ */
+#ifndef TUX_LINK_PATHS_IFACE_H
+#define TUX_LINK_PATHS_IFACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "link/flow.h"
+#include "link/link.h"
+#include "link/neigh.h"
+#include "link/nic.h"
+#include "sys/slab.h"
+#include "wire/reason.h"
+
+struct tux_paths {
+	int epfd;
+	uint64_t tag;
+	char ifname[16];		/* empty: whichever is needed first */
+	bool always;			/* keep it, also without connections */
+	tux_link_said_fn *said;		/* or NULL */
+
+	struct tux_neigh neigh;
+	struct tux_nic nic;
+	struct tux_iface iface;		/* index 0: none, or it is gone */
+	struct tux_flows flows;
+	struct tux_slab slab;
+
+	enum tux_reason why;		/* the interface is not ours: why */
+	bool waiting;			/* somebody asked in vain */
+	bool changed;			/* answers may be others */
+	bool reroute;			/* routes have changed */
+	unsigned ticks;
+	tux_time retry_at, retry_in;
+	tux_time taken_at;
+	tux_time idle_at;		/* the last flow went */
+	tux_time due_at;		/* call tux_paths_tick() */
+};
+
+/* Reads anew what the interface is. */
+void tux_paths_look(struct tux_paths *p);
+
+/* Tries to make it ours; if that fails, @p->why says why. */
+void tux_paths_take(struct tux_paths *p, tux_time now);
+
+/* What @i lacks, or NONE. */
+enum tux_reason tux_paths_lacks(const struct tux_iface *i);
+
+/* Decides when to look again. */
+void tux_paths_plan(struct tux_paths *p, tux_time now);
+
+/* The interface is not to be had, for @why: it is tried again later. */
+void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now);
+
+/* Does a connection, or the caller of tux_paths_init(), want the interface? */
+bool tux_paths_wanted(const struct tux_paths *p);
+
+/* Is the interface ours? */
+static inline bool tux_paths_on(const struct tux_paths *p)
+{
+	return p->nic.state == TUX_NIC_ON;
+}
+
+#endif
