@@ -319,6 +319,21 @@ static void spurious__not_below_what_is_closed(void **state)
 	assert_int_equal(c->stats.spurious, 0);
 }
 
+/* Nothing was closed for longer than the queue goes back: the search begins at
+ * its oldest number. */
+static void spurious__closed_long_ago(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	ask(&d->a, 5);
+	assert_true(hear_one(&d->a, 0, 1, 5));
+	assert_int_equal(c->stats.lost, 1);
+	c->sentq.closed -= TUX_SENTQ_CAP;
+	assert_true(hear(&d->a, 5));
+	assert_int_equal(c->stats.spurious, 1);
+}
+
 /* Bytes that wait to be sent again need not. */
 static void spurious__bytes_found(void **state)
 {
@@ -570,6 +585,7 @@ int main(void)
 		T(spurious__undone, duo_setup_switched),
 		T(spurious__in_ranges, duo_setup_switched),
 		T(spurious__not_below_what_is_closed, duo_setup_switched),
+		T(spurious__closed_long_ago, duo_setup_switched),
 		T(spurious__bytes_found, duo_setup_switched),
 		T(again__which_records, duo_setup_switched),
 		T(again__bytes_and_fin_only_over_tux, duo_setup_switched),
