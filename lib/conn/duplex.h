@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * duplex - what an application and a loop share of one connection
+ * duplex - the memory of one connection that an application and a loop share
  *
- * Two directions.  Each begins as plain bytes on a kernel TCP connection and
- * may move, once, to a ring in shareable memory that the loop serves; it may
- * end as plain bytes again (RAW).  Here is the state that decides where the
- * next byte goes, and both halves of the switch that t/model enumerates.
+ * A duplex has two directions: tx, which the application writes, and rx, which
+ * it reads.  Each direction begins with plain bytes on a kernel TCP connection.
+ * It may switch, once, to a ring in this memory that the loop serves; later it
+ * may become plain TCP again, for good (RAW).  The state of a direction says
+ * where its next byte goes.  This module has the rules of the switch, for the
+ * sender (duplex_tx.c) and the receiver (duplex_rx.c); t/model enumerates them,
+ * and tux-wire(7), Switching a direction from TCP to Tux, explains them.
  *
- * The application's threads hold a direction's latch around every call here.
- * The loop only tries it, and only for the calls marked "loop".  In RING the
- * loop touches nothing but the pipe and the atomics.
+ * Latches.  A thread of the application holds the latch of a direction during
+ * each call about it.  The loop never waits for a latch: it tries one, only for
+ * the calls of "the loop's side", and comes back later if it is held.  Once a
+ * direction is SWITCHED, the loop uses only the ring and the atomic fields, and
+ * needs no latch.
  *
- * An offset counts the application's bytes in that direction from 0, whatever
- * path they took.
+ * An offset counts the application's bytes in a direction from 0, over TCP and
+ * Tux alike.  N is the offset at which a direction switches.
  */
 #ifndef TUX_CONN_DUPLEX_H
 #define TUX_CONN_DUPLEX_H
@@ -28,65 +33,86 @@
 #include "wire/wire.h"
 
 enum tux_tx_state {
-	TUX_TX_PLAIN,		/* on TCP; nothing announced, or void */
-	TUX_TX_ANNOUNCED,	/* on TCP; (gen, at) announced */
-	TUX_TX_ACKED,		/* on TCP up to `at`, where it commits */
-	TUX_TX_SWITCHED,		/* committed: through the ring */
-	TUX_TX_RAW,		/* on TCP for good */
+	TUX_TX_PLAIN,		/* writes go to TCP; no generation is open */
+	TUX_TX_ANNOUNCED,	/* writes go to TCP; N is announced */
+	TUX_TX_ACKED,		/* PREPARED came: writes go to TCP up to N, and
+				 * a write at N commits */
+	TUX_TX_SWITCHED,	/* committed: writes go to the ring */
+	TUX_TX_RAW,		/* writes go to TCP, for good */
 };
 
 enum tux_rx_state {
-	TUX_RX_PLAIN,		/* from TCP */
-	TUX_RX_ARMED,		/* from TCP up to `at`, then the marker or not */
-	TUX_RX_SWITCHED,		/* from the ring */
-	TUX_RX_RAW,		/* from the ring until it is empty, then TCP */
+	TUX_RX_PLAIN,		/* reads come from TCP */
+	TUX_RX_ARMED,		/* reads come from TCP up to N; the marker there
+				 * means switched, other bytes mean void */
+	TUX_RX_SWITCHED,	/* reads come from the ring */
+	TUX_RX_RAW,		/* reads empty the ring, then come from TCP */
 };
 
-/* Why the loop should look at a connection: bits in dx->rung. */
+/* Bits of dx->rung: why the loop should look at a connection. */
 enum {
-	TUX_DOORBELL_TX = 0x01,	/* bytes in the tx ring, or its end */
-	TUX_DOORBELL_RX = 0x02,	/* room in the rx ring, or rx has switched */
-	TUX_DOORBELL_TOUCH = 0x04,	/* plain I/O while the path is not proved */
-	TUX_DOORBELL_CLOSE = 0x08,	/* the application is done with it */
-	TUX_DOORBELL_ABORT = 0x10,	/* ... and wants a reset (SO_LINGER of 0) */
-	TUX_DOORBELL_RAW = 0x20,	/* the application wants plain TCP for good */
-	TUX_DOORBELL_MESSAGE = 0x40,	/* messages: to send, cancelled, released */
-	TUX_DOORBELL_QUEUED = 0x80000000u,	/* its index is in the loop's bell */
+	TUX_DOORBELL_TX = 0x01,	/* the tx ring has bytes, tx was shut, or a
+				 * write has reached N */
+	TUX_DOORBELL_RX = 0x02,	/* the rx ring has room, or rx has switched */
+	TUX_DOORBELL_TOUCH = 0x04,	/* plain I/O: see d->touches */
+	TUX_DOORBELL_CLOSE = 0x08,	/* the application has closed */
+	TUX_DOORBELL_ABORT = 0x10,	/* it has, with a reset (SO_LINGER 0) */
+	TUX_DOORBELL_RAW = 0x20,	/* it wants plain TCP, for good */
+	TUX_DOORBELL_MESSAGE = 0x40,	/* a message to send, cancelled or
+					 * released */
+	TUX_DOORBELL_QUEUED = 0x80000000u, /* the index of the connection is in
+					    * the loop's bell */
 };
 
+/* The latch protects all fields that are not atomic. */
 struct tux_duplex_tx {
 	struct tux_latch latch;
 	_Atomic uint8_t state;		/* enum tux_tx_state */
-	_Atomic uint8_t shut;		/* no more bytes will come */
-	_Atomic uint8_t hold;		/* RAW, but its frame is not yet out */
-	_Atomic uint8_t marker_left;	/* RING: bytes of it not yet in TCP */
-	_Atomic uint8_t mute;		/* the next write is taken and goes nowhere:
-					 * TCP, too, learns of a peer that has
-					 * gone by the answer to a write */
-	uint8_t pinned;			/* never announce a place again */
-	uint8_t doubt;			/* the peer may be armed at `at`, and what
-					 * went to TCP there is the beginning of
-					 * the marker so far */
-	uint8_t disarming;		/* the last announcement means: nowhere */
-	uint32_t gen;			/* of the last announcement; 0: none yet */
-	uint64_t off;			/* bytes written to TCP, until RING */
-	uint64_t at;			/* N of the open or doubtful generation */
-	uint64_t from;			/* off when it was announced */
-	uint8_t marker[TUX_MARKER_LEN];	/* ... and its marker */
+	_Atomic uint8_t shut;		/* the application sends no more */
+	_Atomic uint8_t hold;		/* RAW: writes wait until the loop has
+					 * written the RAW frame */
+	_Atomic uint8_t marker_left;	/* SWITCHED: so many bytes of the marker
+					 * are not yet in TCP; the loop writes
+					 * them, and writes wait */
+	_Atomic uint8_t mute;		/* discard the next write and report
+					 * success: the peer has died, and TCP,
+					 * too, learns that from the answer to a
+					 * write, and fails the one after */
+	uint8_t pinned;			/* announce no N any more */
+	uint8_t doubt;			/* the receiver may be armed at `at`,
+					 * and the bytes that TCP has behind it,
+					 * if any, match the marker so far */
+	uint8_t disarming;		/* the last announcement was of
+					 * TUX_NOWHERE */
+	uint32_t gen;			/* last announced; 0: none yet */
+	uint64_t off;			/* bytes written to TCP before the
+					 * switch */
+	uint64_t at;			/* N of the open generation, or of the
+					 * one in doubt */
+	uint64_t from;			/* off at the last announcement */
+	uint8_t marker[TUX_MARKER_LEN];	/* of the generation of `at` */
 };
 
+/* The latch protects all fields that are not atomic, until SWITCHED; from then
+ * on marker_left is the loop's. */
 struct tux_duplex_rx {
 	struct tux_latch latch;
 	_Atomic uint8_t state;		/* enum tux_rx_state */
-	_Atomic uint8_t eof;		/* the ring ends here: FIN arrived */
-	uint8_t pinned;			/* never arm again */
-	uint8_t marker_left;		/* RING: bytes of it still in TCP */
-	uint8_t held;			/* ARMED, at N: so many bytes of it were
-					 * read, and no more were there */
-	_Atomic uint8_t spill_len;	/* read that way, but data after all */
-	uint32_t gen;			/* the last generation seen */
-	uint64_t off;			/* bytes read from TCP, until RING */
-	uint64_t at;			/* N of generation `gen` */
+	_Atomic uint8_t eof;		/* no more bytes come into the ring: FIN
+					 * and all before it have arrived, or
+					 * the connection is dead */
+	uint8_t pinned;			/* arm no more */
+	uint8_t marker_left;		/* SWITCHED: so many bytes of the marker
+					 * are still in TCP; the loop skips
+					 * them */
+	uint8_t held;			/* ARMED, at N: so many bytes were read,
+					 * and match the marker so far */
+	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
+					 * marker's beginning and are data */
+	uint32_t gen;			/* the newest generation seen */
+	uint64_t off;			/* bytes read from TCP before the
+					 * switch, those in spill included */
+	uint64_t at;			/* N of generation gen */
 	uint8_t marker[TUX_MARKER_LEN];
 	uint8_t spill[TUX_MARKER_LEN];
 };
@@ -94,15 +120,17 @@ struct tux_duplex_rx {
 struct tux_duplex {
 	struct tux_duplex_tx tx;
 	struct tux_duplex_rx rx;
-	_Atomic uint32_t rung;		/* TUX_RING_*: application to loop */
-	_Atomic uint32_t touches;	/* plain reads and writes that still ring */
+	_Atomic uint32_t rung;		/* TUX_DOORBELL_*, for the loop */
+	_Atomic uint32_t touches;	/* plain reads and writes that still
+					 * ring TUX_DOORBELL_TOUCH */
 	_Atomic uint32_t err;		/* errno for the application; 0: none */
-	_Atomic uint64_t wake_at;	/* ring RX when consumed up to here */
-	struct tux_pipe txp;		/* application to loop */
-	struct tux_pipe rxp;		/* loop to application */
+	_Atomic uint64_t wake_at;	/* ring TUX_DOORBELL_RX when the rx ring
+					 * is consumed up to here */
+	struct tux_pipe txp;		/* the tx ring: application to loop */
+	struct tux_pipe rxp;		/* the rx ring: loop to application */
 };
 
-/* TCP as the duplex uses it.  Neither call blocks; -errno on failure. */
+/* The TCP socket.  Neither call blocks; both return -errno on failure. */
 struct tux_tcp {
 	ssize_t (*send)(void *arg, const struct iovec *iov, int n);
 	ssize_t (*recv)(void *arg, const struct iovec *iov, int n, bool peek);
@@ -112,62 +140,67 @@ struct tux_tcp {
 /* The size of a duplex whose rings hold @cap bytes each (a power of two). */
 size_t tux_duplex_size(uint32_t cap);
 
-/* Sets up @d in zeroed memory of that size: both directions plain.  The first
- * few plain reads and writes ring TUX_DOORBELL_TOUCH. */
+/* Sets up @d in zeroed memory of tux_duplex_size(@cap) bytes, with both
+ * directions plain. */
 void tux_duplex_init(struct tux_duplex *d, uint32_t cap);
 
 /* ---- the application's side; the caller holds that direction's latch ---- */
 
-/* Writes what it can, to TCP or to the ring.  Bytes taken (more than 0);
- * -EAGAIN; -EPIPE after tux_duplex_shut(); the connection's error; or what
- * TCP said.  May leave bits in d->rung: see tux_duplex_rings(). */
+/* Writes what TCP or the ring takes.  Returns how many bytes (more than 0), or
+ * -EAGAIN, -EPIPE after tux_duplex_shut(), the connection's error, or the error
+ * of TCP.  It may set bits in d->rung; then the caller rings, see
+ * tux_duplex_rings(). */
 ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 			 const struct tux_tcp *tcp);
 
-/* Reads (or, with @peek, looks at) what is there.  Bytes; 0 at the end of the
- * stream; -EAGAIN; the connection's error, once; or what TCP said. */
+/* Reads what is there; with @peek, without consuming it.  Returns how many
+ * bytes, 0 at the end of the stream, or -EAGAIN, the connection's error (once),
+ * or the error of TCP.  It may set bits in d->rung. */
 ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			bool peek, const struct tux_tcp *tcp);
 
-/* At N: looks for the marker on TCP and acts on it.  Call it (rx latch held)
- * when TCP says readable and before telling the application so.  True if the
- * application may read something from TCP or the ring. */
+/* Call it when TCP is readable, before the application is told so: if the
+ * direction is armed and at N, it looks for the marker on TCP and switches, or
+ * makes the generation void.  Returns true if the application should read.  The
+ * rx latch is held. */
 bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp);
 
-/* The application sends no more (tx latch held).  True if the ring will carry
- * the news; false if the caller must shutdown(2) the TCP socket itself. */
+/* The application sends no more.  Returns true if the loop will tell the peer;
+ * false if the caller must shutdown(2) the TCP socket.  The tx latch is
+ * held. */
 bool tux_duplex_shut(struct tux_duplex *d);
 
-/* What ring-borne directions allow now, latch not needed. */
+/* What switched directions allow now.  No latch is needed. */
 enum {
-	TUX_CAN_READ = 0x01,	/* bytes, the end, or an error */
+	TUX_CAN_READ = 0x01,	/* bytes, the end of the stream, or an error */
 	TUX_CAN_WRITE = 0x02,
 	TUX_IS_ERR = 0x04,
-	TUX_IS_EOF = 0x08,	/* the peer has finished; maybe not all is
-				 * read, or a part of it still in TCP */
-	TUX_RX_ON_RING = 0x10,	/* TCP's readability says nothing */
-	TUX_TX_ON_RING = 0x20,	/* TCP's writability says nothing */
+	TUX_IS_EOF = 0x08,	/* the peer has ended the stream; bytes may be
+				 * left to read, some of them in TCP */
+	TUX_RX_ON_RING = 0x10,	/* ignore whether TCP is readable */
+	TUX_TX_ON_RING = 0x20,	/* ignore whether TCP is writable */
 };
 unsigned tux_duplex_poll(const struct tux_duplex *d);
 
-/* Bytes that can be read without TCP now: add TCP's FIONREAD in a direction
- * that is not on the ring. */
+/* Bytes that can be read now and are not in TCP.  If rx is not on the ring, add
+ * TCP's FIONREAD. */
 uint32_t tux_duplex_readable(const struct tux_duplex *d);
 
 /* ---- plain TCP for good; the latches of the directions are held ---- */
 
-/* May one who knows nothing of the duplex write to the TCP socket, or read from
+/* May code that does not know the duplex write to the TCP socket, or read from
  * it, from now on? */
 bool tux_duplex_tx_is_raw(const struct tux_duplex *d);
 bool tux_duplex_rx_is_raw(const struct tux_duplex *d);
 
-/* A connection that has not begun to move never will (as for a child that
- * takes it over).  0: both of the above hold; -EAGAIN: they will as soon as the
- * peer has answered an announcement of nowhere: try again; -EBUSY: too late. */
+/* Keeps both directions on TCP for good, for example because a child process
+ * takes the connection over.  Returns 0 if both of the above hold now; -EAGAIN
+ * if they will once the peer has answered an announcement of TUX_NOWHERE: try
+ * again; -EBUSY if a direction has begun to switch. */
 int tux_duplex_pin(struct tux_duplex *d);
 
-/* Marks @bits for the loop.  True if the connection's index must be put into
- * the loop's bell (it is not there yet). */
+/* Sets @bits in d->rung.  Returns true if the caller must put the connection's
+ * index into the loop's bell, because it is not there yet. */
 static inline bool tux_duplex_rings(struct tux_duplex *d, uint32_t bits)
 {
 	return !(atomic_fetch_or(&d->rung, bits | TUX_DOORBELL_QUEUED) &
@@ -176,42 +209,46 @@ static inline bool tux_duplex_rings(struct tux_duplex *d, uint32_t bits)
 
 /* ---- the loop's side, once the application has closed ------------------ */
 
-/* The loop reads TCP in its place, to find the marker, if one comes: how many
- * bytes to read at most, and what was read. */
+/* In a direction that has not switched, the loop reads TCP instead of the
+ * application: it discards the bytes and looks for the marker.  The first
+ * function tells how many bytes to read at most; the second takes what was
+ * read. */
 size_t tux_duplex_swallow_want(const struct tux_duplex *d);
 void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len);
 
-/* ---- the loop's side; @key is the session's, the latch was tried and got -- */
+/* ---- the loop's side; it holds the latch; @key is the session key -------- */
 
-/* An announcement of this offset takes back the one before it. */
+/* As N: arms nothing, and takes back the announcement before it. */
 #define TUX_NOWHERE	UINT64_MAX
 
-/* PLAIN to ANNOUNCED at off + @ahead; or, with an older generation still in
- * doubt, an announcement of TUX_NOWHERE, which commits to nothing.  The offset
- * to announce, with d->tx.gen, goes into *@at.  False if pinned, shut or not
- * plain. */
+/* Announces N = off + @ahead, PLAIN to ANNOUNCED; if an older generation is in
+ * doubt, announces TUX_NOWHERE instead and stays PLAIN.  Puts N into *@at; its
+ * generation is d->tx.gen.  Returns false if there is nothing to announce: the
+ * direction is pinned, shut, or not PLAIN. */
 struct tux_key;
 bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 			 const struct tux_key *key, bool active, uint64_t *at);
 
-/* PREPARED(@gen) arrived: ANNOUNCED becomes ACKED, or a doubt ends. */
+/* PREPARED(@gen) arrived: ANNOUNCED becomes ACKED, or the doubt ends. */
 void tux_duplex_prepared(struct tux_duplex *d, uint32_t gen);
 
-/* May the marker be written now?  Only the holder of the latch writes it; as
- * soon as TCP has taken @n > 0 bytes of it, tux_duplex_committed() makes the
- * direction RING. */
+/* May the marker be written to TCP now?  The holder of the latch writes it.
+ * When TCP has taken @n > 0 bytes of it, tux_duplex_committed() makes the
+ * direction SWITCHED. */
 bool tux_duplex_at_commit(const struct tux_duplex *d);
 void tux_duplex_committed(struct tux_duplex *d, size_t n);
 
-/* The generation open now did not work out (quiet short of N): back to PLAIN. */
+/* Makes the open generation void: back to PLAIN.  The loop does that when the
+ * application has stopped writing short of N. */
 void tux_duplex_withdraw(struct tux_duplex *d);
 
-/* PREPARE(@gen, @at) arrived.  True if PREPARED is the answer. */
+/* PREPARE(@gen, @at) arrived.  Returns true if the answer is PREPARED(@gen). */
 bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 		    const struct tux_key *key, bool active);
 
-/* Stream data has come in an ARMED direction: RING, if all before it has been
- * read from TCP.  True if it is RING now. */
+/* Stream bytes arrived over Tux, which proves that the sender has switched.  If
+ * the direction is ARMED and everything below N has been read from TCP, it
+ * becomes SWITCHED.  Returns true if it is SWITCHED now. */
 bool tux_duplex_prove(struct tux_duplex *d);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * duplex_in - what the halves of duplex*.c share; nobody else's
+ * duplex_in - helpers of duplex_*.c, and private to them
  */
 #ifndef TUX_CONN_DUPLEX_IN_H
 #define TUX_CONN_DUPLEX_IN_H
@@ -27,7 +27,8 @@ static inline uint64_t iov_len(const struct iovec *iov, int n)
 	return len;
 }
 
-/* A view of @iov from @skip on, cut at @max bytes, in at most @cap pieces. */
+/* Makes @out, of at most @cap pieces, describe up to @max bytes of @iov behind
+ * the first @skip.  Returns the number of pieces. */
 static inline int iov_cut(struct iovec *out, int cap, const struct iovec *iov,
 			  int n, uint64_t skip, uint64_t max)
 {
@@ -49,7 +50,8 @@ static inline int iov_cut(struct iovec *out, int cap, const struct iovec *iov,
 	return m;
 }
 
-static inline void touch(struct tux_duplex *d)
+/* A plain read or write: rings TUX_DOORBELL_TOUCH if touches are left. */
+static inline void duplex_touch(struct tux_duplex *d)
 {
 	uint32_t n = atomic_load_explicit(&d->touches, memory_order_relaxed);
 
@@ -59,7 +61,8 @@ static inline void touch(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
-static inline ssize_t take_error(struct tux_duplex *d)
+/* The connection's error, negated, once; 0 if there is none. */
+static inline ssize_t duplex_take_error(struct tux_duplex *d)
 {
 	uint32_t err = atomic_load(&d->err);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A duplex at its birth, and what it allows; duplex_tx.c and duplex_rx.c have
- * the rules of the switch.
+ * duplex_look - sets up a duplex, and tells what it allows
  */
 #include "conn/duplex.h"
 
@@ -9,7 +8,7 @@
 
 #include "conn/duplex_in.h"
 
-enum { TOUCHES = 16 };	/* plain reads and writes that retry an opening */
+enum { TOUCHES = 16 };	/* plain reads and writes that repeat HELLO */
 
 size_t tux_duplex_size(uint32_t cap)
 {
@@ -39,7 +38,7 @@ uint32_t tux_duplex_readable(const struct tux_duplex *d)
 	return ring + load8(&d->rx.spill_len);
 }
 
-static unsigned poll_rx(const struct tux_duplex *d, bool err)
+static unsigned duplex_poll_rx(const struct tux_duplex *d, bool err)
 {
 	uint8_t state = load8(&d->rx.state);
 	bool eof = load8(&d->rx.eof);
@@ -52,7 +51,8 @@ static unsigned poll_rx(const struct tux_duplex *d, bool err)
 		if (eof || err || tux_duplex_readable(d))
 			can |= TUX_CAN_READ;
 	} else {
-		/* All there will be is here, some of it in TCP. */
+		/* The peer has committed and ended the stream, and all of it is
+		 * here, but the bytes below N are still in TCP. */
 		if (state == TUX_RX_ARMED && eof && !err)
 			can |= TUX_IS_EOF;
 		if (tux_duplex_readable(d))
@@ -61,9 +61,9 @@ static unsigned poll_rx(const struct tux_duplex *d, bool err)
 	return can;
 }
 
-/* Writable when a quarter of the ring is free, so that a writer who waits is
- * woken for something worth it. */
-static unsigned poll_tx(const struct tux_duplex *d, bool err)
+/* The ring is writable when a quarter of it is free, so that a waiting writer
+ * is not woken for a few bytes. */
+static unsigned duplex_poll_tx(const struct tux_duplex *d, bool err)
 {
 	unsigned can = 0;
 
@@ -82,5 +82,6 @@ unsigned tux_duplex_poll(const struct tux_duplex *d)
 {
 	bool err = atomic_load(&d->err) != 0;
 
-	return poll_rx(d, err) | poll_tx(d, err) | (err ? TUX_IS_ERR : 0);
+	return duplex_poll_rx(d, err) | duplex_poll_tx(d, err) |
+	       (err ? TUX_IS_ERR : 0);
 }

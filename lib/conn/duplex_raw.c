@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Plain TCP for good: somebody else is to use the socket who knows nothing of
- * a duplex.  Then no byte may be anywhere but in TCP, and no marker may be
- * under way.  t/model/both.pml has these rules.
+ * duplex_raw - plain TCP for good
+ *
+ * Code that does not know the duplex is to use the TCP socket from now on.
+ * That is safe if all bytes not yet read are in TCP, and the peer expects no
+ * marker. t/model/both.pml has these rules.
  */
 #include "conn/duplex.h"
 
@@ -18,7 +20,8 @@ bool tux_duplex_tx_is_raw(const struct tux_duplex *d)
 	case TUX_TX_RAW:
 		return !load8(&t->hold);
 	case TUX_TX_PLAIN:
-		/* In doubt, what is written is compared with the marker. */
+		/* In doubt, tux_duplex_write() must keep plain bytes from
+		 * completing the old marker. */
 		return load8(&t->shut) || (t->pinned && !t->doubt);
 	default:
 		return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The receiver's half of the switch.  t/model enumerates these rules; a change
- * here begins there.
+ * duplex_rx - reads, and the receiver's half of the switch
+ *
+ * t/model enumerates these rules.  Change the model first.
  */
 #include "conn/duplex.h"
 
@@ -10,7 +11,7 @@
 #include "conn/duplex_in.h"
 #include "wire/frame.h"
 
-enum { SWALLOW = 16384 };	/* bytes that nobody will read, at once */
+enum { SWALLOW = 16384 };	/* the loop discards so many bytes at once */
 
 static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 			 bool peek)
@@ -37,8 +38,10 @@ static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	return (ssize_t)at;
 }
 
-/* The ring is empty, or seemed so: an error, the end, or nothing yet.  err and
- * eof are set after the last bytes are published, hence the second look. */
+/* Reads the ring; if it is empty, tells whether that is an error, the end of
+ * the stream, or no bytes yet.  The loop sets err and eof after it has
+ * published the last bytes, so the ring is read once more after they are
+ * seen. */
 static ssize_t read_ring_or_why(struct tux_duplex *d, const struct iovec *iov,
 				int n, bool peek)
 {
@@ -53,7 +56,7 @@ static ssize_t read_ring_or_why(struct tux_duplex *d, const struct iovec *iov,
 	k = read_ring(d, iov, n, peek);
 	if (k > 0)
 		return k;
-	k = take_error(d);
+	k = duplex_take_error(d);
 	return k || eof ? k : -EAGAIN;
 }
 
@@ -66,9 +69,10 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (k > 0 && !peek)
 		d->rx.off += (uint64_t)k;
-	touch(d);
-	/* TCP tells an error once, and it may have told the loop. */
-	return k == 0 && iov_len(v, m) ? take_error(d) : k;
+	duplex_touch(d);
+	/* TCP reports an error once.  It may have reported it to the loop,
+	 * which has put it into d->err. */
+	return k == 0 && iov_len(v, m) ? duplex_take_error(d) : k;
 }
 
 static void switch_rx(struct tux_duplex *d)
@@ -79,10 +83,11 @@ static void switch_rx(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_RX);
 }
 
-/* The generation is void.  What was held as the beginning of its marker is
- * data, and comes before all that is still in TCP.  Behind what an earlier one
- * left, and nobody has read yet, nothing is held. */
-static void disarm(struct tux_duplex *d)
+/* The generation is void.  The bytes that were held as the beginning of its
+ * marker are data; they go into spill, and come before the bytes in TCP.  The
+ * spill is empty then: as long as it has bytes of an earlier generation, reads
+ * take those and do not look for a marker. */
+static void disarm_rx(struct tux_duplex *d)
 {
 	struct tux_duplex_rx *r = &d->rx;
 
@@ -125,30 +130,32 @@ bool tux_duplex_prove(struct tux_duplex *d)
 }
 
 /*
- * Armed and at N: what stands there?  0 if the state has changed and the
- * caller should look again; else what to tell the application.
+ * Armed and at N: looks for the marker.  Returns 0 if the state has changed and
+ * the caller should look at it again; otherwise -errno for the application.
  *
- * A proper beginning of the marker is read and held: left in TCP, it would hide
- * the end of the stream behind it, and keep the socket readable.  An error
- * behind it may have cut the marker short, so then it is nobody's data.
+ * Bytes that match the beginning of the marker are read from TCP and held.
+ * Left in TCP, they would keep the socket readable, and would hide the end of
+ * the stream behind them.  If an error follows, the marker may have been cut
+ * short, so the held bytes are not given to the application.
  */
-static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
+static ssize_t read_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
 	struct iovec v = { buf, sizeof(buf) - r->held };
 	ssize_t k;
 
-	if (tux_pipe_head(&d->rxp) > r->at) {	/* proof: Tux data is here */
+	/* Bytes at N came over Tux, so the sender has switched. */
+	if (tux_pipe_head(&d->rxp) > r->at) {
 		switch_rx(d);
 		return 0;
 	}
 	k = tcp->recv(tcp->arg, &v, 1, true);
-	touch(d);
+	duplex_touch(d);
 	if (k < 0)
 		return k;
 	if (k == 0 || memcmp(buf, r->marker + r->held, (size_t)k) != 0) {
-		disarm(d);
+		disarm_rx(d);
 		return 0;
 	}
 	v.iov_len = (size_t)k;
@@ -157,7 +164,7 @@ static ssize_t at_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 		return k;
 	r->held = (uint8_t)(r->held + k);
 	if (r->held < TUX_MARKER_LEN)
-		return at_marker(d, tcp);	/* the end may be behind it */
+		return read_marker(d, tcp);	/* the end may follow */
 	switch_rx(d);
 	return 0;
 }
@@ -182,7 +189,7 @@ void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len)
 		return;
 	}
 	if (memcmp(p, r->marker + r->held, len) != 0) {
-		disarm(d);
+		disarm_rx(d);
 		r->off += len;
 		return;
 	}
@@ -199,7 +206,7 @@ static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (r->off < r->at)
 		return read_tcp(d, iov, n, r->at - r->off, peek, tcp);
-	k = at_marker(d, tcp);
+	k = read_marker(d, tcp);
 	if (k < 0)
 		return k;
 	return tux_duplex_read(d, iov, n, peek, tcp);
@@ -229,11 +236,11 @@ bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 	if (load8(&d->rx.spill_len))
 		return true;
 	if (load8(&d->rx.state) == TUX_RX_ARMED && d->rx.off == d->rx.at) {
-		ssize_t k = at_marker(d, tcp);
+		ssize_t k = read_marker(d, tcp);
 
 		if (k == -EAGAIN)
 			return false;
-		if (k < 0)		/* TCP tells it once; keep it */
+		if (k < 0)		/* TCP reports it only once: keep it */
 			atomic_store(&d->err, (uint32_t)-k);
 	}
 	if (load8(&d->rx.state) == TUX_RX_SWITCHED)
@@ -251,13 +258,14 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 
 	if (state == TUX_RX_RAW)
 		return false;
-	if (gen == r->gen)		/* our answer may have been lost */
+	if (gen == r->gen)		/* the answer may have been lost */
 		return state != TUX_RX_PLAIN || r->at == TUX_NOWHERE;
 	if (state == TUX_RX_SWITCHED || (int32_t)(gen - r->gen) < 0)
 		return false;
-	/* A newer one makes the older void, even if it is void itself. */
+	/* A newer generation makes the older void, even if it cannot be armed
+	 * itself. */
 	if (state == TUX_RX_ARMED)
-		disarm(d);
+		disarm_rx(d);
 	r->gen = gen;
 	r->at = at;
 	if (at == TUX_NOWHERE)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sender's half of the switch.  t/model enumerates these rules; a change
- * here begins there.
+ * duplex_tx - writes, and the sender's half of the switch
+ *
+ * t/model enumerates these rules.  Change the model first.
  */
 #include "conn/duplex.h"
 
@@ -35,9 +36,11 @@ bool tux_duplex_at_commit(const struct tux_duplex *d)
 }
 
 /*
- * From here on the ring takes the bytes; the pipe is empty and starts at N.
- * It takes none before the whole marker is in TCP: were this process killed in
- * between, the peer would see a clean end at N.
+ * From here on writes go to the ring, which is empty and begins at N.
+ *
+ * But the ring takes no byte before the whole marker is in TCP (marker_left).
+ * Otherwise the process could be killed in between, and the peer would see a
+ * clean end of the stream at N although the application has written more.
  */
 void tux_duplex_committed(struct tux_duplex *d, size_t n)
 {
@@ -77,7 +80,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	return (ssize_t)at;
 }
 
-/* Up to @max bytes to TCP.  The count of the direction follows. */
+/* Writes up to @max bytes to TCP and counts them in tx.off. */
 static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 			 uint64_t skip, uint64_t max, const struct tux_tcp *tcp)
 {
@@ -87,20 +90,21 @@ static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (k > 0)
 		d->tx.off += (uint64_t)k;
-	touch(d);
+	duplex_touch(d);
 	return k;
 }
 
 /*
- * At or behind N with a doubt: a peer that is armed there compares these bytes
- * with the marker.  They go out as they are, but never so that they complete
- * it; the first that differs ends the doubt.
+ * In doubt, at N or behind it: a receiver that is armed there compares these
+ * bytes with the marker.  They are written unchanged, but never so many that
+ * they complete the marker: then the last byte waits until the doubt has ended.
+ * The first byte that differs from the marker ends the doubt.
  */
 static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 			      int n, uint64_t skip, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_tx *t = &d->tx;
-	uint64_t done = t->off - t->at;		/* of the marker, so far */
+	uint64_t done = t->off - t->at;		/* bytes that match so far */
 	uint64_t left = TUX_MARKER_LEN - done;
 	uint8_t head[TUX_MARKER_LEN];
 	uint64_t len = iov_copy_out(head, left, iov, n, skip), same = 0;
@@ -118,7 +122,7 @@ static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 	return k;
 }
 
-/* To TCP while nothing is open; only a doubt sets bounds. */
+/* Writes to TCP while no generation is open.  Only a doubt limits the bytes. */
 static ssize_t write_plain(struct tux_duplex *d, const struct iovec *iov, int n,
 			   uint64_t skip, const struct tux_tcp *tcp)
 {
@@ -131,7 +135,8 @@ static ssize_t write_plain(struct tux_duplex *d, const struct iovec *iov, int n,
 	return write_doubtful(d, iov, n, skip, tcp);
 }
 
-/* At N with the acknowledgment in hand: marker to TCP, bytes to the ring. */
+/* At N, and PREPARED has come: writes the marker to TCP, and the bytes to the
+ * ring. */
 static ssize_t write_commit(struct tux_duplex *d, const struct iovec *iov,
 			    int n, uint64_t skip, const struct tux_tcp *tcp)
 {
@@ -145,9 +150,9 @@ static ssize_t write_commit(struct tux_duplex *d, const struct iovec *iov,
 }
 
 /*
- * With a generation open: up to N to TCP, and what happens there.  A write
- * never waits for the acknowledgment; it goes on, and makes the generation
- * void.
+ * Writes with a generation open: to TCP up to N, and then commits or makes the
+ * generation void.  A write never waits for PREPARED: if it has not come, the
+ * write goes on beyond N over TCP, and the generation is void.
  */
 static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 			  const struct tux_tcp *tcp)
@@ -186,7 +191,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 		store8(&d->tx.mute, 0);
 		return (ssize_t)iov_len(iov, n);
 	}
-	err = state == TUX_TX_SWITCHED ? take_error(d) : 0;
+	err = state == TUX_TX_SWITCHED ? duplex_take_error(d) : 0;
 	if (err)
 		return err;
 	if (load8(&d->tx.shut))
@@ -230,7 +235,7 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 	if (load8(&t->state) != TUX_TX_PLAIN || load8(&t->shut) ||
 	    (t->pinned && !t->doubt))
 		return false;
-	t->gen += 1 + (t->gen == UINT32_MAX);	/* 0 is none */
+	t->gen += 1 + (t->gen == UINT32_MAX);	/* 0 means none */
 	t->from = t->off;
 	t->disarming = t->doubt;
 	*at = TUX_NOWHERE;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The application's side of a msgbox.
+ * msgbox - the application's side of a message box
  */
 #include "conn/msgbox.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The name of a message: its number in its lane, and the lane. */
+/* The name of message @i of @lane. */
 static uint64_t ref_of(unsigned lane, uint64_t i)
 {
 	return i * TUX_LANES + lane;
@@ -18,7 +18,8 @@ static struct tux_note *note_at(struct tux_msgbox *b, unsigned lane, uint64_t i)
 	return &b->note[tux_lane_slot(lane, i)];
 }
 
-/* NULL: it is settled and told, or never was. */
+/* The note of the message @ref; NULL if its outcome was told already, or if
+ * there was no such message. */
 static struct tux_note *note_of(struct tux_msgbox *b, uint64_t ref)
 {
 	unsigned lane = ref % TUX_LANES;
@@ -68,7 +69,8 @@ void tux_msgbox_refuse(struct tux_msgbox *b, int err)
 {
 	unsigned i;
 
-	/* First, so that no more than what is being reserved now follows. */
+	/* Set the error first: then only a reservation that is under way now can
+	 * add a note behind refuse_lane(). */
 	atomic_store(&b->err, (uint32_t)err);
 	for (i = 0; i < TUX_LANES; i++)
 		refuse_lane(b, i, err);
@@ -81,8 +83,8 @@ uint32_t tux_msgbox_longest(const struct tux_msgbox *b)
 
 /* ---- sending ---- */
 
-/* The oldest message of the lane is settled: its room is free. */
-static void reap(struct tux_msgbox *b, unsigned lane)
+/* Frees the room and the note of the lane's oldest message. */
+static void note_free(struct tux_msgbox *b, unsigned lane)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
 	struct tux_note *m = note_at(b, lane, t->first);
@@ -92,16 +94,18 @@ static void reap(struct tux_msgbox *b, unsigned lane)
 	t->first++;
 }
 
-static void reap_sent(struct tux_msgbox *b, unsigned lane)
+/* Frees the oldest messages that have succeeded, unless the application asks
+ * for outcomes. */
+static void note_free_sent(struct tux_msgbox *b, unsigned lane)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	while (!b->asks && t->first < atomic_load(&t->next) &&
 	       atomic_load(&note_at(b, lane, t->first)->state) == TUX_NOTE_SENT)
-		reap(b, lane);
+		note_free(b, lane);
 }
 
-static int open_note(struct tux_msgbox *b, unsigned lane, uint32_t len,
+static int note_open(struct tux_msgbox *b, unsigned lane, uint32_t len,
 		     unsigned flags, uint64_t *ref)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
@@ -137,8 +141,8 @@ int tux_msgbox_reserve(struct tux_msgbox *b, uint32_t len, unsigned flags,
 		return -EPIPE;
 	if (len > atomic_load(&t->max))
 		return -EMSGSIZE;
-	reap_sent(b, lane);
-	err = open_note(b, lane, len, flags, ref);
+	note_free_sent(b, lane);
+	err = note_open(b, lane, len, flags, ref);
 	if (err)
 		return err;
 	*p = (uint8_t *)b + t->mem +
@@ -207,7 +211,7 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 			continue;
 		*ref = ref_of(lane, t->first);
 		*err = (int)m->err;
-		reap(b, lane);
+		note_free(b, lane);
 		return true;
 	}
 	return false;
@@ -238,7 +242,7 @@ bool tux_msgbox_idle(struct tux_msgbox *b)
 	unsigned lane;
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
-		reap_sent(b, lane);
+		note_free_sent(b, lane);
 		if (b->tx[lane].first != atomic_load(&b->tx[lane].next))
 			return false;
 	}

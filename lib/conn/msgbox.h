@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * msgbox - what an application and a loop share of one connection's messages
+ * msgbox - the memory of one connection's messages that an application and a
+ * loop share
  *
- * A block of shareable memory beside the duplex.  Out: per lane, bytes and a
- * ring of notes that say where each message lies; the loop reads them, and
- * settles each note when the peer has the message or it has failed.  In: per
- * lane, bytes that the loop fills, and one ring that says which messages are
- * complete; the application reads them where they lie and releases each when
- * it is done.  No pointer crosses, and what the loop takes from a note it
- * checks.
+ * A message box is a block of shareable memory beside the duplex.
  *
- * The application's threads hold the duplex's tx latch around a call about
- * sending, its rx latch around one about receiving.
+ * To send: each lane has bytes, and a ring of notes that tell where each
+ * message lies.  The application fills both.  The loop reads the notes, and
+ * settles a note when the peer's stack has the message, or when the message has
+ * failed.
  *
- * A message is small (up to TUX_MSG_SMALL) or bulk; each kind has room of its
- * own.  Room is given back in the order of sending: whoever keeps a received
- * message for long copies it, and releases it.
+ * To receive: each lane has bytes that the loop fills.  One ring for both lanes
+ * tells which messages are complete.  The application reads a message where it
+ * lies, and releases it when it is done with it.
+ *
+ * The box holds no pointers.  The loop checks what it reads from a note,
+ * because the application can write there.
+ *
+ * A thread of the application holds the duplex's tx latch during a call about
+ * sending, and its rx latch during a call about receiving.
+ *
+ * A message is small (up to TUX_MSG_SMALL bytes) or bulk; each lane has room of
+ * its own.  Room for received messages becomes free in the order in which they
+ * were sent, so an application that keeps a message for long should copy and
+ * release it.
  */
 #ifndef TUX_CONN_MSGBOX_H
 #define TUX_CONN_MSGBOX_H
@@ -29,129 +37,151 @@
 #include "wire/message.h"
 
 enum {
-	TUX_MSG_SMALL = 16384,		/* the longest in the small lane */
-	TUX_MSG_SMALL_N = 256,		/* messages under way in a lane */
-	TUX_MSG_BULK_N = 32,
+	TUX_MSG_SMALL = 16384,		/* longest message of the small lane */
+	TUX_MSG_SMALL_N = 256,		/* notes of the small lane */
+	TUX_MSG_BULK_N = 32,		/* notes of the bulk lane */
 	TUX_MSG_N = TUX_MSG_SMALL_N + TUX_MSG_BULK_N,
-	TUX_MSG_IN = 512,		/* room for all that can be complete */
+	TUX_MSG_IN = 512,		/* arrivals; more than TUX_MSG_N */
 };
 
 /* Flags of a message. */
-enum { TUX_MSG_ORDERED = 0x01 };	/* behind all earlier ordered ones */
+enum { TUX_MSG_ORDERED = 0x01 };	/* deliver in the order of sending */
 
+/* The application sets FREE to CANCEL, the loop SENT and FAILED. */
 enum tux_note_state {
 	TUX_NOTE_FREE,
-	TUX_NOTE_OPEN,			/* reserved; being filled */
+	TUX_NOTE_OPEN,			/* reserved; the application fills it */
 	TUX_NOTE_READY,			/* the loop may send it */
-	TUX_NOTE_CANCEL,		/* ... but need not any more */
-	TUX_NOTE_SENT,			/* the peer has it */
-	TUX_NOTE_FAILED,		/* the peer will not have it: see err */
+	TUX_NOTE_CANCEL,		/* the loop need not send it any more */
+	TUX_NOTE_SENT,			/* settled: the peer's stack has it */
+	TUX_NOTE_FAILED,		/* settled: it has failed; see err */
 };
 
 struct tux_note {			/* a message to be sent */
 	_Atomic uint32_t state;		/* enum tux_note_state */
 	uint32_t len, flags;
-	uint32_t order;			/* its number, if it is ordered */
-	uint32_t err;			/* errno */
-	uint64_t at;			/* its place */
+	uint32_t order;			/* number among the ordered messages */
+	uint32_t err;			/* errno, when it has failed */
+	uint64_t at;			/* position in the lane's space */
 };
 
-struct tux_msgbox_tx {			/* one lane, out */
-	uint32_t cap, mem;		/* its bytes are at mem in the box */
-	_Atomic uint32_t max;		/* longest that the peer takes */
-	_Atomic uint64_t next;		/* notes written */
-	uint64_t taken;			/* ... begun or refused; the loop's, while
-					 * it has no connection */
-	uint64_t first;			/* oldest note in use: who sends owns it */
-	uint64_t head, tail;		/* places in use: the application's */
+/* A lane of messages to send.  Notes are numbered from 0; positions count the
+ * bytes of the lane's space. */
+struct tux_msgbox_tx {
+	uint32_t cap, mem;		/* bytes of the lane, and their offset
+					 * in the box */
+	_Atomic uint32_t max;		/* the longest message that the peer
+					 * takes, as far as is known */
+	_Atomic uint64_t next;		/* notes below were written; the
+					 * application's */
+	uint64_t taken;			/* notes below were begun or refused;
+					 * the loop's, valid while the core has
+					 * no connection for the box */
+	uint64_t first;			/* the oldest note in use; the
+					 * application's */
+	uint64_t head, tail;		/* positions in use: [tail, head); the
+					 * application's */
 };
 
-struct tux_msgbox_rx {			/* one lane, in */
-	uint32_t cap, mem;
-	_Atomic uint64_t freed;		/* bytes released so far */
+/* A lane of received messages. */
+struct tux_msgbox_rx {
+	uint32_t cap, mem;		/* as above */
+	_Atomic uint64_t freed;		/* bytes released so far, as counted by
+					 * tux_msgbox_takes() */
 	_Atomic uint64_t wake_at;	/* ring when freed reaches this */
 };
 
-struct tux_arrival {			/* a message that is complete */
-	uint32_t id, len, at;
+struct tux_arrival {			/* a complete message */
+	uint32_t id, len;
+	uint32_t at;			/* offset in the bytes of its lane */
 	uint8_t lane, flags;
 };
 
 struct tux_msgbox {
 	struct tux_msgbox_tx tx[TUX_LANES];
 	struct tux_msgbox_rx rx[TUX_LANES];
-	_Atomic uint32_t err;		/* errno for who sends; 0: none */
-	_Atomic uint32_t cancels;	/* notes were cancelled: look */
-	uint32_t order;			/* of the next ordered message out */
-	bool asks;			/* who sends asks what became of each */
-	_Atomic uint32_t in_head;	/* arrivals: the loop's, */
-	_Atomic uint32_t in_tail;	/* and the application's */
+	_Atomic uint32_t err;		/* errno for sending; 0: none */
+	_Atomic uint32_t cancels;	/* notes were cancelled: look at them */
+	uint32_t order;			/* of the next ordered message */
+	bool asks;			/* the application asks for the outcome
+					 * of each message: keep its note until
+					 * tux_msgbox_settled() has told it */
+	_Atomic uint32_t in_head;	/* arrivals written; the loop's */
+	_Atomic uint32_t in_tail;	/* arrivals taken; the application's */
 	struct tux_note note[TUX_MSG_N];
 	_Atomic uint8_t released[TUX_MSG_N];
 	struct tux_arrival in[TUX_MSG_IN];
 };
 
+/* The number of notes, and of received messages, that @lane has room for. */
 static inline uint32_t tux_lane_n(unsigned lane)
 {
 	return lane ? TUX_MSG_BULK_N : TUX_MSG_SMALL_N;
 }
 
-/* Where message @i of @lane stands in an array of TUX_MSG_N. */
+/* The index of message @i of @lane in an array of TUX_MSG_N entries. */
 static inline uint32_t tux_lane_slot(unsigned lane, uint64_t i)
 {
 	return lane ? TUX_MSG_SMALL_N + (uint32_t)(i % TUX_MSG_BULK_N) :
 		      (uint32_t)(i % TUX_MSG_SMALL_N);
 }
 
-/* The size of a box with lanes of @small and @bulk bytes, out and in; powers of
- * two from TUX_LANE_MIN to TUX_LANE_MAX. */
+/* The size of a box with lanes of @small and @bulk bytes in each direction;
+ * both are powers of two from TUX_LANE_MIN to TUX_LANE_MAX. */
 size_t tux_msgbox_size(uint32_t small, uint32_t bulk);
 
-/* Sets up @b in zeroed memory of that size. */
+/* Sets up @b in zeroed memory of tux_msgbox_size(@small, @bulk) bytes. */
 void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk);
 
-/* The loop's side, while it has no connection: whatever waits to be sent fails
- * with @err (an errno), and so does what is tried, until there is one. */
+/* The loop's side, while the core has no connection for the box: every message
+ * that waits to be sent fails with @err (an errno), and so does every attempt
+ * to send until b->err is 0 again. */
 void tux_msgbox_refuse(struct tux_msgbox *b, int err);
 
-/* The longest message that may be sent, as far as is known. */
+/* The longest message that can be sent, as far as is known. */
 uint32_t tux_msgbox_longest(const struct tux_msgbox *b);
 
-/* ---- sending; ring TUX_DOORBELL_MESSAGE (duplex.h) where said ------------ */
+/* ---- sending; "then ring" means TUX_DOORBELL_MESSAGE of duplex.h --------- */
 
-/* Room for a message of @len bytes: its address into *@p for the caller to
- * fill, its name into *@ref.  -EMSGSIZE; -EAGAIN: no room now, see
- * tux_msgbox_settled(); -EPROTONOSUPPORT: the peer has no Tux, or takes no
- * messages; -EPIPE after @shut; the connection's error. */
+/* Reserves room for a message of @len bytes.  Puts its address, for the caller
+ * to fill, into *@p, and its name into *@ref.  @shut: the application has ended
+ * the direction.  Returns 0 or
+ *   -EMSGSIZE          it is too long
+ *   -EAGAIN            there is no room now; see tux_msgbox_settled()
+ *   -EPROTONOSUPPORT   the peer has no Tux, or takes no messages
+ *   -EPIPE             @shut
+ *   another error      of the connection */
 int tux_msgbox_reserve(struct tux_msgbox *b, uint32_t len, unsigned flags,
 		       bool shut, void **p, uint64_t *ref);
 
-/* The message is filled, and may go.  Then ring.  Messages of a lane go in the
- * order in which they were reserved: one that is not filled holds up others. */
+/* The message is filled and may be sent; then ring.  Messages of a lane are
+ * sent in the order in which they were reserved, so a message that is not
+ * filled blocks those behind it. */
 void tux_msgbox_commit(struct tux_msgbox *b, uint64_t ref);
 
-/* Both at once, with a copy of @iov.  Then ring. */
+/* Reserves, copies @iov and commits; then ring. */
 int tux_msgbox_send(struct tux_msgbox *b, const struct iovec *iov, int n,
 		    unsigned flags, bool shut, uint64_t *ref);
 
-/* Wants the message @ref not to be sent, or not to be reserved any longer.  As
- * long as its last byte has not left it fails with ECANCELED; else it goes
- * on: tux_msgbox_settled() tells.  Then ring.  False: it is settled already. */
+/* Asks that the message @ref be given up; then ring.  It fails with ECANCELED,
+ * unless its last byte has left already: tux_msgbox_settled() tells.  Returns
+ * false if it is settled already. */
 bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
 
-/* The next message of a lane that is settled: its name into *@ref, and 0 or its
- * errno into *@err.  Its room is free again.  False: none is.  Successes need
- * not be asked for, unless b->asks; what failed keeps its room until it is told
- * here. */
+/* The outcome of the oldest message of a lane, if it is settled: its name into
+ * *@ref, and 0 or an errno into *@err.  Its room is free again.  Returns false
+ * if no lane has such a message.  Unless b->asks, messages that succeed free
+ * their room without this call; those that fail keep it until this call. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
-/* All that tux_msgbox_settled() has not told: the names into @ref, and into @err
- * what became of them, @why for those that are not settled; of TUX_MSG_N each,
- * lane by lane.  How many. */
+/* All messages whose outcome was not told yet, lane by lane: their names into
+ * @ref, and 0 or an errno into @err, @why for those that are not settled.  Both
+ * arrays have TUX_MSG_N entries.  Returns how many messages there are. */
 unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
 			 int *err);
 
-/* Has every message been settled, and what failed been told? */
+/* Is every message settled, and the outcome of each failed one told?  With
+ * b->asks, the outcome of each one. */
 bool tux_msgbox_idle(struct tux_msgbox *b);
 
 /* ---- receiving ---------------------------------------------------------- */
@@ -162,12 +192,12 @@ struct tux_msg {			/* a complete message */
 	uint64_t ref;
 };
 
-/* Up to @n complete messages into @m, in the order of their delivery.  Each is
- * the caller's until tux_msgbox_release().  How many. */
+/* Takes up to @n complete messages into @m, in the order of their delivery.
+ * Their bytes stay valid until tux_msgbox_release().  Returns how many. */
 unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n);
 
-/* What a message of @len bytes takes of a lane of @cap bytes: a place in the
- * lane's ring is room, too. */
+/* How much of a lane of @cap bytes a received message of @len bytes takes: its
+ * bytes, or its share of the lane's tux_lane_n() places, whichever is more. */
 static inline uint32_t tux_msgbox_takes(uint32_t cap, unsigned lane,
 					uint32_t len)
 {
@@ -176,9 +206,10 @@ static inline uint32_t tux_msgbox_takes(uint32_t cap, unsigned lane,
 	return size < least ? least : size;
 }
 
-/* Done with it.  True if the caller must ring. */
+/* The application is done with @m.  Returns true if the caller must ring. */
 bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m);
 
+/* Are there complete messages to take? */
 static inline bool tux_msgbox_any(const struct tux_msgbox *b)
 {
 	return atomic_load(&b->in_head) !=

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * table - finds the connection of a packet
+ */
 #include "conn/table.h"
 
 #include <errno.h>
@@ -6,7 +9,8 @@
 #include "base/bytes.h"
 #include "base/sip.h"
 
-/* The keyed hash stands for the tuple: 64 bits that a stranger cannot aim. */
+/* The key of a tuple in by_tuple.  The hash is keyed, so a stranger cannot
+ * choose tuples that collide. */
 static uint64_t tuple_hash(const struct tux_table *t,
 			   const struct tux_tuple *tuple, bool active)
 {

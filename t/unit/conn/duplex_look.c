@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a duplex lets its application see.
+ * What a duplex shows to its application.
  */
 #include "lone.h"
 
-/* Nobody is woken to write a byte. */
+/* The ring is writable when a quarter of it is free. */
 static void poll__writable_at_a_quarter(void **state)
 {
 	struct fixture *f = *state;
@@ -22,7 +22,7 @@ static void poll__writable_at_a_quarter(void **state)
 			 TUX_TX_ON_RING | TUX_CAN_WRITE);
 }
 
-/* The first few plain calls ask for the path to be tried, and no more. */
+/* The first 16 plain calls ring TUX_DOORBELL_TOUCH, and no later ones. */
 static void touch__a_few_times(void **state)
 {
 	struct fixture *f = *state;
@@ -37,7 +37,7 @@ static void touch__a_few_times(void **state)
 	assert_int_equal(n, 16);
 }
 
-/* The end is no secret to who has not yet read what is before it. */
+/* TUX_IS_EOF does not wait until the bytes before the end are read. */
 static void poll__end_behind_unread(void **state)
 {
 	struct fixture *f = *state;

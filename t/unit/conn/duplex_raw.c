@@ -15,7 +15,7 @@ static void pin__untouched(void **state)
 	assert_true(tux_duplex_rx_is_raw(f->d));
 }
 
-/* The peer may be armed at N, and compares what comes there with the marker. */
+/* The peer may be armed at N and compare the bytes there with the marker. */
 static void pin__waits_for_doubt(void **state)
 {
 	struct fixture *f = *state;
@@ -28,7 +28,7 @@ static void pin__waits_for_doubt(void **state)
 	assert_int_equal(tux_duplex_pin(f->d), 0);
 }
 
-/* Bytes that were read while looking for a marker are not in TCP any more. */
+/* Bytes in spill were read from TCP. */
 static void pin__minds_the_spill(void **state)
 {
 	struct fixture *f = *state;
@@ -63,7 +63,7 @@ static void raw__not_before_its_frame(void **state)
 	assert_true(tux_duplex_tx_is_raw(f->d));
 }
 
-/* Each state that is not, or not yet, plain. */
+/* Each state in which the direction is not plain TCP. */
 static void raw__which_states(void **state)
 {
 	struct fixture *f = *state;
@@ -88,13 +88,13 @@ static void raw__which_states(void **state)
 	}
 	f->d->rx.pinned = 0;
 	assert_true(tux_duplex_rx_is_raw(f->d));
-	/* But first what the ring still has. */
+	/* The bytes of the ring come first. */
 	tux_pipe_place(&f->d->rxp, 0, "a", 1);
 	tux_pipe_publish(&f->d->rxp, 1);
 	assert_false(tux_duplex_rx_is_raw(f->d));
 }
 
-/* A direction that has moved, or ended on TCP, is not pinned any more. */
+/* A direction that has switched, or is RAW, cannot be pinned. */
 static void pin__not_what_has_moved(void **state)
 {
 	struct fixture *f = *state;

@@ -12,7 +12,7 @@ static void read__stops_at_n(void **state)
 	arm(f, 1, 3);
 	arrive(f, "abcdef", 6);
 	assert_int_equal(get(f, buf, sizeof(buf)), 3);
-	/* No marker stands there: void, and data. */
+	/* Other bytes than the marker: void, and they are data. */
 	assert_int_equal(get(f, buf, sizeof(buf)), 3);
 	assert_memory_equal(buf, "def", 3);
 	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
@@ -61,7 +61,8 @@ static void read__beginning_then_end_is_data(void **state)
 	assert_int_equal(get(f, buf, sizeof(buf)), 0);
 }
 
-/* Into several buffers, the last longer than what is left; or only looked at. */
+/* The spill goes into several buffers, the last of which is longer than needed;
+ * or it is only peeked at. */
 static void read__beginning_scattered(void **state)
 {
 	struct fixture *f = *state;
@@ -81,7 +82,7 @@ static void read__beginning_scattered(void **state)
 	assert_int_equal(y[4] | y[5] | y[6] | y[7], 0);
 }
 
-/* A ring that has more and less than the buffers. */
+/* A ring with more bytes than the buffers take, and with fewer. */
 static void read__ring_scattered(void **state)
 {
 	struct fixture *f = *state;
@@ -102,7 +103,7 @@ static void read__ring_scattered(void **state)
 	assert_memory_equal(y, "defgh", 5);
 }
 
-/* Looking is not reading: it makes no room, so nobody is told of any. */
+/* A peek makes no room, so it does not ring. */
 static void read__peek_does_not_ring(void **state)
 {
 	struct fixture *f = *state;
@@ -223,7 +224,7 @@ static void arm__pinned_only_disarms(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
 }
 
-/* What it swallows while nothing is armed counts as well. */
+/* Bytes that are discarded while nothing is armed count in rx.off, too. */
 static void swallow__counts_plain(void **state)
 {
 	struct fixture *f = *state;
@@ -240,7 +241,7 @@ static void swallow__counts_plain(void **state)
 	assert_int_equal(f->d->rx.off, 17);
 }
 
-/* A reader that has gone wants no more than there is before N. */
+/* The loop discards no more than the bytes below N at once. */
 static void swallow__up_to_n(void **state)
 {
 	struct fixture *f = *state;
@@ -263,7 +264,7 @@ static void swallow__up_to_n(void **state)
 	assert_int_equal(f->d->rx.off, 40100);
 }
 
-/* Who is told "not readable" may sleep for ever. */
+/* An application that is told "not readable" may sleep for ever. */
 static void advance__looks_behind_a_beginning(void **state)
 {
 	struct fixture *f = *state;
@@ -277,7 +278,7 @@ static void advance__looks_behind_a_beginning(void **state)
 	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
 }
 
-/* Before N there is nothing but bytes. */
+/* Bytes below N are never a marker. */
 static void advance__leaves_what_is_before_n(void **state)
 {
 	struct fixture *f = *state;
@@ -289,7 +290,7 @@ static void advance__leaves_what_is_before_n(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
 }
 
-/* An iovec of no bytes asks for nothing, not even the end. */
+/* A read of no bytes returns 0 and reports neither the end nor an error. */
 static void read__nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -303,7 +304,7 @@ static void read__nothing(void **state)
 	assert_int_equal(get(f, buf, 1), -ECONNRESET);
 }
 
-/* An error without an end, and once: then there is only nothing. */
+/* An error without an end is reported once; then there is -EAGAIN. */
 static void read__error_without_end(void **state)
 {
 	struct fixture *f = *state;
@@ -317,7 +318,7 @@ static void read__error_without_end(void **state)
 	assert_int_equal(get(f, buf, 1), -EAGAIN);
 }
 
-/* TCP tells an error once, and it may have told the loop. */
+/* TCP reports an error once; if it did so to the loop, it is in d->err. */
 static void read__plain_end_with_an_error(void **state)
 {
 	struct fixture *f = *state;
@@ -329,7 +330,7 @@ static void read__plain_end_with_an_error(void **state)
 	assert_int_equal(get(f, buf, 1), 0);
 }
 
-/* What was read as the beginning of a marker comes before what is in TCP. */
+/* Bytes in spill come before those in TCP. */
 static void read__spill_in_pieces(void **state)
 {
 	struct fixture *f = *state;
@@ -363,7 +364,7 @@ static void prove__at_n_only(void **state)
 	assert_int_equal(f->d->rung & TUX_DOORBELL_RX, TUX_DOORBELL_RX);
 }
 
-/* The marker's second read, which takes it, finds TCP broken. */
+/* The peek finds the marker, and the read after it fails. */
 static ssize_t broken_recv(void *arg, const struct iovec *iov, int n,
 			   bool peek)
 {
@@ -393,7 +394,7 @@ static void arm__not_once_it_is_on_the_ring(void **state)
 	assert_int_equal(f->d->rx.gen, 1);
 }
 
-/* Plain TCP for good: not for a new generation, nor for one it knows. */
+/* A RAW direction arms neither a new nor a known generation. */
 static void arm__never_when_raw(void **state)
 {
 	struct fixture *f = *state;

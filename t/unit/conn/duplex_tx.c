@@ -74,7 +74,8 @@ static void write__never_completes_marker(void **state)
 	assert_int_equal(put(f, m, sizeof(m)), TUX_MARKER_LEN - 1);
 	assert_int_equal(f->d->tx.doubt, 1);
 	assert_int_equal(put(f, m + sizeof(m) - 1, 1), -EAGAIN);
-	/* Taken back, it is only bytes. */
+	/* The generation is taken back: bytes like its marker are only
+	 * bytes. */
 	assert_true(announce(f, 0) == TUX_NOWHERE);
 	tux_duplex_prepared(f->d, f->d->tx.gen);
 	assert_int_equal(f->d->tx.doubt, 0);
@@ -104,7 +105,7 @@ static void write__ring_is_bounded(void **state)
 	assert_int_equal(put(f, buf, sizeof(buf)), 100);
 }
 
-/* Several pieces, and the ring's end in the midst of one. */
+/* Several pieces; the end of the ring's memory falls into one of them. */
 static void write__gathers_around_the_end(void **state)
 {
 	struct fixture *f = *state;
@@ -125,7 +126,7 @@ static void write__gathers_around_the_end(void **state)
 	assert_memory_equal(back, buf, 3000);
 }
 
-/* What a generation that ends in the midst of a write leaves of it. */
+/* A generation becomes void in the middle of a write: the rest of the write. */
 static void write__gathers_across_n(void **state)
 {
 	struct fixture *f = *state;
@@ -159,7 +160,7 @@ static void shut__in_ring(void **state)
 	assert_int_equal(put(f, "x", 1), -EPIPE);
 }
 
-/* An iovec of no bytes asks for nothing. */
+/* A write of no bytes puts nothing into the ring. */
 static void write__nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -171,7 +172,7 @@ static void write__nothing(void **state)
 	assert_int_equal(tux_pipe_len(&f->d->txp), 1);
 }
 
-/* RAW, and its frame is still to come. */
+/* RAW, but the loop has not written the RAW frame. */
 static void write__raw_waits_for_its_frame(void **state)
 {
 	struct fixture *f = *state;
@@ -186,7 +187,7 @@ static void write__raw_waits_for_its_frame(void **state)
 	assert_false(tux_duplex_shut(f->d));
 }
 
-/* The peer has died: the next write is taken, and goes nowhere. */
+/* The peer has died: the next write succeeds and its bytes are discarded. */
 static void write__mute_once(void **state)
 {
 	struct fixture *f = *state;
@@ -224,14 +225,14 @@ static void announce__only_what_may_move(void **state)
 	assert_true(tux_duplex_announce(f->d, 7, &key, true, &at));
 	assert_int_equal(at, 7);
 	assert_false(tux_duplex_announce(f->d, 0, &key, true, &at));
-	/* A doubt is taken back even by one that is pinned. */
+	/* A pinned direction still announces TUX_NOWHERE to end a doubt. */
 	f->d->tx.pinned = 1;
 	tux_duplex_withdraw(f->d);
 	assert_true(tux_duplex_announce(f->d, 0, &key, true, &at));
 	assert_true(at == TUX_NOWHERE);
 }
 
-/* Generation 0 is none. */
+/* Generation 0 means none: it is skipped. */
 static void announce__generations_go_round(void **state)
 {
 	struct fixture *f = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lone - a duplex without a loop, over a TCP made of two arrays
+ * lone - a duplex without a loop, over a TCP socket that is two arrays
  */
 #ifndef TUX_UNIT_CONN_LONE_H
 #define TUX_UNIT_CONN_LONE_H
@@ -18,7 +18,7 @@ static const struct tux_key key = { 1, 2 };
 struct wire {
 	char out[8192], in[8192];
 	size_t out_len, in_len, in_at;
-	size_t room;			/* TCP takes no more than this */
+	size_t room;			/* TCP takes at most so many bytes */
 	bool eof;
 	int err;
 };

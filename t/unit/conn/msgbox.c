@@ -63,7 +63,7 @@ static void reserve__refuses(void **state)
 	free(b);
 }
 
-/* Bytes run out, or notes; what is settled from the front gives both back. */
+/* Bytes or notes run out; settling the oldest messages gives both back. */
 static void reserve__room(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -92,7 +92,7 @@ static void reserve__room(void **state)
 	free(b);
 }
 
-/* For ever: no message straddles the end of its lane. */
+/* Many rounds: no message crosses the end of its lane. */
 static void send__laps(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -171,7 +171,7 @@ static void cancel__until_settled(void **state)
 	free(b);
 }
 
-/* What failed is told before its room is used again. */
+/* The room of a failed message is not used before its outcome was told. */
 static void settled__failures_wait(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -194,7 +194,7 @@ static void settled__failures_wait(void **state)
 	free(b);
 }
 
-/* Who asks for each is told of each, and none makes room before. */
+/* With b->asks, each outcome is told, and no room becomes free before. */
 static void settled__of_each(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -263,7 +263,7 @@ static void idle__when_all_is_settled(void **state)
 	free(b);
 }
 
-/* As the loop delivers. */
+/* Delivers a message as the loop does. */
 static void arrive(struct tux_msgbox *b, uint32_t id, uint32_t at, uint32_t len)
 {
 	uint32_t head = atomic_load(&b->in_head);
@@ -294,7 +294,7 @@ static void take__in_groups(void **state)
 	free(b);
 }
 
-/* Before there is a connection, and more than a lane's notes in all. */
+/* Before there is a connection, and for more messages than a lane has notes. */
 static void refuse__what_waits_and_comes(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -314,13 +314,13 @@ static void refuse__what_waits_and_comes(void **state)
 			assert_int_equal(err, EPROTONOSUPPORT);
 		assert_int_equal(i, TUX_MSG_SMALL_N / 2 + 1);
 		assert_int_equal(told, ref);
-		tux_msgbox_commit(b, told);	/* it is no more */
+		tux_msgbox_commit(b, told);	/* it has failed: no effect */
 		atomic_store(&b->err, 0);
 	}
 	free(b);
 }
 
-/* It rings when enough is free: bytes, or places. */
+/* It rings when enough bytes, or enough places, are free. */
 static void release__rings(void **state)
 {
 	struct tux_msgbox *b = box();

@@ -11,7 +11,7 @@ static const struct tux_tuple tuple = {
 	.passive = { .ip = { 2 }, .port = 6379 },
 };
 
-/* The table keeps pointers and never looks behind them. */
+/* The table never dereferences the pointers that it keeps. */
 static struct tux_conn *conn(uintptr_t n)
 {
 	return (struct tux_conn *)n;
@@ -90,7 +90,7 @@ static void miss(const struct tux_table *t, uint8_t *byte,
 	*byte ^= 1;
 }
 
-/* A tuple is another one if any byte of it differs. */
+/* Tuples that differ in one byte are different. */
 static void by_tuple__all_of_it(void **state)
 {
 	struct tux_tuple other = tuple;
