@@ -148,6 +148,26 @@ static void path_dead_for_long(struct sim *s)
 	finish(s);
 }
 
+/* The program shuts down while TCP has no room for the frame that hands the
+ * direction back: the end of file follows the frame. */
+static void shut_behind_the_frame(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	a->conn->tcp.sndbuf = 4;
+	sim_raw(a);
+	sim_ms(s, 1);
+	SIM_CHECK(s, a->dx->tx.hold);
+	sim_finish(a);
+	sim_ms(s, 1);
+	SIM_CHECK(s, a->shut && a->dx->tx.hold);
+	sim_ms(s, 100);
+	SIM_CHECK(s, is_raw(a) && is_raw(b) && b->eof);
+	sim_write(b, 1000);
+	sim_finish(b);
+	sim_run_out(s, s->now + TUX_SEC(3));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_asks", one_asks },
 	{ "both_ask", both_ask },
@@ -157,6 +177,7 @@ const struct sim_story sim_stories[] = {
 	{ "announced", announced },
 	{ "armed", armed },
 	{ "back", back },
+	{ "shut_behind_the_frame", shut_behind_the_frame },
 	{ "path_dead", path_dead },
 	{ "path_dead_for_long", path_dead_for_long },
 	{ NULL, NULL },
