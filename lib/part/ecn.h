@@ -2,7 +2,7 @@
 /*
  * ecn - ECN marks, and whether a network path supports ECN (RFC 3168)
  *
- * The receiver of a connection counts the numbered packets that it keeps: those
+ * The receiver of a connection counts the ELICIT packets that it keeps: those
  * that came with ECT(0) or CE, and those of them that came with CE.  Each
  * packet carries both counts, modulo 256, so no mark is lost with an
  * acknowledgment.  The sender compares the growth of the counts with what it
@@ -64,7 +64,7 @@ static inline bool tux_ecn_capable(const struct tux_ecn *e)
 	return e->verdict == TUX_ECN_GOOD;
 }
 
-/* A numbered packet that the receiver keeps came in a datagram with @ecn
+/* An ELICIT packet that the receiver keeps came in a datagram with @ecn
  * (TUX_ECN_NONE to TUX_ECN_CE). */
 static inline void tux_ecn_came(struct tux_ecn_counts *c, uint8_t ecn)
 {

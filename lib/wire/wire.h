@@ -31,7 +31,7 @@
  *          32  u32  window: bytes beyond got that may be sent
  *          36  u16  delay: time since the highest number arrived, in units of
  *                   16 us
- *          38  u8   ect: numbered packets that came with ECT(0) or CE, mod 256
+ *          38  u8   ect: ELICIT packets that came with ECT(0) or CE, mod 256
  *          39  u8   ce: those of them that came with CE, mod 256
  *          40       records
  *

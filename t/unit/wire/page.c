@@ -100,7 +100,7 @@ static void say_hello(struct page_text *t, const struct tux_record *rec)
 	page_hex(t, "8");
 	page_put(t, "token 0x%016llx, masked\n", (unsigned long long)h.token);
 	page_hex(t, "4");
-	page_put(t, "number 0x%08x, masked\n", h.seq);
+	page_put(t, "seq 0x%08x, masked\n", h.seq);
 	page_hex(t, "4 2 2");
 	page_put(t, "window %u, longest %u, %u us\n", h.window, h.pkt_max,
 		 h.delay * 100u);
@@ -341,7 +341,7 @@ static void say_option(struct page_text *t, const uint8_t *p, size_t n)
 	page_hex(t, "8");
 	page_put(t, "nonce\n");
 	page_hex(t, "4");
-	page_put(t, "hash of the places\n");
+	page_put(t, "hash of the addresses\n");
 }
 
 static void option(const char *title, const struct tux_said *said)
