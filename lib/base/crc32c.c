@@ -12,7 +12,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* Entry @i of the table whose entries for 1, 2, 4, ... 128 are @a to @h. */
+/* Entry @i of a table that has @a to @h as its entries 1, 2, 4, ... 128. */
 #define BIT(i, n, v) (((i) >> (n) & 1u) * (v))
 #define E(i, a, b, c, d, e, f, g, h) \
 	(BIT(i, 0, a) ^ BIT(i, 1, b) ^ BIT(i, 2, c) ^ BIT(i, 3, d) ^ \

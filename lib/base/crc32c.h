@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC of some bytes whose CRC is @crc (0: no bytes yet), followed by the
- * @len bytes at @p. */
+/* Continues a CRC: @crc is the CRC of the bytes so far (0: none), and the
+ * result that of these and the @len bytes at @p. */
 uint32_t tux_crc32c(uint32_t crc, const void *p, size_t len);
 
 /* The same, always by tables: for processors without the instructions, and for

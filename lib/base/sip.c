@@ -14,7 +14,7 @@ static inline uint64_t rotl(uint64_t x, unsigned n)
 	return x << n | x >> (64 - n);
 }
 
-static inline void rounds(struct tux_sip_state *s, unsigned n)
+static inline void sip_rounds(struct tux_sip_state *s, unsigned n)
 {
 	uint64_t v0 = s->v[0], v1 = s->v[1], v2 = s->v[2], v3 = s->v[3];
 
@@ -36,10 +36,10 @@ static inline void rounds(struct tux_sip_state *s, unsigned n)
 	s->v[3] = v3;
 }
 
-static inline void compress(struct tux_sip_state *s, uint64_t m, unsigned n)
+static inline void sip_compress(struct tux_sip_state *s, uint64_t m, unsigned n)
 {
 	s->v[3] ^= m;
-	rounds(s, n);
+	sip_rounds(s, n);
 	s->v[0] ^= m;
 }
 
@@ -60,7 +60,7 @@ void tux_sip_add(struct tux_sip_state *s, const void *p, size_t len)
 		uint64_t m;
 
 		memcpy(&m, at, sizeof(m));
-		compress(s, le64toh(m), 2);
+		sip_compress(s, le64toh(m), 2);
 	}
 	s->len += len;
 }
@@ -74,9 +74,9 @@ uint64_t tux_sip_end(struct tux_sip_state *s, const void *p, size_t len)
 	if (rest)
 		memcpy(&m, (const uint8_t *)p + len - rest, rest);
 	s->len += rest;
-	compress(s, le64toh(m) | (uint64_t)s->len << 56, 2);
+	sip_compress(s, le64toh(m) | (uint64_t)s->len << 56, 2);
 	s->v[2] ^= 0xff;
-	rounds(s, 4);
+	sip_rounds(s, 4);
 	return s->v[0] ^ s->v[1] ^ s->v[2] ^ s->v[3];
 }
 
@@ -97,10 +97,10 @@ uint64_t tux_sip13(const struct tux_key *k, const void *p, size_t len)
 	tux_sip_init(&s, k);
 	for (; at < end; at += 8) {
 		memcpy(&m, at, sizeof(m));
-		compress(&s, le64toh(m), 1);
+		sip_compress(&s, le64toh(m), 1);
 	}
-	compress(&s, (uint64_t)len << 56, 1);
+	sip_compress(&s, (uint64_t)len << 56, 1);
 	s.v[2] ^= 0xff;
-	rounds(&s, 3);
+	sip_rounds(&s, 3);
 	return s.v[0] ^ s.v[1] ^ s.v[2] ^ s.v[3];
 }

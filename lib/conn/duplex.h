@@ -137,7 +137,7 @@ struct tux_tcp {
 	void *arg;
 };
 
-/* The size of a duplex whose rings hold @cap bytes each (a power of two). */
+/* The size of a duplex with rings of @cap bytes each (a power of two). */
 size_t tux_duplex_size(uint32_t cap);
 
 /* Sets up @d in zeroed memory of tux_duplex_size(@cap) bytes, with both

@@ -69,8 +69,8 @@ void tux_msgbox_refuse(struct tux_msgbox *b, int err)
 {
 	unsigned i;
 
-	/* Set the error first: then only a reservation that is under way now can
-	 * add a note behind refuse_lane(). */
+	/* Set the error first: then only a reservation that is under way now
+	 * can add a note behind refuse_lane(). */
 	atomic_store(&b->err, (uint32_t)err);
 	for (i = 0; i < TUX_LANES; i++)
 		refuse_lane(b, i, err);

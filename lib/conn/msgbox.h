@@ -174,9 +174,10 @@ bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
  * their room without this call; those that fail keep it until this call. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
-/* All messages whose outcome was not told yet, lane by lane: their names into
- * @ref, and 0 or an errno into @err, @why for those that are not settled.  Both
- * arrays have TUX_MSG_N entries.  Returns how many messages there are. */
+/* All messages for which tux_msgbox_settled() has told no outcome yet, lane by
+ * lane: their names into @ref, and 0 or an errno into @err, which is @why for
+ * those that are not settled.  Both arrays have TUX_MSG_N entries.  Returns how
+ * many messages there are. */
 unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
 			 int *err);
 

@@ -37,7 +37,7 @@ enum tux_ackq_verdict {
 /* Packets per ack while they arrive in order. */
 enum { TUX_ACKQ_EVERY = 8 };
 
-/* The 64-bit number closest to @near whose low 32 bits are @low, as QUIC
+/* The 64-bit number closest to @near that has the low 32 bits @low, as QUIC
  * expands packet numbers (RFC 9000, A.3). */
 uint64_t tux_seq_expand(uint64_t near, uint32_t low);
 

@@ -10,8 +10,8 @@
  *    caused that reduction (RFC 6582, RFC 3168).
  *  - Acknowledgments of packets that left before the last reduction do not make
  *    the window grow (RFC 9002, 7.3.2), nor does a window that is not in use.
- *  - When every packet whose loss reduced the window has arrived after all, and
- *    none was marked with CE, the reduction is undone (RFC 4015).
+ *  - When every loss of an event proves spurious, and no packet was marked with
+ *    CE, the reduction is undone (RFC 4015).
  */
 #ifndef TUX_PART_CC_H
 #define TUX_PART_CC_H
@@ -26,7 +26,7 @@ struct tux_cc_ops;
 
 struct tux_cubic {
 	tux_time epoch_at;	/* when this congestion avoidance stage began;
-				 * TUX_NEVER: with the next ack */
+				 * TUX_NEVER: it begins with the next ack */
 	uint64_t w_max;		/* W_max: cwnd at the last reduction, less with
 				 * fast convergence */
 	uint64_t origin;	/* where the curve of this stage is flat: W_max,

@@ -124,7 +124,7 @@ struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq);
  * that lost packets have arrived. */
 void tux_sentq_forget(struct tux_sentq *q);
 
-/* Number @seq, whose entry is @s, is acknowledged: it has arrived, and with it
+/* Number @seq, with the entry @s, is acknowledged: it has arrived, and with it
  * the floor that it told. */
 static inline void tux_sentq_arrived(struct tux_sentq *q, uint64_t seq,
 				     const struct tux_sent *s)

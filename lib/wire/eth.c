@@ -19,7 +19,7 @@ enum {
 
 /* ---- reading ---- */
 
-static void get_v4(struct tux_addr *a, const uint8_t *p)
+static void eth_get_v4(struct tux_addr *a, const uint8_t *p)
 {
 	memset(a->ip, 0, 10);
 	a->ip[10] = a->ip[11] = 0xff;
@@ -28,7 +28,7 @@ static void get_v4(struct tux_addr *a, const uint8_t *p)
 
 /* The length that UDP tells must lie within the length that IP tells, and that
  * within the frame.  Behind them there may be padding. */
-static int parse_udp(struct tux_eth_view *v, const uint8_t *p, size_t len)
+static int eth_parse_udp(struct tux_eth_view *v, const uint8_t *p, size_t len)
 {
 	size_t udp_len;
 
@@ -44,7 +44,7 @@ static int parse_udp(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	return 0;
 }
 
-static int parse_v4(struct tux_eth_view *v, const uint8_t *p, size_t len)
+static int eth_parse_v4(struct tux_eth_view *v, const uint8_t *p, size_t len)
 {
 	size_t ip_len;
 
@@ -55,12 +55,12 @@ static int parse_v4(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	if (ip_len < V4_HDR || ip_len > len)
 		return -EBADMSG;
 	v->ecn = p[1] & TUX_ECN_MASK;
-	get_v4(&v->from, p + 12);
-	get_v4(&v->to, p + 16);
-	return parse_udp(v, p + V4_HDR, ip_len - V4_HDR);
+	eth_get_v4(&v->from, p + 12);
+	eth_get_v4(&v->to, p + 16);
+	return eth_parse_udp(v, p + V4_HDR, ip_len - V4_HDR);
 }
 
-static int parse_v6(struct tux_eth_view *v, const uint8_t *p, size_t len)
+static int eth_parse_v6(struct tux_eth_view *v, const uint8_t *p, size_t len)
 {
 	size_t ip_len;
 
@@ -76,7 +76,7 @@ static int parse_v6(struct tux_eth_view *v, const uint8_t *p, size_t len)
 	 * on.  No host sends such packets. */
 	if (tux_addr_is_v4(&v->from) || tux_addr_is_v4(&v->to))
 		return -EBADMSG;
-	return parse_udp(v, p + V6_HDR, ip_len);
+	return eth_parse_udp(v, p + V6_HDR, ip_len);
 }
 
 int tux_eth_parse(struct tux_eth_view *v, const uint8_t *p, size_t len)
@@ -85,9 +85,9 @@ int tux_eth_parse(struct tux_eth_view *v, const uint8_t *p, size_t len)
 		return -EBADMSG;
 	switch (tux_get16(p + 2 * TUX_ETH_MAC)) {
 	case TYPE_V4:
-		return parse_v4(v, p + TUX_ETH_HDR, len - TUX_ETH_HDR);
+		return eth_parse_v4(v, p + TUX_ETH_HDR, len - TUX_ETH_HDR);
 	case TYPE_V6:
-		return parse_v6(v, p + TUX_ETH_HDR, len - TUX_ETH_HDR);
+		return eth_parse_v6(v, p + TUX_ETH_HDR, len - TUX_ETH_HDR);
 	default:
 		return -EBADMSG;
 	}
@@ -122,8 +122,8 @@ static uint16_t csum_fold(uint64_t s)
 	return (uint16_t)~s;
 }
 
-static void put_udp(uint8_t *p, size_t len, const struct tux_addr *from,
-		    const struct tux_addr *to)
+static void eth_put_udp(uint8_t *p, size_t len, const struct tux_addr *from,
+			const struct tux_addr *to)
 {
 	tux_put16(p, from->port);
 	tux_put16(p + 2, to->port);
@@ -133,8 +133,8 @@ static void put_udp(uint8_t *p, size_t len, const struct tux_addr *from,
 
 /* The UDP checksum stays zero, which means over IPv4 that there is none (RFC
  * 768). */
-static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
-		   const struct tux_addr *to, uint8_t ecn)
+static void eth_put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
+		       const struct tux_addr *to, uint8_t ecn)
 {
 	p[0] = 0x45;
 	p[1] = ecn;
@@ -149,8 +149,8 @@ static void put_v4(uint8_t *p, size_t len, const struct tux_addr *from,
 	tux_put16(p + 10, csum_fold(csum_add(0, p, V4_HDR)));
 }
 
-static void put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
-		   const struct tux_addr *to, uint8_t ecn)
+static void eth_put_v6(uint8_t *p, size_t len, const struct tux_addr *from,
+		       const struct tux_addr *to, uint8_t ecn)
 {
 	uint8_t *udp = p + V6_HDR;
 	uint64_t s = PROTO_UDP + (len - V6_HDR);
@@ -178,10 +178,10 @@ size_t tux_eth_build(uint8_t *p, size_t len, const struct tux_eth_macs *m,
 	memcpy(eth, m->to, TUX_ETH_MAC);
 	memcpy(eth + TUX_ETH_MAC, m->from, TUX_ETH_MAC);
 	tux_put16(eth + 2 * TUX_ETH_MAC, v4 ? TYPE_V4 : TYPE_V6);
-	put_udp(p - UDP_HDR, len + UDP_HDR, from, to);
+	eth_put_udp(p - UDP_HDR, len + UDP_HDR, from, to);
 	if (v4)
-		put_v4(ip, len + hdrs, from, to, ecn);
+		eth_put_v4(ip, len + hdrs, from, to, ecn);
 	else
-		put_v6(ip, len + hdrs, from, to, ecn);
+		eth_put_v6(ip, len + hdrs, from, to, ecn);
 	return hdrs + TUX_ETH_HDR;
 }

@@ -118,8 +118,8 @@ uint8_t *tux_writer_add(struct tux_writer *w, uint8_t type, uint8_t flags,
  * MAC.  Returns false if there is no room. */
 bool tux_writer_hello(struct tux_writer *w, const struct tux_hello *h);
 
-/* Finishes the packet: writes the header from @h, whose len and version it
- * sets, and the CRC.  With @k (not NULL), it adds the MAC of HELLO to a packet
+/* Finishes the packet: sets h->len and h->version, and writes the header from
+ * @h and the CRC.  With @k (not NULL), it adds the MAC of HELLO to a packet
  * with OPEN, and the seal to any other.  Returns the length of the packet. */
 size_t tux_writer_end(struct tux_writer *w, struct tux_pkt *h,
 		      const struct tux_key *k);

@@ -172,7 +172,7 @@ static void end__decodes_to_the_same(void **state)
 		while (n < N_OF(type)) {
 			uint32_t body = test_below(&seed, 300);
 
-			/* Only types whose bodies are not checked. */
+			/* Only types with bodies that are not checked. */
 			type[n] = (uint8_t)(100 + test_below(&seed, 100));
 			if (!tux_writer_add(&w, type[n], 0, body))
 				break;
