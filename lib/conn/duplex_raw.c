@@ -4,7 +4,7 @@
  *
  * Code that does not know the duplex is to use the TCP socket from now on.
  * That is safe if all bytes not yet read are in TCP, and the peer expects no
- * marker. t/model/both.pml has these rules.
+ * marker.  t/model/both.pml has these rules.
  */
 #include "conn/duplex.h"
 

@@ -70,11 +70,14 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	if (k > 0 && !peek)
 		d->rx.off += (uint64_t)k;
 	duplex_touch(d);
-	/* TCP reports an error once.  It may have reported it to the loop,
-	 * which has put it into d->err. */
+	/* TCP reports an error once, and the end of the stream after that.  It
+	 * may have reported the error to the loop, which has put it into
+	 * d->err. */
 	return k == 0 && iov_len(v, m) ? duplex_take_error(d) : k;
 }
 
+/* The sender has switched: reads come from the ring now.  Bytes of the marker
+ * that were not read yet are left in TCP for the loop. */
 static void switch_rx(struct tux_duplex *d)
 {
 	d->rx.marker_left = (uint8_t)(TUX_MARKER_LEN - d->rx.held);

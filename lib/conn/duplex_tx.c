@@ -11,6 +11,8 @@
 #include "conn/duplex_in.h"
 #include "wire/frame.h"
 
+/* Copies up to @max bytes of @iov behind the first @skip to @dst.  Returns how
+ * many: fewer if they are in more than eight pieces. */
 static uint64_t iov_copy_out(uint8_t *dst, uint64_t max,
 			     const struct iovec *iov, int n, uint64_t skip)
 {
@@ -104,14 +106,16 @@ static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 			      int n, uint64_t skip, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_tx *t = &d->tx;
-	uint64_t done = t->off - t->at;		/* bytes that match so far */
+	uint64_t done = t->off - t->at;		/* so many bytes match */
 	uint64_t left = TUX_MARKER_LEN - done;
 	uint8_t head[TUX_MARKER_LEN];
-	uint64_t len = iov_copy_out(head, left, iov, n, skip), same = 0;
+	uint64_t len = iov_copy_out(head, left, iov, n, skip);
+	uint64_t same = 0;			/* so many more would match */
 	ssize_t k;
 
 	while (same < len && head[same] == t->marker[done + same])
 		same++;
+	/* All of the marker would match: hold its last byte back. */
 	if (same == left)
 		k = same == 1 ? -EAGAIN :
 		    write_tcp(d, iov, n, skip, same - 1, tcp);
@@ -166,6 +170,7 @@ static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 		if (k <= 0)
 			return k;
 		done = (uint64_t)k;
+		/* At N: the loop commits if no write comes to do it. */
 		if (t->off == t->at)
 			atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 		if (t->off < t->at || done == len)
@@ -191,6 +196,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 		store8(&d->tx.mute, 0);
 		return (ssize_t)iov_len(iov, n);
 	}
+	/* In any other state TCP reports the error itself. */
 	err = state == TUX_TX_SWITCHED ? duplex_take_error(d) : 0;
 	if (err)
 		return err;
@@ -221,7 +227,7 @@ bool tux_duplex_shut(struct tux_duplex *d)
 	if (ring)
 		atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 	else
-		d->tx.pinned = 1;
+		d->tx.pinned = 1;	/* no marker may follow TCP's FIN */
 	return ring;
 }
 
@@ -243,7 +249,7 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 		return true;
 	*at = t->at = t->off + ahead;
 	tux_marker(t->marker, key, t->gen, active);
-	t->doubt = 1;
+	t->doubt = 1;		/* from now on, whatever becomes of it */
 	store8(&t->state, TUX_TX_ANNOUNCED);
 	return true;
 }

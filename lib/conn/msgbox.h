@@ -109,6 +109,7 @@ struct tux_msgbox {
 	_Atomic uint32_t in_head;	/* arrivals written; the loop's */
 	_Atomic uint32_t in_tail;	/* arrivals taken; the application's */
 	struct tux_note note[TUX_MSG_N];
+	/* By tux_lane_slot(): the application is done with the message. */
 	_Atomic uint8_t released[TUX_MSG_N];
 	struct tux_arrival in[TUX_MSG_IN];
 };

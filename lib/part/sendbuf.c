@@ -59,7 +59,7 @@ int tux_sendbuf_got(struct tux_sendbuf *b, uint64_t got, uint64_t limit)
 static void sendbuf_add_with_gap(struct tux_ranges *s, uint64_t start,
 				 uint64_t end)
 {
-	uint64_t before = UINT64_MAX, behind = UINT64_MAX;
+	uint64_t before = UINT64_MAX, behind = UINT64_MAX;	/* the gaps */
 	uint32_t i = 0;
 	int err;
 
