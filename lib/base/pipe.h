@@ -23,8 +23,10 @@
 #include <string.h>
 
 struct tux_pipe {
-	_Atomic uint64_t head;	/* published below; the producer writes it */
-	_Atomic uint64_t tail;	/* consumed below; the consumer writes it */
+	_Atomic uint64_t head;	/* bytes below are published; the producer
+				 * writes it */
+	_Atomic uint64_t tail;	/* bytes below are consumed; the consumer
+				 * writes it */
 	uint64_t origin;	/* an offset that lies at the front of the
 				 * memory; the producer writes it */
 	uint32_t cap;		/* bytes, a power of two */

@@ -33,6 +33,7 @@ bool tux_pmtu_carried(struct tux_pmtu *p, uint32_t len, tux_time now)
 	if (len <= p->len)
 		return false;
 	p->len = len;
+	/* The path has changed if a length passes that did not. */
 	if (p->over <= len)
 		p->over = UINT32_MAX;
 	pmtu_probe_next(p, now);
@@ -42,6 +43,8 @@ bool tux_pmtu_carried(struct tux_pmtu *p, uint32_t len, tux_time now)
 bool tux_pmtu_lost(struct tux_pmtu *p, uint32_t len, tux_time sent_at,
 		   tux_time now)
 {
+	/* A loss says nothing about lengths if the datagram was as short as the
+	 * floor, or if its length is no longer used. */
 	if (len <= TUX_PMTU_FLOOR || len > p->len)
 		return false;
 	if (len < p->gone)
@@ -81,6 +84,7 @@ uint32_t tux_pmtu_probe(struct tux_pmtu *p, uint32_t max, tux_time now)
 	if (p->probe) {
 		p->at = tux_time_add(now, TUX_SEC(TUX_PMTU_ANSWER_S));
 	} else {
+		/* The next search tries @max again. */
 		p->over = UINT32_MAX;
 		p->at = tux_time_add(now, TUX_SEC(TUX_PMTU_RAISE_S));
 	}

@@ -20,8 +20,9 @@ void tux_recvbuf_init(struct tux_recvbuf *b, struct tux_pipe *pipe)
 	b->limit = recvbuf_room_end(b);
 }
 
-/* Do bytes up to @stop, with FIN there if @fin, agree with the known end of the
- * stream, or FIN with the bytes that have arrived? */
+/* Do bytes up to @stop, with FIN behind them if @fin, agree with what is known?
+ * They must not pass a known end of the stream, and FIN must not be before
+ * bytes that have arrived. */
 static bool recvbuf_end_fits(const struct tux_recvbuf *b, uint64_t stop,
 			     bool fin)
 {

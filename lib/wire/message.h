@@ -22,7 +22,7 @@ struct tux_message_hdr {	/* of a fragment; wire.h explains the fields */
 	uint8_t flags;		/* TUX_MESSAGE_* */
 	uint32_t id, pos, order;
 	uint32_t total;		/* length of the message */
-	uint32_t off, len;	/* of the fragment in the message */
+	uint32_t off, len;	/* of the fragment, within the message */
 };
 
 /* Is a fragment with @flags all of its message? */
@@ -72,9 +72,10 @@ static inline uint64_t tux_lane_place(uint64_t pos, uint32_t len, uint32_t cap)
 	return in + tux_lane_size(len) > cap ? pos + (cap - in) : pos;
 }
 
-/* May a message of @len bytes go into a lane of @cap bytes?  Up to half of the
- * lane, it finds room at every position once the lane is empty: what is skipped
- * at the end of the lane is less than the message. */
+/* May a message of @len bytes go into a lane of @cap bytes?  It may be as long
+ * as half of the lane.  Then it finds room once the lane is empty, wherever the
+ * message before it ended: less than its own length is skipped at the end of
+ * the lane. */
 static inline bool tux_lane_takes(uint32_t cap, uint64_t len)
 {
 	return len <= cap / 2;

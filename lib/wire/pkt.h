@@ -52,8 +52,8 @@ struct tux_reader {			/* walks over the records of a packet */
 
 /* Reads the header of the packet at @p, where @len bytes are left of its
  * datagram, into *@h.  Returns 0; the packet is h->len bytes long.  -EBADMSG:
- * it is not a Tux packet, or is damaged.  That includes a wrong CRC in a packet
- * with OPEN; for others, see tux_pkt_sealed().  -EPROTONOSUPPORT: it has
+ * it is not a Tux packet, or its length or CRC is wrong; but the CRC of a
+ * packet without OPEN is left to tux_pkt_sealed().  -EPROTONOSUPPORT: it has
  * another version than TUX_WIRE_VERSION; only h->version, h->flags, h->len and
  * h->id are valid. */
 int tux_pkt_decode(struct tux_pkt *h, const uint8_t *p, size_t len);
