@@ -9,7 +9,7 @@
 #include <errno.h>
 
 #include "run/mask.h"
-#include "run/preempt.h"
+#include "run/tick_signal.h"
 #include "run/sched_in.h"
 
 /* To others the signal that ends slices does not come. */
@@ -21,7 +21,7 @@ static bool gets_ours(void)
 /* All but that signal, which nobody needs to block. */
 static const sigset_t *without_ours(int how, const sigset_t *set, sigset_t *copy)
 {
-	int sig = tux_preempt_signal();
+	int sig = tux_tick_signal();
 
 	if (!set || how == SIG_UNBLOCK || !sig || !gets_ours())
 		return set;
@@ -64,7 +64,7 @@ TUX_HOOK int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 
 static bool ours(int sig)
 {
-	return sig > 0 && sig == tux_preempt_signal();
+	return sig > 0 && sig == tux_tick_signal();
 }
 
 TUX_HOOK int sigaction(int sig, const struct sigaction *a, struct sigaction *old)

@@ -12,7 +12,9 @@
 #include "run/guard.h"
 #include "run/mask.h"
 #include "run/preempt_in.h"
+#include "run/routine.h"
 #include "run/sched_in.h"
+#include "run/tick_signal.h"
 #include "sys/sys.h"
 
 #ifdef TUX_SWITCH_ASM
@@ -202,34 +204,11 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 
 /* ---- the signal ---- */
 
-enum { FIRST = 5, LAST = 3 };	/* not those next to the ends, which others take */
-
 static int signal_nr;
 
-static bool is_free(int sig)
-{
-	struct sigaction a;
-
-	return !sigaction(sig, NULL, &a) && !(a.sa_flags & SA_SIGINFO) &&
-	       a.sa_handler == SIG_DFL;
-}
-
-/* Not on an alternate stack: its frame has to stay on the routine's.  With
- * nothing masked, for the mask would go along to whoever runs next. */
 static void install(void)
 {
-	struct sigaction a = {
-		.sa_sigaction = tux_preempt_handler,
-		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART,
-	};
-	int sig;
-
-	signal_nr = -ENOENT;
-	for (sig = SIGRTMIN + FIRST; sig <= SIGRTMAX - LAST; sig++)
-		if (is_free(sig) && !sigaction(sig, &a, NULL)) {
-			signal_nr = sig;
-			return;
-		}
+	signal_nr = tux_tick_signal_take(tux_preempt_handler);
 }
 
 int tux_preempt_init(void)
@@ -240,34 +219,11 @@ int tux_preempt_init(void)
 	return signal_nr;
 }
 
-int tux_preempt_signal(void)
-{
-	return signal_nr > 0 ? signal_nr : 0;
-}
-
-void tux_preempt_open(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, signal_nr);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
 #else
 
 int tux_preempt_init(void)
 {
 	return -ENOSYS;
-}
-
-int tux_preempt_signal(void)
-{
-	return 0;
-}
-
-void tux_preempt_open(void)
-{
 }
 
 #endif

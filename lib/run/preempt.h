@@ -18,13 +18,7 @@
 #ifndef TUX_RUN_PREEMPT_H
 #define TUX_RUN_PREEMPT_H
 
-/* Installs the handler, once; which signal it is, or -errno. */
+/* Installs the handler of ticks, once; which signal it is, or -errno. */
 int tux_preempt_init(void);
-
-/* Which signal it is, if there is a handler; else 0. */
-int tux_preempt_signal(void);
-
-/* Lets the signal come to the calling thread. */
-void tux_preempt_open(void);
 
 #endif

@@ -1,203 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/sched.h"
 
+#include "run/fifo.h"
 #include "run/guard.h"
 #include "run/mask.h"
 #include "run/overflow.h"
-#include "run/preempt.h"
+#include "run/routine.h"
 #include "run/sched_in.h"
+#include "run/task.h"
+#include "run/tick_signal.h"
 #include "sys/clock.h"
-
-enum { IDLE, QUEUED, WAITING, RUNNING, AGAIN };		/* tux_task.state */
 
 enum { SETTLE = 16 };		/* slices, at most */
 
-/* ---- the FIFO ---- */
-
-static struct tux_task *first_fresh(const struct tux_sched *s)
+void tux_sched_say(const struct tux_sched *s, const char *line)
 {
-	return TUX_CONTAINER(s->fresh.next, struct tux_task, node);
+	if (s->o.say)
+		s->o.say(line, s->o.arg);
 }
 
-static struct tux_routine *first_ready(const struct tux_sched *s)
-{
-	return TUX_CONTAINER(s->ready.next, struct tux_routine, node);
-}
-
-static void push_fresh(struct tux_sched *s, struct tux_task *t)
-{
-	t->state = QUEUED;
-	t->turn = s->turn++;
-	tux_list_push(&s->fresh, &t->node);
-	s->fresh_n++;
-}
-
-static void pull_fresh(struct tux_sched *s, struct tux_task *t)
-{
-	tux_list_remove(&t->node);
-	s->fresh_n--;
-}
-
-static void push_ready(struct tux_sched *s, struct tux_routine *r)
-{
-	r->turn = s->turn++;
-	tux_list_push(&s->ready, &r->node);
-	s->ready_n++;
-	s->amidst_n += r->amidst;
-}
+/* ---- a slice ---- */
 
 /* Who left while it could have gone on stands behind what has come meanwhile,
  * which the network thread has put into the FIFO since. */
 static void push_last(struct tux_sched *s)
 {
 	if (s->last)
-		push_ready(s, s->last);
+		tux_fifo_push(s, s->last);
 	s->last = NULL;
 }
-
-static void pull_ready(struct tux_sched *s, struct tux_routine *r)
-{
-	tux_list_remove(&r->node);
-	s->ready_n--;
-	s->amidst_n -= r->amidst;
-}
-
-/* A strand's next task goes to the FIFO; the others wait on, in their order. */
-static void release(struct tux_sched *s, struct tux_strand *x)
-{
-	struct tux_list *n = x->waiting.next;
-
-	x->busy = NULL;
-	if (tux_list_empty(&x->waiting))
-		return;
-	tux_list_remove(n);
-	x->busy = TUX_CONTAINER(n, struct tux_task, node);
-	push_fresh(s, x->busy);
-}
-
-/* ---- tasks ---- */
-
-void tux_strand_init(struct tux_strand *x)
-{
-	x->busy = NULL;
-	tux_list_init(&x->waiting);
-}
-
-void tux_task_init(struct tux_task *t, struct tux_strand *x,
-		   void (*run)(struct tux_task *))
-{
-	*t = (struct tux_task){ .strand = x, .run = run, .state = IDLE };
-	tux_list_init(&t->node);
-}
-
-static void put(struct tux_sched *s, struct tux_task *t)
-{
-	if (t->strand->busy) {
-		t->state = WAITING;
-		tux_list_push(&t->strand->waiting, &t->node);
-		return;
-	}
-	t->strand->busy = t;
-	push_fresh(s, t);
-}
-
-void tux_sched_put(struct tux_sched *s, struct tux_task *t)
-{
-	tux_sched_enter();
-	if (t->state == RUNNING)
-		t->state = AGAIN;
-	else if (t->state == IDLE)
-		put(s, t);
-	tux_sched_leave();
-}
-
-static void take_out(struct tux_sched *s, struct tux_task *t)
-{
-	t->state = IDLE;
-	if (t->strand->busy == t) {
-		pull_fresh(s, t);
-		release(s, t->strand);
-	} else {
-		tux_list_remove(&t->node);
-	}
-}
-
-static bool cancel(struct tux_sched *s, struct tux_task *t)
-{
-	struct tux_routine *r = tux_here.routine;
-
-	if (t->state == QUEUED || t->state == WAITING)
-		take_out(s, t);
-	if (t->state == IDLE)
-		return true;
-	if (!r || r->task != t) {
-		t->state = RUNNING;
-		return false;
-	}
-	r->task = NULL;
-	t->state = IDLE;
-	release(s, t->strand);
-	return true;
-}
-
-bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t)
-{
-	bool gone;
-
-	tux_sched_enter();
-	gone = cancel(s, t);
-	tux_sched_leave();
-	return gone;
-}
-
-/* ---- what a routine asks for ---- */
-
-static bool fresh_first(const struct tux_sched *s)
-{
-	return s->fresh_n &&
-	       (!s->ready_n || first_fresh(s)->turn < first_ready(s)->turn);
-}
-
-struct tux_task *tux_sched_next(struct tux_sched *s)
-{
-	struct tux_task *t = first_fresh(s);
-
-	if (!fresh_first(s) || tux_here.pending ||
-	    tux_tick_read() - s->began > s->most)
-		return NULL;
-	pull_fresh(s, t);
-	return t;
-}
-
-void tux_sched_began(struct tux_routine *r, struct tux_task *t)
-{
-	struct tux_sched_stats *st = &r->sched->stats;
-
-	t->state = RUNNING;
-	r->task = t;
-	st->callbacks++;
-	if (++st->routines > st->routines_most)
-		st->routines_most = st->routines;
-}
-
-void tux_sched_ended(struct tux_routine *r)
-{
-	struct tux_sched *s = r->sched;
-	struct tux_task *t = r->task;
-	bool again;
-
-	s->stats.routines--;
-	if (!t)
-		return;
-	again = t->state == AGAIN;
-	r->task = NULL;
-	t->state = IDLE;
-	release(s, t->strand);
-	if (again)
-		put(s, t);
-}
-
-/* ---- a slice ---- */
 
 static void wake_sleepers(struct tux_sched *s)
 {
@@ -209,7 +40,7 @@ static void wake_sleepers(struct tux_sched *s)
 	now = tux_clock_read();
 	while (n && n->at <= now) {
 		tux_heap_set(&s->asleep, n, TUX_NEVER);
-		push_ready(s, TUX_CONTAINER(n, struct tux_routine, alarm));
+		tux_fifo_push(s, TUX_CONTAINER(n, struct tux_routine, alarm));
 		n = tux_heap_min(&s->asleep);
 	}
 }
@@ -230,15 +61,15 @@ static void take_woken(struct tux_sched *s)
 	for (r = back; r; r = next) {
 		next = r->woken;
 		tux_routine_woken(r);
-		push_ready(s, r);
+		tux_fifo_push(s, r);
 	}
 }
 
 static struct tux_routine *pop_ready(struct tux_sched *s)
 {
-	struct tux_routine *r = first_ready(s);
+	struct tux_routine *r = tux_fifo_first(s);
 
-	pull_ready(s, r);
+	tux_fifo_pull(s, r);
 	return r;
 }
 
@@ -247,7 +78,7 @@ static struct tux_routine *pop_idle(struct tux_sched *s)
 	struct tux_routine *r;
 
 	if (tux_list_empty(&s->idle))
-		return tux_routine_new(s);
+		return tux_routine_make(s);
 	r = TUX_CONTAINER(s->idle.next, struct tux_routine, node);
 	tux_list_remove(&r->node);
 	return r;
@@ -259,7 +90,7 @@ static struct tux_routine *choose(struct tux_sched *s)
 {
 	struct tux_routine *r;
 
-	if (fresh_first(s)) {
+	if (tux_fifo_fresh_first(s)) {
 		r = pop_idle(s);
 		if (r)
 			return r;
@@ -288,7 +119,7 @@ static void settle(struct tux_sched *s, struct tux_routine *r)
 		if (tux_routine_waits(r))
 			s->stats.blocks++;
 		else
-			push_ready(s, r);
+			tux_fifo_push(s, r);
 		break;
 	}
 }
@@ -325,7 +156,7 @@ static void watch(struct tux_sched *s)
 	if (s->thread)
 		tux_watch_remove(&s->watch);
 	tux_guard_refresh();
-	tux_preempt_open();
+	tux_tick_signal_open();
 	if (tux_watch_add(&s->watch, s->sig)) {
 		tux_sched_say(s, "callbacks are not preempted: no thread to "
 			      "watch them");
@@ -414,7 +245,7 @@ void tux_sched_settle(struct tux_sched *s)
 	for (i = 0; stuck < s->amidst_n && i < SETTLE; i++) {
 		struct tux_routine *r = first_amidst(s);
 
-		pull_ready(s, r);
+		tux_fifo_pull(s, r);
 		slice(s, r);
 		push_last(s);
 		stuck = r->amidst && r->waits ? stuck + 1 : 0;

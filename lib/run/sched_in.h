@@ -73,40 +73,7 @@ struct tux_sched {
 	struct tux_sched_stats stats;
 };
 
-/* ---- routine.c ---- */
-
-/* A new one, idle; NULL: none to be had now. */
-struct tux_routine *tux_routine_new(struct tux_sched *s);
-
-/* On the donor: says in its storage whose it is. */
-void tux_routine_parks(struct tux_donor *d);
-
-/* Goes on with @r until it leaves; @r->state then says how. */
-void tux_routine_resume(struct tux_routine *r);
-
-/* In @r, with the guard held: back to the network thread. */
-void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
-
-/* @r was left as blocked: does it have to wait?  If so, from now on who wakes
- * it puts it among the woken. */
-bool tux_routine_waits(struct tux_routine *r);
-
-/* @r was among the woken, and is not any more. */
-void tux_routine_woken(struct tux_routine *r);
-
-/* ---- sched_life.c ---- */
-
 /* To whoever made it, if he listens. */
 void tux_sched_say(const struct tux_sched *s, const char *line);
-
-/* ---- sched.c ---- */
-
-/* The task that is next and may begin in the routine that asks, whose slice has
- * begun; taken out of the FIFO.  NULL: none. */
-struct tux_task *tux_sched_next(struct tux_sched *s);
-
-/* The task of @r begins, and has ended. */
-void tux_sched_began(struct tux_routine *r, struct tux_task *t);
-void tux_sched_ended(struct tux_routine *r);
 
 #endif

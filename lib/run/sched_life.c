@@ -11,6 +11,7 @@
 #include "run/forked.h"
 #include "run/overflow.h"
 #include "run/preempt.h"
+#include "run/routine.h"
 #include "run/sched_in.h"
 #include "run/setxid.h"
 
@@ -19,12 +20,6 @@ enum {
 	STACK_LEN = 256 * 1024,
 	ROUTINES_MAX = 1024,
 };
-
-void tux_sched_say(const struct tux_sched *s, const char *line)
-{
-	if (s->o.say)
-		s->o.say(line, s->o.arg);
-}
 
 static void *heap_alloc(void *arg, size_t len)
 {

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * routine - a stack that is gone to, and left
+ */
+#ifndef TUX_RUN_ROUTINE_H
+#define TUX_RUN_ROUTINE_H
+
+#include "run/sched_in.h"
+
+/* On the donor: says in its storage whose it is. */
+void tux_routine_parks(struct tux_donor *d);
+
+/* Goes on with @r until it leaves; @r->state then says how. */
+void tux_routine_resume(struct tux_routine *r);
+
+/* In @r, with the guard held: back to the network thread. */
+void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
+
+/* @r was left as blocked: does it have to wait?  If so, from now on who wakes
+ * it puts it among the woken. */
+bool tux_routine_waits(struct tux_routine *r);
+
+/* @r was among the woken, and is not any more. */
+void tux_routine_woken(struct tux_routine *r);
+
+#endif
