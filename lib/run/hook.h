@@ -28,8 +28,9 @@
  *   pthread_cancel    of a routine: ENOTSUP
  *   pthread_exit      in a routine: it stands still from then on
  *   pthread_mutexattr_setprotocol
- *		       PTHREAD_PRIO_INHERIT is ENOTSUP: the kernel would look for
- *		       the owner's name and find the wrong one
+ *		       once there are routines, PTHREAD_PRIO_INHERIT is ENOTSUP:
+ *		       the kernel takes the owner for a thread, and finds the wrong
+ *		       one
  *   uselocale	       in a routine: until the callback returns
  */
 #ifndef TUX_RUN_HOOK_H
@@ -48,8 +49,13 @@
 
 #include "run/fiber.h"
 
-/* Sanitizers replace the same calls; nothing is preempted there. */
+/* Sanitizers replace the same calls; nothing is preempted there.  Nor is anything
+ * with --disable-preemption, and libc's calls stay as they are. */
+#ifdef TUX_PREEMPTION
 #define TUX_HOOKED (!TUX_FIBERS)
+#else
+#define TUX_HOOKED 0
+#endif
 
 #define TUX_HOOK __attribute__((visibility("default")))
 

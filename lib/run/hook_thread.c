@@ -68,7 +68,7 @@ TUX_HOOK locale_t uselocale(locale_t l)
 
 TUX_HOOK int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int protocol)
 {
-	if (protocol != PTHREAD_PRIO_INHERIT)
+	if (protocol != PTHREAD_PRIO_INHERIT || !tux_sched_ever())
 		return tux_real()->pthread_mutexattr_setprotocol(a, protocol);
 	tux_hook_say("PTHREAD_PRIO_INHERIT: not with routines");
 	return ENOTSUP;

@@ -17,7 +17,7 @@
 #include "run/tick_signal.h"
 #include "sys/sys.h"
 
-#ifdef TUX_SWITCH_ASM
+#if defined(TUX_SWITCH_ASM) && defined(TUX_PREEMPTION)
 
 enum {
 	PATIENCE = 20,			/* ticks, with a guard held; */

@@ -99,6 +99,9 @@ void tux_sched_back(struct tux_sched *s);
 /* When a routine wants to be woken; TUX_NEVER. */
 tux_time tux_sched_deadline(const struct tux_sched *s);
 
+/* Has this process, or one that forked it, ever made one? */
+bool tux_sched_ever(void);
+
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
 bool tux_sched_preempts(const struct tux_sched *s);
 

@@ -9,6 +9,7 @@
 
 #include "run/exe.h"
 #include "run/forked.h"
+#include "run/hook.h"
 #include "run/overflow.h"
 #include "run/preempt.h"
 #include "run/routine.h"
@@ -20,6 +21,8 @@ enum {
 	STACK_LEN = 256 * 1024,
 	ROUTINES_MAX = 1024,
 };
+
+static _Atomic bool ever;
 
 static void *heap_alloc(void *arg, size_t len)
 {
@@ -53,6 +56,8 @@ static const char *cannot_preempt(struct tux_sched *s)
 {
 	if (TUX_FIBERS)
 		return "callbacks are not preempted: a sanitizer is watching";
+	if (!TUX_HOOKED)
+		return "callbacks are not preempted: --disable-preemption";
 	if (!s->tls)
 		return "callbacks are not preempted: no FSGSBASE";
 	s->sig = tux_preempt_init();
@@ -98,6 +103,7 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	ever = true;
 	tux_tick_init();
 	set_opts(s, o);
 	s->tls = tux_switch_has_tls();
@@ -122,6 +128,11 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	}
 	*sp = s;
 	return 0;
+}
+
+bool tux_sched_ever(void)
+{
+	return ever;
 }
 
 void tux_sched_free(struct tux_sched *s)

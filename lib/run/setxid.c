@@ -3,7 +3,7 @@
 
 #include "run/sched_in.h"
 
-#if defined(TUX_SWITCH_ASM) && defined(__GLIBC__)
+#if defined(TUX_SWITCH_ASM) && defined(TUX_PREEMPTION) && defined(__GLIBC__)
 
 #include <pthread.h>
 #include <signal.h>

@@ -25,10 +25,16 @@ enum {
 	MXCSR_FLAGS = 0x3f,
 };
 
-/* Sanitizers know a thread by its storage: to them, ours never changes it. */
+/* A sanitizer knows a thread by its storage, which must not change for it.  And
+ * without the hooks (run/hook.h), setuid() in a routine would wait for ever if the
+ * routine had storage of its own. */
 bool tux_switch_has_tls(void)
 {
+#ifdef TUX_PREEMPTION
 	return !TUX_FIBERS && getauxval(AT_HWCAP2) & HAS_FSGSBASE;
+#else
+	return false;
+#endif
 }
 
 uintptr_t tux_switch_tls(void)

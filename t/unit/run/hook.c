@@ -361,7 +361,8 @@ int main(void)
 	};
 
 	if (!TUX_HOOKED) {
-		printf("sanitizers replace the same calls\n");
+		printf("no calls are replaced: a sanitizer replaces the same, "
+		       "or --disable-preemption\n");
 		return 77;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
