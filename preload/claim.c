@@ -21,7 +21,7 @@ enum {
 
 /* ---- what a descriptor is --------------------------------------------- */
 
-static int get_int(int fd, int level, int name)
+static int claim_get_int(int fd, int level, int name)
 {
 	int v = -1;
 	socklen_t len = sizeof(v);
@@ -34,9 +34,9 @@ static int tcp_domain(int fd)
 {
 	int d;
 
-	if (get_int(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
+	if (claim_get_int(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
 		return -1;
-	d = get_int(fd, SOL_SOCKET, SO_DOMAIN);
+	d = claim_get_int(fd, SOL_SOCKET, SO_DOMAIN);
 	return d == AF_INET || d == AF_INET6 ? d : -1;
 }
 
@@ -57,7 +57,7 @@ static bool peer_addr(int fd, struct tux_addr *a)
 	return !getpeername(fd, (void *)&sa, &len) && iface_addr(a, &sa);
 }
 
-static bool look_up(struct sock *s, int fd)
+static bool claim_look_up(struct sock *s, int fd)
 {
 	struct tux_addr local, peer;
 
@@ -70,7 +70,7 @@ static bool look_up(struct sock *s, int fd)
 
 /* ---- listeners -------------------------------------------------------- */
 
-static enum tux_reason make_reachable(struct sock *s, int fd)
+static enum tux_reason claim_make_reachable(struct sock *s, int fd)
 {
 	enum tux_reason why = iface_allows_listener(&s->local);
 	struct tux_stack *stack;
@@ -95,9 +95,9 @@ static void add_listener(int fd, int domain)
 		return;
 	s->domain = domain;
 	s->v6only = domain == AF_INET6 &&
-		    get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
+		    claim_get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
 	if (local_addr(fd, &s->local) && fd_add(fd, s))
-		s->why = (uint8_t)make_reachable(s, fd);
+		s->why = (uint8_t)claim_make_reachable(s, fd);
 	sock_put(s);
 }
 
@@ -146,7 +146,7 @@ static void inherit_listener(struct sock *l, int fd)
 {
 	l->epoch = fork_epoch;
 	l->reachable = false;
-	l->why = (uint8_t)make_reachable(l, fd);
+	l->why = (uint8_t)claim_make_reachable(l, fd);
 	if (l->why == TUX_REASON_PORT_TAKEN)
 		l->why = TUX_REASON_NOT_OWNER;
 }
@@ -185,7 +185,7 @@ static void add_accepted(struct sock *l, int fd, bool nonblock)
 	if (!fd_add(fd, s)) {
 		claim_leave_listener(s);
 	} else if (l->why) {
-		look_up(s, fd);
+		claim_look_up(s, fd);
 		claim_refuse(s, l->why);
 	}
 	sock_put(s);
@@ -233,7 +233,7 @@ void claim_pin(int fd)
 	if (!s)
 		return;
 	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING)) {
-		look_up(s, fd);
+		claim_look_up(s, fd);
 		claim_refuse(s, TUX_REASON_PINNED);
 	}
 	sock_put(s);
@@ -241,7 +241,7 @@ void claim_pin(int fd)
 
 /* ---- claiming --------------------------------------------------------- */
 
-static enum tux_reason open_end(struct sock *s, int fd)
+static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
@@ -276,16 +276,16 @@ static enum tux_reason try_claim(struct sock *s, int fd)
 		return TUX_REASON_PINNED;
 	option_load(s, fd);
 	s->fd = fd;
-	return open_end(s, fd);
+	return claim_open_end(s, fd);
 }
 
 /* @s is CLAIMING, by this thread. */
-static void claim(struct sock *s, int fd)
+static void claim_connection(struct sock *s, int fd)
 {
 	int saved = errno;
 	enum tux_reason why;
 
-	if (atomic_load(&s->passing) || !look_up(s, fd)) {
+	if (atomic_load(&s->passing) || !claim_look_up(s, fd)) {
 		atomic_store(&s->stage, SOCK_CANDIDATE);
 		errno = saved;
 		return;
@@ -343,7 +343,7 @@ static void inherit(struct sock *s)
 }
 
 /* One step; true if @s is settled: claimed, or not to be. */
-static bool settle(struct sock *s, int fd)
+static bool claim_settle(struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load(&s->stage);
 
@@ -351,7 +351,7 @@ static bool settle(struct sock *s, int fd)
 	case SOCK_CANDIDATE:
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))
-			claim(s, fd);
+			claim_connection(s, fd);
 		/* Not connected yet: a candidate it remains. */
 		return atomic_load(&s->stage) == SOCK_CANDIDATE;
 	case SOCK_CLAIMING:
@@ -380,7 +380,7 @@ struct sock *sock_claimed(int fd)
 	s = sock_get(fd);
 	if (!s)
 		return NULL;
-	while (!settle(s, fd))
+	while (!claim_settle(s, fd))
 		;
 	if (atomic_load(&s->stage) == SOCK_CLAIMED)
 		return s;

@@ -17,7 +17,7 @@
 enum { DRAIN_S = 1, TRIES = 10000 };
 
 /* Under both latches: no thread is using the number then, and none will. */
-static void mark_closed(struct sock *s)
+static void close_mark_closed(struct sock *s)
 {
 	bool rx = path_lock_rx(s);
 	bool tx = path_lock_tx(s);
@@ -31,7 +31,7 @@ static void mark_closed(struct sock *s)
 
 /* What it was; nobody claims it any more.  A handler that closes what its own
  * thread is about to claim does not wait for ever. */
-static uint8_t settle(struct sock *s)
+static uint8_t close_settle(struct sock *s)
 {
 	uint8_t stage = atomic_load(&s->stage);
 
@@ -43,17 +43,17 @@ static uint8_t settle(struct sock *s)
 		return stage;
 	/* Else another thread has just begun. */
 	return atomic_compare_exchange_strong(&s->stage, &stage, SOCK_CLOSED) ?
-	       SOCK_CLOSED : settle(s);
+	       SOCK_CLOSED : close_settle(s);
 }
 
 /* The last descriptor is about to go. */
 static void end(struct sock *s)
 {
-	uint8_t stage = settle(s);
+	uint8_t stage = close_settle(s);
 
 	if ((stage == SOCK_CLAIMED || stage == SOCK_PLAIN) &&
 	    s->epoch == fork_epoch) {
-		mark_closed(s);
+		close_mark_closed(s);
 		sock_ring(s);
 		tux_end_close(s->end, s->linger0);
 	} else {
@@ -63,7 +63,7 @@ static void end(struct sock *s)
 }
 
 /* @fd goes, but another descriptor of @s stays: the loop must know. */
-static void move(struct sock *s, int fd)
+static void close_move(struct sock *s, int fd)
 {
 	if (s->fd != fd || !s->end || s->epoch != fork_epoch)
 		return;
@@ -76,12 +76,12 @@ static void move(struct sock *s, int fd)
 	}
 }
 
-static void drop(struct sock *s, int fd)
+static void close_drop(struct sock *s, int fd)
 {
 	if (atomic_fetch_sub(&s->fds, 1) == 1)
 		end(s);
 	else
-		move(s, fd);
+		close_move(s, fd);
 	sock_put(s);
 }
 
@@ -93,7 +93,7 @@ void close_forget(int fd)
 	epoll_forget_fd(fd);
 	s = fd_take(fd);
 	if (s)
-		drop(s, fd);
+		close_drop(s, fd);
 	errno = saved;
 }
 
@@ -108,7 +108,7 @@ void close_all(void)
 		struct sock *s = fd_take(fd);
 
 		if (s)
-			drop(s, fd);
+			close_drop(s, fd);
 	}
 	stack_end(TUX_SEC(DRAIN_S));
 }

@@ -17,7 +17,7 @@ static bool claimed(const struct sock *s)
 }
 
 /* Bytes that have left, by TCP or from the ring: more of them is more room. */
-static uint64_t left(struct sock *s)
+static uint64_t edge_left(struct sock *s)
 {
 	struct tux_duplex *d = s->dx;
 	uint64_t n = NEVER_TOLD;
@@ -35,17 +35,17 @@ static uint64_t left(struct sock *s)
 
 bool edge_wrote(const struct edge *e, struct sock *s)
 {
-	return e->tx == NEVER_TOLD || left(s) != e->tx;
+	return e->tx == NEVER_TOLD || edge_left(s) != e->tx;
 }
 
 void edge_told(struct edge *e, struct sock *s, uint32_t told)
 {
 	if (told & READY_OUT)
-		e->tx = left(s);
+		e->tx = edge_left(s);
 }
 
 /* Have bytes come on the ring since *@last?  Those below N came by TCP. */
-static bool arrived(uint64_t *last, const struct tux_duplex *d)
+static bool edge_arrived(uint64_t *last, const struct tux_duplex *d)
 {
 	uint64_t before = *last ? *last : d->rx.at;
 	uint64_t head = tux_pipe_head(&d->rxp);
@@ -59,7 +59,7 @@ static bool arrived(uint64_t *last, const struct tux_duplex *d)
 static bool new_bytes(struct edge *e, const struct tux_duplex *d)
 {
 	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
-		return arrived(&e->rx, d);
+		return edge_arrived(&e->rx, d);
 	return true;		/* left over where the ring is not in use */
 }
 
@@ -83,12 +83,12 @@ static bool came_behind(struct edge *e, struct sock *s)
 	if (atomic_load(&s->dx->rx.state) != TUX_RX_ARMED || !path_lock_rx(s))
 		return false;
 	if (atomic_load(&s->dx->rx.state) == TUX_RX_ARMED)
-		yes = arrived(&e->behind, s->dx);
+		yes = edge_arrived(&e->behind, s->dx);
 	path_unlock_rx(s);
 	return yes;
 }
 
-static bool became_raw(struct edge *e, const struct tux_duplex *d)
+static bool edge_became_raw(struct edge *e, const struct tux_duplex *d)
 {
 	if (e->raw || atomic_load(&d->tx.state) != TUX_TX_RAW ||
 	    atomic_load(&d->tx.hold))
@@ -99,5 +99,5 @@ static bool became_raw(struct edge *e, const struct tux_duplex *d)
 
 bool edge_hidden(struct edge *e, struct sock *s)
 {
-	return claimed(s) && (came_behind(e, s) || became_raw(e, s->dx));
+	return claimed(s) && (came_behind(e, s) || edge_became_raw(e, s->dx));
 }

@@ -25,7 +25,7 @@ static struct ep *pool;
 
 /* ---- life ------------------------------------------------------------- */
 
-static struct ep *peek(int fd)
+static struct ep *ep_peek(int fd)
 {
 	return (unsigned)fd < FD_MAX ?
 	       atomic_load_explicit(&table[fd], memory_order_acquire) : NULL;
@@ -35,12 +35,12 @@ struct ep *ep_get(int fd)
 {
 	struct ep *ep;
 
-	while ((ep = peek(fd))) {
+	while ((ep = ep_peek(fd))) {
 		uint32_t n = atomic_load(&ep->refs);
 
 		if (!n || !atomic_compare_exchange_weak(&ep->refs, &n, n + 1))
 			continue;
-		if (peek(fd) == ep)
+		if (ep_peek(fd) == ep)
 			return ep;
 		ep_put(ep);
 	}
@@ -55,7 +55,7 @@ static void unmap_items(struct ep *ep)
 }
 
 /* Nobody is inside any more.  The struct is kept: a late ep_get() may look. */
-static void fini(struct ep *ep)
+static void ep_fini(struct ep *ep)
 {
 	unmap_items(ep);
 	if (ep->w.bell)
@@ -71,7 +71,7 @@ static void fini(struct ep *ep)
 void ep_put(struct ep *ep)
 {
 	if (atomic_fetch_sub(&ep->refs, 1) == 1)
-		fini(ep);
+		ep_fini(ep);
 }
 
 static struct ep *alloc(void)
@@ -157,12 +157,12 @@ static int other_fd(struct ep *ep)
 {
 	int fd;
 
-	for (fd = 0; fd < FD_MAX - 1 && peek(fd) != ep; fd++)
+	for (fd = 0; fd < FD_MAX - 1 && ep_peek(fd) != ep; fd++)
 		;
 	return fd;
 }
 
-static void closed(int fd)
+static void ep_closed(int fd)
 {
 	struct ep *ep = atomic_exchange(&table[fd], NULL);
 	bool last;
@@ -187,7 +187,7 @@ void epoll_duped_fd(int fd, int to)
 
 	if (!ep)
 		return;
-	if ((unsigned)to < FD_MAX && peek(to) != ep) {
+	if ((unsigned)to < FD_MAX && ep_peek(to) != ep) {
 		epoll_forget_fd(to);
 		ep_take(&table_latch);
 		ep->fds++;
@@ -238,7 +238,7 @@ void epoll_forget_fd(int fd)
 		}
 		tux_latch_drop(&table_latch);
 	}
-	closed(fd);
+	ep_closed(fd);
 }
 
 static void attach_all(int fd, struct sock *s)

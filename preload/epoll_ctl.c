@@ -103,7 +103,7 @@ static struct sock *on_rings(int fd, uint32_t events)
 	return s;
 }
 
-static int add(struct ep *ep, int fd, const struct epoll_event *e)
+static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 {
 	struct sock *s = on_rings(fd, e->events);
 	struct ep *inner;
@@ -249,7 +249,7 @@ HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 		return libc.epoll_ctl(epfd, op, fd, event);
 	}
 	if (op == EPOLL_CTL_ADD)
-		r = add(ep, fd, event);
+		r = ctl_add(ep, fd, event);
 	else if (op == EPOLL_CTL_MOD)
 		r = mod(ep, fd, event);
 	else

@@ -14,7 +14,7 @@ enum { PEEKS = 16 };
 
 /* ---- one item --------------------------------------------------------- */
 
-static void begin(struct look *l)
+static void look_begin(struct look *l)
 {
 	struct ep *ep = l->ep;
 
@@ -51,7 +51,7 @@ static void spend(struct ep *ep, struct item *it, bool by_kernel)
 	}
 }
 
-static uint32_t wanted(const struct item *it)
+static uint32_t look_wanted(const struct item *it)
 {
 	return it->spent ? 0 : it->events | READY_ALWAYS;
 }
@@ -59,7 +59,7 @@ static uint32_t wanted(const struct item *it)
 /* What the rings tell @it, by its level or by its edge. */
 static uint32_t rings_tell(struct item *it, const struct ready *r)
 {
-	uint32_t now = r->now & wanted(it);
+	uint32_t now = r->now & look_wanted(it);
 	uint32_t end = r->now & EPOLLRDHUP;	/* is to be read, too */
 	bool again = it->again;
 
@@ -69,7 +69,7 @@ static uint32_t rings_tell(struct item *it, const struct ready *r)
 	return edge_new(&it->edge, it->sock, now | end) || again ? now : 0;
 }
 
-static uint32_t look_at(struct ep *ep, struct item *it)
+static uint32_t look_at_item(struct ep *ep, struct item *it)
 {
 	bool plain = ready_plain(it->sock);
 	struct ready r = ready_of(it->sock);
@@ -114,7 +114,7 @@ static void take_ready(struct look *l, struct tux_list *end, int max)
 	while (ep->ready.next != end && l->n < max) {
 		struct item *it = TUX_CONTAINER(ep->ready.next, struct item,
 						ready);
-		uint32_t got = look_at(ep, it);
+		uint32_t got = look_at_item(ep, it);
 
 		tux_list_remove(&it->ready);
 		if (!got)
@@ -134,7 +134,7 @@ void look_rings(struct look *l, int max)
 	struct tux_list end;
 
 	ep_lock(ep);
-	begin(l);
+	look_begin(l);
 	look_drain(ep);
 	tux_list_push(&ep->ready, &end);
 	take_ready(l, &end, max);
@@ -149,7 +149,7 @@ bool look_any(struct ep *ep)
 	TUX_LIST_EACH_SAFE(n, m, &ep->ready) {
 		struct item *it = TUX_CONTAINER(n, struct item, ready);
 
-		if (look_at(ep, it)) {
+		if (look_at_item(ep, it)) {
 			it->again = true;	/* it is not told yet */
 			return true;
 		}
@@ -198,8 +198,9 @@ static bool foreign(const struct item *it, uint32_t told, uint32_t mine)
 static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
 {
 	struct ready r;
-	uint32_t mine = ready_told(it->sock, it->fd, told, &r) & wanted(it);
-	uint32_t got = (mine | r.now) & wanted(it);
+	uint32_t mine = ready_told(it->sock, it->fd, told, &r) &
+			look_wanted(it);
+	uint32_t got = (mine | r.now) & look_wanted(it);
 
 	if (foreign(it, told, mine))
 		got = rings_tell(it, &r);
@@ -208,7 +209,7 @@ static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
 	if (got && (it->events & EPOLLONESHOT))
 		spend(ep, it, true);
 	item_sync(ep, it, r.tcp, false);
-	if (r.now & wanted(it))
+	if (r.now & look_wanted(it))
 		item_poke(ep, it);	/* maybe it moved this very moment */
 	return got;
 }
@@ -234,7 +235,7 @@ static void translate(struct look *l, struct epoll_event e)
 
 /* A socket that was connecting when it came here may be claimed now; that
  * takes the latch itself. */
-static void claim(const struct epoll_event *evs, int k)
+static void look_claim(const struct epoll_event *evs, int k)
 {
 	for (int i = 0; i < k; i++) {
 		uint64_t tag = evs[i].data.u64;
@@ -253,9 +254,9 @@ void look_translate(struct look *l, int k)
 {
 	struct epoll_event *evs = l->evs + l->n;
 
-	claim(evs, k);
+	look_claim(evs, k);
 	ep_lock(l->ep);
-	begin(l);
+	look_begin(l);
 	/* What is written is never ahead of what is read. */
 	for (int i = 0; i < k; i++)
 		translate(l, evs[i]);
@@ -265,7 +266,7 @@ void look_translate(struct look *l, int k)
 /* ---- asking without taking -------------------------------------------- */
 
 /* What the kernel has told it will not tell again, unless it is made to. */
-static bool peek(struct ep *ep, struct item *it, uint32_t told)
+static bool look_peek_one(struct ep *ep, struct item *it, uint32_t told)
 {
 	bool once = it->events & (EPOLLET | EPOLLONESHOT);
 	struct ready r;
@@ -273,7 +274,7 @@ static bool peek(struct ep *ep, struct item *it, uint32_t told)
 	if (it->nest)
 		return nest_true(it->fd);
 	if (it->sock) {
-		told = ready_told(it->sock, it->fd, told, &r) & wanted(it);
+		told = ready_told(it->sock, it->fd, told, &r) & look_wanted(it);
 		item_sync(ep, it, r.tcp, once);
 	} else if (once) {
 		item_ctl(ep, EPOLL_CTL_MOD, it, it->events);
@@ -290,7 +291,7 @@ bool look_peek(struct ep *ep)
 	for (int i = 0; i < k; i++) {
 		struct item *it = by_tag(ep, evs[i].data.u64);
 
-		any = (it && peek(ep, it, evs[i].events)) || any;
+		any = (it && look_peek_one(ep, it, evs[i].events)) || any;
 	}
 	return any;
 }

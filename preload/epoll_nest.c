@@ -13,7 +13,7 @@
 
 #include "libc.h"
 
-static void say(struct ep *ep)
+static void nest_say(struct ep *ep)
 {
 	uint64_t one = 1;
 
@@ -40,7 +40,7 @@ void nest_hush(struct ep *ep)
 	ep_unlock(ep);
 }
 
-static bool settle(struct ep *ep)
+static bool nest_settle_one(struct ep *ep)
 {
 	bool any;
 
@@ -52,7 +52,7 @@ static bool settle(struct ep *ep)
 		any = !tux_bell_quiet(ep->w.bell);
 	}
 	if (any)
-		say(ep);
+		nest_say(ep);
 	return any;
 }
 
@@ -60,7 +60,7 @@ static bool settle(struct ep *ep)
 void nest_settle(struct ep *ep)
 {
 	if (ep->joined && !ep->leader)
-		settle(ep);
+		nest_settle_one(ep);
 }
 
 void nest_join(struct ep *ep)
@@ -105,7 +105,7 @@ bool nest_true(int fd)
 		return true;
 	ep_lock(ep);
 	if (ep->joined && !ep->leader)
-		any = settle(ep) || look_peek(ep);
+		any = nest_settle_one(ep) || look_peek(ep);
 	ep_unlock(ep);
 	ep_put(ep);
 	return any;

@@ -144,7 +144,7 @@ static int share(struct look *l, tux_time now)
  * been taken.  A turn is worth its price if the caller will go away with
  * events; if there are none, it will wait, and take one then.  0 or -errno.
  */
-static int look(struct look *l, bool fresh)
+static int ewait_look(struct look *l, bool fresh)
 {
 	bool last = fresh || l->until == 0 || !l->ep->on_ring;
 	tux_time now = wait_now();
@@ -226,7 +226,7 @@ static void wake_next(struct ep *ep)
 
 /* This thread leaves.  Somebody else must see to the instance, and to what is
  * left in the list: as in the kernel, that may be what is reported here. */
-static void leave(struct ep *ep, bool led)
+static void ewait_leave(struct ep *ep, bool led)
 {
 	ep_lock(ep);
 	if (led)
@@ -248,13 +248,13 @@ static int wait_tux(struct look *l)
 	int slept = 1, r;
 
 	nest_hush(ep);
-	r = look(l, false);
+	r = ewait_look(l, false);
 	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {
 		led = led || lead(ep);
 		slept = led ? sleep_leader(l) : sleep_behind(l);
-		r = look(l, true);
+		r = ewait_look(l, true);
 	}
-	leave(ep, led);
+	ewait_leave(ep, led);
 	if (r || l->n)
 		return r ? r : 1;
 	return l->until ? slept : 0;

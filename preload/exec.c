@@ -49,7 +49,7 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 enum { ARGS = 1024 };
 
 /* @first and what follows it, NULL included, into @argv.  False: too many. */
-static bool collect(char **argv, const char *first, va_list *ap)
+static bool exec_collect(char **argv, const char *first, va_list *ap)
 {
 	argv[0] = (char *)(uintptr_t)first;
 	for (int i = 0; argv[i]; i++) {
@@ -69,7 +69,7 @@ HOOK int execl(const char *path, const char *arg, ...)
 	bool ok;
 
 	va_start(ap, arg);
-	ok = collect(argv, arg, &ap);
+	ok = exec_collect(argv, arg, &ap);
 	va_end(ap);
 	return ok && may_exec(path) ? libc.execv(path, argv) : -1;
 }
@@ -81,7 +81,7 @@ HOOK int execlp(const char *file, const char *arg, ...)
 	bool ok;
 
 	va_start(ap, arg);
-	ok = collect(argv, arg, &ap);
+	ok = exec_collect(argv, arg, &ap);
 	va_end(ap);
 	return ok && pass_exec() ? libc.execvp(file, argv) : -1;
 }
@@ -94,7 +94,7 @@ HOOK int execle(const char *path, const char *arg, ...)
 	bool ok;
 
 	va_start(ap, arg);
-	ok = collect(argv, arg, &ap);
+	ok = exec_collect(argv, arg, &ap);
 	if (ok)
 		env = va_arg(ap, char *const *);
 	va_end(ap);

@@ -32,7 +32,7 @@ int fd_limit(void)
 	return FD_MAX;
 }
 
-static bool grow(void)
+static bool fd_grow(void)
 {
 	struct sock *s = mmap(NULL, CHUNK * sizeof(*s), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -56,13 +56,13 @@ static bool lock_free_list(void)
 	return false;
 }
 
-static struct sock *pop(void)
+static struct sock *fd_pop(void)
 {
 	struct sock *s = NULL;
 
 	if (!lock_free_list())
 		return NULL;
-	if (free_list || grow()) {
+	if (free_list || fd_grow()) {
 		s = free_list;
 		free_list = s->next_free;
 	}
@@ -72,7 +72,7 @@ static struct sock *pop(void)
 
 struct sock *sock_new(enum sock_stage stage)
 {
-	struct sock *s = pop();
+	struct sock *s = fd_pop();
 
 	if (!s)
 		return NULL;
@@ -87,7 +87,7 @@ struct sock *sock_new(enum sock_stage stage)
 }
 
 /* A sock whose list cannot be locked is lost, which is better than a loop. */
-static void recycle(struct sock *s)
+static void fd_recycle(struct sock *s)
 {
 	claim_unlisten(s);
 	if (s->end && s->epoch == fork_epoch)
@@ -120,7 +120,7 @@ struct sock *sock_get(int fd)
 void sock_put(struct sock *s)
 {
 	if (atomic_fetch_sub(&s->refs, 1) == 1)
-		recycle(s);
+		fd_recycle(s);
 }
 
 void fd_seen(int fd)

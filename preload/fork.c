@@ -23,7 +23,7 @@ bool fork_is_vfork(void)
 
 /* The parent's loops serve the parent's connections.  This process may start a
  * stack of its own, for sockets that it makes itself. */
-static void in_child(void)
+static void fork_in_child(void)
 {
 	int saved = errno;
 
@@ -40,7 +40,7 @@ static void in_child(void)
 void fork_init(void)
 {
 	owner = getpid();
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(NULL, NULL, fork_in_child);
 }
 
 /* It runs no handlers; fork() itself calls libc's own. */
@@ -49,7 +49,7 @@ HOOK pid_t _Fork(void)
 	pid_t pid = libc._Fork();
 
 	if (pid == 0)
-		in_child();
+		fork_in_child();
 	return pid;
 }
 
@@ -62,7 +62,7 @@ static void drain(void)
 }
 
 /* exit(), after the program's own handlers. */
-static __attribute__((destructor(101))) void fini(void)
+static __attribute__((destructor(101))) void fork_fini(void)
 {
 	drain();
 }

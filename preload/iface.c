@@ -52,7 +52,7 @@ bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa)
 
 /* ---- the kernel's list ------------------------------------------------ */
 
-static void learn(const struct nlmsghdr *h, int index)
+static void iface_learn(const struct nlmsghdr *h, int index)
 {
 	const struct ifaddrmsg *m = NLMSG_DATA(h);
 	struct rtattr *a = IFA_RTA(m);
@@ -73,7 +73,7 @@ static void learn(const struct nlmsghdr *h, int index)
 		memcpy(known.ip[known.n++], at, 16);
 }
 
-static bool ask(int fd)
+static bool iface_ask(int fd)
 {
 	struct {
 		struct nlmsghdr h;
@@ -100,7 +100,7 @@ static void hear(int fd, int index)
 			if (h->nlmsg_type == NLMSG_DONE ||
 			    h->nlmsg_type == NLMSG_ERROR)
 				return;
-			learn(h, index);
+			iface_learn(h, index);
 		}
 	}
 }
@@ -125,12 +125,12 @@ static void refresh(void)
 		return;
 	known.n = 0;
 	index = index_of(fd, conf.iface);
-	if (index && ask(fd))
+	if (index && iface_ask(fd))
 		hear(fd, index);
 	tux_sys_close(fd);
 }
 
-static bool knows(const uint8_t *ip)
+static bool iface_knows(const uint8_t *ip)
 {
 	for (int i = 0; i < known.n; i++)
 		if (memcmp(known.ip[i], ip, 16) == 0)
@@ -138,18 +138,18 @@ static bool knows(const uint8_t *ip)
 	return false;
 }
 
-static bool on_iface(const struct tux_addr *a)
+static bool iface_on_iface(const struct tux_addr *a)
 {
 	tux_time now = wait_now();
 	bool yes;
 
 	while (!tux_latch_try(&known.latch))
 		tux_sys_yield();
-	yes = knows(a->ip);
+	yes = iface_knows(a->ip);
 	if (!yes && (!known.at || now - known.at > TUX_MSEC(FRESH_MS))) {
 		refresh();
 		known.at = now;
-		yes = knows(a->ip);
+		yes = iface_knows(a->ip);
 	}
 	tux_latch_drop(&known.latch);
 	return yes;
@@ -163,7 +163,7 @@ void iface_forked(void)
 
 /* ---- the rules -------------------------------------------------------- */
 
-static bool is_loopback(const struct tux_addr *a)
+static bool iface_is_loopback(const struct tux_addr *a)
 {
 	static const uint8_t one[16] = { [15] = 1 };
 
@@ -171,7 +171,7 @@ static bool is_loopback(const struct tux_addr *a)
 	       memcmp(a->ip, one, sizeof(one)) == 0;
 }
 
-static bool is_any(const struct tux_addr *a)
+static bool iface_is_any(const struct tux_addr *a)
 {
 	static const uint8_t zero[16];
 
@@ -182,30 +182,30 @@ static bool is_any(const struct tux_addr *a)
 enum tux_reason iface_allows(const struct tux_addr *local,
 			     const struct tux_addr *peer)
 {
-	bool lo = is_loopback(local) || tux_addr_same_ip(local, peer);
+	bool lo = iface_is_loopback(local) || tux_addr_same_ip(local, peer);
 
 	if (conf.lo)
 		return lo ? TUX_REASON_NONE : TUX_REASON_OTHER_INTERFACE;
 	if (lo)
 		return TUX_REASON_LOOPBACK;
-	if (conf.iface && !on_iface(local))
+	if (conf.iface && !iface_on_iface(local))
 		return TUX_REASON_OTHER_INTERFACE;
 	return TUX_REASON_NONE;
 }
 
 enum tux_reason iface_allows_listener(const struct tux_addr *local)
 {
-	if (is_any(local) || conf.lo)
+	if (iface_is_any(local) || conf.lo)
 		return TUX_REASON_NONE;
-	if (is_loopback(local))
+	if (iface_is_loopback(local))
 		return TUX_REASON_LOOPBACK;
-	if (conf.iface && !on_iface(local))
+	if (conf.iface && !iface_on_iface(local))
 		return TUX_REASON_OTHER_INTERFACE;
 	return TUX_REASON_NONE;
 }
 
 enum tux_reason iface_allows_peer(const struct tux_addr *peer)
 {
-	return is_loopback(peer) && !conf.lo ? TUX_REASON_LOOPBACK :
+	return iface_is_loopback(peer) && !conf.lo ? TUX_REASON_LOOPBACK :
 	       TUX_REASON_NONE;
 }

@@ -9,7 +9,7 @@
 #include "libc.h"
 #include "say.h"
 
-static __attribute__((constructor(101))) void init(void)
+static __attribute__((constructor(101))) void preload_init(void)
 {
 	libc_init();
 	conf_init();

@@ -17,7 +17,7 @@ struct libc libc = {
 static bool done;
 
 /* A function that this libc does not have keeps its entry from early.c. */
-static void resolve(void *entry, const char *name)
+static void libc_resolve(void *entry, const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
 
@@ -32,7 +32,7 @@ void libc_init(void)
 	if (done)
 		return;
 	done = true;
-#define X(name) resolve(&libc.name, #name);
+#define X(name) libc_resolve(&libc.name, #name);
 	LIBC_CALLS(X)
 #undef X
 	errno = saved;

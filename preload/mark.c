@@ -26,7 +26,7 @@ static void mark(int fd)
 }
 
 /* Is it not for the first time?  Then it has its mark, if it may have one. */
-static bool known(int fd)
+static bool mark_known(int fd)
 {
 	return conf.io == TUX_IO_UDP || fd_peek(fd);
 }
@@ -37,7 +37,7 @@ void mark_connecting(int fd, const struct sockaddr *addr, socklen_t len)
 	int saved = errno;
 	struct tux_addr peer;
 
-	if (known(fd) || !addr || len > sizeof(sa))
+	if (mark_known(fd) || !addr || len > sizeof(sa))
 		return;
 	memcpy(&sa, addr, len);
 	if (iface_addr(&peer, &sa) && !iface_allows_peer(&peer))
@@ -52,7 +52,7 @@ void mark_listening(int fd)
 	int saved = errno;
 	struct tux_addr local;
 
-	if (!known(fd) && !getsockname(fd, (void *)&sa, &len) &&
+	if (!mark_known(fd) && !getsockname(fd, (void *)&sa, &len) &&
 	    iface_addr(&local, &sa) && !iface_allows_listener(&local))
 		mark(fd);
 	errno = saved;

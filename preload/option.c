@@ -78,8 +78,8 @@ static int refuses(struct sock *s, int fd, int level, int name)
 	       ENOPROTOOPT : 0;
 }
 
-static int set(struct sock *s, int fd, int level, int name, const void *value,
-	       socklen_t len)
+static int option_set(struct sock *s, int fd, int level, int name,
+		      const void *value, socklen_t len)
 {
 	int err = refuses(s, fd, level, name);
 	int r;
@@ -100,7 +100,7 @@ HOOK int setsockopt(int fd, int level, int name, const void *value,
 
 	if (!s)
 		return libc.setsockopt(fd, level, name, value, len);
-	r = set(s, fd, level, name, value, len);
+	r = option_set(s, fd, level, name, value, len);
 	sock_put(s);
 	return r;
 }

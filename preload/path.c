@@ -10,25 +10,26 @@ enum { SPINS = 200 };
 
 /* ---- TCP -------------------------------------------------------------- */
 
-static struct msghdr header(const struct iovec *iov, int n)
+static struct msghdr path_header(const struct iovec *iov, int n)
 {
 	return (struct msghdr){ .msg_iov = (void *)(uintptr_t)iov,
 				.msg_iovlen = (size_t)n };
 }
 
-static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
+static ssize_t path_tcp_send(void *arg, const struct iovec *iov, int n)
 {
 	const struct path_tcp *t = arg;
-	struct msghdr m = header(iov, n);
+	struct msghdr m = path_header(iov, n);
 
 	return TUX_SYS(SYS_sendmsg, t->fd, &m,
 		       MSG_DONTWAIT | MSG_NOSIGNAL | t->flags, 0, 0, 0);
 }
 
-static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
+static ssize_t path_tcp_recv(void *arg, const struct iovec *iov, int n,
+			     bool peek)
 {
 	const struct path_tcp *t = arg;
-	struct msghdr m = header(iov, n);
+	struct msghdr m = path_header(iov, n);
 
 	return TUX_SYS(SYS_recvmsg, t->fd, &m,
 		       MSG_DONTWAIT | (peek ? MSG_PEEK : 0), 0, 0, 0);
@@ -36,7 +37,7 @@ static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
 
 struct tux_tcp path_tcp(struct path_tcp *t)
 {
-	return (struct tux_tcp){ tcp_send, tcp_recv, t };
+	return (struct tux_tcp){ path_tcp_send, path_tcp_recv, t };
 }
 
 /* ---- latches ---------------------------------------------------------- */

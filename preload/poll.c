@@ -97,7 +97,7 @@ static bool arrange(struct polling *p)
 	return asked > 0;
 }
 
-static short wanted(const struct polling *p, short events)
+static short poll_wanted(const struct polling *p, short events)
 {
 	int w = events | POLLNVAL;
 
@@ -142,7 +142,7 @@ static int merge(struct polling *p)
 			got = f->fd < 0 ? 0 : sock_revents(e++, k, f->fd);
 		else
 			got = plain_revents(k);
-		f->revents = (short)(got & wanted(p, f->events));
+		f->revents = (short)(got & poll_wanted(p, f->events));
 		ready += f->revents != 0;
 		if (p->strict && (k->revents & (POLLERR | POLLHUP)) &&
 		    !f->revents)
@@ -151,7 +151,7 @@ static int merge(struct polling *p)
 	return ready;
 }
 
-static int look(struct polling *p)
+static int poll_look(struct polling *p)
 {
 	if (arrange(p) && libc.poll(p->kernel, p->n, 0) < 0)
 		return -errno;
@@ -160,12 +160,12 @@ static int look(struct polling *p)
 
 /* ---- sleeping --------------------------------------------------------- */
 
-static int sleep_on(struct polling *p, struct waiting *t)
+static int poll_sleep_on(struct polling *p, struct waiting *t)
 {
 	int slept = 1, r;
 
 	/* Something may have come before the watches were there. */
-	r = look(p);
+	r = poll_look(p);
 	while (!r && slept > 0) {
 		arrange(p);
 		slept = tux_channel_wait(preload_stack(), &t->w, p->kernel,
@@ -187,26 +187,26 @@ static int watch_and_sleep(struct polling *p)
 		wait_watch(t, &p->e[j].watch);
 		sock_watch(p->e[j].sock, &p->e[j].watch);
 	}
-	r = sleep_on(p, t);
+	r = poll_sleep_on(p, t);
 	for (unsigned j = 0; j < p->m; j++)
 		sock_unwatch(p->e[j].sock, &p->e[j].watch);
 	wait_give(t);
 	return r;
 }
 
-static int run(struct polling *p)
+static int poll_run(struct polling *p)
 {
 	int r;
 
 	find_socks(p);
-	r = look(p);
+	r = poll_look(p);
 	if (!r && !p->until) {
 		tux_channel_turn(preload_stack());
-		r = look(p);
+		r = poll_look(p);
 	} else if (!r) {
 		r = watch_and_sleep(p);
 	} else if (r > 0 && ready_turn(wait_now())) {
-		r = look(p);
+		r = poll_look(p);
 	}
 	for (unsigned j = 0; j < p->m; j++)
 		sock_put(p->e[j].sock);
@@ -222,10 +222,10 @@ static int run_small(struct polling *p)
 
 	p->kernel = kernel;
 	p->e = e;
-	return run(p);
+	return poll_run(p);
 }
 
-static int run_big(struct polling *p)
+static int poll_run_big(struct polling *p)
 {
 	size_t first = p->n * sizeof(struct pollee);
 	size_t len = first + p->n * sizeof(struct pollfd);
@@ -237,7 +237,7 @@ static int run_big(struct polling *p)
 		return -ENOMEM;
 	p->e = mem;
 	p->kernel = (void *)((char *)mem + first);
-	r = run(p);
+	r = poll_run(p);
 	munmap(mem, len);
 	return r;
 }
@@ -250,7 +250,7 @@ int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 		.until = timeout_until(ns, wait_now()),
 	};
 
-	return n <= SMALL ? run_small(&p) : run_big(&p);
+	return n <= SMALL ? run_small(&p) : poll_run_big(&p);
 }
 
 /* ---- the calls -------------------------------------------------------- */

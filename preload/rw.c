@@ -89,7 +89,7 @@ static size_t total(const struct iovec *iov, int n)
 }
 
 /* What is left to do, at most PIECES of it. */
-static int rest(const struct job *j, struct iovec *out)
+static int rw_rest(const struct job *j, struct iovec *out)
 {
 	size_t skip = j->done;
 	int m = 0;
@@ -109,7 +109,7 @@ static int rest(const struct job *j, struct iovec *out)
 }
 
 /* An error after some bytes waits for the next call. */
-static ssize_t outcome(struct job *j, ssize_t err)
+static ssize_t rw_outcome(struct job *j, ssize_t err)
 {
 	if (!j->done)
 		return err;
@@ -153,7 +153,7 @@ static int wait_more(struct job *j, short events, int64_t timeout)
 /* ---- receiving -------------------------------------------------------- */
 
 /* Will the next bytes come from TCP, so that a short read has emptied it? */
-static bool from_tcp(const struct tux_duplex *d)
+static bool rw_from_tcp(const struct tux_duplex *d)
 {
 	uint8_t state = d->rx.state;
 
@@ -171,13 +171,13 @@ static bool from_tcp(const struct tux_duplex *d)
 	}
 }
 
-static bool at_switch(const struct tux_duplex *d)
+static bool rw_at_switch(const struct tux_duplex *d)
 {
 	return d->rx.state == TUX_RX_ARMED && d->rx.off == d->rx.at;
 }
 
 /* As much as there is, without waiting.  1: full; 0: the end; -errno. */
-static ssize_t take(struct job *j)
+static ssize_t rw_take(struct job *j)
 {
 	bool peek = j->flags & MSG_PEEK;
 	struct tux_tcp tcp = path_tcp(&j->tcp);
@@ -185,9 +185,9 @@ static ssize_t take(struct job *j)
 	struct tux_duplex *d = j->s->dx;
 
 	for (;;) {
-		int m = rest(j, v);
+		int m = rw_rest(j, v);
 		size_t len = total(v, m);
-		bool last = from_tcp(d);
+		bool last = rw_from_tcp(d);
 		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
 
 		if (k <= 0)
@@ -196,7 +196,7 @@ static ssize_t take(struct job *j)
 		j->done += (size_t)k;
 		if (j->done == j->want || peek)
 			return 1;
-		if ((size_t)k < len && last && !at_switch(d))
+		if ((size_t)k < len && last && !rw_at_switch(d))
 			return -EAGAIN;
 	}
 }
@@ -215,7 +215,7 @@ static ssize_t take_latched(struct job *j)
 		j->done = 0;
 	k = not_ours(s);
 	if (!k)
-		k = take(j);
+		k = rw_take(j);
 	path_unlock_rx(s);
 	path_notice(s);
 	return k;
@@ -239,7 +239,7 @@ static ssize_t run_recv(struct job *j)
 		if (k == 0 || j->done >= target(j))
 			return (ssize_t)j->done;
 		if (k != -EAGAIN && k != 1)
-			return outcome(j, k);
+			return rw_outcome(j, k);
 		if (j->s->rdshut)
 			return (ssize_t)j->done;
 		/* A peek that wants more finds the same bytes again. */
@@ -247,20 +247,20 @@ static ssize_t run_recv(struct job *j)
 			j->futile = NAP_AFTER;
 		k = wait_more(j, POLLIN, j->s->rcvtimeo);
 		if (k != 1)
-			return outcome(j, k);
+			return rw_outcome(j, k);
 	}
 }
 
 /* ---- sending ---------------------------------------------------------- */
 
 /* As much as there is room for.  1: all; -errno. */
-static ssize_t give(struct job *j)
+static ssize_t rw_give(struct job *j)
 {
 	struct tux_tcp tcp = path_tcp(&j->tcp);
 	struct iovec v[PIECES];
 
 	for (;;) {
-		int m = rest(j, v);
+		int m = rw_rest(j, v);
 		ssize_t k = tux_duplex_write(j->s->dx, v, m, &tcp);
 
 		if (k < 0)
@@ -272,7 +272,7 @@ static ssize_t give(struct job *j)
 	}
 }
 
-static ssize_t give_latched(struct job *j)
+static ssize_t rw_give_latched(struct job *j)
 {
 	struct sock *s = j->s;
 	ssize_t k = not_ours(s);
@@ -283,7 +283,7 @@ static ssize_t give_latched(struct job *j)
 		return -EAGAIN;
 	k = not_ours(s);
 	if (!k)
-		k = give(j);
+		k = rw_give(j);
 	path_unlock_tx(s);
 	path_notice(s);
 	return k;
@@ -296,13 +296,13 @@ static ssize_t run_send(struct job *j)
 	if (k || !j->want)
 		return k;
 	for (;;) {
-		k = give_latched(j);
+		k = rw_give_latched(j);
 		if (k == 1)
 			return (ssize_t)j->done;
 		if (k == -EAGAIN)
 			k = wait_more(j, POLLOUT, j->s->sndtimeo);
 		if (k != 1)
-			return outcome(j, k);
+			return rw_outcome(j, k);
 	}
 }
 
@@ -322,7 +322,7 @@ static bool is_odd(struct rw *r, ssize_t k)
 	       fd_peek(r->fd) == r->s;
 }
 
-static ssize_t finish(struct rw *r, ssize_t k)
+static ssize_t rw_finish(struct rw *r, ssize_t k)
 {
 	sock_put(r->s);
 	return libc_ret(k);
@@ -343,7 +343,7 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 	}
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
 		tux_end_flush(r->s->end, false);
-	return finish(r, k);
+	return rw_finish(r, k);
 }
 
 /* Only TCP can do that: the connection goes back to it for good. */
@@ -354,7 +354,7 @@ static ssize_t send_urgent(struct rw *r, const struct iovec *iov, int n,
 			    .msg_iovlen = (size_t)n };
 
 	if (!pass_plain(r->fd))
-		return finish(r, -EOPNOTSUPP);
+		return rw_finish(r, -EOPNOTSUPP);
 	sock_put(r->s);
 	return libc.sendmsg(r->fd, &m, flags);
 }
@@ -378,5 +378,5 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 		tux_end_flush(r->s->end, !nonblocking(&j));
 	if (k == -EPIPE && !(flags & MSG_NOSIGNAL))
 		raise_sigpipe();
-	return finish(r, k);
+	return rw_finish(r, k);
 }

@@ -21,7 +21,7 @@ struct line {
 	size_t len;
 };
 
-static void put(struct line *l, const char *s)
+static void say_put(struct line *l, const char *s)
 {
 	while (*s && l->len < sizeof(l->text) - 1)
 		l->text[l->len++] = *s++;
@@ -36,14 +36,14 @@ static void put_number(struct line *l, uint64_t n, unsigned base)
 	do
 		digits[--i] = "0123456789abcdef"[n % base];
 	while ((n /= base) != 0);
-	put(l, digits + i);
+	say_put(l, digits + i);
 }
 
 static void put_v4(struct line *l, const uint8_t *ip)
 {
 	for (int i = 0; i < 4; i++) {
 		if (i)
-			put(l, ".");
+			say_put(l, ".");
 		put_number(l, ip[i], 10);
 	}
 }
@@ -57,22 +57,22 @@ static void put_v6(struct line *l, const uint8_t *ip)
 
 	for (int i = 0; i < 8; i++)
 		group[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
-	put(l, "[");
+	say_put(l, "[");
 	for (int i = 0; i < 8; i++) {
 		if (!cut && i < 7 && !group[i] && !group[i + 1]) {
 			while (i < 7 && !group[i + 1])
 				i++;
-			put(l, "::");
+			say_put(l, "::");
 			cut = true;
 			sep = false;
 			continue;
 		}
 		if (sep)
-			put(l, ":");
+			say_put(l, ":");
 		put_number(l, group[i], 16);
 		sep = true;
 	}
-	put(l, "]");
+	say_put(l, "]");
 }
 
 static void put_addr(struct line *l, const struct tux_addr *a)
@@ -81,7 +81,7 @@ static void put_addr(struct line *l, const struct tux_addr *a)
 		put_v4(l, a->ip + 12);
 	else
 		put_v6(l, a->ip);
-	put(l, ":");
+	say_put(l, ":");
 	put_number(l, a->port, 10);
 }
 
@@ -109,17 +109,17 @@ void say_decided(const struct sock *s, bool tux, enum tux_reason why)
 				  memory_order_relaxed);
 	if (out < 0)
 		return;
-	put(&l, "tux: ");
+	say_put(&l, "tux: ");
 	put_addr(&l, &s->tuple.active);
-	put(&l, " > ");
+	say_put(&l, " > ");
 	put_addr(&l, &s->tuple.passive);
-	put(&l, " fd ");
+	say_put(&l, " fd ");
 	put_number(&l, (unsigned)s->fd, 10);
-	put(&l, tux ? ": tux" : ": tcp, ");
+	say_put(&l, tux ? ": tux" : ": tcp, ");
 	if (!tux) {
-		put(&l, tux_reason_word(why));
-		put(&l, ": ");
-		put(&l, tux_reason_sentence(why));
+		say_put(&l, tux_reason_word(why));
+		say_put(&l, ": ");
+		say_put(&l, tux_reason_sentence(why));
 	}
 	send_line(&l);
 }
@@ -130,16 +130,16 @@ void say_failed(const char *what, int err)
 
 	if (out < 0)
 		return;
-	put(&l, "tux: cannot ");
-	put(&l, what);
-	put(&l, ": ");
-	put(&l, strerrordesc_np(err) ? strerrordesc_np(err) : "error");
+	say_put(&l, "tux: cannot ");
+	say_put(&l, what);
+	say_put(&l, ": ");
+	say_put(&l, strerrordesc_np(err) ? strerrordesc_np(err) : "error");
 	send_line(&l);
 }
 
 static void put_count(struct line *l, const char *word, uint64_t n)
 {
-	put(l, word);
+	say_put(l, word);
 	put_number(l, n, 10);
 }
 
@@ -154,7 +154,7 @@ static void put_frames(struct line *l, const struct tux_tally *t)
 	put_count(l, " held ", t->held);
 	put_count(l, " built ", t->built);
 	put_count(l, " sent ", t->sent);
-	put(l, missing < 0 ? " missing -" : " missing ");
+	say_put(l, missing < 0 ? " missing -" : " missing ");
 	put_number(l, (uint64_t)(missing < 0 ? -missing : missing), 10);
 }
 
@@ -174,8 +174,8 @@ static void put_features(struct line *l, const struct tux_feature *f)
 {
 #define X(name, bit, word) \
 	if (f->xdp & TUX_FEATURE_##name) \
-		put(l, " " word);
-	put(l, f->known ? ", driver" : ", driver unknown");
+		say_put(l, " " word);
+	say_put(l, f->known ? ", driver" : ", driver unknown");
 	TUX_FEATURES(X)
 #undef X
 	if (f->zc_segs)
@@ -198,9 +198,9 @@ void say_link(const struct tux_link_note *n)
 
 	if (out < 0)
 		return;
-	put(&l, "tux: ");
-	put(&l, n->ifname);
-	put(&l, what[n->what]);
+	say_put(&l, "tux: ");
+	say_put(&l, n->ifname);
+	say_put(&l, what[n->what]);
 	if (n->what <= TUX_LINK_COUNTED) {
 		put_count(&l, ", queues ", n->tally->queues);
 		put_count(&l, " zerocopy ", n->tally->zerocopy);

@@ -30,14 +30,14 @@ static unsigned long *word(fd_set *set, int fd)
 	return &((unsigned long *)(void *)set)[fd / (int)NFDBITS];
 }
 
-static unsigned long bit(int fd)
+static unsigned long select_bit(int fd)
 {
 	return 1ul << (unsigned)fd % (unsigned)NFDBITS;
 }
 
 static bool has(fd_set *set, int fd)
 {
-	return set && (*word(set, fd) & bit(fd));
+	return set && (*word(set, fd) & select_bit(fd));
 }
 
 static short asked(const struct sets *s, int fd)
@@ -55,7 +55,7 @@ static int next(const struct sets *s, int fd)
 				  (s->out ? *word(s->out, fd) : 0) |
 				  (s->pri ? *word(s->pri, fd) : 0);
 
-		w &= -bit(fd);
+		w &= -select_bit(fd);
 		fd -= fd % (int)NFDBITS;
 		if (w)
 			return fd + __builtin_ctzl(w) < s->n ?
@@ -66,19 +66,19 @@ static int next(const struct sets *s, int fd)
 }
 
 /* Leaves @fd in @set, where it stands, only if @on. */
-static int keep(fd_set *set, int fd, bool on)
+static int select_keep(fd_set *set, int fd, bool on)
 {
 	if (!has(set, fd))
 		return 0;
 	if (!on)
-		*word(set, fd) &= ~bit(fd);
+		*word(set, fd) &= ~select_bit(fd);
 	return on;
 }
 
 /* ---- there and back --------------------------------------------------- */
 
 /* How many descriptors are asked about, and does one of them concern us? */
-static unsigned count(const struct sets *s, bool *ours)
+static unsigned select_count(const struct sets *s, bool *ours)
 {
 	unsigned m = 0;
 
@@ -107,15 +107,15 @@ static int from_poll(struct sets *s, const struct pollfd *p, unsigned m)
 	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1)) {
 		int got = p++->revents;
 
-		r += keep(s->in, fd, got & (IN | POLLHUP | POLLERR));
-		r += keep(s->out, fd, got & (OUT | POLLERR));
-		r += keep(s->pri, fd, got & POLLPRI);
+		r += select_keep(s->in, fd, got & (IN | POLLHUP | POLLERR));
+		r += select_keep(s->out, fd, got & (OUT | POLLERR));
+		r += select_keep(s->pri, fd, got & POLLPRI);
 	}
 	return r;
 }
 
-static int run(struct sets *s, struct pollfd *p, unsigned m, tux_time ns,
-	       const sigset_t *mask)
+static int select_run(struct sets *s, struct pollfd *p, unsigned m, tux_time ns,
+		      const sigset_t *mask)
 {
 	int r;
 
@@ -124,8 +124,8 @@ static int run(struct sets *s, struct pollfd *p, unsigned m, tux_time ns,
 	return r < 0 ? r : from_poll(s, p, m);
 }
 
-static int run_big(struct sets *s, unsigned m, tux_time ns,
-		   const sigset_t *mask)
+static int select_run_big(struct sets *s, unsigned m, tux_time ns,
+			  const sigset_t *mask)
 {
 	size_t len = m * sizeof(struct pollfd);
 	struct pollfd *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
@@ -134,7 +134,7 @@ static int run_big(struct sets *s, unsigned m, tux_time ns,
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
-	r = run(s, p, m, ns, mask);
+	r = select_run(s, p, m, ns, mask);
 	munmap(p, len);
 	return r;
 }
@@ -145,13 +145,13 @@ static int run_any(struct sets *s, unsigned m, tux_time ns,
 	struct pollfd small[SMALL];
 
 	if (m <= SMALL)
-		return run(s, small, m, ns, mask);
-	return run_big(s, m, ns, mask);
+		return select_run(s, small, m, ns, mask);
+	return select_run_big(s, m, ns, mask);
 }
 
 /* ---- the calls -------------------------------------------------------- */
 
-static bool valid(const struct timeval *t)
+static bool select_valid(const struct timeval *t)
 {
 	return !t || (t->tv_sec >= 0 && t->tv_usec >= 0);
 }
@@ -174,8 +174,8 @@ HOOK int select(int n, fd_set *in, fd_set *out, fd_set *pri,
 	bool ours = false;
 	int r;
 
-	if (valid(timeout))
-		m = count(&s, &ours);
+	if (select_valid(timeout))
+		m = select_count(&s, &ours);
 	if (!ours)
 		return libc.select(n, in, out, pri, timeout);
 	since = wait_now();
@@ -196,7 +196,7 @@ HOOK int pselect(int n, fd_set *in, fd_set *out, fd_set *pri,
 	bool ours = false;
 
 	if (timeout_valid(timeout))
-		m = count(&s, &ours);
+		m = select_count(&s, &ours);
 	if (!ours)
 		return libc.pselect(n, in, out, pri, timeout, mask);
 	return (int)libc_ret(run_any(&s, m, timeout_ts(timeout), mask));

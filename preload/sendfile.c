@@ -11,7 +11,7 @@
 enum { BUFFER = 16384 };
 
 /* From @in at *@at on, which moves by what was sent. */
-static ssize_t copy(struct rw *r, int in, off64_t *at, size_t len)
+static ssize_t sendfile_copy(struct rw *r, int in, off64_t *at, size_t len)
 {
 	char buf[BUFFER];
 	size_t done = 0;
@@ -51,7 +51,7 @@ static ssize_t copy_here(struct rw *r, int in, size_t len)
 		sock_put(r->s);
 		return libc_ret(-EINVAL);
 	}
-	n = copy(r, in, &at, len);
+	n = sendfile_copy(r, in, &at, len);
 	lseek64(in, at, SEEK_SET);
 	return n;
 }
@@ -62,7 +62,7 @@ HOOK ssize_t sendfile64(int out, int in, off64_t *at, size_t len)
 
 	if (!rw_enter(&r, out))
 		return rw_left(&r, libc.sendfile64(out, in, at, len));
-	return at ? copy(&r, in, at, len) : copy_here(&r, in, len);
+	return at ? sendfile_copy(&r, in, at, len) : copy_here(&r, in, len);
 }
 
 HOOK ssize_t sendfile(int out, int in, off_t *at, size_t len)

@@ -13,7 +13,7 @@ enum { NONE, STARTING, RUNNING, FAILED };
 static struct tux_stack *_Atomic stack;
 static _Atomic int state;
 
-static void on_ready(void *user)
+static void stack_on_ready(void *user)
 {
 	sock_ready(user);
 }
@@ -23,12 +23,12 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 	say_decided(user, tux, why);
 }
 
-static void on_gone(void *user)
+static void stack_on_gone(void *user)
 {
 	sock_put(user);
 }
 
-static void start(void)
+static void stack_start(void)
 {
 	struct tux_stack_opts o = {
 		.ifname = conf.iface,
@@ -37,9 +37,9 @@ static void start(void)
 		.attach_start = conf.attach_start,
 		.zerocopy = conf.zerocopy,
 		.cc = conf.cc,
-		.ready = on_ready,
+		.ready = stack_on_ready,
 		.decided = on_decided,
-		.gone = on_gone,
+		.gone = stack_on_gone,
 		.said = say_link,
 	};
 	struct tux_stack *s;
@@ -66,7 +66,7 @@ struct tux_stack *stack_get(void)
 	if (preload_stack())
 		return preload_stack();
 	if (atomic_compare_exchange_strong(&state, &none, STARTING))
-		start();
+		stack_start();
 	while (atomic_load(&state) == STARTING)
 		sched_yield();
 	return preload_stack();

@@ -148,8 +148,8 @@ static int sleep_uncancelled(struct waiting *t, struct pollfd *p, unsigned n,
 	return r;
 }
 
-static int sleep_on(struct waiting *t, struct sock *s, int fd, short events,
-		    tux_time until, bool nap)
+static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
+			 short events, tux_time until, bool nap)
 {
 	struct pollfd p = { .fd = fd };
 	tux_time till = until;
@@ -180,7 +180,7 @@ int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap)
 	}
 	wait_watch(t, &w);
 	sock_watch(s, &w);
-	r = sleep_on(t, s, fd, events, until, nap);
+	r = wait_sleep_on(t, s, fd, events, until, nap);
 	sock_unwatch(s, &w);
 	wait_give(t);
 	return r;

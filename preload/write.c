@@ -80,7 +80,8 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	return rw_left(&r, libc.sendmsg(fd, m, flags));
 }
 
-static int send_all(struct rw *r, struct mmsghdr *v, unsigned n, int flags)
+static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
+			  int flags)
 {
 	unsigned i;
 
@@ -111,7 +112,7 @@ HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 	struct rw r;
 
 	if (rw_enter(&r, n ? fd : -1))
-		return send_all(&r, v, n, flags);
+		return write_send_all(&r, v, n, flags);
 	for (unsigned i = 0; i < n; i++)
 		if (v[i].msg_hdr.msg_controllen &&
 		    !pass_allowed(&v[i].msg_hdr))

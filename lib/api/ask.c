@@ -7,7 +7,7 @@
 
 #include "api/connection.h"
 
-static void ask(struct tux_connection *c, uint32_t what)
+static void ask_for(struct tux_connection *c, uint32_t what)
 {
 	uint8_t stage;
 
@@ -22,17 +22,17 @@ static void ask(struct tux_connection *c, uint32_t what)
 
 void tux_disconnect(struct tux_connection *c)
 {
-	ask(c, TUX_ASK_DISCONNECT);
+	ask_for(c, TUX_ASK_DISCONNECT);
 }
 
 void tux_abort(struct tux_connection *c)
 {
-	ask(c, TUX_ASK_ABORT);
+	ask_for(c, TUX_ASK_ABORT);
 }
 
 void tux_api_shutdown(struct tux_connection *c)
 {
-	ask(c, TUX_ASK_SHUTDOWN);
+	ask_for(c, TUX_ASK_SHUTDOWN);
 }
 
 void tux_api_broke(struct tux_connection *c, int err)

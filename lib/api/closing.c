@@ -23,7 +23,7 @@ enum {
 /* ---- the end of it ---- */
 
 /* Nobody uses the descriptor any more when both latches have been had. */
-static void mark_closed(struct tux_connection *c)
+static void closing_mark_closed(struct tux_connection *c)
 {
 	struct tux_latch *rx = tux_api_rx(c), *tx = tux_api_tx(c);
 
@@ -43,7 +43,7 @@ static void close_tcp(struct tux_connection *c, bool abort)
 	/* Unread bytes would make a reset of the close. */
 	if (!abort)
 		tux_api_discard(c);
-	mark_closed(c);
+	closing_mark_closed(c);
 	if (abort)
 		tux_sys_setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now,
 				   sizeof(now));
@@ -53,7 +53,7 @@ static void close_tcp(struct tux_connection *c, bool abort)
 	c->fd = -1;
 }
 
-static void finish(struct tux_connection *c, bool abort, int err)
+static void closing_finish(struct tux_connection *c, bool abort, int err)
 {
 	struct tux *t = c->t;
 
@@ -72,7 +72,7 @@ static void finish(struct tux_connection *c, bool abort, int err)
 
 /* ---- the way there ---- */
 
-static void begin(struct tux_connection *c)
+static void closing_begin(struct tux_connection *c)
 {
 	bool quick = atomic_load(&c->asked) & TUX_ASK_SHUTDOWN;
 
@@ -100,7 +100,7 @@ static void release_all(struct tux_connection *c)
 }
 
 /* Messages that wait for a path wait for a peer that reads, and for us to. */
-static void go_on(struct tux_connection *c)
+static void closing_go_on(struct tux_connection *c)
 {
 	uint32_t asked, err;
 	bool settled = true;
@@ -117,13 +117,14 @@ static void go_on(struct tux_connection *c)
 	if (asked & TUX_ASK_SHUTDOWN)
 		hurry(c);
 	if (asked & TUX_ASK_ABORT)
-		finish(c, true, err ? (int)err : ECONNABORTED);
+		closing_finish(c, true, err ? (int)err : ECONNABORTED);
 	else if (err)
-		finish(c, false, (int)err);
+		closing_finish(c, false, (int)err);
 	else if (settled)
-		finish(c, false, asked & TUX_ASK_DISCONNECT ? 0 : ESHUTDOWN);
+		closing_finish(c, false,
+			       asked & TUX_ASK_DISCONNECT ? 0 : ESHUTDOWN);
 	else if (tux_clock_read() >= c->closing_at)
-		finish(c, false, ETIMEDOUT);
+		closing_finish(c, false, ETIMEDOUT);
 }
 
 /* It broke: what has come is told before. */
@@ -139,7 +140,7 @@ static void go_broken(struct tux_connection *c)
 	else if (s->on_stream.fn && !c->err_told)
 		tux_api_raise_here(c, TUX_NEWS_AGAIN);
 	else
-		finish(c, false, (int)atomic_load(&c->err));
+		closing_finish(c, false, (int)atomic_load(&c->err));
 }
 
 static void go_unconnected(struct tux_connection *c)
@@ -148,7 +149,7 @@ static void go_unconnected(struct tux_connection *c)
 
 	if (!asked && !err)
 		return;
-	finish(c, false, asked & TUX_ASK_ABORT ? ECONNABORTED :
+	closing_finish(c, false, asked & TUX_ASK_ABORT ? ECONNABORTED :
 			 asked & TUX_ASK_DISCONNECT ? 0 :
 			 asked ? ESHUTDOWN : (int)err);
 }
@@ -161,14 +162,14 @@ void tux_api_ending(struct tux_connection *c)
 		break;
 	case TUX_STAGE_OPEN:
 		if (atomic_load(&c->asked)) {
-			begin(c);
-			go_on(c);
+			closing_begin(c);
+			closing_go_on(c);
 		} else if (atomic_load(&c->err)) {
 			go_broken(c);
 		}
 		break;
 	case TUX_STAGE_CLOSING:
-		go_on(c);
+		closing_go_on(c);
 		break;
 	}
 }

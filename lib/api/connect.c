@@ -44,7 +44,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 
 /* ---- claiming ---- */
 
-static int look_up(struct tux_connection *c)
+static int connect_look_up(struct tux_connection *c)
 {
 	struct tux_addr local, peer;
 	int err = tux_api_local(c->fd, &local);
@@ -58,7 +58,7 @@ static int look_up(struct tux_connection *c)
 	return 0;
 }
 
-static void claim(struct tux_connection *c)
+static void connect_claim(struct tux_connection *c)
 {
 	struct tux_end_opts o = {
 		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
@@ -86,7 +86,7 @@ static void claim(struct tux_connection *c)
 	c->mail = o.messages;
 }
 
-static int watch(struct tux_connection *c)
+static int connect_watch(struct tux_connection *c)
 {
 	struct epoll_event e = {
 		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -105,15 +105,15 @@ static void fail(struct tux_connection *c, int err)
 
 void tux_api_established(struct tux_connection *c)
 {
-	int err = look_up(c);
+	int err = connect_look_up(c);
 
 	if (!err && !c->active)
-		err = watch(c);
+		err = connect_watch(c);
 	if (err) {
 		fail(c, err);
 		return;
 	}
-	claim(c);
+	connect_claim(c);
 	atomic_store(&c->stage, TUX_STAGE_OPEN);
 	tux_api_raise_here(c, TUX_NEWS_OPEN);
 }
@@ -132,8 +132,8 @@ void tux_api_connecting(struct tux_connection *c)
 		tux_api_established(c);
 }
 
-static int begin(struct tux_service *s, const struct tux_addr *to, int family,
-		 int fd)
+static int connect_begin(struct tux_service *s, const struct tux_addr *to,
+			 int family, int fd)
 {
 	union tux_name n;
 	socklen_t len = tux_name_put(&n, to, family);
@@ -145,8 +145,8 @@ static int begin(struct tux_service *s, const struct tux_addr *to, int family,
 	return err == -EINPROGRESS ? 0 : err;
 }
 
-static int add(struct tux_service *s, int fd, const struct tux_addr *to,
-	       void *user, struct tux_connection **cp)
+static int connect_add(struct tux_service *s, int fd, const struct tux_addr *to,
+		       void *user, struct tux_connection **cp)
 {
 	struct tux_connection *c = tux_api_new(s, fd, true);
 	int err;
@@ -155,7 +155,7 @@ static int add(struct tux_service *s, int fd, const struct tux_addr *to,
 		return -ENOBUFS;
 	c->user = user;
 	c->tuple.passive = *to;
-	err = watch(c);
+	err = connect_watch(c);
 	if (err) {
 		tux_api_forget(c);
 		return err;
@@ -176,9 +176,9 @@ static int connect_to(struct tux_service *s, const char *host, uint16_t port,
 	fd = tux_api_socket(family);
 	if (fd < 0)
 		return fd;
-	err = begin(s, &to, family, fd);
+	err = connect_begin(s, &to, family, fd);
 	if (!err)
-		err = add(s, fd, &to, user, cp);
+		err = connect_add(s, fd, &to, user, cp);
 	if (err)
 		tux_sys_close(fd);
 	return err;

@@ -52,7 +52,7 @@ static void leave_service(struct tux_service *s)
 	tux_list_push(&s->t->spare, &s->node);
 }
 
-static void recycle(struct tux_connection *c)
+static void connection_recycle(struct tux_connection *c)
 {
 	struct tux *t = c->t;
 
@@ -70,7 +70,7 @@ void tux_api_forget(struct tux_connection *c)
 {
 	c->t->connections_now--;
 	c->t->connections--;
-	recycle(c);
+	connection_recycle(c);
 }
 
 void tux_api_bury(struct tux *t)
@@ -84,7 +84,7 @@ void tux_api_bury(struct tux *t)
 		/* Its last callback may be on its way back. */
 		if (tux_sched_cancel(t->sched, &c->task) &&
 		    !atomic_load(&c->news))
-			recycle(c);
+			connection_recycle(c);
 	}
 }
 
@@ -216,25 +216,26 @@ void tux_put(struct tux_connection *c)
 
 /* ---- TCP ---- */
 
-static struct msghdr header(const struct iovec *iov, int n)
+static struct msghdr connection_header(const struct iovec *iov, int n)
 {
 	return (struct msghdr){ .msg_iov = (void *)(uintptr_t)iov,
 				.msg_iovlen = (size_t)n };
 }
 
-static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
+static ssize_t connection_tcp_send(void *arg, const struct iovec *iov, int n)
 {
 	const struct tux_connection *c = arg;
-	struct msghdr m = header(iov, n);
+	struct msghdr m = connection_header(iov, n);
 
 	return TUX_SYS(SYS_sendmsg, c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL, 0,
 		       0, 0);
 }
 
-static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
+static ssize_t connection_tcp_recv(void *arg, const struct iovec *iov, int n,
+				   bool peek)
 {
 	const struct tux_connection *c = arg;
-	struct msghdr m = header(iov, n);
+	struct msghdr m = connection_header(iov, n);
 
 	return TUX_SYS(SYS_recvmsg, c->fd, &m,
 		       MSG_DONTWAIT | (peek ? MSG_PEEK : 0), 0, 0, 0);
@@ -242,7 +243,7 @@ static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
 
 struct tux_tcp tux_api_tcp(struct tux_connection *c)
 {
-	return (struct tux_tcp){ tcp_send, tcp_recv, c };
+	return (struct tux_tcp){ connection_tcp_send, connection_tcp_recv, c };
 }
 
 /* ---- what it is ---- */

@@ -44,7 +44,7 @@ static bool ring_news(struct tux_connection *c, unsigned can)
 }
 
 /* What lay in TCP behind the frames has not been told of. */
-static bool became_raw(struct tux_connection *c)
+static bool deliver_became_raw(struct tux_connection *c)
 {
 	if (c->raw_told || atomic_load(&c->dx->rx.state) != TUX_RX_RAW)
 		return false;
@@ -61,7 +61,7 @@ static bool stream_news(struct tux_connection *c, uint32_t news)
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
 		due |= news & TUX_NEWS_IN && tux_api_advance(c);
-		due |= became_raw(c) || tux_duplex_readable(c->dx);
+		due |= deliver_became_raw(c) || tux_duplex_readable(c->dx);
 		can = tux_duplex_poll(c->dx);
 	}
 	return (can & TUX_RX_ON_RING && ring_news(c, can)) || due;
@@ -157,7 +157,7 @@ static bool ended(const struct tux_connection *c)
 	return atomic_load(&c->asked);
 }
 
-static void deliver(struct tux_connection *c, uint32_t news)
+static void deliver_events(struct tux_connection *c, uint32_t news)
 {
 	look_at_error(c, news);
 	if (news & TUX_NEWS_OPEN && c->s->on_open.fn && !ended(c))
@@ -192,7 +192,7 @@ void tux_api_run(struct tux_task *task)
 	tux_sched_enter();
 	news = atomic_exchange(&c->news, 0);
 	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
-		deliver(c, news);
+		deliver_events(c, news);
 	/* It went while gone was being told. */
 	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
 		tux_api_raise_here(c, news & TUX_NEWS_OVER);

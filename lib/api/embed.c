@@ -21,7 +21,7 @@
 #include "sys/fd.h"
 #include "sys/sys.h"
 
-static int watch(struct tux *t, int fd)
+static int embed_watch(struct tux *t, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
@@ -42,11 +42,11 @@ int tux_api_embed(struct tux *t)
 					       0, 0));
 	if (t->timer_fd < 0)
 		return t->timer_fd;
-	err = watch(t, t->epfd);
+	err = embed_watch(t, t->epfd);
 	if (!err)
-		err = watch(t, t->w.fd);
+		err = embed_watch(t, t->w.fd);
 	if (!err)
-		err = watch(t, t->timer_fd);
+		err = embed_watch(t, t->timer_fd);
 	tux_api_beckon(t);
 	return err;
 }
@@ -109,7 +109,7 @@ static void watch_loop(struct tux *t)
 		tux_sys_epoll_ctl(t->fd, EPOLL_CTL_DEL,
 				  t->watched[--t->watched_n], NULL);
 	for (; i < n; i++)
-		if (!watch(t, p[i].fd))
+		if (!embed_watch(t, p[i].fd))
 			t->watched[t->watched_n++] = p[i].fd;
 }
 

@@ -63,7 +63,7 @@ int tux_api_peer(int fd, struct tux_addr *a)
 
 /* ---- the interface's addresses ---- */
 
-static void learn(struct tux *t, const struct ifaddrs *i)
+static void host_learn(struct tux *t, const struct ifaddrs *i)
 {
 	union tux_name n = { .v6 = { 0 } };
 	struct tux_addr a;
@@ -79,7 +79,7 @@ static void learn(struct tux *t, const struct ifaddrs *i)
 		t->addr[t->addr_n++] = a;
 }
 
-static void ask(struct tux *t)
+static void host_ask(struct tux *t)
 {
 	struct ifaddrs *all, *i;
 
@@ -88,11 +88,11 @@ static void ask(struct tux *t)
 	if (getifaddrs(&all))
 		return;
 	for (i = all; i; i = i->ifa_next)
-		learn(t, i);
+		host_learn(t, i);
 	freeifaddrs(all);
 }
 
-static bool knows(const struct tux *t, const struct tux_addr *a)
+static bool host_knows(const struct tux *t, const struct tux_addr *a)
 {
 	unsigned i;
 
@@ -105,10 +105,10 @@ static bool knows(const struct tux *t, const struct tux_addr *a)
 bool tux_api_covers(struct tux *t, const struct tux_addr *local)
 {
 	if (t->o.backend != TUX_BACKEND_UDP || !t->o.ifname ||
-	    !strcmp(t->ifname, "lo") || knows(t, local))
+	    !strcmp(t->ifname, "lo") || host_knows(t, local))
 		return true;
 	if (t->addr_at && tux_time_since(t->addr_at, t->now) < TUX_MSEC(FRESH_MS))
 		return false;
-	ask(t);
-	return knows(t, local);
+	host_ask(t);
+	return host_knows(t, local);
 }

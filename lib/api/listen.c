@@ -31,7 +31,7 @@ static bool v6only(int fd)
 	       v;
 }
 
-static int get_int(int fd, int level, int name)
+static int listen_get_int(int fd, int level, int name)
 {
 	int v = 0;
 	socklen_t len = sizeof(v);
@@ -40,9 +40,9 @@ static int get_int(int fd, int level, int name)
 	return err < 0 ? err : v;
 }
 
-static void make_reachable(struct tux *t, struct tux_listener *l)
+static void listen_make_reachable(struct tux *t, struct tux_listener *l)
 {
-	bool v4 = get_int(l->fd, SOL_SOCKET, SO_DOMAIN) == AF_INET;
+	bool v4 = listen_get_int(l->fd, SOL_SOCKET, SO_DOMAIN) == AF_INET;
 	int r;
 
 	if (!t->stack)
@@ -54,18 +54,18 @@ static void make_reachable(struct tux *t, struct tux_listener *l)
 		tux_api_say_reason(t, l->why);
 }
 
-static int watch(struct tux_listener *l)
+static int listen_watch(struct tux_listener *l)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = l };
 
 	return tux_sys_epoll_ctl(l->s->t->epfd, EPOLL_CTL_ADD, l->fd, &e);
 }
 
-static int begin(struct tux_service *s, struct tux_listener *l)
+static int listen_begin(struct tux_service *s, struct tux_listener *l)
 {
 	int err;
 
-	if (get_int(l->fd, SOL_SOCKET, SO_ACCEPTCONN) <= 0) {
+	if (listen_get_int(l->fd, SOL_SOCKET, SO_ACCEPTCONN) <= 0) {
 		if (s->t->stack)
 			tux_stack_mark(s->t->stack, l->fd);
 		err = tux_sys_listen(l->fd, BACKLOG);
@@ -74,17 +74,17 @@ static int begin(struct tux_service *s, struct tux_listener *l)
 	}
 	err = tux_api_local(l->fd, &l->local);
 	if (!err)
-		err = watch(l);
+		err = listen_watch(l);
 	if (err)
 		return err;
-	make_reachable(s->t, l);
+	listen_make_reachable(s->t, l);
 	s->port = l->local.port;
 	s->t->listener_n++;
 	tux_list_push(&s->listeners, &l->node);
 	return 0;
 }
 
-static int add(struct tux_service *s, int fd)
+static int listen_add(struct tux_service *s, int fd)
 {
 	struct tux_listener *l = calloc(1, sizeof(*l));
 	int err;
@@ -94,7 +94,7 @@ static int add(struct tux_service *s, int fd)
 	l->s = s;
 	l->fd = fd;
 	tux_list_init(&l->pause);
-	err = begin(s, l);
+	err = listen_begin(s, l);
 	if (err)
 		free(l);
 	return err;
@@ -138,7 +138,7 @@ static int listen_at(struct tux_service *s, const char *host, uint16_t port)
 		fd = bound(AF_INET, &a, false);
 	if (fd < 0)
 		return fd;
-	err = add(s, fd);
+	err = listen_add(s, fd);
 	if (err)
 		tux_sys_close(fd);
 	return err;
@@ -156,9 +156,9 @@ int tux_listen(struct tux_service *s, const char *host, uint16_t port)
 	return err;
 }
 
-static int adopt(struct tux_service *s, int fd)
+static int listen_adopt(struct tux_service *s, int fd)
 {
-	int proto = get_int(fd, SOL_SOCKET, SO_PROTOCOL), flags;
+	int proto = listen_get_int(fd, SOL_SOCKET, SO_PROTOCOL), flags;
 
 	if (proto < 0)
 		return proto;
@@ -167,7 +167,7 @@ static int adopt(struct tux_service *s, int fd)
 	flags = tux_sys_fcntl(fd, F_GETFL, 0);
 	if (flags >= 0)
 		tux_sys_fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	return add(s, fd);
+	return listen_add(s, fd);
 }
 
 int tux_listen_fd(struct tux_service *s, int fd)
@@ -177,7 +177,7 @@ int tux_listen_fd(struct tux_service *s, int fd)
 	if (err)
 		return err;
 	tux_sched_enter();
-	err = adopt(s, fd);
+	err = listen_adopt(s, fd);
 	tux_sched_leave();
 	return err;
 }
@@ -238,7 +238,7 @@ void tux_api_unpause(struct tux *t)
 		return;
 	t->paused_until = t->now + TUX_MSEC(PAUSE_MS);
 	TUX_LIST_EACH_SAFE(n, m, &t->paused)
-		if (!watch(TUX_CONTAINER(n, struct tux_listener, pause)))
+		if (!listen_watch(TUX_CONTAINER(n, struct tux_listener, pause)))
 			tux_list_remove(n);
 }
 

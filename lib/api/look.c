@@ -12,7 +12,7 @@
 #include "stack/post.h"
 
 /* As much as the caller knows of. */
-static int copy(void *to, size_t size, const void *from, size_t len)
+static int stats_copy(void *to, size_t size, const void *from, size_t len)
 {
 	if (size < sizeof(uint64_t) || size % sizeof(uint64_t))
 		return -EINVAL;
@@ -32,7 +32,7 @@ static bool get_on(const struct tux *t)
 	return true;
 }
 
-static void get_off(const struct tux *t, bool on)
+static void stats_get_off(const struct tux *t, bool on)
 {
 	if (on)
 		tux_driver_leave(t->d, false);
@@ -40,7 +40,7 @@ static void get_off(const struct tux *t, bool on)
 
 /* ---- a connection ---- */
 
-static uint64_t load(const _Atomic uint64_t *n)
+static uint64_t stats_load(const _Atomic uint64_t *n)
 {
 	return atomic_load_explicit(n, memory_order_relaxed);
 }
@@ -78,8 +78,10 @@ int tux_connection_stats(const struct tux_connection *c,
 			 struct tux_connection_stats *st, size_t size)
 {
 	struct tux_connection_stats now = {
-		.tcp_tx = load(&c->stream_tx), .tcp_rx = load(&c->stream_rx),
-		.failed = load(&c->failed), .reason = atomic_load(&c->why),
+		.tcp_tx = stats_load(&c->stream_tx),
+		.tcp_rx = stats_load(&c->stream_rx),
+		.failed = stats_load(&c->failed),
+		.reason = atomic_load(&c->why),
 	};
 	bool on;
 
@@ -89,9 +91,9 @@ int tux_connection_stats(const struct tux_connection *c,
 	on = get_on(c->t);
 	if (c->end)
 		look_at_end(c, &now);
-	get_off(c->t, on);
+	stats_get_off(c->t, on);
 	tux_sched_leave();
-	return copy(st, size, &now, sizeof(now));
+	return stats_copy(st, size, &now, sizeof(now));
 }
 
 /* ---- a loop ---- */
@@ -106,7 +108,7 @@ static void look_at_core(const struct tux *t, struct tux_loop_stats *st)
 	st->packets_tx = s->packets_tx;
 }
 
-static uint64_t slice(const struct tux *t)
+static uint64_t stats_slice(const struct tux *t)
 {
 	if (!tux_sched_preempts(t->sched))
 		return 0;
@@ -123,7 +125,7 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 		.routines = s->routines_ever, .routines_now = s->routines,
 		.routines_most = s->routines_most, .switches = s->slices,
 		.preemptions = s->preemptions, .yields = s->yields,
-		.blocked = s->sleeps + s->blocks, .slice_ns = slice(t),
+		.blocked = s->sleeps + s->blocks, .slice_ns = stats_slice(t),
 		.network_ns = tux_tick_ns(t->network_spent),
 		.slices_ns = tux_tick_ns(s->spent),
 	};
@@ -137,9 +139,9 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 	on = get_on(t);
 	if (t->l)
 		look_at_core(t, &now);
-	get_off(t, on);
+	stats_get_off(t, on);
 	tux_sched_leave();
-	return copy(st, size, &now, sizeof(now));
+	return stats_copy(st, size, &now, sizeof(now));
 }
 
 /* ---- the stack ---- */
@@ -161,5 +163,5 @@ int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
 	TUX_LIST_EACH(n, &t->services)
 		now.services += !TUX_CONTAINER(n, struct tux_service,
 					       node)->freed;
-	return copy(st, size, &now, sizeof(now));
+	return stats_copy(st, size, &now, sizeof(now));
 }

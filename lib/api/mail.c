@@ -40,7 +40,8 @@ static bool want_room(struct tux_connection *c, int err)
 	return true;
 }
 
-static bool fits(const struct tux_connection *c, const struct iovec *iov, int n)
+static bool message_fits(const struct tux_connection *c,
+			 const struct iovec *iov, int n)
 {
 	size_t left = c->t->o.message_max;
 	int i;
@@ -55,7 +56,7 @@ static int try_post(struct tux_connection *c, const struct iovec *iov, int n,
 {
 	int err = ready(c, flags);
 
-	if (!err && !fits(c, iov, n))
+	if (!err && !message_fits(c, iov, n))
 		err = -EMSGSIZE;
 	return err ? err : tux_post_send(c->end, iov, n, flags, ref, false);
 }

@@ -98,7 +98,7 @@ static void forget(struct tux *t)
 		tux_stack_forked(t->stack);
 }
 
-static void in_child(void)
+static void open_in_child(void)
 {
 	struct tux_list *n;
 
@@ -119,7 +119,7 @@ static void in_parent(void)
 
 static void mind_forks(void)
 {
-	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_atfork(before_fork, in_parent, open_in_child);
 }
 
 static void enrol(struct tux *t)
@@ -197,7 +197,7 @@ static int open_stack(struct tux *t)
 	return tux_driver_start(t->d);
 }
 
-static int open_all(struct tux *t)
+static int open_parts(struct tux *t)
 {
 	int err = tux_api_table_init(t);
 
@@ -228,7 +228,7 @@ static void close_all(struct tux *t)
 	free(t);
 }
 
-static void init(struct tux *t)
+static void open_init(struct tux *t)
 {
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
@@ -248,10 +248,10 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 
 	if (!t)
 		return -ENOMEM;
-	init(t);
+	open_init(t);
 	err = copy_opts(t, o);
 	if (!err)
-		err = open_all(t);
+		err = open_parts(t);
 	if (err) {
 		close_all(t);
 		return err;

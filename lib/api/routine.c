@@ -24,7 +24,7 @@ struct errand {
 	void *arg;
 };
 
-static void run(struct tux_task *task)
+static void routine_run(struct tux_task *task)
 {
 	struct errand *e = TUX_CONTAINER(task, struct errand, task);
 
@@ -50,7 +50,7 @@ int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
 	e->arg = arg;
 	tux_sched_enter();
 	tux_strand_init(&e->strand);
-	tux_task_init(&e->task, &e->strand, run);
+	tux_task_init(&e->task, &e->strand, routine_run);
 	tux_latch_take(&t->go_latch);
 	tux_list_push(&t->going, &e->node);
 	tux_latch_drop(&t->go_latch);
@@ -59,7 +59,7 @@ int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
 	return 0;
 }
 
-static struct errand *take(struct tux *t)
+static struct errand *routine_take(struct tux *t)
 {
 	struct errand *e = NULL;
 
@@ -76,7 +76,7 @@ void tux_api_start(struct tux *t)
 {
 	struct errand *e;
 
-	while ((e = take(t))) {
+	while ((e = routine_take(t))) {
 		tux_list_push(&t->gone, &e->node);
 		tux_sched_put(t->sched, &e->task);
 	}

@@ -36,7 +36,7 @@ void tux_api_say(struct tux *t, const char *what, int err)
 }
 
 /* Reasons that lie in how the process was started, and not in a peer. */
-static bool is_ours(enum tux_reason why)
+static bool say_is_ours(enum tux_reason why)
 {
 	switch (why) {
 	case TUX_REASON_NO_FD:
@@ -64,7 +64,7 @@ void tux_api_say_reason(struct tux *t, enum tux_reason why)
 	uint64_t bit = UINT64_C(1) << (why % 64);
 	char line[LINE];
 
-	if (!is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
+	if (!say_is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
 		return;
 	snprintf(line, sizeof(line), "connections stay on TCP: %s: %s",
 		 tux_reason_word(why), tux_reason_sentence(why));

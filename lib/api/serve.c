@@ -12,7 +12,7 @@
 #include "sys/clock.h"
 
 /* Whoever sleeps, drives: the helper rests. */
-static void sleep_until(struct tux *t, tux_time until)
+static void serve_sleep_until(struct tux *t, tux_time until)
 {
 	struct pollfd own = { t->epfd, POLLIN, 0 };
 	struct tux_nap x = { .w = &t->w, .fds = &own, .n = 1 };
@@ -35,7 +35,7 @@ void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 	tux_spin_begin(&t->spin, tux_clock_read());
 	while (!atomic_load(stop)) {
 		if (!tux_api_goes_on(t, tux_api_turn(t) > 0))
-			sleep_until(t, until);
+			serve_sleep_until(t, until);
 		/* With a callback that does not return, it is always busy. */
 		if (t->now >= until)
 			break;

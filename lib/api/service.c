@@ -46,7 +46,7 @@ int tux_service_new(struct tux *t, struct tux_service **sp)
 	return 0;
 }
 
-static void release(struct tux_service *s)
+static void service_release(struct tux_service *s)
 {
 	tux_list_remove(&s->node);
 	free(s);
@@ -76,14 +76,14 @@ void tux_service_free(struct tux_service *s)
 	if (s->connection_n)
 		end_all(s);
 	else
-		release(s);
+		service_release(s);
 	tux_sched_leave();
 }
 
 void tux_api_service_end(struct tux_service *s)
 {
 	tux_api_unlisten(s);
-	release(s);
+	service_release(s);
 }
 
 /* ---- callbacks ---- */

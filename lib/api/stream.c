@@ -22,8 +22,8 @@ enum {
 
 /* ---- receiving ---- */
 
-static ssize_t read_some(struct tux_connection *c, const struct iovec *iov,
-			 bool peek)
+static ssize_t stream_read_some(struct tux_connection *c,
+				const struct iovec *iov, bool peek)
 {
 	struct tux_tcp tcp = tux_api_tcp(c);
 
@@ -32,7 +32,7 @@ static ssize_t read_some(struct tux_connection *c, const struct iovec *iov,
 }
 
 /* Will the next bytes come from TCP, so that a short read has emptied it? */
-static bool from_tcp(const struct tux_connection *c)
+static bool stream_from_tcp(const struct tux_connection *c)
 {
 	const struct tux_duplex *d = c->dx;
 
@@ -52,7 +52,7 @@ static bool from_tcp(const struct tux_connection *c)
 	}
 }
 
-static bool at_switch(const struct tux_connection *c)
+static bool stream_at_switch(const struct tux_connection *c)
 {
 	return c->end && atomic_load(&c->dx->rx.state) == TUX_RX_ARMED &&
 	       c->dx->rx.off == c->dx->rx.at;
@@ -60,29 +60,31 @@ static bool at_switch(const struct tux_connection *c)
 
 /* As much as there is; the latch is held.  What ends it in *@end: 0 at the end
  * of the stream, -errno. */
-static size_t take(struct tux_connection *c, char *p, size_t n, bool peek,
-		   ssize_t *end)
+static size_t stream_take(struct tux_connection *c, char *p, size_t n,
+			  bool peek, ssize_t *end)
 {
 	size_t done = 0;
 
 	*end = -EAGAIN;
 	while (done < n) {
 		struct iovec v = { p + done, n - done };
-		bool last = from_tcp(c);
-		ssize_t k = read_some(c, &v, peek);
+		bool last = stream_from_tcp(c);
+		ssize_t k = stream_read_some(c, &v, peek);
 
 		if (k <= 0) {
 			*end = k;
 			return done;
 		}
 		done += (size_t)k;
-		if (peek || ((size_t)k < v.iov_len && last && !at_switch(c)))
+		if (peek || ((size_t)k < v.iov_len && last &&
+			     !stream_at_switch(c)))
 			return done;
 	}
 	return done;
 }
 
-static ssize_t outcome(struct tux_connection *c, size_t done, ssize_t end)
+static ssize_t stream_outcome(struct tux_connection *c, size_t done,
+			      ssize_t end)
 {
 	uint32_t err;
 
@@ -113,20 +115,21 @@ static bool is_early(struct tux_connection *c, ssize_t end)
 	return true;
 }
 
-static ssize_t receive(struct tux_connection *c, void *p, size_t n, bool peek)
+static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
+			      bool peek)
 {
 	struct tux_latch *latch = tux_api_rx(c);
 	ssize_t end = 0;
 	size_t done;
 
 	tux_latch_take(latch);
-	done = take(c, p, n, peek, &end);
+	done = stream_take(c, p, n, peek, &end);
 	tux_latch_drop(latch);
 	if (c->end)
 		tux_end_flush(c->end, false);
 	if (!done && is_early(c, end))
 		return -EAGAIN;
-	return peek && done ? (ssize_t)done : outcome(c, done, end);
+	return peek && done ? (ssize_t)done : stream_outcome(c, done, end);
 }
 
 ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
@@ -138,7 +141,7 @@ ssize_t tux_read(struct tux_connection *c, void *p, size_t n)
 	tux_sched_enter();
 	k = tux_api_unusable(c);
 	if (!k)
-		k = receive(c, p, n, false);
+		k = stream_receive(c, p, n, false);
 	tux_sched_leave();
 	return k;
 }
@@ -152,7 +155,7 @@ ssize_t tux_peek(struct tux_connection *c, void *p, size_t n)
 	tux_sched_enter();
 	k = tux_api_unusable(c);
 	if (!k)
-		k = receive(c, p, n, true);
+		k = stream_receive(c, p, n, true);
 	tux_sched_leave();
 	return k;
 }
@@ -224,7 +227,7 @@ void tux_api_discard(struct tux_connection *c)
 		return;
 	tux_latch_take(latch);
 	for (i = 0; i < DISCARDS; i++)
-		if (take(c, buf, sizeof(buf), false, &end) < sizeof(buf))
+		if (stream_take(c, buf, sizeof(buf), false, &end) < sizeof(buf))
 			break;
 	tux_latch_drop(latch);
 	if (c->end)
@@ -234,7 +237,8 @@ void tux_api_discard(struct tux_connection *c)
 /* ---- sending ---- */
 
 /* @iov from byte @skip on, in at most PIECES. */
-static int rest(struct iovec *out, const struct iovec *iov, int n, size_t skip)
+static int stream_rest(struct iovec *out, const struct iovec *iov, int n,
+		       size_t skip)
 {
 	int i, m = 0;
 
@@ -260,14 +264,14 @@ static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 }
 
 /* The latch is held.  0 if all is done; -errno. */
-static ssize_t give(struct tux_connection *c, const struct iovec *iov, int n,
-		    size_t len, size_t *done)
+static ssize_t stream_give(struct tux_connection *c, const struct iovec *iov,
+			   int n, size_t len, size_t *done)
 {
 	if (atomic_load(&c->closed))
 		return -ENOTCONN;
 	while (*done < len) {
 		struct iovec v[PIECES];
-		int m = rest(v, iov, n, *done);
+		int m = stream_rest(v, iov, n, *done);
 		ssize_t k = write_some(c, v, m);
 
 		if (k < 0)
@@ -277,15 +281,16 @@ static ssize_t give(struct tux_connection *c, const struct iovec *iov, int n,
 	return 0;
 }
 
-static ssize_t give_latched(struct tux_connection *c, const struct iovec *iov,
-			    int n, size_t len, size_t *done)
+static ssize_t stream_give_latched(struct tux_connection *c,
+				   const struct iovec *iov, int n, size_t len,
+				   size_t *done)
 {
 	struct tux_latch *latch = tux_api_tx(c);
 	size_t before = *done;
 	ssize_t err;
 
 	tux_latch_take(latch);
-	err = give(c, iov, n, len, done);
+	err = stream_give(c, iov, n, len, done);
 	atomic_store_explicit(&c->stream_tx,
 			      atomic_load_explicit(&c->stream_tx,
 						   memory_order_relaxed) +
@@ -294,16 +299,16 @@ static ssize_t give_latched(struct tux_connection *c, const struct iovec *iov,
 	return err == -EINTR ? -EAGAIN : err;
 }
 
-static ssize_t send_all(struct tux_connection *c, const struct iovec *iov,
-			int n, size_t len)
+static ssize_t stream_send_all(struct tux_connection *c,
+			       const struct iovec *iov, int n, size_t len)
 {
 	size_t done = 0;
-	ssize_t err = give_latched(c, iov, n, len, &done);
+	ssize_t err = stream_give_latched(c, iov, n, len, &done);
 
 	/* What makes room after this, tells; what did before, is seen now. */
 	if (err == -EAGAIN) {
 		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
-		err = give_latched(c, iov, n, len, &done);
+		err = stream_give_latched(c, iov, n, len, &done);
 	}
 	if (c->end)
 		tux_end_flush(c->end, false);
@@ -327,7 +332,7 @@ static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
 	}
 	if (!err)
 		err = -(int)atomic_load(&c->err);
-	return err ? err : send_all(c, iov, n, len);
+	return err ? err : stream_send_all(c, iov, n, len);
 }
 
 ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov, int n)
@@ -347,7 +352,7 @@ ssize_t tux_write(struct tux_connection *c, const void *p, size_t n)
 	return tux_writev(c, &v, 1);
 }
 
-static int shut(struct tux_connection *c)
+static int stream_shut(struct tux_connection *c)
 {
 	struct tux_latch *latch = tux_api_tx(c);
 
@@ -366,7 +371,7 @@ int tux_shut(struct tux_connection *c)
 	int err;
 
 	tux_sched_enter();
-	err = tux_api_usable(c) ? shut(c) : -ENOTCONN;
+	err = tux_api_usable(c) ? stream_shut(c) : -ENOTCONN;
 	tux_sched_leave();
 	return err;
 }

@@ -10,8 +10,8 @@
 
 /* ---- messages ---- */
 
-static void give_back(struct tux_connection *c, const struct tux_msg *in,
-		      const struct tux_message *m, unsigned n)
+static void tell_give_back(struct tux_connection *c, const struct tux_msg *in,
+			   const struct tux_message *m, unsigned n)
 {
 	unsigned i, held = 0;
 
@@ -41,7 +41,7 @@ static void tell_group(struct tux_connection *c, struct tux_msg *in,
 	c->t->messages += n;
 	if (c->s->on_message.fn && !atomic_load(&c->asked))
 		TUX_TELL(c, on_message, m, n);
-	give_back(c, in, m, n);
+	tell_give_back(c, in, m, n);
 }
 
 /* Most groups are short, and so is their place on the stack. */

@@ -45,7 +45,7 @@ int tux_api_begin(struct tux *t)
 	return 0;
 }
 
-static void get_off(struct tux *t)
+static void turn_get_off(struct tux *t)
 {
 	if (t->aboard)
 		tux_driver_leave(t->d, false);
@@ -55,7 +55,7 @@ static void get_off(struct tux *t)
 void tux_api_end(struct tux *t)
 {
 	tux_sched_settle(t->sched);
-	get_off(t);
+	turn_get_off(t);
 	atomic_store(&t->run_by, 0);
 }
 
@@ -109,7 +109,7 @@ static uint32_t news_of(uint32_t events)
 	return news;
 }
 
-static void on_event(struct tux *t, const struct epoll_event *e)
+static void turn_on_event(struct tux *t, const struct epoll_event *e)
 {
 	struct tux_connection *c;
 
@@ -125,7 +125,7 @@ static void on_event(struct tux *t, const struct epoll_event *e)
 		tux_api_raise_here(c, news_of(e->events));
 }
 
-static bool must_look(const struct tux *t, bool busy)
+static bool turn_must_look(const struct tux *t, bool busy)
 {
 	tux_time since = tux_time_since(t->looked_at, t->now);
 
@@ -133,7 +133,7 @@ static bool must_look(const struct tux *t, bool busy)
 				    TUX_USEC(LOOK_IDLE_US));
 }
 
-static unsigned take_events(struct tux *t)
+static unsigned turn_take_events(struct tux *t)
 {
 	struct epoll_event e[EVENTS];
 	int i, n = tux_sys_epoll_look(t->epfd, e, EVENTS);
@@ -142,7 +142,7 @@ static unsigned take_events(struct tux *t)
 	t->look = n > 0;
 	t->looked_at = t->now;
 	for (i = 0; i < n; i++)
-		on_event(t, &e[i]);
+		turn_on_event(t, &e[i]);
 	return n > 0 ? (unsigned)n : 0;
 }
 
@@ -180,13 +180,13 @@ unsigned tux_api_turn(struct tux *t)
 	unsigned n = take_network(t);
 
 	n += take_news(t);
-	if (must_look(t, n > 0))
-		n += take_events(t);
+	if (turn_must_look(t, n > 0))
+		n += turn_take_events(t);
 	tend(t);
 	if (n)
 		t->network_spent += tux_tick_read() - from;
 	if (!tux_sched_preempts(t->sched))
-		get_off(t);
+		turn_get_off(t);
 	t->ready_n = tux_sched_run(t->sched);
 	n += send_answers(t);
 	t->turns++;

@@ -74,8 +74,8 @@ uint64_t tux_announce_netns(int fd)
 	return cookie;
 }
 
-static void set(struct tux_announce *a, uint64_t netns, const uint8_t *ip,
-		uint16_t port, int cmd)
+static void announce_set(struct tux_announce *a, uint64_t netns,
+			 const uint8_t *ip, uint16_t port, int cmd)
 {
 	struct tux_bpf_listener l = { .netns = netns, .port = port };
 	uint32_t one = 1;
@@ -91,9 +91,9 @@ static void set_all(struct tux_announce *a, uint64_t netns,
 
 	if (a->link < 0)
 		return;
-	set(a, netns, local->ip, local->port, cmd);
+	announce_set(a, netns, local->ip, local->port, cmd);
 	if (both)
-		set(a, netns, any4, local->port, cmd);
+		announce_set(a, netns, any4, local->port, cmd);
 }
 
 void tux_announce_listen(struct tux_announce *a, uint64_t netns,

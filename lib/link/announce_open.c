@@ -21,7 +21,7 @@ static const _Alignas(8) unsigned char object[] = {
 #include "announce_bpf.inc"
 };
 
-static enum tux_reason reason_of(long err)
+static enum tux_reason announce_reason_of(long err)
 {
 	switch (err) {
 	case -EPERM:
@@ -54,7 +54,7 @@ static int set_secret(struct bpf_object *o)
 }
 
 /* The program's link is ours, and by it the program. */
-static int attach(struct tux_announce *a, struct bpf_object *o)
+static int announce_attach(struct tux_announce *a, struct bpf_object *o)
 {
 	struct bpf_program *p;
 	union bpf_attr attr = { 0 };
@@ -83,7 +83,7 @@ static int take_maps(struct tux_announce *a, struct bpf_object *o)
 	return a->marks < 0 || a->listeners < 0 ? -EMFILE : 0;
 }
 
-static int open_all(struct tux_announce *a, struct bpf_object *o)
+static int announce_open_all(struct tux_announce *a, struct bpf_object *o)
 {
 	int err = set_secret(o);
 
@@ -93,7 +93,7 @@ static int open_all(struct tux_announce *a, struct bpf_object *o)
 		err = bpf_object__load(o);
 	if (!err)
 		err = take_maps(a, o);
-	return err ? err : attach(a, o);
+	return err ? err : announce_attach(a, o);
 }
 
 void tux_announce_open(struct tux_announce *a)
@@ -105,7 +105,7 @@ void tux_announce_open(struct tux_announce *a)
 	struct bpf_object *o;
 
 	o = bpf_object__open_mem(object, sizeof(object), NULL);
-	err = o ? open_all(a, o) : -errno;
+	err = o ? announce_open_all(a, o) : -errno;
 	bpf_object__close(o);
 	libbpf_set_print(print);
 	errno = saved;
@@ -114,5 +114,5 @@ void tux_announce_open(struct tux_announce *a)
 		return;
 	}
 	tux_announce_close(a);
-	a->why = reason_of(err);
+	a->why = announce_reason_of(err);
 }

@@ -36,8 +36,9 @@ static uint64_t hash(const struct tux_key *k, const struct tux_addr *a)
 	return tux_mix(w[0] ^ k->k0, w[1] ^ k->k1) + a->port;
 }
 
-static uint64_t key_of(const struct tux_flows *t, const struct tux_addr *local,
-		       const struct tux_addr *peer)
+static uint64_t flow_key_of(const struct tux_flows *t,
+			    const struct tux_addr *local,
+			    const struct tux_addr *peer)
 {
 	return tux_mix(hash(&t->secret, local) ^ t->secret.k1,
 		       hash(&t->secret, peer) ^ t->secret.k0);
@@ -57,7 +58,7 @@ struct tux_flow *tux_flows_find(struct tux_flows *t,
 
 	if (f && is(f, local, peer))
 		return f;
-	f = tux_map_get(&t->map, key_of(t, local, peer));
+	f = tux_map_get(&t->map, flow_key_of(t, local, peer));
 	if (!f || !is(f, local, peer))
 		return NULL;
 	t->last = f;
@@ -93,7 +94,7 @@ struct tux_flow *tux_flows_add(struct tux_flows *t,
 		return NULL;
 	*f = (struct tux_flow){
 		.local = *local, .peer = *peer, .hop = -1, .refs = 1,
-		.key = key_of(t, local, peer), .used = true,
+		.key = flow_key_of(t, local, peer), .used = true,
 	};
 	if (tux_map_put(&t->map, f->key, f)) {
 		put_free(t, f);

@@ -40,7 +40,8 @@ void tux_neigh_close(struct tux_neigh *n)
 
 /* ---- attributes and addresses ---- */
 
-static void put_ip(struct nlmsghdr *h, uint16_t type, const struct tux_addr *a)
+static void neigh_put_ip(struct nlmsghdr *h, uint16_t type,
+			 const struct tux_addr *a)
 {
 	if (tux_addr_is_v4(a))
 		mnl_attr_put(h, type, 4, a->ip + 12);
@@ -82,7 +83,7 @@ static void get_name(char *name, size_t cap, const struct nlattr *a)
 	name[len] = 0;
 }
 
-static void on_iface(void *arg, const struct nlmsghdr *h)
+static void neigh_on_iface(void *arg, const struct nlmsghdr *h)
 {
 	const struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
 	const uint32_t up = IFF_UP | IFF_LOWER_UP;
@@ -112,7 +113,7 @@ int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
 	if (!index)
 		mnl_attr_put_strz(h, IFLA_IFNAME, name);
 	memset(i, 0, sizeof(*i));
-	err = tux_netlink_ask(&n->ask, h, on_iface, i);
+	err = tux_netlink_ask(&n->ask, h, neigh_on_iface, i);
 	return err ? err : i->index ? 0 : -ENODEV;
 }
 
@@ -150,8 +151,8 @@ int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,
 
 	m->rtm_family = family_of(peer);
 	m->rtm_dst_len = m->rtm_src_len = m->rtm_family == AF_INET ? 32 : 128;
-	put_ip(h, RTA_DST, peer);
-	put_ip(h, RTA_SRC, local);
+	neigh_put_ip(h, RTA_DST, peer);
+	neigh_put_ip(h, RTA_SRC, local);
 	r->index = 0;
 	r->hop = *peer;
 	err = tux_netlink_ask(&n->ask, h, on_route, r);
@@ -195,7 +196,7 @@ static struct nlmsghdr *neigh_request(struct tux_neigh *n, uint16_t type,
 	m->ndm_family = family_of(&hop->addr);
 	m->ndm_ifindex = (int)hop->index;
 	m->ndm_flags = ntf;
-	put_ip(h, NDA_DST, &hop->addr);
+	neigh_put_ip(h, NDA_DST, &hop->addr);
 	return h;
 }
 
@@ -214,7 +215,7 @@ void tux_neigh_probe(struct tux_neigh *n, unsigned hop)
 	tux_netlink_ask(&n->ask, h, on_nothing, NULL);
 }
 
-static void look_up(struct tux_neigh *n, unsigned hop)
+static void neigh_look_up(struct tux_neigh *n, unsigned hop)
 {
 	struct nlmsghdr *h = neigh_request(n, RTM_GETNEIGH, 0, &n->hop[hop], 0);
 
@@ -243,7 +244,7 @@ int tux_neigh_get(struct tux_neigh *n, const struct tux_route *r)
 	n->hop[free] = (struct tux_hop){
 		.addr = r->hop, .index = r->index, .refs = 1,
 	};
-	look_up(n, free);
+	neigh_look_up(n, free);
 	return (int)free;
 }
 
@@ -308,7 +309,7 @@ unsigned tux_neigh_read(struct tux_neigh *n)
 			     TUX_NEIGH_ROUTES;
 		for (i = 0; i < TUX_HOPS; i++)
 			if (n->hop[i].refs)
-				look_up(n, i);
+				neigh_look_up(n, i);
 	}
 	return n->changed;
 }

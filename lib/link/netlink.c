@@ -60,8 +60,8 @@ static bool whole(const struct nlmsghdr *h, int left)
 
 /* One datagram of messages.  1: there is more to come; 0: that was the end;
  * -errno as the kernel says. */
-static int take(struct tux_netlink *n, size_t len, bool dump,
-		tux_netlink_fn *fn, void *arg)
+static int netlink_take(struct tux_netlink *n, size_t len, bool dump,
+			tux_netlink_fn *fn, void *arg)
 {
 	const struct nlmsghdr *h = (const void *)n->buf;
 	int left = (int)len;
@@ -98,7 +98,7 @@ int tux_netlink_ask(struct tux_netlink *n, struct nlmsghdr *h,
 			continue;
 		if (len <= 0)
 			return len ? (int)len : -EPROTO;
-		r = take(n, (size_t)len, dump, fn, arg);
+		r = netlink_take(n, (size_t)len, dump, fn, arg);
 	}
 	return r;
 }

@@ -37,7 +37,7 @@ static void close_queues(struct tux_nic *n)
 		tux_xsk_close(&n->xsk[--n->n]);
 }
 
-static void count(struct tux_nic *n)
+static void nic_count(struct tux_nic *n)
 {
 	uint32_t i;
 
@@ -50,12 +50,12 @@ void tux_nic_count(struct tux_nic *n)
 {
 	unsigned i;
 
-	count(n);
+	nic_count(n);
 	for (i = 0; i < COUNTS; i++) {
 		if (!n->tally.sent && !tux_tally_missing(&n->tally))
 			break;
 		pause_ms(COUNT_MS);
-		count(n);
+		nic_count(n);
 	}
 }
 
@@ -63,13 +63,13 @@ enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now)
 {
 	if (n->trial.state != TUX_TRIAL_RUNS)
 		return n->trial.state;
-	count(n);
+	nic_count(n);
 	return tux_trial_look(&n->trial, n->tally.tx, n->tally.tx -
 			      n->tally.sent, n->tally.rx, now);
 }
 
 /* Nothing arrives once the program is off, so that frames stand still. */
-static void give_back(struct tux_nic *n)
+static void nic_give_back(struct tux_nic *n)
 {
 	tux_prog_close(&n->prog);
 	tux_nic_count(n);
@@ -122,7 +122,7 @@ static uint32_t frames_for(uint32_t queues)
 	return n;
 }
 
-static int reason_of(int err)
+static int nic_reason_of(int err)
 {
 	switch (err) {
 	case 0:
@@ -149,8 +149,8 @@ static int reason_of(int err)
 	}
 }
 
-static int open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
-		      uint16_t how)
+static int nic_open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
+			  uint16_t how)
 {
 	unsigned tries = 0;
 	int err;
@@ -163,16 +163,16 @@ static int open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
 	}
 	if (!err)
 		err = tux_prog_queue(&n->prog, i, n->xsk[i].fd);
-	return reason_of(err);
+	return nic_reason_of(err);
 }
 
-static int open_all(struct tux_nic *n, uint32_t all, uint32_t frames,
-		    uint16_t how)
+static int nic_open_all(struct tux_nic *n, uint32_t all, uint32_t frames,
+			uint16_t how)
 {
 	int r = 0;
 
 	for (n->n = 0; n->n < all && !r; n->n++)
-		r = open_queue(n, n->n, frames, how);
+		r = nic_open_queue(n, n->n, frames, how);
 	if (r)
 		close_queues(n);
 	return r;
@@ -187,7 +187,7 @@ static int open_as(struct tux_nic *n, uint16_t how)
 	all = count_queues(n);
 	frames = frames_for(all);
 	for (;;) {
-		r = open_all(n, all, frames, how);
+		r = nic_open_all(n, all, frames, how);
 		frames /= 2;
 		if (r != -TUX_REASON_NO_MEMLOCK || frames < FRAMES_MIN)
 			return r;
@@ -213,7 +213,7 @@ static int open_queues(struct tux_nic *n)
 	return open_as(n, XDP_COPY);
 }
 
-static int attach(struct tux_nic *n)
+static int nic_attach(struct tux_nic *n)
 {
 	unsigned tries = 0;
 	int r;
@@ -228,7 +228,7 @@ static int attach(struct tux_nic *n)
 
 /* The program comes before the sockets: some drivers have the queues for them
  * only then, and without an entry in the maps it does nothing. */
-static int take(struct tux_nic *n)
+static int nic_take(struct tux_nic *n)
 {
 	int r;
 
@@ -241,13 +241,13 @@ static int take(struct tux_nic *n)
 	raise_memlock();
 	r = tux_prog_load(&n->prog);
 	if (!r)
-		r = attach(n);
+		r = nic_attach(n);
 	if (!r)
 		r = open_queues(n);
 	if (r)
-		give_back(n);
+		nic_give_back(n);
 	else
-		count(n);
+		nic_count(n);
 	return r;
 }
 
@@ -257,7 +257,7 @@ static void *work_take(void *arg)
 {
 	struct tux_nic *n = arg;
 
-	n->reason = (enum tux_reason)-take(n);
+	n->reason = (enum tux_reason)-nic_take(n);
 	tux_wake_kick(n->fd);
 	return NULL;
 }
@@ -266,12 +266,12 @@ static void *work_drop(void *arg)
 {
 	struct tux_nic *n = arg;
 
-	give_back(n);
+	nic_give_back(n);
 	tux_wake_kick(n->fd);
 	return NULL;
 }
 
-static void start(struct tux_nic *n, void *(*work)(void *))
+static void nic_start(struct tux_nic *n, void *(*work)(void *))
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -297,13 +297,13 @@ void tux_nic_take(struct tux_nic *n, const struct tux_iface *i)
 {
 	n->iface = *i;
 	n->reason = TUX_REASON_NONE;
-	start(n, work_take);
+	nic_start(n, work_take);
 }
 
 void tux_nic_drop(struct tux_nic *n)
 {
 	n->reason = TUX_REASON_NONE;
-	start(n, work_drop);
+	nic_start(n, work_drop);
 }
 
 void tux_nic_settle(struct tux_nic *n)
@@ -329,7 +329,7 @@ int tux_nic_init(struct tux_nic *n)
 void tux_nic_fini(struct tux_nic *n)
 {
 	tux_nic_settle(n);
-	give_back(n);
+	nic_give_back(n);
 	tux_fd_close(n->fd);
 	n->fd = -1;
 }

@@ -16,7 +16,7 @@ enum {
 
 /* ---- the interface ---- */
 
-static void say(const struct tux_paths *p, enum tux_link_what what)
+static void paths_say(const struct tux_paths *p, enum tux_link_what what)
 {
 	struct tux_link_note n = {
 		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
@@ -33,7 +33,7 @@ static void lose(struct tux_paths *p, enum tux_reason why, tux_time now)
 	tux_nic_drop(&p->nic);
 }
 
-static int watch(struct tux_paths *p, int fd, unsigned what)
+static int paths_watch(struct tux_paths *p, int fd, unsigned what)
 {
 	struct epoll_event e = {
 		.events = EPOLLIN, .data.u64 = p->tag + what,
@@ -50,10 +50,10 @@ static void on_taken(struct tux_paths *p)
 	p->why = TUX_REASON_NONE;
 	p->waiting = false;
 	if (p->nic.refused)
-		say(p, TUX_LINK_REFUSED);
-	say(p, TUX_LINK_TAKEN);
+		paths_say(p, TUX_LINK_REFUSED);
+	paths_say(p, TUX_LINK_TAKEN);
 	for (i = TUX_LINK_FDS; i < p->nic.n; i++)
-		watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
+		paths_watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
 	for (i = 0; i < p->flows.top; i++) {
 		struct tux_flow *f = &p->flows.at[i];
 
@@ -73,7 +73,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 	} else if (p->nic.reason) {
 		tux_paths_fail(p, p->nic.reason, now);
 	} else {
-		say(p, TUX_LINK_LEFT);
+		paths_say(p, TUX_LINK_LEFT);
 	}
 }
 
@@ -83,7 +83,7 @@ void tux_paths_count(struct tux_paths *p)
 	if (!tux_paths_on(p))
 		return;
 	tux_nic_count(&p->nic);
-	say(p, TUX_LINK_COUNTED);
+	paths_say(p, TUX_LINK_COUNTED);
 }
 
 static void on_links(struct tux_paths *p, tux_time now)
@@ -146,7 +146,7 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 	if (trial != TUX_TRIAL_STUCK && trial != TUX_TRIAL_DEAF)
 		return false;
 	p->nic.zerocopy = TUX_ZEROCOPY_OFF;
-	say(p, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
+	paths_say(p, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
 	return true;
 }
 
@@ -178,7 +178,7 @@ void tux_paths_tick(struct tux_paths *p, tux_time now)
 
 /* ---- birth and death ---- */
 
-static int open_all(struct tux_paths *p)
+static int paths_open_all(struct tux_paths *p)
 {
 	int err = tux_nic_init(&p->nic);
 
@@ -187,9 +187,9 @@ static int open_all(struct tux_paths *p)
 	if (!err)
 		err = tux_flows_init(&p->flows, &p->slab.mem);
 	if (!err)
-		err = watch(p, p->neigh.news.fd, TUX_PATHS_NEIGH);
+		err = paths_watch(p, p->neigh.news.fd, TUX_PATHS_NEIGH);
 	if (!err)
-		err = watch(p, p->nic.fd, TUX_PATHS_NIC);
+		err = paths_watch(p, p->nic.fd, TUX_PATHS_NIC);
 	return err;
 }
 
@@ -205,7 +205,7 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	p->nic.fd = p->neigh.ask.fd = p->neigh.news.fd = -1;
 	tux_slab_init(&p->slab);
-	err = open_all(p);
+	err = paths_open_all(p);
 	if (err) {
 		tux_paths_fini(p);
 		return err;

@@ -43,7 +43,8 @@ void tux_paths_reroute(struct tux_paths *p)
 
 /* Is the interface that @r names the one to use?  The first one asked for is,
  * until it is given back. */
-static enum tux_reason choose(struct tux_paths *p, const struct tux_route *r)
+static enum tux_reason flow_choose(struct tux_paths *p,
+				   const struct tux_route *r)
 {
 	if (*p->ifname && !p->iface.index)
 		tux_paths_look(p);
@@ -58,8 +59,9 @@ static enum tux_reason choose(struct tux_paths *p, const struct tux_route *r)
 	return tux_paths_lacks(&p->iface);
 }
 
-static int add(struct tux_paths *p, const struct tux_addr *local,
-	       const struct tux_addr *peer, struct tux_flow **fp, tux_time now)
+static int flow_add(struct tux_paths *p, const struct tux_addr *local,
+		    const struct tux_addr *peer, struct tux_flow **fp,
+		    tux_time now)
 {
 	struct tux_flow *f = tux_flows_add(&p->flows, local, peer);
 	enum tux_reason why;
@@ -94,7 +96,7 @@ int tux_paths_admit(struct tux_paths *p, const struct tux_addr *local,
 	}
 	if (tux_neigh_route(&p->neigh, local, peer, &r))
 		return -TUX_REASON_NO_INTERFACE;
-	why = choose(p, &r);
+	why = flow_choose(p, &r);
 	if (!why && p->nic.state == TUX_NIC_OFF) {
 		if (now >= p->retry_at)
 			tux_paths_take(p, now);
@@ -104,7 +106,7 @@ int tux_paths_admit(struct tux_paths *p, const struct tux_addr *local,
 	if (why)
 		res = -(int)why;
 	else if (tux_paths_on(p))
-		res = add(p, local, peer, fp, now);
+		res = flow_add(p, local, peer, fp, now);
 	if (!tux_paths_on(p) && why != TUX_REASON_OTHER_INTERFACE)
 		p->waiting = true;
 	tux_paths_plan(p, now);

@@ -41,7 +41,7 @@ void tux_prog_close(struct tux_prog *p)
 
 /* ---- loading ---- */
 
-static int reason_of(long err)
+static int prog_reason_of(long err)
 {
 	switch (err) {
 	case -EPERM:
@@ -105,13 +105,13 @@ static int load_with(struct tux_prog *p, int (*how)(struct bpf_object *))
 	return err;
 }
 
-static int load(struct tux_prog *p)
+static int prog_load(struct tux_prog *p)
 {
 	int err = load_with(p, bpf_object__load);
 
 	if (err == -EINVAL)
 		err = load_with(p, load_whole);
-	return err ? reason_of(err) : 0;
+	return err ? prog_reason_of(err) : 0;
 }
 
 int tux_prog_load(struct tux_prog *p)
@@ -119,7 +119,7 @@ int tux_prog_load(struct tux_prog *p)
 	/* What went wrong, our reason says; the application's standard error is
 	 * not the place. */
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
-	int saved = errno, r = load(p);
+	int saved = errno, r = prog_load(p);
 
 	libbpf_set_print(print);
 	errno = saved;
@@ -169,7 +169,7 @@ int tux_prog_attach(struct tux_prog *p, unsigned ifindex)
 	if (fd == -EBUSY || fd == -EEXIST)
 		return reason_of_other(ifindex);
 	if (fd < 0)
-		return reason_of(fd);
+		return prog_reason_of(fd);
 	p->link = tux_fd_lift((int)fd);
 	return 0;
 }
@@ -204,7 +204,7 @@ int tux_prog_queue(struct tux_prog *p, uint32_t queue, int xsk)
 	return update(p->queues, &queue, &value);
 }
 
-static void put_ip(unsigned int *to, const struct tux_addr *a, bool v4)
+static void prog_put_ip(unsigned int *to, const struct tux_addr *a, bool v4)
 {
 	if (v4)
 		memcpy(to, a->ip + 12, 4);
@@ -223,8 +223,8 @@ static struct tux_bpf_flow flow_of(const struct tux_addr *local,
 		.family = v4 ? TUX_BPF_V4 : TUX_BPF_V6,
 	};
 
-	put_ip(f.saddr, peer, v4);
-	put_ip(f.daddr, local, v4);
+	prog_put_ip(f.saddr, peer, v4);
+	prog_put_ip(f.daddr, local, v4);
 	return f;
 }
 

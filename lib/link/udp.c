@@ -59,7 +59,7 @@ static struct udp *udp_of(struct tux_link *l)
 
 /* ---- sockets ---- */
 
-static void set(int fd, int level, int name, int v)
+static void udp_set(int fd, int level, int name, int v)
 {
 	tux_sys_setsockopt(fd, level, name, &v, sizeof(v));
 }
@@ -67,19 +67,20 @@ static void set(int fd, int level, int name, int v)
 /* More than the administrator's limit takes privilege; else that limit. */
 static void set_buffers(int fd)
 {
-	set(fd, SOL_SOCKET, SO_RCVBUF, SOCKET_BUF);
-	set(fd, SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUF);
-	set(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUF);
-	set(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUF);
+	udp_set(fd, SOL_SOCKET, SO_RCVBUF, SOCKET_BUF);
+	udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUF);
+	udp_set(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUF);
+	udp_set(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUF);
 }
 
 /* No fragments, whatever length; what the kernel believes of the path, which ICMP
  * may have told it, is no reason to refuse any.  One of IPv6 sends both kinds. */
 static void never_fragment(int fd, int family)
 {
-	set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (family == AF_INET6)
-		set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+		udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+			IPV6_PMTUDISC_PROBE);
 }
 
 static int bound_socket(int family, const struct tux_addr *at, bool v6only)
@@ -93,7 +94,7 @@ static int bound_socket(int family, const struct tux_addr *at, bool v6only)
 	if (fd < 0)
 		return fd;
 	if (family == AF_INET6)
-		set(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
+		udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
 	never_fragment(fd, family);
 	err = tux_sys_bind(fd, &name, len);
 	if (err < 0) {
@@ -103,7 +104,7 @@ static int bound_socket(int family, const struct tux_addr *at, bool v6only)
 	return tux_fd_lift(fd);
 }
 
-static int watch(struct udp *u, int fd, unsigned source)
+static int udp_watch(struct udp *u, int fd, unsigned source)
 {
 	struct epoll_event e = {
 		.events = EPOLLIN, .data.u64 = u->tag + source
@@ -114,7 +115,7 @@ static int watch(struct udp *u, int fd, unsigned source)
 
 /* ---- opening and closing ---- */
 
-static int open_queue(struct udp *u)
+static int udp_open_queue(struct udp *u)
 {
 	static const struct tux_addr any;
 	union tux_name name;
@@ -132,9 +133,9 @@ static int open_queue(struct udp *u)
 	if (u->fd < 0)
 		return u->fd;
 	set_buffers(u->fd);
-	set(u->fd, IPPROTO_IP, IP_RECVTOS, 1);
+	udp_set(u->fd, IPPROTO_IP, IP_RECVTOS, 1);
 	if (u->family == AF_INET6)
-		set(u->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+		udp_set(u->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 	err = tux_sys_getsockname(u->fd, &name, &len);
 	if (!err)
 		err = tux_name_get(&at, &name);
@@ -211,7 +212,7 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	if (!err)
 		err = init_queue(&u->out);
 	if (!err)
-		err = open_queue(u);
+		err = udp_open_queue(u);
 	if (err) {
 		udp_close(&u->link);
 		return err;
@@ -237,7 +238,7 @@ static uint8_t ecn_of(struct msghdr *h)
 	return class & TUX_ECN_MASK;
 }
 
-static unsigned receive(struct udp *u, int fd)
+static unsigned udp_receive(struct udp *u, int fd)
 {
 	struct queue *q = &u->in;
 	int i, n;
@@ -269,13 +270,13 @@ static unsigned udp_rx(struct tux_link *l, unsigned source,
 
 	*d = u->dgram;
 	if (!source)
-		return receive(u, u->fd);
+		return udp_receive(u, u->fd);
 	if (source > LISTENERS)
 		return 0;
 	from = &u->listener[source - 1];
 	tux_latch_take(&from->latch);
 	if (from->fd >= 0)
-		n = receive(u, from->fd);
+		n = udp_receive(u, from->fd);
 	tux_latch_drop(&from->latch);
 	return n;
 }
@@ -369,7 +370,7 @@ static void udp_flush(struct tux_link *l)
 
 /* ---- listeners ---- */
 
-static int reason_of(int err)
+static int udp_reason_of(int err)
 {
 	switch (err) {
 	case -EADDRINUSE:
@@ -427,16 +428,16 @@ static int udp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
 
 	fd = bound_socket(v4 ? AF_INET : AF_INET6, local, v6only);
 	if (fd < 0)
-		return reason_of(fd);
+		return udp_reason_of(fd);
 	source = claim_listener(u, fd);
 	if (source < 0) {
 		tux_fd_close(fd);
-		return reason_of(source);
+		return udp_reason_of(source);
 	}
-	err = watch(u, fd, (unsigned)source);
+	err = udp_watch(u, fd, (unsigned)source);
 	if (err) {
 		udp_unlisten(l, (unsigned)source);
-		return reason_of(err);
+		return udp_reason_of(err);
 	}
 	return source;
 }

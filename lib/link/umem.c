@@ -55,7 +55,7 @@ static void check_poison(const struct tux_umem *u, uint16_t f)
 		       "nobody writes to a free frame");
 }
 
-static void push(struct tux_umem *u, uint16_t f)
+static void umem_push(struct tux_umem *u, uint16_t f)
 {
 	poison(u, f);
 	u->free[u->free_n++] = f;
@@ -78,7 +78,7 @@ int tux_umem_init(struct tux_umem *u, uint32_t n)
 	}
 	u->owner = (uint8_t *)(u->free + n);
 	while (n-- > 0)
-		push(u, (uint16_t)n);
+		umem_push(u, (uint16_t)n);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_frame_owner from,
 	check_step(u, f, from, to);
 	u->owner[f] = (uint8_t)to;
 	if (to == TUX_FRAME_FREE)
-		push(u, f);
+		umem_push(u, f);
 }
 
 uint32_t tux_umem_count(const struct tux_umem *u, enum tux_frame_owner owner)

@@ -39,7 +39,7 @@ static void sleep_on_queues(struct xdp *x)
 }
 
 /* Copies to the link what the loop reads there. */
-static void follow(struct xdp *x)
+static void xdp_follow(struct xdp *x)
 {
 	x->link.due_at = x->paths.due_at;
 	x->link.news |= x->paths.changed;
@@ -79,7 +79,7 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 		tux_area_unmap(x, sizeof(*x));
 		return err;
 	}
-	follow(x);
+	xdp_follow(x);
 	*lp = &x->link;
 	return 0;
 }
@@ -92,7 +92,8 @@ static void xdp_forked(struct tux_link *l)
 /* ---- receiving ---- */
 
 /* The connection's packets leave where they come from, if that can send. */
-static void learn(struct xdp *x, const struct tux_eth_view *v, uint32_t queue)
+static void xdp_learn(struct xdp *x, const struct tux_eth_view *v,
+		      uint32_t queue)
 {
 	struct tux_flow *f = tux_flows_find(&x->paths.flows, &v->to, &v->from);
 
@@ -100,7 +101,7 @@ static void learn(struct xdp *x, const struct tux_eth_view *v, uint32_t queue)
 		f->queue = (uint16_t)(queue < x->paths.nic.tx_n ? queue : 0);
 }
 
-static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
+static unsigned xdp_receive(struct xdp *x, uint32_t queue, unsigned n)
 {
 	struct tux_xsk_frame f[TUX_XSK_BATCH];
 	unsigned i, got;
@@ -112,7 +113,7 @@ static unsigned receive(struct xdp *x, uint32_t queue, unsigned n)
 
 		if (tux_eth_parse(&v, f[i].p, f[i].len))
 			continue;
-		learn(x, &v, queue);
+		xdp_learn(x, &v, queue);
 		d->from = v.from;
 		d->p = v.p;
 		d->len = v.len;
@@ -128,7 +129,7 @@ static unsigned receive_all(struct xdp *x)
 	unsigned n = 0;
 
 	for (i = 0; i < queues && n < TUX_LINK_BATCH; i++)
-		n = receive(x, (x->first + i) % queues, n);
+		n = xdp_receive(x, (x->first + i) % queues, n);
 	if (n == TUX_LINK_BATCH)
 		x->first = (x->first + i) % queues;
 	return n;
@@ -143,7 +144,7 @@ static unsigned xdp_rx(struct tux_link *l, unsigned source,
 	if (source == TUX_PATHS_PACKETS)
 		return tux_paths_on(&x->paths) ? receive_all(x) : 0;
 	tux_paths_event(&x->paths, source, tux_clock_read());
-	follow(x);
+	xdp_follow(x);
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static uint8_t *xdp_tx(struct tux_link *l, size_t *cap)
 
 /* The datagram was built for the queue that the last one took, but it leaves by
  * another.  Copying it is less than what copy mode does anyway. */
-static bool move(struct xdp *x, uint32_t queue, size_t len)
+static bool xdp_move(struct xdp *x, uint32_t queue, size_t len)
 {
 	uint16_t frame = tux_xsk_build(&x->paths.nic.xsk[queue]);
 
@@ -196,7 +197,7 @@ static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 
 	if (!f || x->frame == TUX_UMEM_NONE || tux_paths_closed(&x->paths, f))
 		return;
-	if (f->queue != x->queue && !move(x, f->queue, len))
+	if (f->queue != x->queue && !xdp_move(x, f->queue, len))
 		return;
 	memcpy(m.to, x->paths.neigh.hop[f->hop].mac, sizeof(m.to));
 	memcpy(m.from, x->paths.iface.mac, sizeof(m.from));
@@ -231,7 +232,7 @@ static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
 	int r;
 
 	r = tux_paths_admit(&x->paths, local, peer, &f, now);
-	follow(x);
+	xdp_follow(x);
 	if (r)
 		return r;
 	*handle = (uint32_t)(f - x->paths.flows.at);
@@ -243,7 +244,7 @@ static void xdp_leave(struct tux_link *l, uint32_t handle, tux_time now)
 	struct xdp *x = xdp_of(l);
 
 	tux_paths_leave(&x->paths, &x->paths.flows.at[handle], now);
-	follow(x);
+	xdp_follow(x);
 }
 
 static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
@@ -265,7 +266,7 @@ static void xdp_tick(struct tux_link *l, tux_time now)
 	struct xdp *x = xdp_of(l);
 
 	tux_paths_tick(&x->paths, now);
-	follow(x);
+	xdp_follow(x);
 }
 
 static void xdp_count(struct tux_link *l)

@@ -23,7 +23,7 @@ enum {
 
 /* ---- opening ---- */
 
-static int set(int fd, int level, int name, uint32_t v)
+static int xsk_set(int fd, int level, int name, uint32_t v)
 {
 	return tux_sys_setsockopt(fd, level, name, &v, sizeof(v));
 }
@@ -80,13 +80,14 @@ static int size_rings(struct tux_xsk *x, uint32_t rx)
 {
 	int err;
 
-	err = set(x->fd, SOL_XDP, XDP_UMEM_FILL_RING, rx);
+	err = xsk_set(x->fd, SOL_XDP, XDP_UMEM_FILL_RING, rx);
 	if (!err)
-		err = set(x->fd, SOL_XDP, XDP_RX_RING, rx);
+		err = xsk_set(x->fd, SOL_XDP, XDP_RX_RING, rx);
 	if (!err)
-		err = set(x->fd, SOL_XDP, XDP_UMEM_COMPLETION_RING, TUX_XSK_TX);
+		err = xsk_set(x->fd, SOL_XDP, XDP_UMEM_COMPLETION_RING,
+			      TUX_XSK_TX);
 	if (!err)
-		err = set(x->fd, SOL_XDP, XDP_TX_RING, TUX_XSK_TX);
+		err = xsk_set(x->fd, SOL_XDP, XDP_TX_RING, TUX_XSK_TX);
 	return err;
 }
 
@@ -153,8 +154,8 @@ static int check_mode(struct tux_xsk *x, uint16_t how)
 	return how & XDP_ZEROCOPY && !x->zerocopy ? -EOPNOTSUPP : 0;
 }
 
-static int open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
-		    uint32_t frames, uint16_t how)
+static int xsk_open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+			uint32_t frames, uint16_t how)
 {
 	int err;
 
@@ -172,9 +173,9 @@ static int open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 		return err;
 	refill(x, frames / 2);
 	/* What these refuse is only slower. */
-	set(x->fd, SOL_XDP, MAX_TX_SKB_BUDGET, TUX_XSK_TX);
-	set(x->fd, SOL_SOCKET, SO_SNDBUF, SNDBUF);
-	set(x->fd, SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF);
+	xsk_set(x->fd, SOL_XDP, MAX_TX_SKB_BUDGET, TUX_XSK_TX);
+	xsk_set(x->fd, SOL_SOCKET, SO_SNDBUF, SNDBUF);
+	xsk_set(x->fd, SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF);
 	err = bind_queue(x, ifindex, queue, how);
 	return err ? err : check_mode(x, how);
 }
@@ -185,7 +186,7 @@ int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 	int err;
 
 	memset(x, 0, sizeof(*x));
-	err = open_all(x, ifindex, queue, frames, how);
+	err = xsk_open_all(x, ifindex, queue, frames, how);
 	if (err)
 		tux_xsk_close(x);
 	return err;

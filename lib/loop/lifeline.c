@@ -83,8 +83,8 @@ void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 	}
 }
 
-static void read_some(struct tux_lifeline *t, struct tux_conn *c, uint8_t *buf,
-		      tux_time now)
+static void lifeline_read_some(struct tux_lifeline *t, struct tux_conn *c,
+			       uint8_t *buf, tux_time now)
 {
 	unsigned i;
 
@@ -114,7 +114,7 @@ void tux_lifeline_event(struct tux_lifeline *t, struct tux_conn *c,
 	if (t->fd < 0)
 		return;
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		read_some(t, c, buf, now);
+		lifeline_read_some(t, c, buf, now);
 	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) {
 		t->full = false;
 		tux_lifeline_write(t, c, buf, now);

@@ -55,7 +55,7 @@ static int open_core(struct tux_loop *l)
 	return err ? err : tux_core_new(&l->core, &o);
 }
 
-static int open_all(struct tux_loop *l)
+static int loop_open_all(struct tux_loop *l)
 {
 	int err;
 
@@ -82,7 +82,7 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 	l->epfd = l->bell_fd = -1;
 	tux_list_init(&l->noted);
 	tux_slab_init(&l->slab);
-	err = open_all(l);
+	err = loop_open_all(l);
 	if (err) {
 		tux_loop_free(l);
 		return err;
@@ -175,7 +175,7 @@ static void take_openings(struct tux_loop *l, unsigned source)
 	}
 }
 
-static void on_event(struct tux_loop *l, const struct epoll_event *e)
+static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
 {
 	uint64_t at = e->data.u64;
 
@@ -192,7 +192,7 @@ static void on_event(struct tux_loop *l, const struct epoll_event *e)
 	}
 }
 
-static unsigned take_events(struct tux_loop *l)
+static unsigned loop_take_events(struct tux_loop *l)
 {
 	struct epoll_event e[EVENTS];
 	int i, n = tux_sys_epoll_look(l->epfd, e, EVENTS);
@@ -200,11 +200,11 @@ static unsigned take_events(struct tux_loop *l)
 	l->woken = n == EVENTS;
 	l->looked_at = l->now;
 	for (i = 0; i < n; i++)
-		on_event(l, &e[i]);
+		loop_on_event(l, &e[i]);
 	return n > 0 ? (unsigned)n : 0;
 }
 
-static bool must_look(const struct tux_loop *l, bool busy)
+static bool loop_must_look(const struct tux_loop *l, bool busy)
 {
 	tux_time since = tux_time_since(l->looked_at, l->now);
 
@@ -262,8 +262,8 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	n = take_rings(l) + take_letters(l);
 	rx = take_datagrams(l);
 	n += rx;
-	if (must_look(l, rx > 0))
-		n += take_events(l);
+	if (loop_must_look(l, rx > 0))
+		n += loop_take_events(l);
 	n += tux_core_expire(l->core, l->now);
 	n += tend_link(l);
 	n += tux_loop_settle(l);

@@ -25,7 +25,7 @@ enum {
 	ABOVE_MOST = 64 << 20,
 };
 
-static void set(struct tux_donor *d, uint32_t state)
+static void donor_set(struct tux_donor *d, uint32_t state)
 {
 	atomic_store(&d->state, state);
 	tux_sys_futex(&d->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
@@ -50,7 +50,7 @@ static void *park(void *arg)
 	d->top -= (uintptr_t)d->top % ALIGN;
 	if (d->parks)
 		d->parks(d);
-	set(d, PARKED);
+	donor_set(d, PARKED);
 	wait_while(d, PARKED);
 	return NULL;
 }
@@ -78,7 +78,7 @@ static int map(struct tux_donor *d, size_t stack_len, size_t above)
 
 /* pthread_sigmask leaves out the signals by which libc changes the user of all
  * threads, which is what we want: who blocks them hangs setuid(). */
-static int start(struct tux_donor *d)
+static int donor_start(struct tux_donor *d)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -103,7 +103,7 @@ static int try(struct tux_donor *d, size_t stack_len, size_t above)
 	err = map(d, stack_len, above);
 	if (err)
 		return err;
-	err = start(d);
+	err = donor_start(d);
 	if (err) {
 		munmap(d->map, d->map_len);
 		return err;
@@ -136,7 +136,7 @@ int tux_donor_init(struct tux_donor *d, size_t stack_len)
 
 void tux_donor_fini(struct tux_donor *d)
 {
-	set(d, ENDS);
+	donor_set(d, ENDS);
 	pthread_join(d->thread, NULL);
 	munmap(d->map, d->map_len);
 }

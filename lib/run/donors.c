@@ -21,7 +21,7 @@ static void wake_maker(struct tux_donors *p)
 	tux_sys_futex(&p->wanted, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 }
 
-static int make(struct tux_donors *p)
+static int donors_make(struct tux_donors *p)
 {
 	struct tux_donor *d = calloc(1, p->o.size);
 	int err;
@@ -50,7 +50,7 @@ static void feed(struct tux_donors *p)
 }
 
 /* What the pool wants may be a number that made_n never reaches. */
-static void rest(struct tux_donors *p, uint32_t wanted, tux_time in)
+static void donors_rest(struct tux_donors *p, uint32_t wanted, tux_time in)
 {
 	struct timespec ts;
 
@@ -68,14 +68,14 @@ static void *maker(void *arg)
 
 		if (atomic_load(&p->made_n) >= wanted) {
 			if (!atomic_load(&p->stop))
-				rest(p, wanted, TUX_NEVER);
+				donors_rest(p, wanted, TUX_NEVER);
 			continue;
 		}
-		atomic_store(&p->err, make(p));
+		atomic_store(&p->err, donors_make(p));
 		if (!atomic_load(&p->err))
 			feed(p);
 		else if (!atomic_load(&p->stop))
-			rest(p, wanted, TUX_MSEC(RETRY_MS));
+			donors_rest(p, wanted, TUX_MSEC(RETRY_MS));
 	}
 	return NULL;
 }
@@ -92,7 +92,7 @@ static void free_all(struct tux_donors *p)
 }
 
 /* The application's signals are its own threads'; libc's stay open. */
-static int start(struct tux_donors *p)
+static int donors_start(struct tux_donors *p)
 {
 	sigset_t all, old;
 	int err;
@@ -118,9 +118,9 @@ int tux_donors_init(struct tux_donors *p, const struct tux_donors_opts *o)
 	*p = (struct tux_donors){ .o = *o };
 	atomic_store(&p->wanted, few(p));
 	while (!err && atomic_load(&p->made_n) < few(p))
-		err = make(p);
+		err = donors_make(p);
 	if (!err)
-		err = start(p);
+		err = donors_start(p);
 	if (err)
 		free_all(p);
 	return err;

@@ -69,7 +69,7 @@ static void swallow(struct range *a, const struct range *b)
 }
 
 /* One more; with those that it is near to it becomes one. */
-static void add(struct found *f, struct range new)
+static void exe_add(struct found *f, struct range new)
 {
 	unsigned i = 0;
 
@@ -115,8 +115,9 @@ static const ElfW(Shdr) *section_of(const struct file *f, const ElfW(Ehdr) *e,
 	return NULL;
 }
 
-static void look(const struct file *f, const ElfW(Shdr) *table,
-		 const ElfW(Shdr) *names, uintptr_t base, struct found *found)
+static void exe_look(const struct file *f, const ElfW(Shdr) *table,
+		     const ElfW(Shdr) *names, uintptr_t base,
+		     struct found *found)
 {
 	const ElfW(Sym) *sym = at(f, table->sh_offset, table->sh_size);
 	const char *text = at(f, names->sh_offset, names->sh_size);
@@ -132,7 +133,7 @@ static void look(const struct file *f, const ElfW(Shdr) *table,
 		    sym[i].st_shndx != SHN_UNDEF && sym[i].st_size &&
 		    sym[i].st_name < names->sh_size &&
 		    is_allocator(text + sym[i].st_name))
-			add(found, (struct range){ start,
+			exe_add(found, (struct range){ start,
 						   start + sym[i].st_size });
 	}
 }
@@ -151,7 +152,7 @@ static void look_in(const struct file *f, uintptr_t base, struct found *found)
 		table = section_of(f, e, SHT_DYNSYM);
 	names = table ? section(f, e, table->sh_link) : NULL;
 	if (names)
-		look(f, table, names, base, found);
+		exe_look(f, table, names, base, found);
 }
 
 /* ---- the process ---- */
@@ -181,7 +182,7 @@ static int map_exe(struct file *f)
 
 static int result;
 
-static void find(void)
+static void exe_find(void)
 {
 	struct found found = { .n = 0 };
 	uintptr_t base = 0;
@@ -205,6 +206,6 @@ int tux_exe_guard(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, find);
+	pthread_once(&once, exe_find);
 	return result;
 }

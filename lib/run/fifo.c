@@ -25,7 +25,7 @@ static void pull_fresh(struct tux_sched *s, struct tux_task *t)
 }
 
 /* A strand's next task goes to the FIFO; the others wait on, in their order. */
-static void release(struct tux_sched *s, struct tux_strand *x)
+static void fifo_release(struct tux_sched *s, struct tux_strand *x)
 {
 	struct tux_list *n = x->waiting.next;
 
@@ -52,7 +52,7 @@ void tux_task_init(struct tux_task *t, struct tux_strand *x,
 	tux_list_init(&t->node);
 }
 
-static void put(struct tux_sched *s, struct tux_task *t)
+static void fifo_put(struct tux_sched *s, struct tux_task *t)
 {
 	if (t->strand->busy) {
 		t->state = WAITING;
@@ -69,7 +69,7 @@ void tux_sched_put(struct tux_sched *s, struct tux_task *t)
 	if (t->state == RUNNING)
 		t->state = AGAIN;
 	else if (t->state == IDLE)
-		put(s, t);
+		fifo_put(s, t);
 	tux_sched_leave();
 }
 
@@ -78,13 +78,13 @@ static void take_out(struct tux_sched *s, struct tux_task *t)
 	t->state = IDLE;
 	if (t->strand->busy == t) {
 		pull_fresh(s, t);
-		release(s, t->strand);
+		fifo_release(s, t->strand);
 	} else {
 		tux_list_remove(&t->node);
 	}
 }
 
-static bool cancel(struct tux_sched *s, struct tux_task *t)
+static bool fifo_cancel(struct tux_sched *s, struct tux_task *t)
 {
 	struct tux_routine *r = tux_here.routine;
 
@@ -98,7 +98,7 @@ static bool cancel(struct tux_sched *s, struct tux_task *t)
 	}
 	r->task = NULL;
 	t->state = IDLE;
-	release(s, t->strand);
+	fifo_release(s, t->strand);
 	return true;
 }
 
@@ -107,7 +107,7 @@ bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t)
 	bool gone;
 
 	tux_sched_enter();
-	gone = cancel(s, t);
+	gone = fifo_cancel(s, t);
 	tux_sched_leave();
 	return gone;
 }
@@ -148,7 +148,7 @@ void tux_fifo_ended(struct tux_routine *r)
 	again = t->state == AGAIN;
 	r->task = NULL;
 	t->state = IDLE;
-	release(s, t->strand);
+	fifo_release(s, t->strand);
 	if (again)
-		put(s, t);
+		fifo_put(s, t);
 }

@@ -8,7 +8,7 @@
 
 static int err;
 
-static void in_child(void)
+static void forked_in_child(void)
 {
 	struct tux_routine *r = tux_here.routine;
 
@@ -22,15 +22,15 @@ static void in_child(void)
 	tux_here = (struct tux_here){ .routine = NULL };
 }
 
-static void init(void)
+static void forked_init(void)
 {
-	err = pthread_atfork(NULL, NULL, in_child);
+	err = pthread_atfork(NULL, NULL, forked_in_child);
 }
 
 int tux_forked_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, forked_init);
 	return -err;
 }

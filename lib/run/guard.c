@@ -73,14 +73,14 @@ static int look_for_change(struct dl_phdr_info *info, size_t len, void *arg)
 }
 
 /* Counts what does not fit, too. */
-static void note(struct spans *s, uintptr_t start, uintptr_t end)
+static void guard_note(struct spans *s, uintptr_t start, uintptr_t end)
 {
 	if (s->n < s->cap)
 		s->span[s->n] = (struct span){ start, end };
 	s->n++;
 }
 
-static int collect(struct dl_phdr_info *info, size_t len, void *arg)
+static int guard_collect(struct dl_phdr_info *info, size_t len, void *arg)
 {
 	unsigned i;
 
@@ -92,7 +92,7 @@ static int collect(struct dl_phdr_info *info, size_t len, void *arg)
 		uintptr_t start = info->dlpi_addr + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
-			note(arg, start, start + p->p_memsz);
+			guard_note(arg, start, start + p->p_memsz);
 	}
 	return 0;
 }
@@ -114,9 +114,9 @@ static struct spans *gather(unsigned cap)
 	if (!s)
 		return NULL;
 	s->cap = cap;
-	dl_iterate_phdr(collect, s);
+	dl_iterate_phdr(guard_collect, s);
 	for (i = 0; i < guard.added_n; i++)
-		note(s, guard.added[i].start, guard.added[i].end);
+		guard_note(s, guard.added[i].start, guard.added[i].end);
 	return s;
 }
 

@@ -13,7 +13,7 @@
 static struct tux_real real;
 static bool done;
 
-static void resolve(void *entry, const char *name)
+static void hook_resolve(void *entry, const char *name)
 {
 	void *f = dlsym(RTLD_NEXT, name);
 
@@ -22,11 +22,11 @@ static void resolve(void *entry, const char *name)
 
 /* Before main() where it can be; an allocator may be here before that, and finds
  * what it asks for without an allocation. */
-static __attribute__((constructor)) void init(void)
+static __attribute__((constructor)) void hook_init(void)
 {
 	int saved = errno;
 
-#define X(name) resolve(&real.name, #name);
+#define X(name) hook_resolve(&real.name, #name);
 	TUX_HOOKS(X)
 #undef X
 	errno = saved;
@@ -36,7 +36,7 @@ static __attribute__((constructor)) void init(void)
 const struct tux_real *tux_real(void)
 {
 	if (!done)
-		init();
+		hook_init();
 	return &real;
 }
 

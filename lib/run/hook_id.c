@@ -27,7 +27,7 @@ static __attribute__((noinline)) int result(int ret)
 	return ret ? -errno : 0;
 }
 
-static __attribute__((noinline)) int give(int err)
+static __attribute__((noinline)) int ids_give(int err)
 {
 	if (err)
 		errno = -err;
@@ -35,19 +35,19 @@ static __attribute__((noinline)) int give(int err)
 }
 
 /* Ticks find no routine while the storage is the thread's own. */
-static int as_thread(int (*fn)(const struct ids *), const struct ids *a)
+static int ids_as_thread(int (*fn)(const struct ids *), const struct ids *a)
 {
 	struct tux_routine *r = tux_here.routine;
 	int err;
 
 	if (!r || !r->sched->tls)
-		return give(fn(a));
+		return ids_give(fn(a));
 	tux_sched_enter();
 	tux_switch_take_tls(&r->sched->net);
 	err = fn(a);
 	tux_switch_take_tls(&r->at);
 	tux_sched_leave();
-	return give(err);
+	return ids_give(err);
 }
 
 #define ONE(name, type)							\
@@ -58,7 +58,7 @@ static int do_##name(const struct ids *a)				\
 									\
 TUX_HOOK int name(type x)						\
 {									\
-	return as_thread(do_##name, &(struct ids){ .id = { x } });	\
+	return ids_as_thread(do_##name, &(struct ids){ .id = { x } });	\
 }
 
 #define TWO(name, type)							\
@@ -69,7 +69,8 @@ static int do_##name(const struct ids *a)				\
 									\
 TUX_HOOK int name(type x, type y)					\
 {									\
-	return as_thread(do_##name, &(struct ids){ .id = { x, y } });	\
+	return ids_as_thread(do_##name,					\
+			     &(struct ids){ .id = { x, y } });		\
 }
 
 #define THREE(name, type)						\
@@ -80,7 +81,7 @@ static int do_##name(const struct ids *a)				\
 									\
 TUX_HOOK int name(type x, type y, type z)				\
 {									\
-	return as_thread(do_##name, &(struct ids){ .id = { x, y, z } });	\
+	return ids_as_thread(do_##name, &(struct ids){ .id = { x, y, z } });	\
 }
 
 ONE(setuid, uid_t)
@@ -99,7 +100,8 @@ static int do_setgroups(const struct ids *a)
 
 TUX_HOOK int setgroups(size_t n, const gid_t *list)
 {
-	return as_thread(do_setgroups, &(struct ids){ .list = list, .n = n });
+	return ids_as_thread(do_setgroups,
+			     &(struct ids){ .list = list, .n = n });
 }
 
 /* To find them may take any lock, which is no matter for a thread that is not

@@ -51,7 +51,7 @@ static struct tux_sched *stop_ticks(void)
 }
 
 /* It has come to nothing. */
-static int go_on(struct tux_sched *s)
+static int exec_go_on(struct tux_sched *s)
 {
 	int saved = errno;
 
@@ -68,7 +68,7 @@ TUX_HOOK int execve(const char *path, char *const argv[], char *const env[])
 	struct tux_sched *s = stop_ticks();
 
 	tux_real()->execve(path, argv, env);
-	return go_on(s);
+	return exec_go_on(s);
 }
 
 TUX_HOOK int execv(const char *path, char *const argv[])
@@ -76,7 +76,7 @@ TUX_HOOK int execv(const char *path, char *const argv[])
 	struct tux_sched *s = stop_ticks();
 
 	tux_real()->execv(path, argv);
-	return go_on(s);
+	return exec_go_on(s);
 }
 
 TUX_HOOK int execvp(const char *file, char *const argv[])
@@ -84,7 +84,7 @@ TUX_HOOK int execvp(const char *file, char *const argv[])
 	struct tux_sched *s = stop_ticks();
 
 	tux_real()->execvp(file, argv);
-	return go_on(s);
+	return exec_go_on(s);
 }
 
 TUX_HOOK int execvpe(const char *file, char *const argv[], char *const env[])
@@ -92,7 +92,7 @@ TUX_HOOK int execvpe(const char *file, char *const argv[], char *const env[])
 	struct tux_sched *s = stop_ticks();
 
 	tux_real()->execvpe(file, argv, env);
-	return go_on(s);
+	return exec_go_on(s);
 }
 
 TUX_HOOK int fexecve(int fd, char *const argv[], char *const env[])
@@ -100,7 +100,7 @@ TUX_HOOK int fexecve(int fd, char *const argv[], char *const env[])
 	struct tux_sched *s = stop_ticks();
 
 	tux_real()->fexecve(fd, argv, env);
-	return go_on(s);
+	return exec_go_on(s);
 }
 
 #endif

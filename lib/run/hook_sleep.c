@@ -32,7 +32,7 @@ static void sleep_for(tux_time ns)
 	tux_sched_sleep(ns);
 }
 
-static bool valid(const struct timespec *t)
+static bool hook_sleep_valid(const struct timespec *t)
 {
 	return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < SECOND;
 }
@@ -44,7 +44,7 @@ static tux_time duration(const struct timespec *t)
 }
 
 /* Until @clock says @t, also if somebody sets it meanwhile. */
-static void sleep_until(clockid_t clock, const struct timespec *t)
+static void hook_sleep_sleep_until(clockid_t clock, const struct timespec *t)
 {
 	struct timespec now;
 
@@ -55,7 +55,7 @@ static void sleep_until(clockid_t clock, const struct timespec *t)
 
 TUX_HOOK int nanosleep(const struct timespec *t, struct timespec *left)
 {
-	if (!alone() || !valid(t))
+	if (!alone() || !hook_sleep_valid(t))
 		return tux_real()->nanosleep(t, left);
 	sleep_for(duration(t));
 	return 0;
@@ -66,10 +66,10 @@ TUX_HOOK int clock_nanosleep(clockid_t clock, int flags,
 {
 	bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 
-	if (!alone() || !valid(t) || !known)
+	if (!alone() || !hook_sleep_valid(t) || !known)
 		return tux_real()->clock_nanosleep(clock, flags, t, left);
 	if (flags & TIMER_ABSTIME)
-		sleep_until(clock, t);
+		hook_sleep_sleep_until(clock, t);
 	else
 		sleep_for(duration(t));
 	return 0;

@@ -19,7 +19,7 @@ static struct sigaction before;		/* changed under the lock */
 static __thread struct { char *frame; void *context; } passing
 	__attribute__((tls_model("initial-exec")));
 
-static void say(const struct tux_routine *r)
+static void overflow_say(const struct tux_routine *r)
 {
 	const struct tux_sched_opts *o = &r->sched->o;
 	char line[LINE];
@@ -98,7 +98,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	if (r && info->si_code > 0 &&
 	    tux_donor_overflows(&r->donor, info->si_addr)) {
 		tux_here.guard++;
-		say(r);
+		overflow_say(r);
 		die(sig, info);
 		tux_here.guard--;
 	} else {
@@ -107,7 +107,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 	errno = err;
 }
 
-static bool is_ours(const struct sigaction *a)
+static bool overflow_is_ours(const struct sigaction *a)
 {
 	return a->sa_flags & SA_SIGINFO && a->sa_sigaction == on_fault;
 }
@@ -120,7 +120,7 @@ void tux_overflow_init(void)
 	};
 
 	pthread_mutex_lock(&lock);
-	if (!sigaction(SIGSEGV, NULL, &now) && !is_ours(&now)) {
+	if (!sigaction(SIGSEGV, NULL, &now) && !overflow_is_ours(&now)) {
 		before = now;
 		sigaction(SIGSEGV, &a, NULL);
 	}

@@ -136,7 +136,8 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 
 /* What the routine finds when it goes on is the thread's as it is then, and not
  * as it was: the alternate stack may be another. */
-static void leave(struct tux_routine *r, const struct place *at, ucontext_t *uc)
+static void preempt_leave(struct tux_routine *r, const struct place *at,
+			  ucontext_t *uc)
 {
 	r->amidst = holds_guard() || tux_guard_has(at->pc);
 	r->waits = waits(at);
@@ -199,7 +200,7 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		st->escapes++;
 	st->preemptions++;
 	r->preempted++;
-	leave(r, &at, uc);
+	preempt_leave(r, &at, uc);
 }
 
 /* ---- the signal ---- */

@@ -32,7 +32,7 @@ static unsigned long known_len(void)
 	return align ? (len + align - 1) / align * align : FIRST_LEN;
 }
 
-static unsigned long leave(uintptr_t tls)
+static unsigned long rseq_leave(uintptr_t tls)
 {
 	unsigned long len = FIRST_LEN;
 
@@ -48,7 +48,7 @@ static unsigned long leave(uintptr_t tls)
 void tux_rseq_leave(void)
 {
 	if (__rseq_size)
-		leave((uintptr_t)__builtin_thread_pointer());
+		rseq_leave((uintptr_t)__builtin_thread_pointer());
 }
 
 void tux_rseq_forked(uintptr_t tls)
@@ -56,7 +56,7 @@ void tux_rseq_forked(uintptr_t tls)
 	uintptr_t own = (uintptr_t)__builtin_thread_pointer();
 
 	if (__rseq_size)
-		TUX_SYS(SYS_rseq, (long)area(own), (long)leave(tls), 0,
+		TUX_SYS(SYS_rseq, (long)area(own), (long)rseq_leave(tls), 0,
 			RSEQ_SIG, 0, 0);
 }
 

@@ -86,7 +86,7 @@ static struct tux_routine *pop_idle(struct tux_sched *s)
 
 /* Who goes on or begins; if tasks cannot begin, for lack of a routine, those
  * that have one still go on. */
-static struct tux_routine *choose(struct tux_sched *s)
+static struct tux_routine *sched_choose(struct tux_sched *s)
 {
 	struct tux_routine *r;
 
@@ -104,7 +104,7 @@ static void push_idle(struct tux_sched *s, struct tux_routine *r)
 	tux_list_push(s->idle.next, &r->node);
 }
 
-static void settle(struct tux_sched *s, struct tux_routine *r)
+static void sched_settle(struct tux_sched *s, struct tux_routine *r)
 {
 	switch (r->state) {
 	case TUX_ROUTINE_IDLE:
@@ -124,7 +124,7 @@ static void settle(struct tux_sched *s, struct tux_routine *r)
 	}
 }
 
-static void slice(struct tux_sched *s, struct tux_routine *r)
+static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 {
 	tux_tick took;
 
@@ -141,7 +141,7 @@ static void slice(struct tux_sched *s, struct tux_routine *r)
 	s->stats.spent += took;
 	if (took > 2 * s->slice)
 		s->stats.overruns++;
-	settle(s, r);
+	sched_settle(s, r);
 }
 
 /* Without somebody to wake us, we have to be asked again. */
@@ -151,7 +151,7 @@ static bool can_begin(struct tux_sched *s)
 	       (!s->o.wake && tux_donors_left(&s->donors));
 }
 
-static void watch(struct tux_sched *s)
+static void sched_watch(struct tux_sched *s)
 {
 	if (s->thread)
 		tux_watch_remove(&s->watch);
@@ -175,10 +175,10 @@ static uint32_t number(void)
 	return tux_here.thread;
 }
 
-static void adopt(struct tux_sched *s)
+static void sched_adopt(struct tux_sched *s)
 {
 	if (s->preempt)
-		watch(s);
+		sched_watch(s);
 	tux_overflow_close(s->net_stack);
 	tux_overflow_open(&s->net_stack);
 	s->thread = number();
@@ -189,7 +189,7 @@ static void adopt(struct tux_sched *s)
 static void board(struct tux_sched *s)
 {
 	if (!s->thread || s->thread != tux_here.thread)
-		adopt(s);
+		sched_adopt(s);
 	tux_mask_look(s);
 }
 
@@ -202,9 +202,9 @@ unsigned tux_sched_run(struct tux_sched *s)
 	wake_sleepers(s);
 	take_woken(s);
 	push_last(s);
-	r = choose(s);
+	r = sched_choose(s);
 	if (r)
-		slice(s, r);
+		sched_slice(s, r);
 	return s->ready_n + (s->last != NULL) +
 	       (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
 }
@@ -246,7 +246,7 @@ void tux_sched_settle(struct tux_sched *s)
 		struct tux_routine *r = first_amidst(s);
 
 		tux_fifo_pull(s, r);
-		slice(s, r);
+		sched_slice(s, r);
 		push_last(s);
 		stuck = r->amidst && r->waits ? stuck + 1 : 0;
 	}

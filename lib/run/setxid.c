@@ -32,7 +32,7 @@ static bool is_lent(const struct tux_routine *r, const ucontext_t *uc)
 	       !tux_donor_parks_at(&r->donor, sp);
 }
 
-static void as_thread(int sig, siginfo_t *info, void *context)
+static void setxid_as_thread(int sig, siginfo_t *info, void *context)
 {
 	struct tux_routine *r = tux_here.routine;
 	bool lent = is_lent(r, context);
@@ -44,7 +44,7 @@ static void as_thread(int sig, siginfo_t *info, void *context)
 		tux_switch_take_tls(&r->at);
 }
 
-static void init(void)
+static void setxid_init(void)
 {
 	struct action a;
 
@@ -54,7 +54,7 @@ static void init(void)
 	    (void *)libc_action.fn == (void *)SIG_IGN)
 		return;
 	a = libc_action;
-	a.fn = as_thread;
+	a.fn = setxid_as_thread;
 	TUX_SYS(SYS_rt_sigaction, SETXID, (long)&a, 0, sizeof(a.mask), 0, 0);
 }
 
@@ -62,7 +62,7 @@ void tux_setxid_init(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, init);
+	pthread_once(&once, setxid_init);
 }
 
 #else

@@ -11,7 +11,7 @@
 #include "run/switch_in.h"
 
 /* Where a context begins, on its own stack. */
-static void begin(struct tux_switch *x)
+static void switch_begin(struct tux_switch *x)
 {
 	tux_fiber_arrive(&x->fiber, &x->from->fiber);
 	x->fn(x->arg);
@@ -76,7 +76,7 @@ void tux_switch_set_modes(uint64_t modes)
 	__asm__ volatile("fldcw %0" : : "m"(x87cw));
 }
 
-static void make(struct tux_switch *x, char *top)
+static void switch_make(struct tux_switch *x, char *top)
 {
 	uint64_t *sp = (uint64_t *)(void *)(top - ((uintptr_t)top & 63));
 
@@ -84,7 +84,7 @@ static void make(struct tux_switch *x, char *top)
 	*--sp = 0;
 	*--sp = (uintptr_t)tux_switch_entry;
 	*--sp = 0;				/* rbp */
-	*--sp = (uintptr_t)begin;		/* rbx */
+	*--sp = (uintptr_t)switch_begin;		/* rbx */
 	*--sp = (uintptr_t)x;			/* r12 */
 	*--sp = 0;				/* r13, r14, r15 */
 	*--sp = 0;
@@ -147,10 +147,10 @@ void tux_switch_make(struct tux_switch *x, void *low, void *top, uintptr_t tls,
 	tux_fiber_make(&x->fiber, low, (size_t)((char *)top - (char *)low));
 #ifdef TUX_SWITCH_ASM
 	x->tls = tls;
-	make(x, top);
+	switch_make(x, top);
 #else
 	(void)tls;
-	tux_switch_uc_make(x, low, top, begin);
+	tux_switch_uc_make(x, low, top, switch_begin);
 #endif
 }
 

@@ -67,7 +67,7 @@ static void send_tick(struct tux_watch *w, tux_tick now)
 		tux_watch_leave(w);
 }
 
-static void look_at(struct look *l, struct tux_watch *w)
+static void watch_look_at(struct look *l, struct tux_watch *w)
 {
 	tux_tick until = atomic_load(&w->until);
 
@@ -92,30 +92,30 @@ static void look_at(struct look *l, struct tux_watch *w)
 		l->next = w->next;
 }
 
-static void move(void)
+static void watch_move(void)
 {
 	if (watch.moved)
 		sched_setaffinity(0, sizeof(watch.cpus), &watch.cpus);
 	watch.moved = false;
 }
 
-static void look(struct look *l)
+static void watch_look(struct look *l)
 {
 	struct tux_list *n;
 
 	pthread_mutex_lock(&watch.lock);
-	move();
+	watch_move();
 	*l = (struct look){ .now = tux_tick_read(), .next = TUX_NEVER,
 			    .slice = TUX_NEVER };
 	TUX_LIST_EACH(n, &watch.all)
-		look_at(l, TUX_CONTAINER(n, struct tux_watch, node));
+		watch_look_at(l, TUX_CONTAINER(n, struct tux_watch, node));
 	pthread_mutex_unlock(&watch.lock);
 	/* Who enters right after this is seen before his time is up. */
 	if (l->slice < TUX_NEVER && l->next - l->now > l->slice)
 		l->next = l->now + l->slice;
 }
 
-static void rest(tux_tick t)
+static void watch_rest(tux_tick t)
 {
 	struct timespec ts;
 
@@ -136,7 +136,7 @@ static void sleep_for_good(void)
 	struct look l;
 
 	atomic_store(&tux_watch_asleep, 1);
-	look(&l);
+	watch_look(&l);
 	while (!l.any && atomic_load(&tux_watch_asleep))
 		tux_sys_futex(&tux_watch_asleep,
 			      FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 1, NULL);
@@ -151,7 +151,7 @@ void tux_watch_wake(void)
 }
 
 /* @quiet: for how long nobody has entered.  There may be nobody at all. */
-static void wait(const struct look *l, tux_tick quiet)
+static void watch_wait(const struct look *l, tux_tick quiet)
 {
 	tux_tick left = l->next - l->now;
 	tux_tick near = tux_tick_of(TUX_USEC(SHORT_US));
@@ -159,9 +159,9 @@ static void wait(const struct look *l, tux_tick quiet)
 	if (quiet > tux_tick_of(TUX_USEC(QUIET_US)) || l->slice == TUX_NEVER)
 		sleep_for_good();
 	else if (watch.alone || quiet > tux_tick_of(TUX_USEC(SPIN_US)))
-		rest(left);
+		watch_rest(left);
 	else if (left > near)
-		rest(left - near);
+		watch_rest(left - near);
 	else
 		relax();
 }
@@ -175,10 +175,10 @@ static void *watcher(void *arg)
 	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux-watch", 0, 0, 0, 0);
 	TUX_SYS(SYS_prctl, PR_SET_TIMERSLACK, 1, 0, 0, 0, 0);
 	for (;;) {
-		look(&l);
+		watch_look(&l);
 		if (l.any)
 			last = l.now;
-		wait(&l, l.now - last);
+		watch_wait(&l, l.now - last);
 	}
 	return NULL;
 }
@@ -194,7 +194,7 @@ static void forked(void)
 	atomic_store(&tux_watch_asleep, 0);
 }
 
-static int start(void)
+static int watch_start(void)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -264,7 +264,7 @@ int tux_watch_add(struct tux_watch *w, int sig)
 	if (!~watch.slots)
 		err = -ENOSPC;
 	else if (!watch.started)
-		err = start();
+		err = watch_start();
 	if (!err) {
 		keep_away();
 		w->slot = (unsigned)__builtin_ctzll(~watch.slots);

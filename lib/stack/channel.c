@@ -24,7 +24,7 @@ enum {
 
 /* ---- claiming --------------------------------------------------------- */
 
-static bool is_loopback(const struct tux_tuple *t)
+static bool channel_is_loopback(const struct tux_tuple *t)
 {
 	static const uint8_t one[16] = { [15] = 1 };
 	const struct tux_addr *a = &t->active, *p = &t->passive;
@@ -41,7 +41,7 @@ static enum tux_reason why_not(const struct tux_stack *s,
 
 	if (s->forked)
 		return TUX_REASON_NOT_OWNER;
-	if (is_loopback(t) == lo)
+	if (channel_is_loopback(t) == lo)
 		return TUX_REASON_NONE;
 	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
 }
@@ -193,7 +193,7 @@ void tux_end_flush(struct tux_end *e, bool now)
 
 /* What was written goes out, and then the end of it.  A thread that died in the
  * middle of a write, at exit, is not waited for. */
-static void shut(struct tux_duplex *d)
+static void channel_shut(struct tux_duplex *d)
 {
 	unsigned i;
 
@@ -212,7 +212,7 @@ void tux_end_close(struct tux_end *e, bool abort)
 {
 	tux_end_set_fd(e, -1);
 	if (!abort)
-		shut(e->dx);
+		channel_shut(e->dx);
 	tux_end_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE, false);
 }
 
@@ -294,7 +294,7 @@ void tux_channel_turn(struct tux_stack *s)
 
 /* ---- the end ----------------------------------------------------------- */
 
-static uint32_t left(const struct tux_stack *s)
+static uint32_t channel_left(const struct tux_stack *s)
 {
 	uint32_t n = 0;
 	unsigned i;
@@ -331,7 +331,7 @@ void tux_channel_drain(struct tux_stack *s, tux_time for_ns)
 	for (i = 0; i < n; i++)
 		if (atomic_load(&s->ends.at[i].loop))
 			close_end(s, &s->ends.at[i]);
-	while (left(s) && now < until) {
+	while (channel_left(s) && now < until) {
 		tux_channel_wait(s, NULL, NULL, 0,
 				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
 		now = tux_clock_read();

@@ -52,7 +52,7 @@ static int answer(int got)
 	return got < 0 || got & (TUX_NAP_FDS | TUX_NAP_BELL);
 }
 
-static int look(struct ride *r)
+static int drive_look(struct ride *r)
 {
 	tux_time now = r->d->loop->now;
 
@@ -60,7 +60,7 @@ static int look(struct ride *r)
 	return answer(tux_nap(r->x, now, now));
 }
 
-static int doze(struct ride *r)
+static int drive_doze(struct ride *r)
 {
 	struct tux_loop *l = r->d->loop;
 	tux_time until = tux_time_min(r->until, tux_loop_deadline(l));
@@ -90,7 +90,7 @@ static int ride(struct ride *r, bool *handed)
 		if (tux_nap_rung(r->x))
 			return 1;
 		if (l->now >= r->until)
-			return look(r);
+			return drive_look(r);
 		*handed = atomic_load(&r->d->helper) == TUX_DRIVES;
 		if (*handed)
 			return 0;
@@ -99,19 +99,19 @@ static int ride(struct ride *r, bool *handed)
 			tux_spin_begin(s, l->now);
 		}
 		if (!tux_spin_more(s, l->now)) {
-			got = doze(r);
+			got = drive_doze(r);
 		} else {
 			mask_signals(r);
 			if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
-				got = look(r);
+				got = drive_look(r);
 		}
 		if (got)
 			return got;
 	}
 }
 
-static int drive(struct tux_driver *d, struct tux_nap *x, tux_time until,
-		 bool *handed)
+static int drive_until(struct tux_driver *d, struct tux_nap *x, tux_time until,
+		       bool *handed)
 {
 	struct ride r = { .d = d, .x = x, .until = until };
 	int got;
@@ -148,7 +148,7 @@ int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until)
 	if (atomic_fetch_add(&d->waiters, 1))
 		atomic_store(&d->crowd_at, tux_clock_read());
 	if (tux_driver_board(d))
-		got = drive(d, x, until, &handed);
+		got = drive_until(d, x, until, &handed);
 	if (handed)
 		got = tux_drive_not(x, until);
 	atomic_fetch_sub(&d->waiters, 1);

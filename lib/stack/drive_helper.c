@@ -21,7 +21,7 @@ enum {
 };
 
 /* Sleeps until the helper's state is not @state, at most for @in. */
-static void rest(struct tux_driver *d, uint32_t state, tux_time in)
+static void helper_rest(struct tux_driver *d, uint32_t state, tux_time in)
 {
 	struct timespec ts;
 
@@ -40,7 +40,7 @@ static bool become(struct tux_driver *d, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&d->helper, &from, to);
 }
 
-static bool has_work(struct tux_driver *d)
+static bool helper_has_work(struct tux_driver *d)
 {
 	return atomic_load(&d->loop->end_n) || atomic_load(&d->loop->tends) ||
 	       !tux_loop_quiet(d->loop);
@@ -48,14 +48,14 @@ static bool has_work(struct tux_driver *d)
 
 /* A driver who stays for a whole tick may stay for ever: no more ticks.  Who
  * leaves after that finds us at rest, and says so. */
-static void watch(struct tux_driver *d)
+static void helper_watch(struct tux_driver *d)
 {
 	uint32_t leaves = atomic_load(&d->leaves);
 
-	rest(d, TUX_WATCHES, TUX_MSEC(WATCH_MS));
+	helper_rest(d, TUX_WATCHES, TUX_MSEC(WATCH_MS));
 	if (stopping(d) || leaves != atomic_load(&d->leaves))
 		return;
-	if (!atomic_load(&d->taken) && has_work(d)) {
+	if (!atomic_load(&d->taken) && helper_has_work(d)) {
 		become(d, TUX_WATCHES, TUX_FILLS_IN);
 		return;
 	}
@@ -108,7 +108,7 @@ static void fill_in(struct tux_driver *d)
 		;
 	until = tux_loop_deadline(d->loop);
 	n = tux_loop_fds(d->loop, p);
-	if (!has_work(d))
+	if (!helper_has_work(d))
 		become(d, TUX_FILLS_IN, TUX_WATCHES);
 	atomic_store(&d->dozing, 1);
 	tux_driver_drop(d);
@@ -130,7 +130,7 @@ static bool still_drives(struct tux_driver *d)
 	       TUX_MSEC(CROWD_MS);
 }
 
-static void doze(struct tux_driver *d)
+static void helper_doze(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
 	bool woken = false;
@@ -140,7 +140,7 @@ static void doze(struct tux_driver *d)
 	tux_loop_rouse(l, woken);
 }
 
-static void run(struct tux_driver *d)
+static void helper_run(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
 
@@ -150,21 +150,21 @@ static void run(struct tux_driver *d)
 			tux_spin_end(&d->spin, l->now);
 			tux_spin_begin(&d->spin, l->now);
 		} else if (!tux_spin_more(&d->spin, l->now)) {
-			doze(d);
+			helper_doze(d);
 		}
 	} while (!stopping(d) && still_drives(d));
 }
 
-static void drive(struct tux_driver *d)
+static void helper_drive(struct tux_driver *d)
 {
 	/* Whoever drives sees that we want to, once it is awake. */
 	while (!tux_driver_take(d)) {
 		tux_loop_wake(d->loop);
-		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
 		if (stopping(d))
 			return;
 	}
-	run(d);
+	helper_run(d);
 	atomic_store(&d->crowds, 0);
 	become(d, TUX_DRIVES, TUX_WATCHES);
 	tux_driver_drop(d);
@@ -178,23 +178,23 @@ static void *help(void *arg)
 	while (!stopping(d)) {
 		switch (atomic_load(&d->helper)) {
 		case TUX_RESTS:
-			rest(d, TUX_RESTS, TUX_NEVER);
+			helper_rest(d, TUX_RESTS, TUX_NEVER);
 			break;
 		case TUX_WATCHES:
-			watch(d);
+			helper_watch(d);
 			break;
 		case TUX_FILLS_IN:
 			fill_in(d);
 			break;
 		default:
-			drive(d);
+			helper_drive(d);
 			break;
 		}
 	}
 	return NULL;
 }
 
-static int start(struct tux_driver *d)
+static int helper_start(struct tux_driver *d)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -225,7 +225,7 @@ int tux_driver_start(struct tux_driver *d)
 
 	tux_latch_take(&d->start_latch);
 	if (!d->started)
-		err = start(d);
+		err = helper_start(d);
 	tux_latch_drop(&d->start_latch);
 	return err;
 }
@@ -255,7 +255,7 @@ bool tux_driver_halt(struct tux_driver *d)
 		if (tux_driver_take(d))
 			return true;
 		tux_loop_wake(d->loop);
-		rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
 	}
 	return false;
 }

@@ -81,7 +81,7 @@ static uint32_t bulk_len(uint32_t message_max)
 	return len;
 }
 
-static int open_all(struct tux_stack *s)
+static int stack_open_all(struct tux_stack *s)
 {
 	unsigned i, n = loops(s);
 	int err;
@@ -120,7 +120,7 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 		tux_area_unmap(s, sizeof(*s));
 		return -EOPNOTSUPP;
 	}
-	err = open_all(s);
+	err = stack_open_all(s);
 	if (err) {
 		tux_stack_free(s);
 		return err;
@@ -220,7 +220,7 @@ static struct tux_place *free_place(struct tux_stack *s)
 	return NULL;
 }
 
-static bool is_any(const struct tux_addr *a)
+static bool stack_is_any(const struct tux_addr *a)
 {
 	static const uint8_t zero[16];
 
@@ -245,7 +245,8 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 	if (source < 0)
 		return source;
 	*p = (struct tux_place){
-		.local = *local, .v4 = v4, .both = !v6only && is_any(local),
+		.local = *local, .v4 = v4,
+		.both = !v6only && stack_is_any(local),
 		.netns = tux_announce_netns(fd), .refs = 1,
 		.source = (unsigned)source,
 	};

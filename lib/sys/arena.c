@@ -50,14 +50,14 @@ void tux_arena_fini(struct tux_arena *a)
 	memset(a, 0, sizeof(*a));
 }
 
-static void push(struct tux_arena *a, void *p)
+static void arena_push(struct tux_arena *a, void *p)
 {
 	memcpy(p, &a->free, sizeof(a->free));
 	a->free = p;
 	a->free_n++;
 }
 
-static void *pop(struct tux_arena *a)
+static void *arena_pop(struct tux_arena *a)
 {
 	void *p = a->free;
 
@@ -68,7 +68,7 @@ static void *pop(struct tux_arena *a)
 	return p;
 }
 
-static void grow(struct tux_arena *a)
+static void arena_grow(struct tux_arena *a)
 {
 	struct tux_arena_chunk *c;
 	size_t i;
@@ -78,7 +78,7 @@ static void grow(struct tux_arena *a)
 	c->next = a->chunks;
 	a->chunks = c;
 	for (i = a->chunk_n; i-- > 0;)
-		push(a, (char *)c + PAGE + i * a->size);
+		arena_push(a, (char *)c + PAGE + i * a->size);
 }
 
 void *tux_arena_get(struct tux_arena *a)
@@ -87,8 +87,8 @@ void *tux_arena_get(struct tux_arena *a)
 
 	tux_latch_take(&a->latch);
 	if (!a->free)
-		grow(a);
-	p = pop(a);
+		arena_grow(a);
+	p = arena_pop(a);
 	tux_latch_drop(&a->latch);
 	if (p)
 		memset(p, 0, a->head);
@@ -106,6 +106,6 @@ void tux_arena_put(struct tux_arena *a, void *p)
 	if (!warm)
 		tux_area_drop((char *)p + PAGE, a->size - PAGE);
 	tux_latch_take(&a->latch);
-	push(a, p);
+	arena_push(a, p);
 	tux_latch_drop(&a->latch);
 }

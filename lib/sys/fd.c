@@ -14,22 +14,22 @@ enum { BASE_MAX = 49152 };
  * is not used of it stays untouched. */
 static _Atomic uint64_t ours[TUX_FD_MAX / 64];
 
-static uint64_t bit(int fd)
+static uint64_t fd_bit(int fd)
 {
 	return UINT64_C(1) << (fd % 64);
 }
 
-static int keep(int fd)
+static int fd_keep(int fd)
 {
 	if (fd >= 0 && fd < TUX_FD_MAX)
-		atomic_fetch_or(&ours[fd / 64], bit(fd));
+		atomic_fetch_or(&ours[fd / 64], fd_bit(fd));
 	return fd;
 }
 
 bool tux_fd_ours(int fd)
 {
 	return fd >= 0 && fd < TUX_FD_MAX &&
-	       (atomic_load(&ours[fd / 64]) & bit(fd));
+	       (atomic_load(&ours[fd / 64]) & fd_bit(fd));
 }
 
 int tux_fd_next(int fd)
@@ -61,7 +61,7 @@ int tux_fd_copy(int fd)
 	/* The upper quarter is full: any number will do. */
 	if (copy == -EMFILE || copy == -EINVAL)
 		copy = tux_sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return keep(copy);
+	return fd_keep(copy);
 }
 
 int tux_fd_lift(int fd)
@@ -72,7 +72,7 @@ int tux_fd_lift(int fd)
 		return fd;
 	copy = tux_fd_copy(fd);
 	if (copy < 0)
-		return keep(fd);
+		return fd_keep(fd);
 	tux_sys_close(fd);
 	return copy;
 }
@@ -82,6 +82,6 @@ void tux_fd_close(int fd)
 	if (fd < 0)
 		return;
 	if (fd < TUX_FD_MAX)
-		atomic_fetch_and(&ours[fd / 64], ~bit(fd));
+		atomic_fetch_and(&ours[fd / 64], ~fd_bit(fd));
 	tux_sys_close(fd);
 }
