@@ -15,16 +15,16 @@ enum { DEBUG = 0 };
 enum { POISON = 0xdb };
 
 /* To whom an owner may give a frame, a bit each. */
-static const uint8_t may[TUX_FRAME_OWNERS] = {
-	[TUX_FRAME_FREE] = 0,		/* it is taken, by get */
-	[TUX_FRAME_FILL] = 1 << TUX_FRAME_HELD,
-	[TUX_FRAME_HELD] = 1 << TUX_FRAME_FREE,
-	[TUX_FRAME_BUILT] = 1 << TUX_FRAME_SENT | 1 << TUX_FRAME_FREE,
-	[TUX_FRAME_SENT] = 1 << TUX_FRAME_FREE,
+static const uint8_t may[TUX_UMEM_OWNERS] = {
+	[TUX_UMEM_FREE] = 0,		/* it is taken, by get */
+	[TUX_UMEM_FILL] = 1 << TUX_UMEM_HELD,
+	[TUX_UMEM_HELD] = 1 << TUX_UMEM_FREE,
+	[TUX_UMEM_BUILT] = 1 << TUX_UMEM_SENT | 1 << TUX_UMEM_FREE,
+	[TUX_UMEM_SENT] = 1 << TUX_UMEM_FREE,
 };
 
 static void check_step(const struct tux_umem *u, uint16_t f,
-		       enum tux_frame_owner from, enum tux_frame_owner to)
+		       enum tux_umem_owner from, enum tux_umem_owner to)
 {
 	if (!DEBUG)
 		return;
@@ -89,7 +89,7 @@ void tux_umem_fini(struct tux_umem *u)
 	memset(u, 0, sizeof(*u));
 }
 
-uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner)
+uint16_t tux_umem_get(struct tux_umem *u, enum tux_umem_owner owner)
 {
 	uint16_t f;
 
@@ -98,25 +98,25 @@ uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner)
 	f = u->free[--u->free_n];
 	check_poison(u, f);
 	if (DEBUG) {
-		assert(u->owner[f] == TUX_FRAME_FREE &&
+		assert(u->owner[f] == TUX_UMEM_FREE &&
 		       "what lies on the stack is free");
-		assert((owner == TUX_FRAME_FILL || owner == TUX_FRAME_BUILT) &&
+		assert((owner == TUX_UMEM_FILL || owner == TUX_UMEM_BUILT) &&
 		       "both rounds begin with the one or the other");
 	}
 	u->owner[f] = (uint8_t)owner;
 	return f;
 }
 
-void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_frame_owner from,
-		   enum tux_frame_owner to)
+void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_umem_owner from,
+		   enum tux_umem_owner to)
 {
 	check_step(u, f, from, to);
 	u->owner[f] = (uint8_t)to;
-	if (to == TUX_FRAME_FREE)
+	if (to == TUX_UMEM_FREE)
 		umem_push(u, f);
 }
 
-uint32_t tux_umem_count(const struct tux_umem *u, enum tux_frame_owner owner)
+uint32_t tux_umem_count(const struct tux_umem *u, enum tux_umem_owner owner)
 {
 	uint32_t i, n = 0;
 

@@ -24,19 +24,19 @@ enum {
 	TUX_UMEM_MAX = 32768,		/* frames */
 };
 
-enum tux_frame_owner {
-	TUX_FRAME_FREE,
-	TUX_FRAME_FILL,		/* the kernel's, to receive into */
-	TUX_FRAME_HELD,		/* the loop's: received, borrowed by readers */
-	TUX_FRAME_BUILT,	/* the loop's: a datagram is being built in it */
-	TUX_FRAME_SENT,		/* the kernel's, to send from */
-	TUX_FRAME_OWNERS
+enum tux_umem_owner {
+	TUX_UMEM_FREE,
+	TUX_UMEM_FILL,		/* the kernel's, to receive into */
+	TUX_UMEM_HELD,		/* the loop's: received, borrowed by readers */
+	TUX_UMEM_BUILT,	/* the loop's: a datagram is being built in it */
+	TUX_UMEM_SENT,		/* the kernel's, to send from */
+	TUX_UMEM_OWNERS
 };
 
 struct tux_umem {
 	uint8_t *mem;		/* n chunks */
 	uint16_t *free;		/* a stack of free_n indices */
-	uint8_t *owner;		/* enum tux_frame_owner of each */
+	uint8_t *owner;		/* enum tux_umem_owner of each */
 	uint32_t n, free_n;
 };
 
@@ -45,14 +45,14 @@ int tux_umem_init(struct tux_umem *u, uint32_t n);
 void tux_umem_fini(struct tux_umem *u);		/* all zero is fine */
 
 /* Takes a free frame for @owner, FILL or BUILT; TUX_UMEM_NONE: there is none. */
-uint16_t tux_umem_get(struct tux_umem *u, enum tux_frame_owner owner);
+uint16_t tux_umem_get(struct tux_umem *u, enum tux_umem_owner owner);
 
-/* Frame @f goes from its owner @from to @to, maybe TUX_FRAME_FREE. */
-void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_frame_owner from,
-		   enum tux_frame_owner to);
+/* Frame @f goes from its owner @from to @to, maybe TUX_UMEM_FREE. */
+void tux_umem_pass(struct tux_umem *u, uint16_t f, enum tux_umem_owner from,
+		   enum tux_umem_owner to);
 
 /* How many frames @owner has: for tests and for the end, it counts. */
-uint32_t tux_umem_count(const struct tux_umem *u, enum tux_frame_owner owner);
+uint32_t tux_umem_count(const struct tux_umem *u, enum tux_umem_owner owner);
 
 static inline uint8_t *tux_umem_at(const struct tux_umem *u, uint16_t f)
 {

@@ -180,7 +180,7 @@ static bool xdp_move(struct xdp *x, uint32_t queue, size_t len)
 		return false;
 	memcpy(payload(x, queue, frame), payload(x, x->queue, x->frame), len);
 	tux_umem_pass(&x->paths.nic.xsk[x->queue].umem, x->frame,
-		      TUX_FRAME_BUILT, TUX_FRAME_FREE);
+		      TUX_UMEM_BUILT, TUX_UMEM_FREE);
 	x->queue = queue;
 	x->frame = frame;
 	return true;

@@ -121,7 +121,7 @@ static void refill(struct tux_xsk *x, uint32_t n)
 	uint16_t f;
 
 	while (n-- > 0 && tux_xsk_room(r, 1)) {
-		f = tux_umem_get(&x->umem, TUX_FRAME_FILL);
+		f = tux_umem_get(&x->umem, TUX_UMEM_FILL);
 		if (f == TUX_UMEM_NONE)
 			break;
 		*tux_xsk_addr(r, r->ours++) = (uint64_t)f * TUX_UMEM_CHUNK;
@@ -216,8 +216,8 @@ void tux_xsk_forked(struct tux_xsk *x)
 static void drop_held(struct tux_xsk *x)
 {
 	while (x->held_n > 0)
-		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_FRAME_HELD,
-			      TUX_FRAME_FREE);
+		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_UMEM_HELD,
+			      TUX_UMEM_FREE);
 }
 
 /* The kernel gets as many frames as came from it before anybody looks at these.
@@ -235,7 +235,7 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 		const struct xdp_desc *d = tux_xsk_desc(r, r->ours + i);
 		uint16_t frame = (uint16_t)(d->addr / TUX_UMEM_CHUNK);
 
-		tux_umem_pass(&x->umem, frame, TUX_FRAME_FILL, TUX_FRAME_HELD);
+		tux_umem_pass(&x->umem, frame, TUX_UMEM_FILL, TUX_UMEM_HELD);
 		x->held[i] = frame;
 		f[i].p = x->umem.mem + d->addr;
 		f[i].len = d->len;
@@ -262,7 +262,7 @@ static void reap(struct tux_xsk *x)
 		uint64_t addr = *tux_xsk_addr(r, r->ours + i);
 
 		tux_umem_pass(&x->umem, (uint16_t)(addr / TUX_UMEM_CHUNK),
-			      TUX_FRAME_SENT, TUX_FRAME_FREE);
+			      TUX_UMEM_SENT, TUX_UMEM_FREE);
 	}
 	if (n)
 		tux_xsk_release(r, n);
@@ -281,7 +281,7 @@ uint16_t tux_xsk_build(struct tux_xsk *x)
 		if (!can_build(x))
 			return TUX_UMEM_NONE;
 	}
-	return tux_umem_get(&x->umem, TUX_FRAME_BUILT);
+	return tux_umem_get(&x->umem, TUX_UMEM_BUILT);
 }
 
 void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
@@ -292,7 +292,7 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
 	d->len = (uint32_t)len;
 	d->options = 0;
 	x->did.tx++;
-	tux_umem_pass(&x->umem, f, TUX_FRAME_BUILT, TUX_FRAME_SENT);
+	tux_umem_pass(&x->umem, f, TUX_UMEM_BUILT, TUX_UMEM_SENT);
 }
 
 /* There was no room, or no time, for all; anything else is an error. */
@@ -354,7 +354,7 @@ void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t)
 	t->free += x->umem.free_n;
 	t->fill += tux_xsk_pending(&x->fill) + tux_xsk_peek(&x->rx, x->rx.size);
 	t->held += x->held_n;
-	t->built += tux_umem_count(&x->umem, TUX_FRAME_BUILT);
+	t->built += tux_umem_count(&x->umem, TUX_UMEM_BUILT);
 	t->sent += x->tx.ours - x->comp.ours;
 	t->rx += x->did.rx;
 	t->tx += x->did.tx;

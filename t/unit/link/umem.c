@@ -16,15 +16,15 @@ static void get__hands_out_each_frame_once(void **state)
 	(void)state;
 	assert_int_equal(tux_umem_init(&u, N), 0);
 	for (i = 0; i < N; i++) {
-		uint16_t f = tux_umem_get(&u, TUX_FRAME_BUILT);
+		uint16_t f = tux_umem_get(&u, TUX_UMEM_BUILT);
 
 		assert_in_range(f, 0, N - 1);
 		assert_false(seen[f]);
 		seen[f] = true;
 		memset(tux_umem_at(&u, f), (int)i, TUX_UMEM_CHUNK);
 	}
-	assert_int_equal(tux_umem_get(&u, TUX_FRAME_BUILT), TUX_UMEM_NONE);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_BUILT), N);
+	assert_int_equal(tux_umem_get(&u, TUX_UMEM_BUILT), TUX_UMEM_NONE);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_BUILT), N);
 	tux_umem_fini(&u);
 }
 
@@ -35,15 +35,15 @@ static void pass__changes_the_owner(void **state)
 
 	(void)state;
 	assert_int_equal(tux_umem_init(&u, N), 0);
-	f = tux_umem_get(&u, TUX_FRAME_FILL);
-	tux_umem_pass(&u, f, TUX_FRAME_FILL, TUX_FRAME_HELD);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_FILL), 0);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_HELD), 1);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_FREE), N - 1);
-	tux_umem_pass(&u, f, TUX_FRAME_HELD, TUX_FRAME_FREE);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_FREE), N);
+	f = tux_umem_get(&u, TUX_UMEM_FILL);
+	tux_umem_pass(&u, f, TUX_UMEM_FILL, TUX_UMEM_HELD);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_FILL), 0);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_HELD), 1);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_FREE), N - 1);
+	tux_umem_pass(&u, f, TUX_UMEM_HELD, TUX_UMEM_FREE);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_FREE), N);
 	/* The last one back is the first one out: it is in the cache. */
-	assert_int_equal(tux_umem_get(&u, TUX_FRAME_BUILT), f);
+	assert_int_equal(tux_umem_get(&u, TUX_UMEM_BUILT), f);
 	tux_umem_fini(&u);
 }
 

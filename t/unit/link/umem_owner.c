@@ -57,31 +57,31 @@ static void assert_aborts(void (*wrong)(struct tux_umem *, int), int arg,
 }
 
 /* A frame that @owner has, by steps that are right. */
-static uint16_t bring(struct tux_umem *u, enum tux_frame_owner owner)
+static uint16_t bring(struct tux_umem *u, enum tux_umem_owner owner)
 {
-	bool in = owner == TUX_FRAME_FILL || owner == TUX_FRAME_HELD;
+	bool in = owner == TUX_UMEM_FILL || owner == TUX_UMEM_HELD;
 	uint16_t f;
 
-	if (owner == TUX_FRAME_FREE)
+	if (owner == TUX_UMEM_FREE)
 		return u->free[u->free_n - 1];
-	f = tux_umem_get(u, in ? TUX_FRAME_FILL : TUX_FRAME_BUILT);
-	if (owner == TUX_FRAME_HELD)
-		tux_umem_pass(u, f, TUX_FRAME_FILL, owner);
-	if (owner == TUX_FRAME_SENT)
-		tux_umem_pass(u, f, TUX_FRAME_BUILT, owner);
+	f = tux_umem_get(u, in ? TUX_UMEM_FILL : TUX_UMEM_BUILT);
+	if (owner == TUX_UMEM_HELD)
+		tux_umem_pass(u, f, TUX_UMEM_FILL, owner);
+	if (owner == TUX_UMEM_SENT)
+		tux_umem_pass(u, f, TUX_UMEM_BUILT, owner);
 	return f;
 }
 
-enum { STEPS = TUX_FRAME_OWNERS * TUX_FRAME_OWNERS };
+enum { STEPS = TUX_UMEM_OWNERS * TUX_UMEM_OWNERS };
 
-static enum tux_frame_owner from_of(int step)
+static enum tux_umem_owner from_of(int step)
 {
-	return (enum tux_frame_owner)(step / TUX_FRAME_OWNERS);
+	return (enum tux_umem_owner)(step / TUX_UMEM_OWNERS);
 }
 
-static enum tux_frame_owner to_of(int step)
+static enum tux_umem_owner to_of(int step)
 {
-	return (enum tux_frame_owner)(step % TUX_FRAME_OWNERS);
+	return (enum tux_umem_owner)(step % TUX_UMEM_OWNERS);
 }
 
 static void take_step(struct tux_umem *u, int step)
@@ -92,11 +92,11 @@ static void take_step(struct tux_umem *u, int step)
 static bool is_legal(int step)
 {
 	static const char legal[][2] = {
-		{ TUX_FRAME_FILL, TUX_FRAME_HELD },
-		{ TUX_FRAME_HELD, TUX_FRAME_FREE },
-		{ TUX_FRAME_BUILT, TUX_FRAME_SENT },
-		{ TUX_FRAME_BUILT, TUX_FRAME_FREE },
-		{ TUX_FRAME_SENT, TUX_FRAME_FREE },
+		{ TUX_UMEM_FILL, TUX_UMEM_HELD },
+		{ TUX_UMEM_HELD, TUX_UMEM_FREE },
+		{ TUX_UMEM_BUILT, TUX_UMEM_SENT },
+		{ TUX_UMEM_BUILT, TUX_UMEM_FREE },
+		{ TUX_UMEM_SENT, TUX_UMEM_FREE },
 	};
 	unsigned i;
 
@@ -119,7 +119,7 @@ static void pass__aborts_at_every_illegal_step(void **state)
 
 static void give_anothers(struct tux_umem *u, int step)
 {
-	tux_umem_pass(u, bring(u, from_of(step)), to_of(step), TUX_FRAME_FREE);
+	tux_umem_pass(u, bring(u, from_of(step)), to_of(step), TUX_UMEM_FREE);
 }
 
 static void pass__aborts_for_all_but_the_owner(void **state)
@@ -134,7 +134,7 @@ static void pass__aborts_for_all_but_the_owner(void **state)
 
 static void give_none(struct tux_umem *u, int f)
 {
-	tux_umem_pass(u, (uint16_t)f, TUX_FRAME_BUILT, TUX_FRAME_FREE);
+	tux_umem_pass(u, (uint16_t)f, TUX_UMEM_BUILT, TUX_UMEM_FREE);
 }
 
 static void pass__aborts_beyond_the_last_frame(void **state)
@@ -146,25 +146,25 @@ static void pass__aborts_beyond_the_last_frame(void **state)
 
 static void get_for(struct tux_umem *u, int owner)
 {
-	tux_umem_get(u, (enum tux_frame_owner)owner);
+	tux_umem_get(u, (enum tux_umem_owner)owner);
 }
 
 static void get__aborts_for_other_owners(void **state)
 {
 	(void)state;
-	assert_aborts(get_for, TUX_FRAME_FREE, "both rounds begin");
-	assert_aborts(get_for, TUX_FRAME_HELD, "both rounds begin");
-	assert_aborts(get_for, TUX_FRAME_SENT, "both rounds begin");
+	assert_aborts(get_for, TUX_UMEM_FREE, "both rounds begin");
+	assert_aborts(get_for, TUX_UMEM_HELD, "both rounds begin");
+	assert_aborts(get_for, TUX_UMEM_SENT, "both rounds begin");
 }
 
 /* Frees a frame, writes to its byte @at, and takes it again. */
 static void write_late(struct tux_umem *u, int at)
 {
-	uint16_t f = bring(u, TUX_FRAME_BUILT);
+	uint16_t f = bring(u, TUX_UMEM_BUILT);
 
-	tux_umem_pass(u, f, TUX_FRAME_BUILT, TUX_FRAME_FREE);
+	tux_umem_pass(u, f, TUX_UMEM_BUILT, TUX_UMEM_FREE);
 	tux_umem_at(u, f)[at] ^= 1;
-	tux_umem_get(u, TUX_FRAME_FILL);
+	tux_umem_get(u, TUX_UMEM_FILL);
 }
 
 static void get__aborts_if_a_free_frame_was_written(void **state)
@@ -186,7 +186,7 @@ static void round__of_both_kinds_is_legal(void **state)
 	for (step = 0; step < STEPS; step++)
 		if (is_legal(step))
 			take_step(&u, step);
-	assert_int_equal(tux_umem_count(&u, TUX_FRAME_SENT), 1);
+	assert_int_equal(tux_umem_count(&u, TUX_UMEM_SENT), 1);
 	tux_umem_fini(&u);
 }
 
