@@ -147,7 +147,7 @@ static unsigned yielding(unsigned n)
 	return n;
 }
 
-static unsigned guards(unsigned n)
+static unsigned enter_leave(unsigned n)
 {
 	unsigned i;
 
@@ -235,7 +235,7 @@ static unsigned system_calls(unsigned n)
 static const struct row rows[] = {
 	{ "switch there and back", switch_pair },
 	{ "the same, one storage", switch_pair_stack },
-	{ "guard and leave", guards },
+	{ "enter and leave", enter_leave },
 	{ "callback in a group", grouped },
 	{ "callback, own slice", slice_of_one },
 	{ "yield and go on", yielding },

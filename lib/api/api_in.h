@@ -24,7 +24,7 @@
  *
  * Who may touch what: the network thread, on its own stack, makes connections,
  * asks epoll and frees; a connection's task, in a routine, delivers and ends
- * it.  Library code in a routine holds the guard of run/sched.h, so on the
+ * it.  Library code in a routine turns preemption off (run/sched.h), so on the
  * network thread the two never interleave but while a callback runs.  Everybody
  * else takes a direction's latch, or raises news.
  */

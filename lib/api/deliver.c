@@ -2,7 +2,7 @@
 /*
  * What a connection's callbacks are told, in one run of its task: that it is
  * open, messages, what has settled, the stream, room; closing.c has the last
- * word.  The guard is held but for the callbacks themselves.
+ * word.  Preemption is off (tux_sched_enter()), except in the callbacks.
  */
 #include "api/deliver.h"
 

@@ -2,7 +2,7 @@
 /*
  * tell - callbacks of a connection
  *
- * The guard of run/sched.h is held, but for the callback itself.
+ * Preemption is off (tux_sched_enter()), except in the callback itself.
  */
 #ifndef TUX_API_TELL_H
 #define TUX_API_TELL_H

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "run/guard.h"
+#include "run/critical.h"
 #include "sys/sys.h"
 
 enum {
@@ -196,13 +196,13 @@ static void exe_find(void)
 	look_in(&f, base, &found);
 	munmap((void *)f.map, f.len);
 	for (i = 0; i < found.n && !result; i++)
-		result = tux_guard_add((const void *)found.r[i].start,
+		result = tux_critical_add((const void *)found.r[i].start,
 				       (const void *)found.r[i].end);
 	if (!result)
 		result = (int)found.n;
 }
 
-int tux_exe_guard(void)
+int tux_exe_critical(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -9,8 +9,8 @@
 #ifndef TUX_RUN_EXE_H
 #define TUX_RUN_EXE_H
 
-/* Adds them to what is guarded (run/guard.h), the first time it is called.  Not
- * in a routine.  How many ranges, or -errno. */
-int tux_exe_guard(void);
+/* Adds them to the critical code (run/critical.h), the first time it is called.
+ * Not in a routine.  How many ranges, or -errno. */
+int tux_exe_critical(void);
 
 #endif

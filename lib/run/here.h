@@ -17,7 +17,8 @@ struct tux_sched;
 
 struct tux_here {
 	struct tux_routine *routine;	/* NULL: not in one */
-	uint32_t guard;			/* regions entered and not left */
+	uint32_t preempt_count;		/* regions entered and not left; 0: a
+					 * routine can be preempted */
 	uint32_t pending;		/* a tick came to one of them */
 	uint32_t thread;		/* its number, if it has run slices; or 0 */
 	struct tux_sched *left;		/* whose slices it runs, while it is the

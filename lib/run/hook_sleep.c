@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * To sleep.  A routine that holds the guard, and whoever is in none, sleeps as
- * libc does it.
+ * Sleep.  Code outside of routines sleeps as libc does it, and so does a routine
+ * with preemption off.
  */
 #include "run/hook.h"
 
@@ -21,7 +21,7 @@ static bool alone(void)
 	const struct tux_routine *r = tux_here.routine;
 	const char *frame = __builtin_frame_address(0);
 
-	return r && !tux_here.guard && frame >= r->donor.low &&
+	return r && !tux_here.preempt_count && frame >= r->donor.low &&
 	       frame < r->donor.top;
 }
 

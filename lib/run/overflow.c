@@ -89,7 +89,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 }
 
 /* A tick in the middle would leave the alternate stack to the next who faults;
- * what may not return must not hold the guard. */
+ * what may not return must leave the routine preemptible. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct tux_routine *r = tux_here.routine;
@@ -97,10 +97,10 @@ static void on_fault(int sig, siginfo_t *info, void *context)
 
 	if (r && info->si_code > 0 &&
 	    tux_donor_overflows(&r->donor, info->si_addr)) {
-		tux_here.guard++;
+		tux_here.preempt_count++;
 		overflow_say(r);
 		die(sig, info);
-		tux_here.guard--;
+		tux_here.preempt_count--;
 	} else {
 		pass_on(sig, info, context);
 	}

@@ -9,7 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "run/guard.h"
+#include "run/critical.h"
 #include "run/mask.h"
 #include "run/preempt_in.h"
 #include "run/routine.h"
@@ -20,8 +20,8 @@
 #if defined(TUX_SWITCH_ASM) && defined(TUX_PREEMPTION)
 
 enum {
-	PATIENCE = 20,			/* ticks, with a guard held; */
-	PATIENCE_CODE = 200,		/* and amidst guarded code */
+	PATIENCE = 20,			/* ticks, with preempt_count set; */
+	PATIENCE_CODE = 200,		/* and in critical code */
 	RESTORER_LEN = 16,		/* of libc's code behind a handler */
 	OPCODE_LEN = 2,			/* of a system call, */
 	BEFORE = 7,			/* and with what says its number; */
@@ -29,8 +29,8 @@ enum {
 	PAGE = 4096,
 };
 
-_Static_assert(offsetof(struct tux_here, guard) == TUX_HERE_GUARD,
-	       "the handler finds the guard there");
+_Static_assert(offsetof(struct tux_here, preempt_count) ==
+	       TUX_HERE_PREEMPT_COUNT, "the handler finds it there");
 
 struct place {
 	uintptr_t pc, sp;
@@ -115,10 +115,10 @@ static bool in_signal(struct tux_routine *r, const struct place *at)
 	return at->mask != r->sched->mask;
 }
 
-/* Besides the handler's own, that is. */
-static bool holds_guard(void)
+/* Did the routine turn preemption off?  The handler itself counts for one. */
+static bool is_off(void)
 {
-	return tux_here.guard > 1;
+	return tux_here.preempt_count > 1;
 }
 
 static bool may_go(struct tux_routine *r, const struct place *at,
@@ -126,11 +126,11 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 {
 	if (in_handler(at, restorer) || in_signal(r, at))
 		return false;
-	if (holds_guard()) {
+	if (is_off()) {
 		tux_here.pending = 1;
 		return r->skipped >= PATIENCE && waits(at);
 	}
-	return !tux_guard_has(at->pc) || waits(at) || is_back(at) ||
+	return !tux_critical_has(at->pc) || waits(at) || is_back(at) ||
 	       r->skipped >= PATIENCE_CODE;
 }
 
@@ -139,7 +139,7 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 static void preempt_leave(struct tux_routine *r, const struct place *at,
 			  ucontext_t *uc)
 {
-	r->amidst = holds_guard() || tux_guard_has(at->pc);
+	r->amidst = is_off() || tux_critical_has(at->pc);
 	r->waits = waits(at);
 	/* Calls that wait with another mask have put it in place. */
 	if (at->ax == -EINTR)
@@ -163,7 +163,7 @@ static void rescue(const struct place *at)
 
 	if (!s || s->thread != tux_here.thread)
 		return;
-	if (!holds_guard() && wants_lock(at))
+	if (!is_off() && wants_lock(at))
 		tux_sched_settle(s);
 	else
 		tux_watch_later(&s->watch, tux_tick_read());
@@ -196,7 +196,7 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		st->skipped++;
 		return;
 	}
-	if (holds_guard())
+	if (is_off())
 		st->escapes++;
 	st->preemptions++;
 	r->preempted++;

@@ -7,13 +7,15 @@
  * kernel keeps the registers, and no mask is carried about.
  *
  * It does nothing if the slice is not over, and puts off what it has to do
- *   - while a guard is held (tux_sched_enter()): until that is left;
- *   - amidst code that is guarded (run/guard.h): until the next tick;
+ *   - between tux_sched_enter() and tux_sched_leave(), that is, while
+ *     preempt_count is not 0: until the outermost leave;
+ *   - in critical code (run/critical.h): until the next tick;
  *   - within itself: a tick may come while another is being looked at.
- * But whoever waits in a system call amidst guarded code may wait for a lock
- * that a preempted routine holds.  He has to go, or nobody would ever run again:
- * at once if he holds no guard, after a number of ticks if he does.  So has
- * whoever is never found elsewhere: he may be clearing memory for ever.
+ * But a routine that waits in a system call amidst critical code may wait for a
+ * lock that a preempted routine holds.  It has to go, or no routine would ever
+ * run again: at once if preemption is on, after 20 ticks if it is off.  A routine
+ * that is found in critical code 200 times in a row has to go as well, because it
+ * may stay there for long (clearing memory, for example).
  */
 #ifndef TUX_RUN_PREEMPT_H
 #define TUX_RUN_PREEMPT_H

@@ -6,13 +6,13 @@
 #define TUX_RUN_PREEMPT_IN_H
 
 /* Of struct tux_here, for the assembler. */
-#define TUX_HERE_GUARD 8
+#define TUX_HERE_PREEMPT_COUNT 8
 
 #ifndef __ASSEMBLER__
 
 #include <signal.h>
 
-/* Takes the guard, and calls tux_preempt_tick(). */
+/* Adds 1 to preempt_count and calls tux_preempt_tick(). */
 void tux_preempt_handler(int sig, siginfo_t *info, void *context)
 	__attribute__((visibility("hidden")));
 extern const char tux_preempt_handler_end[]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The handler of ticks.  It holds the guard from its first instructions to its
- * last: another tick that comes in between finds that, or a program counter in
- * here.
+ * The handler of ticks.  Its first instructions raise preempt_count, its last
+ * ones lower it again: another tick that comes in between finds a count that is
+ * not 0, or a program counter in here.
  */
 #include "run/preempt_in.h"
 
@@ -14,7 +14,7 @@
 tux_preempt_handler:
 	.cfi_startproc
 	movq	tux_here@gottpoff(%rip), %rax
-	incl	%fs:TUX_HERE_GUARD(%rax)
+	incl	%fs:TUX_HERE_PREEMPT_COUNT(%rax)
 	movq	(%rsp), %rcx
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
@@ -22,7 +22,7 @@ tux_preempt_handler:
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	movq	tux_here@gottpoff(%rip), %rax
-	decl	%fs:TUX_HERE_GUARD(%rax)
+	decl	%fs:TUX_HERE_PREEMPT_COUNT(%rax)
 	ret
 	.cfi_endproc
 	.globl	tux_preempt_handler_end

@@ -18,7 +18,7 @@ void tux_routine_parks(struct tux_donor *d)
 {
 	tux_rseq_leave();
 	tux_here.routine = (struct tux_routine *)d;
-	tux_here.guard = 1;
+	tux_here.preempt_count = 1;
 }
 
 static void resume_shared(struct tux_sched *s, struct tux_routine *r)
@@ -27,9 +27,9 @@ static void resume_shared(struct tux_sched *s, struct tux_routine *r)
 	int err = errno;
 
 	tux_here.routine = r;
-	tux_here.guard = r->guard;
+	tux_here.preempt_count = r->preempt_count;
 	tux_switch(&s->net, &r->at);
-	r->guard = tux_here.guard;
+	r->preempt_count = tux_here.preempt_count;
 	tux_here = here;
 	errno = err;
 }

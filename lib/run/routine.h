@@ -13,7 +13,7 @@ void tux_routine_parks(struct tux_donor *d);
 /* Goes on with @r until it leaves; @r->state then says how. */
 void tux_routine_resume(struct tux_routine *r);
 
-/* In @r, with the guard held: back to the network thread. */
+/* In @r, with preemption off: back to the network thread. */
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
 
 /* @r was left as blocked: does it have to wait?  If so, from now on who wakes

@@ -2,7 +2,7 @@
 #include "run/sched.h"
 
 #include "run/fifo.h"
-#include "run/guard.h"
+#include "run/critical.h"
 #include "run/mask.h"
 #include "run/overflow.h"
 #include "run/routine.h"
@@ -155,7 +155,7 @@ static void sched_watch(struct tux_sched *s)
 {
 	if (s->thread)
 		tux_watch_remove(&s->watch);
-	tux_guard_refresh();
+	tux_critical_refresh();
 	tux_tick_signal_open();
 	if (tux_watch_add(&s->watch, s->sig)) {
 		tux_sched_say(s, "callbacks are not preempted: no thread to "

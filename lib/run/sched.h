@@ -64,9 +64,9 @@ struct tux_sched_stats {
 	uint64_t callbacks;		/* tasks that began to run */
 	uint64_t slices;
 	tux_tick spent;			/* in them */
-	uint64_t preemptions;		/* by a signal, or when a guard was left */
+	uint64_t preemptions;		/* by a tick, or in tux_sched_leave() */
 	uint64_t skipped;		/* ticks that came at a bad moment */
-	uint64_t escapes;		/* preemptions amidst a guard, see preempt.h */
+	uint64_t escapes;		/* preemptions while off: see preempt.h */
 	uint64_t yields;		/* tux_sched_yield() */
 	uint64_t sleeps;
 	uint64_t blocks;		/* tux_sched_block() that had to wait */
@@ -163,7 +163,7 @@ static inline void tux_sched_enter(void)
 {
 	volatile struct tux_here *h = &tux_here;
 
-	h->guard = h->guard + 1;
+	h->preempt_count = h->preempt_count + 1;
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -172,8 +172,8 @@ static inline void tux_sched_leave(void)
 	volatile struct tux_here *h = &tux_here;
 
 	__asm__ volatile("" ::: "memory");
-	h->guard = h->guard - 1;
-	if (__builtin_expect(h->pending && !h->guard, 0))
+	h->preempt_count = h->preempt_count - 1;
+	if (__builtin_expect(h->pending && !h->preempt_count, 0))
 		tux_sched_give_way();
 }
 

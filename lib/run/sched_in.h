@@ -34,7 +34,7 @@ struct tux_routine {
 	struct tux_task *task;		/* NULL: none, or cancelled */
 	struct tux_strand *strand;	/* of the task that it is amidst */
 	enum tux_routine_state state;	/* as it was left */
-	uint32_t guard;			/* kept here without storage of its own */
+	uint32_t preempt_count;		/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
 	bool amidst;			/* it left where it may hold a lock that
 					 * is not the application's, */

@@ -74,7 +74,7 @@ static void set_preempt(struct tux_sched *s)
 		tux_sched_say(s, why);
 	s->preempt = s->o.preempt && !why;
 	if (s->preempt)
-		tux_exe_guard();
+		tux_exe_critical();
 	s->watch.slice = s->slice;
 	tux_list_init(&s->watch.node);
 }

@@ -21,8 +21,8 @@ static void clean(struct tux_routine *r)
 		tux_switch_set_modes(r->modes);
 }
 
-/* The guard is held but while a task runs: the scheduler's own lists are not
- * to be looked at half done. */
+/* Preemption is off except while a task runs: no routine may see the lists of
+ * the scheduler half done. */
 static void run_one(struct tux_routine *r, struct tux_task *t)
 {
 	tux_fifo_began(r, t);
@@ -56,7 +56,7 @@ struct tux_routine *tux_routine_make(struct tux_sched *s)
 	r = (struct tux_routine *)d;
 	r->sched = s;
 	r->number = s->stats.routines_ever;
-	r->guard = 1;
+	r->preempt_count = 1;
 	r->modes = tux_switch_modes();
 	tux_list_init(&r->node);
 	tux_switch_make(&r->at, d->low, d->top, d->tls, routine_main, r);

@@ -2,7 +2,7 @@
 #include "run/exe.h"
 
 #include "../test.h"
-#include "run/guard.h"
+#include "run/critical.h"
 
 /* Two functions of an allocator, one that is static between them, and others
  * beyond what is taken for a gap. */
@@ -27,22 +27,22 @@ extern const char before_it[], je_probe_one[], between_them[], zmalloc_probe[],
 static void guard__finds_an_allocator_in_the_executable(void **state)
 {
 	(void)state;
-	assert_false(tux_guard_has((uintptr_t)je_probe_one));
-	assert_true(tux_exe_guard() > 0);
-	assert_true(tux_guard_has((uintptr_t)je_probe_one));
-	assert_true(tux_guard_has((uintptr_t)je_probe_one + 63));
-	assert_true(tux_guard_has((uintptr_t)between_them));
-	assert_true(tux_guard_has((uintptr_t)zmalloc_probe + 63));
-	assert_false(tux_guard_has((uintptr_t)zmalloc_probe + 64));
-	assert_false(tux_guard_has((uintptr_t)je_probe_one - 1));
+	assert_false(tux_critical_has((uintptr_t)je_probe_one));
+	assert_true(tux_exe_critical() > 0);
+	assert_true(tux_critical_has((uintptr_t)je_probe_one));
+	assert_true(tux_critical_has((uintptr_t)je_probe_one + 63));
+	assert_true(tux_critical_has((uintptr_t)between_them));
+	assert_true(tux_critical_has((uintptr_t)zmalloc_probe + 63));
+	assert_false(tux_critical_has((uintptr_t)zmalloc_probe + 64));
+	assert_false(tux_critical_has((uintptr_t)je_probe_one - 1));
 }
 
 static void guard__once(void **state)
 {
-	int n = tux_exe_guard();
+	int n = tux_exe_critical();
 
 	(void)state;
-	assert_int_equal(tux_exe_guard(), n);
+	assert_int_equal(tux_exe_critical(), n);
 }
 
 int main(void)

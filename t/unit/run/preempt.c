@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "run/guard.h"
+#include "run/critical.h"
 #include "run/sched.h"
 #include "run/switch.h"
 #include "sys/clock.h"
@@ -161,7 +161,7 @@ static void spin(const struct tux_sched *s)
 		;
 }
 
-static void guarded(struct tux_task *t)
+static void entered(struct tux_task *t)
 {
 	tux_sched_enter();
 	tux_sched_enter();
@@ -179,7 +179,7 @@ static void tick__waits_until_the_guard_is_left(void **state)
 	(void)state;
 	if (!s)
 		skip();
-	open_job(&j, guarded);
+	open_job(&j, entered);
 	j.s = s;
 	tux_sched_put(s, &j.task);
 	assert_int_equal(tux_sched_run(s), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/guard.h"
+#include "run/critical.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,11 +15,11 @@ static uintptr_t libc_code(void)
 static void has__libc_and_not_the_program(void **state)
 {
 	(void)state;
-	assert_int_equal(tux_guard_refresh(), 0);
-	assert_true(tux_guard_has(libc_code()));
-	assert_false(tux_guard_has((uintptr_t)has__libc_and_not_the_program));
-	assert_false(tux_guard_has(0));
-	assert_false(tux_guard_has(UINTPTR_MAX));
+	assert_int_equal(tux_critical_refresh(), 0);
+	assert_true(tux_critical_has(libc_code()));
+	assert_false(tux_critical_has((uintptr_t)has__libc_and_not_the_program));
+	assert_false(tux_critical_has(0));
+	assert_false(tux_critical_has(UINTPTR_MAX));
 }
 
 static void add__a_range_of_ones_own(void **state)
@@ -28,12 +28,12 @@ static void add__a_range_of_ones_own(void **state)
 	uintptr_t at = (uintptr_t)code;
 
 	(void)state;
-	assert_false(tux_guard_has(at));
-	assert_int_equal(tux_guard_add(code + 10, code + 20), 0);
-	assert_false(tux_guard_has(at + 9));
-	assert_true(tux_guard_has(at + 10));
-	assert_true(tux_guard_has(at + 19));
-	assert_false(tux_guard_has(at + 20));
+	assert_false(tux_critical_has(at));
+	assert_int_equal(tux_critical_add(code + 10, code + 20), 0);
+	assert_false(tux_critical_has(at + 9));
+	assert_true(tux_critical_has(at + 10));
+	assert_true(tux_critical_has(at + 19));
+	assert_false(tux_critical_has(at + 20));
 }
 
 static void refresh__what_was_loaded_since(void **state)
@@ -42,16 +42,16 @@ static void refresh__what_was_loaded_since(void **state)
 	void *lib, *code;
 
 	(void)state;
-	assert_int_equal(tux_guard_refresh(), 0);
+	assert_int_equal(tux_critical_refresh(), 0);
 	if (dlopen(unwinder, RTLD_NOW | RTLD_NOLOAD))
 		skip();
 	lib = dlopen(unwinder, RTLD_NOW);
 	code = lib ? dlsym(lib, "_Unwind_Backtrace") : NULL;
 	if (!code)
 		skip();
-	assert_false(tux_guard_has((uintptr_t)code));
-	assert_int_equal(tux_guard_refresh(), 0);
-	assert_true(tux_guard_has((uintptr_t)code));
+	assert_false(tux_critical_has((uintptr_t)code));
+	assert_int_equal(tux_critical_refresh(), 0);
+	assert_true(tux_critical_has((uintptr_t)code));
 	dlclose(lib);
 }
 
@@ -63,7 +63,7 @@ static void add__as_many_as_there_is_room_for(void **state)
 
 	(void)state;
 	for (i = 0; i < 100 && !err; i++)
-		err = tux_guard_add(code, code + 1);
+		err = tux_critical_add(code, code + 1);
 	assert_int_equal(err, -ENOSPC);
 }
 

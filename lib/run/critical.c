@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/guard.h"
+#include "run/critical.h"
 
 #include <errno.h>
 #include <link.h>
@@ -29,7 +29,7 @@ static struct {
 	unsigned added_n;
 	bool looked, changed;
 	unsigned long long adds, subs;	/* what the linker had counted */
-} guard = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} critical = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* As the file is called, before the version. */
 static const char *const names[] = {
@@ -59,10 +59,11 @@ static bool has_changed(struct dl_phdr_info *info, size_t len)
 	if (len < offsetof(struct dl_phdr_info, dlpi_subs) +
 		  sizeof(info->dlpi_subs))
 		return true;
-	same = guard.looked && !guard.changed &&
-	       info->dlpi_adds == guard.adds && info->dlpi_subs == guard.subs;
-	guard.adds = info->dlpi_adds;
-	guard.subs = info->dlpi_subs;
+	same = critical.looked && !critical.changed &&
+	       info->dlpi_adds == critical.adds &&
+	       info->dlpi_subs == critical.subs;
+	critical.adds = info->dlpi_adds;
+	critical.subs = info->dlpi_subs;
 	return !same;
 }
 
@@ -73,14 +74,14 @@ static int look_for_change(struct dl_phdr_info *info, size_t len, void *arg)
 }
 
 /* Counts what does not fit, too. */
-static void guard_note(struct spans *s, uintptr_t start, uintptr_t end)
+static void critical_note(struct spans *s, uintptr_t start, uintptr_t end)
 {
 	if (s->n < s->cap)
 		s->span[s->n] = (struct span){ start, end };
 	s->n++;
 }
 
-static int guard_collect(struct dl_phdr_info *info, size_t len, void *arg)
+static int critical_collect(struct dl_phdr_info *info, size_t len, void *arg)
 {
 	unsigned i;
 
@@ -92,7 +93,7 @@ static int guard_collect(struct dl_phdr_info *info, size_t len, void *arg)
 		uintptr_t start = info->dlpi_addr + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
-			guard_note(arg, start, start + p->p_memsz);
+			critical_note(arg, start, start + p->p_memsz);
 	}
 	return 0;
 }
@@ -114,9 +115,9 @@ static struct spans *gather(unsigned cap)
 	if (!s)
 		return NULL;
 	s->cap = cap;
-	dl_iterate_phdr(guard_collect, s);
-	for (i = 0; i < guard.added_n; i++)
-		guard_note(s, guard.added[i].start, guard.added[i].end);
+	dl_iterate_phdr(critical_collect, s);
+	for (i = 0; i < critical.added_n; i++)
+		critical_note(s, critical.added[i].start, critical.added[i].end);
 	return s;
 }
 
@@ -135,46 +136,46 @@ static int replace(void)
 	if (!s)
 		return -ENOMEM;
 	qsort(s->span, s->n, sizeof(s->span[0]), by_start);
-	s->older = atomic_load(&guard.now);
-	atomic_store(&guard.now, s);
+	s->older = atomic_load(&critical.now);
+	atomic_store(&critical.now, s);
 	return 0;
 }
 
-int tux_guard_refresh(void)
+int tux_critical_refresh(void)
 {
 	bool changed = false;
 	int err = 0;
 
-	pthread_mutex_lock(&guard.lock);
+	pthread_mutex_lock(&critical.lock);
 	dl_iterate_phdr(look_for_change, &changed);
 	if (changed) {
 		err = replace();
-		guard.looked = !err;
-		guard.changed = false;
+		critical.looked = !err;
+		critical.changed = false;
 	}
-	pthread_mutex_unlock(&guard.lock);
+	pthread_mutex_unlock(&critical.lock);
 	return err;
 }
 
-int tux_guard_add(const void *start, const void *end)
+int tux_critical_add(const void *start, const void *end)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&guard.lock);
-	if (guard.added_n < ADDED) {
-		guard.added[guard.added_n++] =
+	pthread_mutex_lock(&critical.lock);
+	if (critical.added_n < ADDED) {
+		critical.added[critical.added_n++] =
 			(struct span){ (uintptr_t)start, (uintptr_t)end };
-		guard.changed = true;
+		critical.changed = true;
 	} else {
 		err = -ENOSPC;
 	}
-	pthread_mutex_unlock(&guard.lock);
-	return err ? err : tux_guard_refresh();
+	pthread_mutex_unlock(&critical.lock);
+	return err ? err : tux_critical_refresh();
 }
 
-bool tux_guard_has(uintptr_t pc)
+bool tux_critical_has(uintptr_t pc)
 {
-	const struct spans *s = atomic_load(&guard.now);
+	const struct spans *s = atomic_load(&critical.now);
 	unsigned low = 0, high = s ? s->n : 0;
 
 	while (low < high) {
