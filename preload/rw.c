@@ -16,7 +16,7 @@
 
 enum {
 	PIECES = 8,		/* of a vector, taken at once */
-	NAP_AFTER = 2,		/* wake-ups for nothing */
+	BRIEF_AFTER = 2,	/* wake-ups for nothing */
 };
 
 /* One transfer under way. */
@@ -146,7 +146,8 @@ static int wait_more(struct job *j, short events, int64_t timeout)
 	if (!j->until)
 		j->until = timeout ? wait_now() + (tux_time)timeout : TUX_NEVER;
 	tux_end_flush(j->s->end, true);
-	r = wait_for(j->s, j->tcp.fd, events, j->until, j->futile++ >= NAP_AFTER);
+	r = wait_for(j->s, j->tcp.fd, events, j->until,
+		     j->futile++ >= BRIEF_AFTER);
 	return r == 0 ? -EAGAIN : r;
 }
 
@@ -244,7 +245,7 @@ static ssize_t run_recv(struct job *j)
 			return (ssize_t)j->done;
 		/* A peek that wants more finds the same bytes again. */
 		if (j->done && (j->flags & MSG_PEEK))
-			j->futile = NAP_AFTER;
+			j->futile = BRIEF_AFTER;
 		k = wait_more(j, POLLIN, j->s->rcvtimeo);
 		if (k != 1)
 			return rw_outcome(j, k);

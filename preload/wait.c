@@ -13,7 +13,7 @@
 enum {
 	POOL = 64,	/* more than sleep at once in most programs */
 	BELL = 2,
-	NAP_US = 500,
+	BRIEF_US = 500,
 };
 
 static struct waiting *_Atomic pool[POOL];
@@ -149,7 +149,7 @@ static int sleep_uncancelled(struct waiting *t, struct pollfd *p, unsigned n,
 }
 
 static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
-			 short events, tux_time until, bool nap)
+			 short events, tux_time until, bool brief)
 {
 	struct pollfd p = { .fd = fd };
 	tux_time till = until;
@@ -157,9 +157,9 @@ static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
 
 	if (!to_ask(s, events, &p.events))
 		return 1;
-	if (nap) {
+	if (brief) {
 		p.events = 0;
-		till = tux_time_min(until, wait_now() + TUX_USEC(NAP_US));
+		till = tux_time_min(until, wait_now() + TUX_USEC(BRIEF_US));
 	}
 	r = sleep_uncancelled(t, &p, p.events ? 1 : 0, till);
 	if (r == 0 && till < until)
@@ -167,7 +167,7 @@ static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
 	return r == -EINTR && until == TUX_NEVER && wait_restarts() ? 1 : r;
 }
 
-int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap)
+int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief)
 {
 	struct waiting *t = wait_take();
 	struct watch w;
@@ -180,7 +180,7 @@ int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap)
 	}
 	wait_watch(t, &w);
 	sock_watch(s, &w);
-	r = wait_sleep_on(t, s, fd, events, until, nap);
+	r = wait_sleep_on(t, s, fd, events, until, brief);
 	sock_unwatch(s, &w);
 	wait_give(t);
 	return r;

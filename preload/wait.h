@@ -33,10 +33,11 @@ void wait_watch(struct waiting *t, struct watch *w);
 void wait_drain(struct waiting *t);
 
 /* Sleeps until claimed @s, reached by @fd, may allow what @events asks for
- * (POLLIN, POLLOUT), or @until.  With @nap TCP has said so before and nothing
- * came of it: do not ask TCP, and sleep a moment only.  1: try again; 0: the
- * time is up; -EINTR: a handler ran that does not want calls restarted. */
-int wait_for(struct sock *s, int fd, short events, tux_time until, bool nap);
+ * (POLLIN, POLLOUT), or @until.  With @brief, TCP was ready before but the
+ * call could not go on: does not ask TCP, and sleeps briefly.  1: try again;
+ * 0: the time is up; -EINTR: a handler ran that does not want calls
+ * restarted. */
+int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief);
 
 /* In a child, right after fork. */
 void wait_forked(void);

@@ -190,8 +190,8 @@ struct tux {
 
 	/* the network thread's */
 	_Atomic uint32_t run_by;	/* it is driven */
-	bool aboard;			/* d is ours, */
-	bool in_turn;			/* ... and amidst a turn of its loop */
+	bool acquired;			/* it has the right to run d's loop, */
+	bool in_turn;			/* and is in a turn of it */
 	unsigned ready_n;		/* callbacks that could run at once */
 	tux_time now;
 	int epfd;			/* listeners and TCP */
@@ -218,8 +218,8 @@ struct tux {
 	tux_time timer_at;
 	int watched[TUX_LOOP_FDS];
 	unsigned watched_n;
-	bool dozing;			/* between turns; or else */
-	bool awake;			/* fd is readable, until we say so */
+	bool asleep;			/* between turns, ready to be woken */
+	bool awake;			/* between turns, fd is kept readable */
 
 	/* looking */
 	uint64_t turns, callbacks, messages, sleeps;

@@ -16,7 +16,7 @@
 
 #include "api/turn.h"
 #include "stack/driver.h"
-#include "stack/nap.h"
+#include "stack/poll.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -54,16 +54,17 @@ int tux_api_embed(struct tux *t)
 void tux_api_beckon(struct tux *t)
 {
 	tux_wake_kick(t->w.fd);
-	t->dozing = true;
+	t->asleep = true;
 }
 
 void tux_api_awake(struct tux *t)
 {
-	if (t->dozing)
-		tux_api_rouse(t, TUX_NAP_BELL | TUX_NAP_LOOP | TUX_NAP_FDS);
+	if (t->asleep)
+		tux_api_finish_sleep(t, TUX_POLL_BELL | TUX_POLL_LOOP |
+					TUX_POLL_FDS);
 	else if (t->awake)
 		tux_wake_clear(t->w.fd);
-	t->dozing = t->awake = false;
+	t->asleep = t->awake = false;
 }
 
 void tux_api_unembed(struct tux *t)
@@ -119,23 +120,23 @@ static void lie_down(struct tux *t)
 	tux_time at;
 	bool quiet;
 
-	if (t->l && !t->aboard)
-		t->aboard = tux_driver_board(t->d);
-	if (t->aboard)
+	if (t->l && !t->acquired)
+		t->acquired = tux_driver_acquire(t->d);
+	if (t->acquired)
 		watch_loop(t);
 	at = tux_api_deadline(t);
-	quiet = tux_api_doze(t);
+	quiet = tux_api_prepare_sleep(t);
 	if (!quiet || at <= t->now)
 		tux_wake_kick(t->w.fd);
 	else
 		set_timer(t, at);
-	t->dozing = true;
+	t->asleep = true;
 }
 
 static void wake_up(struct tux *t)
 {
-	if (t->l && !t->aboard)
-		t->aboard = tux_driver_board(t->d);
+	if (t->l && !t->acquired)
+		t->acquired = tux_driver_acquire(t->d);
 	if (t->awake)
 		return;
 	tux_api_awake(t);

@@ -25,9 +25,9 @@ static int stats_copy(void *to, size_t size, const void *from, size_t len)
  * no longer than a turn. */
 static bool get_on(const struct tux *t)
 {
-	if (!t->l || t->aboard)
+	if (!t->l || t->acquired)
 		return false;
-	while (!tux_driver_board(t->d))
+	while (!tux_driver_acquire(t->d))
 		;
 	return true;
 }
@@ -35,7 +35,7 @@ static bool get_on(const struct tux *t)
 static void stats_get_off(const struct tux *t, bool on)
 {
 	if (on)
-		tux_driver_leave(t->d, false);
+		tux_driver_release(t->d, false);
 }
 
 /* ---- a connection ---- */

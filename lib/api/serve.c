@@ -8,26 +8,26 @@
 #include "api/embed.h"
 #include "api/turn.h"
 #include "stack/driver.h"
-#include "stack/nap.h"
+#include "stack/poll.h"
 #include "sys/clock.h"
 
 /* Whoever sleeps, drives: the helper rests. */
 static void serve_sleep_until(struct tux *t, tux_time until)
 {
 	struct pollfd own = { t->epfd, POLLIN, 0 };
-	struct tux_nap x = { .w = &t->w, .fds = &own, .n = 1 };
+	struct tux_poll x = { .w = &t->w, .fds = &own, .n = 1 };
 	int got = 0;
 
-	if (t->l && !t->aboard)
-		t->aboard = tux_driver_board(t->d);
-	if (t->aboard)
+	if (t->l && !t->acquired)
+		t->acquired = tux_driver_acquire(t->d);
+	if (t->acquired)
 		x.loop = t->l;
-	if (tux_api_doze(t) && !atomic_load(&t->stop)) {
+	if (tux_api_prepare_sleep(t) && !atomic_load(&t->stop)) {
 		t->sleeps++;
 		until = tux_time_min(until, tux_api_deadline(t));
-		got = tux_nap(&x, until, tux_clock_read());
+		got = tux_poll(&x, until, tux_clock_read());
 	}
-	tux_api_rouse(t, got);
+	tux_api_finish_sleep(t, got);
 }
 
 void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)

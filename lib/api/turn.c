@@ -17,7 +17,7 @@
 #include "api/listen.h"
 #include "api/routine.h"
 #include "stack/driver.h"
-#include "stack/nap.h"
+#include "stack/poll.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 
@@ -45,17 +45,17 @@ int tux_api_begin(struct tux *t)
 	return 0;
 }
 
-static void turn_get_off(struct tux *t)
+static void turn_release(struct tux *t)
 {
-	if (t->aboard)
-		tux_driver_leave(t->d, false);
-	t->aboard = false;
+	if (t->acquired)
+		tux_driver_release(t->d, false);
+	t->acquired = false;
 }
 
 void tux_api_end(struct tux *t)
 {
 	tux_sched_settle(t->sched);
-	turn_get_off(t);
+	turn_release(t);
 	atomic_store(&t->run_by, 0);
 }
 
@@ -66,9 +66,9 @@ static unsigned take_network(struct tux *t)
 {
 	unsigned n;
 
-	if (t->l && !t->aboard)
-		t->aboard = tux_driver_board(t->d);
-	if (!t->aboard) {
+	if (t->l && !t->acquired)
+		t->acquired = tux_driver_acquire(t->d);
+	if (!t->acquired) {
 		t->now = tux_clock_read();
 		return 0;
 	}
@@ -162,9 +162,9 @@ static unsigned send_answers(struct tux *t)
 
 	if (!t->l || tux_bell_quiet(t->l->bell))
 		return 0;
-	if (!t->aboard)
-		t->aboard = tux_driver_board(t->d);
-	if (!t->aboard)
+	if (!t->acquired)
+		t->acquired = tux_driver_acquire(t->d);
+	if (!t->acquired)
 		return 0;
 	from = tux_tick_read();
 	t->in_turn = true;
@@ -186,7 +186,7 @@ unsigned tux_api_turn(struct tux *t)
 	if (n)
 		t->network_spent += tux_tick_read() - from;
 	if (!tux_sched_preempts(t->sched))
-		turn_get_off(t);
+		turn_release(t);
 	t->ready_n = tux_sched_run(t->sched);
 	n += send_answers(t);
 	t->turns++;
@@ -198,7 +198,7 @@ tux_time tux_api_deadline(struct tux *t)
 	tux_time at = tux_sched_deadline(t->sched);
 	struct tux_list *n;
 
-	if (t->aboard)
+	if (t->acquired)
 		at = tux_time_min(at, tux_loop_deadline(t->l));
 	if (!tux_list_empty(&t->paused))
 		at = tux_time_min(at, t->paused_until);
@@ -210,24 +210,24 @@ tux_time tux_api_deadline(struct tux *t)
 
 /* ---- sleep ---- */
 
-bool tux_api_doze(struct tux *t)
+bool tux_api_prepare_sleep(struct tux *t)
 {
-	struct tux_nap x = { .w = &t->w };
-	bool quiet = tux_nap_doze(&x);
+	struct tux_poll x = { .w = &t->w };
+	bool quiet = tux_poll_prepare_sleep(&x);
 
-	if (t->aboard)
-		quiet &= tux_loop_doze(t->l);
+	if (t->acquired)
+		quiet &= tux_loop_prepare_sleep(t->l);
 	return quiet && !t->ready_n;
 }
 
-void tux_api_rouse(struct tux *t, int got)
+void tux_api_finish_sleep(struct tux *t, int got)
 {
-	struct tux_nap x = { .w = &t->w };
+	struct tux_poll x = { .w = &t->w };
 
-	tux_nap_rouse(&x, got);
-	if (t->aboard)
-		tux_loop_rouse(t->l, got > 0 && got & TUX_NAP_LOOP);
-	if (got > 0 && got & TUX_NAP_FDS)
+	tux_poll_finish_sleep(&x, got);
+	if (t->acquired)
+		tux_loop_finish_sleep(t->l, got > 0 && got & TUX_POLL_LOOP);
+	if (got > 0 && got & TUX_POLL_FDS)
 		t->look = true;
 }
 

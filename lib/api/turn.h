@@ -20,9 +20,10 @@ bool tux_api_goes_on(struct tux *t, bool busy);
 /* When the next turn is due, if nothing comes. */
 tux_time tux_api_deadline(struct tux *t);
 
-/* The network thread is about to sleep: may it?  To be undone by
- * tux_api_rouse() in either case, with what tux_nap() said or would have. */
-bool tux_api_doze(struct tux *t);
-void tux_api_rouse(struct tux *t, int got);
+/* The network thread is about to sleep: false if it must not.  In either case
+ * tux_api_finish_sleep() follows, with what tux_poll() returned or would have
+ * returned. */
+bool tux_api_prepare_sleep(struct tux *t);
+void tux_api_finish_sleep(struct tux *t, int got);
 
 #endif

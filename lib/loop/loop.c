@@ -311,16 +311,16 @@ bool tux_loop_quiet(const struct tux_loop *l)
 	return tux_bell_quiet(l->bell) && tux_inbox_empty(&l->inbox);
 }
 
-bool tux_loop_doze(struct tux_loop *l)
+bool tux_loop_prepare_sleep(struct tux_loop *l)
 {
 	tux_bell_set_asleep(l->bell, true);
 	return tux_loop_quiet(l);
 }
 
-void tux_loop_rouse(struct tux_loop *l, bool woken)
+void tux_loop_finish_sleep(struct tux_loop *l, bool woken)
 {
 	/* What epoll saw of the bell, on_event() clears. */
-	tux_wake_rouse(l->bell, l->bell_fd, false);
+	tux_wake_finish_sleep(l->bell, l->bell_fd, false);
 	l->woken |= woken;
 }
 

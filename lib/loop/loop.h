@@ -91,12 +91,12 @@ unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p);
 /* When the next turn is due, if nothing comes; TUX_NEVER. */
 tux_time tux_loop_deadline(const struct tux_loop *l);
 
-/* The driver is about to sleep: may it?  To be undone by tux_loop_rouse() in
- * either case. */
-bool tux_loop_doze(struct tux_loop *l);
+/* The driver is about to sleep: false if it must not.  In either case
+ * tux_loop_finish_sleep() follows. */
+bool tux_loop_prepare_sleep(struct tux_loop *l);
 
 /* Awake; @woken: the epoll instance was readable. */
-void tux_loop_rouse(struct tux_loop *l, bool woken);
+void tux_loop_finish_sleep(struct tux_loop *l, bool woken);
 
 /* Nobody drives any more: has the link say how things stand. */
 void tux_loop_count(struct tux_loop *l);

@@ -277,12 +277,12 @@ int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     struct pollfd *fds, unsigned n, tux_time until,
 		     const sigset_t *mask)
 {
-	struct tux_nap x = {
+	struct tux_poll x = {
 		.w = w, .fds = fds, .n = n, .mask = mask,
 	};
 
 	if (!s || s->forked || s->o.threads || !s->driver[0].started)
-		return tux_drive_not(&x, until);
+		return tux_passive_wait(&x, until);
 	return tux_driver_wait(&s->driver[0], &x, until);
 }
 

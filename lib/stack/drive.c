@@ -12,10 +12,10 @@ enum {
 	FDS_US = 20,		/* between looks at descriptors while busy */
 };
 
-/* A wait in which the caller drives. */
-struct ride {
+/* A wait during which the caller runs the loop. */
+struct run {
 	struct tux_driver *d;
-	struct tux_nap *x;
+	struct tux_poll *x;
 	tux_time until;
 	bool began;
 	bool masked;		/* all signals are blocked; old has the mask */
@@ -24,7 +24,7 @@ struct ride {
 
 /* A signal that comes while we spin must end the sleep that follows, as it
  * would have ended epoll_wait(): it stays pending until then. */
-static void mask_signals(struct ride *r)
+static void mask_signals(struct run *r)
 {
 	sigset_t all;
 
@@ -37,7 +37,7 @@ static void mask_signals(struct ride *r)
 	r->masked = true;
 }
 
-static void unmask_signals(struct ride *r)
+static void unmask_signals(struct run *r)
 {
 	if (r->masked)
 		tux_sys_sigmask(SIG_SETMASK, &r->old, NULL);
@@ -49,33 +49,35 @@ static int answer(int got)
 {
 	if (got == -EINTR)
 		return -EINTR;
-	return got < 0 || got & (TUX_NAP_FDS | TUX_NAP_BELL);
+	return got < 0 || got & (TUX_POLL_FDS | TUX_POLL_BELL);
 }
 
-static int drive_look(struct ride *r)
+static int drive_look(struct run *r)
 {
 	tux_time now = r->d->loop->now;
 
 	r->d->fds_at = now;
-	return answer(tux_nap(r->x, now, now));
+	return answer(tux_poll(r->x, now, now));
 }
 
-static int drive_doze(struct ride *r)
+static int drive_sleep(struct run *r)
 {
 	struct tux_loop *l = r->d->loop;
 	tux_time until = tux_time_min(r->until, tux_loop_deadline(l));
-	bool loop_quiet = tux_loop_doze(l), quiet = tux_nap_doze(r->x);
+	bool loop_quiet = tux_loop_prepare_sleep(l);
+	bool quiet = tux_poll_prepare_sleep(r->x);
 	int got = 0;
 
 	if (loop_quiet && quiet)
-		got = tux_nap(r->x, until, tux_clock_read());
-	tux_nap_rouse(r->x, got);
-	tux_loop_rouse(l, got > 0 && got & TUX_NAP_LOOP);
+		got = tux_poll(r->x, until, tux_clock_read());
+	tux_poll_finish_sleep(r->x, got);
+	tux_loop_finish_sleep(l, got > 0 && got & TUX_POLL_LOOP);
 	return answer(got);
 }
 
-/* Until there is an answer, or *@handed: the helper wants to drive. */
-static int ride(struct ride *r, bool *handed)
+/* Runs the loop until the wait is over, or until the helper wants the loop:
+ * *@handed. */
+static int run_loop(struct run *r, bool *handed)
 {
 	struct tux_spin *s = &r->d->spin;
 	struct tux_loop *l = r->d->loop;
@@ -87,7 +89,7 @@ static int ride(struct ride *r, bool *handed)
 		if (!r->began)
 			tux_spin_begin(s, l->now);
 		r->began = true;
-		if (tux_nap_rung(r->x))
+		if (tux_poll_rung(r->x))
 			return 1;
 		if (l->now >= r->until)
 			return drive_look(r);
@@ -99,7 +101,7 @@ static int ride(struct ride *r, bool *handed)
 			tux_spin_begin(s, l->now);
 		}
 		if (!tux_spin_more(s, l->now)) {
-			got = drive_doze(r);
+			got = drive_sleep(r);
 		} else {
 			mask_signals(r);
 			if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
@@ -110,29 +112,29 @@ static int ride(struct ride *r, bool *handed)
 	}
 }
 
-static int drive_until(struct tux_driver *d, struct tux_nap *x, tux_time until,
+static int drive_until(struct tux_driver *d, struct tux_poll *x, tux_time until,
 		       bool *handed)
 {
-	struct ride r = { .d = d, .x = x, .until = until };
+	struct run r = { .d = d, .x = x, .until = until };
 	int got;
 
 	x->loop = d->loop;
-	got = ride(&r, handed);
+	got = run_loop(&r, handed);
 	x->loop = NULL;
 	tux_spin_end(&d->spin, tux_clock_read());
-	tux_driver_leave(d, true);
+	tux_driver_release(d, true);
 	unmask_signals(&r);
 	return got;
 }
 
-int tux_drive_not(struct tux_nap *x, tux_time until)
+int tux_passive_wait(struct tux_poll *x, tux_time until)
 {
 	for (;;) {
-		bool quiet = tux_nap_doze(x);
+		bool quiet = tux_poll_prepare_sleep(x);
 		tux_time now = tux_clock_read();
-		int got = tux_nap(x, quiet ? until : now, now);
+		int got = tux_poll(x, quiet ? until : now, now);
 
-		tux_nap_rouse(x, got);
+		tux_poll_finish_sleep(x, got);
 		if (!quiet || got)
 			return quiet ? answer(got) : 1;
 		if (until <= tux_clock_read())
@@ -140,17 +142,17 @@ int tux_drive_not(struct tux_nap *x, tux_time until)
 	}
 }
 
-int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until)
+int tux_driver_wait(struct tux_driver *d, struct tux_poll *x, tux_time until)
 {
 	bool handed = true;
 	int got = 0;
 
 	if (atomic_fetch_add(&d->waiters, 1))
 		atomic_store(&d->crowd_at, tux_clock_read());
-	if (tux_driver_board(d))
+	if (tux_driver_acquire(d))
 		got = drive_until(d, x, until, &handed);
 	if (handed)
-		got = tux_drive_not(x, until);
+		got = tux_passive_wait(x, until);
 	atomic_fetch_sub(&d->waiters, 1);
 	return got;
 }

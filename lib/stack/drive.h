@@ -6,13 +6,13 @@
 #define TUX_STACK_DRIVE_H
 
 #include "stack/driver.h"
-#include "stack/nap.h"
+#include "stack/poll.h"
 
-/* Waits as tux_channel_wait() says, driving if that is the caller's to do; @x
- * without its loop. */
-int tux_driver_wait(struct tux_driver *d, struct tux_nap *x, tux_time until);
+/* Waits as tux_channel_wait() says, and runs the loop meanwhile if no other
+ * thread does.  The caller leaves @x->loop NULL. */
+int tux_driver_wait(struct tux_driver *d, struct tux_poll *x, tux_time until);
 
-/* Sleeps, without driving, as tux_channel_wait() says. */
-int tux_drive_not(struct tux_nap *x, tux_time until);
+/* Waits as tux_channel_wait() says, without running the loop. */
+int tux_passive_wait(struct tux_poll *x, tux_time until);
 
 #endif

@@ -83,11 +83,11 @@ static void sleep_beside(struct tux_driver *d, struct pollfd *p, unsigned n,
 {
 	struct timespec ts;
 
-	p[n] = (struct pollfd){ d->doze_fd, POLLIN, 0 };
+	p[n] = (struct pollfd){ d->helper_fd, POLLIN, 0 };
 	tux_sys_ppoll(p, n + 1, tux_clock_until(&ts, until, tux_clock_read()),
 		      NULL);
 	if (p[n].revents)
-		tux_wake_clear(d->doze_fd);
+		tux_wake_clear(d->helper_fd);
 }
 
 /* Without the loop in hand while asleep, so that an application's thread can
@@ -110,12 +110,12 @@ static void fill_in(struct tux_driver *d)
 	n = tux_loop_fds(d->loop, p);
 	if (!helper_has_work(d))
 		become(d, TUX_FILLS_IN, TUX_WATCHES);
-	atomic_store(&d->dozing, 1);
+	atomic_store(&d->helper_sleeps, 1);
 	tux_driver_drop(d);
 	if (tux_loop_quiet(d->loop) && !stopping(d) &&
 	    atomic_load(&d->helper) == TUX_FILLS_IN)
 		sleep_beside(d, p, n, until);
-	atomic_store(&d->dozing, 0);
+	atomic_store(&d->helper_sleeps, 0);
 }
 
 static bool still_drives(struct tux_driver *d)
@@ -130,14 +130,14 @@ static bool still_drives(struct tux_driver *d)
 	       TUX_MSEC(CROWD_MS);
 }
 
-static void helper_doze(struct tux_driver *d)
+static void helper_sleep(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
 	bool woken = false;
 
-	if (tux_loop_doze(l) && !stopping(d))
+	if (tux_loop_prepare_sleep(l) && !stopping(d))
 		woken = sleep_on_loop(d, tux_loop_deadline(l));
-	tux_loop_rouse(l, woken);
+	tux_loop_finish_sleep(l, woken);
 }
 
 static void helper_run(struct tux_driver *d)
@@ -150,7 +150,7 @@ static void helper_run(struct tux_driver *d)
 			tux_spin_end(&d->spin, l->now);
 			tux_spin_begin(&d->spin, l->now);
 		} else if (!tux_spin_more(&d->spin, l->now)) {
-			helper_doze(d);
+			helper_sleep(d);
 		}
 	} while (!stopping(d) && still_drives(d));
 }
@@ -200,11 +200,11 @@ static int helper_start(struct tux_driver *d)
 	sigset_t all, old;
 	int err;
 
-	if (d->doze_fd < 0)
-		d->doze_fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC |
-							 EFD_NONBLOCK));
-	if (d->doze_fd < 0)
-		return d->doze_fd;
+	if (d->helper_fd < 0)
+		d->helper_fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC |
+							   EFD_NONBLOCK));
+	if (d->helper_fd < 0)
+		return d->helper_fd;
 	err = pthread_attr_init(&attr);
 	if (err)
 		return -err;
@@ -239,7 +239,7 @@ void tux_driver_stop(struct tux_driver *d)
 	atomic_store(&d->helper, TUX_WATCHES);
 	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 	tux_wake_kick(d->loop->bell_fd);
-	tux_wake_kick(d->doze_fd);
+	tux_wake_kick(d->helper_fd);
 	pthread_join(d->thread, NULL);
 	d->started = false;
 }

@@ -19,7 +19,7 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	memset(d, 0, sizeof(*d));
 	d->stack = s;
 	d->dedicated = dedicated;
-	d->doze_fd = -1;
+	d->helper_fd = -1;
 	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
 	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
 					    TUX_SPIN_IF_IT_PAYS);
@@ -49,22 +49,23 @@ bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to)
 
 /* ---- leaving ---- */
 
-static void wake_helper(struct tux_driver *d)
+static void kick_helper(struct tux_driver *d)
 {
-	if (atomic_load(&d->dozing) && atomic_exchange(&d->dozing, 0))
-		tux_wake_kick(d->doze_fd);
+	if (atomic_load(&d->helper_sleeps) &&
+	    atomic_exchange(&d->helper_sleeps, 0))
+		tux_wake_kick(d->helper_fd);
 }
 
-/* The helper's clock starts again: what it knew of deadlines is stale. */
-static void have_watched(struct tux_driver *d)
+/* The helper starts to watch anew: the deadlines that it knows are stale. */
+static void let_helper_watch(struct tux_driver *d)
 {
 	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
 	    tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES))
-		wake_helper(d);
+		kick_helper(d);
 }
 
-/* Others wait in vain now, unless the helper comes at once. */
-static void have_replaced(struct tux_driver *d)
+/* Other threads wait for the loop: the helper has to run it at once. */
+static void wake_helper(struct tux_driver *d)
 {
 	uint32_t to = atomic_fetch_add(&d->crowds, 1) + 1 >= CROWDS ?
 		      TUX_DRIVES : TUX_FILLS_IN;
@@ -73,22 +74,22 @@ static void have_replaced(struct tux_driver *d)
 	atomic_store(&d->crowd_at, tux_clock_read());
 	if (from != TUX_DRIVES)
 		tux_helper_move(d, from, to);
-	wake_helper(d);
+	kick_helper(d);
 }
 
-void tux_driver_leave(struct tux_driver *d, bool waits)
+void tux_driver_release(struct tux_driver *d, bool waits)
 {
 	atomic_fetch_add(&d->leaves, 1);
 	tux_driver_drop(d);
 	if (atomic_load(&d->waiters) > waits)
-		have_replaced(d);
+		wake_helper(d);
 	else
-		have_watched(d);
+		let_helper_watch(d);
 }
 
 /* ---- driving ---- */
 
-bool tux_driver_board(struct tux_driver *d)
+bool tux_driver_acquire(struct tux_driver *d)
 {
 	unsigned i;
 
@@ -112,7 +113,7 @@ void tux_driver_turn(struct tux_driver *d)
 	if (atomic_load(&d->helper) == TUX_DRIVES || !tux_driver_take(d))
 		return;
 	tux_loop_turn(d->loop);
-	tux_driver_leave(d, false);
+	tux_driver_release(d, false);
 }
 
 void tux_driver_notice(struct tux_driver *d)
@@ -120,5 +121,5 @@ void tux_driver_notice(struct tux_driver *d)
 	if (atomic_load(&d->taken))
 		return;
 	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
-		wake_helper(d);
+		kick_helper(d);
 }

@@ -6,11 +6,12 @@
  * sleeps in the kernel for both: no second core, no wake-up between threads.
  * Each loop has a helper thread beside it, which
  *
- *   rests     as long as somebody drives, maybe asleep: nothing wakes it;
- *   watches   after a driver has left for its application: looks every two
- *             milliseconds whether somebody drives again;
- *   fills in  when nobody does, so that acknowledgments and timers never
- *             depend on the application; whoever waits next takes over;
+ *   rests     as long as another thread runs the loop or sleeps on it: nothing
+ *             wakes the helper;
+ *   watches   after a thread has released the loop: looks every two
+ *             milliseconds whether a thread runs it again;
+ *   fills in  when no thread does, so that acknowledgments and timers never
+ *             depend on the application; the next thread that waits takes over;
  *   drives    for good if that was asked for, or as long as several threads
  *             wait for the same loop, and a second longer.
  *
@@ -36,46 +37,49 @@ enum tux_helper { TUX_RESTS, TUX_WATCHES, TUX_FILLS_IN, TUX_DRIVES };
 struct tux_driver {
 	struct tux_stack *stack;
 	struct tux_loop *loop;
-	bool dedicated;			/* the helper drives for good */
+	bool dedicated;			/* the helper runs the loop for good */
 
-	_Atomic uint32_t taken;		/* somebody drives, maybe asleep */
-	_Atomic uint32_t leaves;	/* times that an application left */
+	_Atomic uint32_t taken;		/* a thread has the loop, maybe asleep */
+	_Atomic uint32_t leaves;	/* times that a thread released it */
 	_Atomic uint32_t waiters;	/* threads in tux_driver_wait() */
-	_Atomic uint32_t crowds;	/* of those, left with others waiting */
-	_Atomic uint64_t crowd_at;	/* when several waited last */
+	_Atomic uint32_t crowds;	/* releases while other threads waited */
+	_Atomic uint64_t crowd_at;	/* when several threads waited last */
 
 	_Atomic uint32_t helper;	/* enum tux_helper; a futex */
-	_Atomic uint32_t dozing;	/* it sleeps while filling in ... */
-	int doze_fd;			/* ... and on this eventfd, its own */
+	_Atomic uint32_t helper_sleeps;	/* while it fills in, */
+	int helper_fd;			/* on this eventfd of its own */
 	_Atomic uint32_t stop;
 	struct tux_latch start_latch;
 	_Atomic bool started;
 	pthread_t thread;
 
-	tux_time fds_at;		/* a driver looked at its descriptors */
+	tux_time fds_at;		/* the last look at descriptors */
 	struct tux_spin spin;
 };
 
 /* All but d->loop, which must be there before anything else is called. */
 void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated);
 
-bool tux_driver_take(struct tux_driver *d);	/* false: somebody has it */
+/* The right to run the loop.  False: another thread has it. */
+bool tux_driver_take(struct tux_driver *d);
 void tux_driver_drop(struct tux_driver *d);
 
 /* Moves the helper from state @from to @to and wakes it.  False if it was not
  * in @from. */
 bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to);
 
-/* One turn, if nobody drives. */
+/* One turn, if no thread runs the loop. */
 void tux_driver_turn(struct tux_driver *d);
 
-/* For who drives by himself, turn for turn.  To begin: false if it is another's,
- * which a turn of the helper's that is about to end is not.  And to end: the
- * helper watches from then on; with @waits, the caller is one of the waiters. */
-bool tux_driver_board(struct tux_driver *d);
-void tux_driver_leave(struct tux_driver *d, bool waits);
+/* Takes the loop for turns of the caller's own.  False: another thread has it;
+ * a turn in which the helper fills in is waited for. */
+bool tux_driver_acquire(struct tux_driver *d);
 
-/* Something waits for the loop: sees to it that somebody comes for it. */
+/* Gives the loop back; the helper watches from then on.  With @waits, d->waiters
+ * counts the caller. */
+void tux_driver_release(struct tux_driver *d, bool waits);
+
+/* The loop has work: sees to it that a thread runs it. */
 void tux_driver_notice(struct tux_driver *d);
 
 #endif

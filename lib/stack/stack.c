@@ -144,7 +144,7 @@ void tux_stack_free(struct tux_stack *s)
 	for (i = 0; i < s->loop_n; i++)
 		tux_driver_stop(&s->driver[i]);
 	for (i = 0; i < s->loop_n; i++)
-		tux_fd_close(s->driver[i].doze_fd);
+		tux_fd_close(s->driver[i].helper_fd);
 	close_lifelines(s);
 	tux_announce_close(&s->announce);
 	for (i = 0; i < s->loop_n; i++)
@@ -163,7 +163,7 @@ void tux_stack_forked(struct tux_stack *s)
 	tux_announce_close(&s->announce);
 	for (i = 0; i < s->loop_n; i++) {
 		tux_loop_forked(s->driver[i].loop);
-		tux_fd_close(s->driver[i].doze_fd);
+		tux_fd_close(s->driver[i].helper_fd);
 	}
 	close_lifelines(s);
 }

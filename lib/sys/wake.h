@@ -39,10 +39,11 @@ static inline void tux_wake_ring(struct tux_bell *bell, int fd, uint32_t i)
 
 /* The owner is awake again: undoes tux_bell_set_asleep(true).  @woken: @fd was seen
  * readable. */
-static inline void tux_wake_rouse(struct tux_bell *bell, int fd, bool woken)
+static inline void tux_wake_finish_sleep(struct tux_bell *bell, int fd,
+					 bool woken)
 {
-	/* Who took the flag writes to the eventfd, or has done so.  If that
-	 * comes late, the next sleep ends at once: once. */
+	/* The thread that took the flag writes to the eventfd, or has done so.
+	 * If that write comes late, it ends the next sleep, once. */
 	if (!atomic_exchange(&bell->asleep, 0) || woken)
 		tux_wake_clear(fd);
 }

@@ -103,21 +103,21 @@ static void ring__is_heard_in_a_turn(void **state)
 }
 
 /* Who rings between the last look and sleep is not missed. */
-static void doze__not_with_something_to_do(void **state)
+static void prepare_sleep__not_with_something_to_do(void **state)
 {
 	struct fixture *f = *state;
 
 	while (tux_loop_turn(f->l))
 		;
-	assert_true(tux_loop_doze(f->l));
-	tux_loop_rouse(f->l, false);
+	assert_true(tux_loop_prepare_sleep(f->l));
+	tux_loop_finish_sleep(f->l, false);
 	tux_loop_ring(f->l, 5);
-	assert_false(tux_loop_doze(f->l));
-	tux_loop_rouse(f->l, false);
+	assert_false(tux_loop_prepare_sleep(f->l));
+	tux_loop_finish_sleep(f->l, false);
 }
 
 /* A sleeper is woken by whoever rings. */
-static void doze__a_ring_wakes(void **state)
+static void prepare_sleep__a_ring_wakes(void **state)
 {
 	struct fixture *f = *state;
 	struct pollfd p[TUX_LOOP_FDS];
@@ -128,11 +128,11 @@ static void doze__a_ring_wakes(void **state)
 	n = tux_loop_fds(f->l, p);
 	assert_true(n >= 1);
 	assert_int_equal(p[0].fd, f->l->epfd);
-	assert_true(tux_loop_doze(f->l));
+	assert_true(tux_loop_prepare_sleep(f->l));
 	assert_int_equal(poll(p, 1, 0), 0);
 	tux_loop_ring(f->l, 5);
 	assert_int_equal(poll(p, 1, 0), 1);
-	tux_loop_rouse(f->l, true);
+	tux_loop_finish_sleep(f->l, true);
 	while (tux_loop_turn(f->l))
 		;
 	assert_int_equal(poll(p, 1, 0), 0);
@@ -167,8 +167,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new__any_area_fails),
 		T(ring__is_heard_in_a_turn),
-		T(doze__not_with_something_to_do),
-		T(doze__a_ring_wakes),
+		T(prepare_sleep__not_with_something_to_do),
+		T(prepare_sleep__a_ring_wakes),
 		T(mail__is_taken_in),
 		cmocka_unit_test(free__null),
 	};

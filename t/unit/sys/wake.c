@@ -38,7 +38,7 @@ static void ring__writes_only_to_a_sleeper(void **state)
 	tux_wake_ring(d.bell, d.fd, 4);
 	tux_wake_ring(d.bell, d.fd, 5);
 	assert_true(readable(d.fd, 0));
-	tux_wake_rouse(d.bell, d.fd, false);
+	tux_wake_finish_sleep(d.bell, d.fd, false);
 	assert_false(readable(d.fd, 0));
 	tux_wake_fini(d.bell, d.fd);
 }
@@ -54,7 +54,7 @@ static void up__wakes_without_an_index(void **state)
 	tux_bell_set_asleep(d.bell, true);
 	tux_wake_up(d.bell, d.fd);
 	assert_true(readable(d.fd, 0));
-	tux_wake_rouse(d.bell, d.fd, false);
+	tux_wake_finish_sleep(d.bell, d.fd, false);
 	assert_true(tux_bell_quiet(d.bell));
 	tux_wake_fini(d.bell, d.fd);
 }
@@ -101,7 +101,7 @@ static void ring__is_never_slept_through(void **state)
 			woken = readable(d->fd, 1000);
 			assert_true(woken);
 		}
-		tux_wake_rouse(d->bell, d->fd, woken);
+		tux_wake_finish_sleep(d->bell, d->fd, woken);
 	}
 	for (i = 0; i < RINGERS; i++)
 		pthread_join(t[i], NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stack/nap.h"
+#include "stack/poll.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 /* Bell and loop come behind the others. */
 enum { FEW = 30, OURS = 1 + TUX_LOOP_FDS };
 
-static bool has_bell(const struct tux_nap *x)
+static bool has_bell(const struct tux_poll *x)
 {
 	return x->w && x->w->bell;
 }
 
-static int poll_set(const struct tux_nap *x, struct pollfd *set, tux_time until,
-		    tux_time now)
+static int poll_set(const struct tux_poll *x, struct pollfd *set,
+		    tux_time until, tux_time now)
 {
 	struct timespec ts;
 	unsigned i, n = x->n, loop_n = 0;
@@ -36,17 +36,17 @@ static int poll_set(const struct tux_nap *x, struct pollfd *set, tux_time until,
 	for (i = 0; i < n; i++) {
 		x->fds[i].revents = set[i].revents;
 		if (set[i].revents)
-			got |= TUX_NAP_FDS;
+			got |= TUX_POLL_FDS;
 	}
 	if (set[n].revents)
-		got |= TUX_NAP_BELL;
+		got |= TUX_POLL_BELL;
 	for (i = 0; i < loop_n; i++)
 		if (set[n + 1 + i].revents)
-			got |= i ? TUX_NAP_LINK : TUX_NAP_LOOP;
+			got |= i ? TUX_POLL_LINK : TUX_POLL_LOOP;
 	return got;
 }
 
-int tux_nap(const struct tux_nap *x, tux_time until, tux_time now)
+int tux_poll(const struct tux_poll *x, tux_time until, tux_time now)
 {
 	struct pollfd few[FEW + OURS], *set;
 	size_t len = (x->n + OURS) * sizeof(*set);
@@ -61,27 +61,28 @@ int tux_nap(const struct tux_nap *x, tux_time until, tux_time now)
 	return got;
 }
 
-bool tux_nap_rung(const struct tux_nap *x)
+bool tux_poll_rung(const struct tux_poll *x)
 {
 	return has_bell(x) && !tux_bell_quiet(x->w->bell);
 }
 
-bool tux_nap_doze(const struct tux_nap *x)
+bool tux_poll_prepare_sleep(const struct tux_poll *x)
 {
 	if (!has_bell(x))
 		return true;
 	atomic_fetch_add(&x->w->sleepers, 1);
 	tux_bell_set_asleep(x->w->bell, true);
-	return !tux_nap_rung(x);
+	return !tux_poll_rung(x);
 }
 
-void tux_nap_rouse(const struct tux_nap *x, int got)
+void tux_poll_finish_sleep(const struct tux_poll *x, int got)
 {
 	if (!has_bell(x))
 		return;
-	tux_wake_rouse(x->w->bell, x->w->fd, got > 0 && got & TUX_NAP_BELL);
-	/* Others who sleep on the same bell still want to be woken by the next
-	 * ring; those until now are ours to answer. */
+	tux_wake_finish_sleep(x->w->bell, x->w->fd,
+			      got > 0 && got & TUX_POLL_BELL);
+	/* Other threads that sleep on the same bell still have to be woken by
+	 * the next ring; the rings until now are the caller's to answer. */
 	if (atomic_fetch_sub(&x->w->sleepers, 1) > 1)
 		tux_bell_set_asleep(x->w->bell, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stack/nap.h"
+#include "stack/poll.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,11 +18,11 @@ static tux_time in(tux_time t)
 	return tux_clock_read() + t;
 }
 
-static void nap__fills_revents(void **state)
+static void poll__fills_revents(void **state)
 {
 	int p[2], i;
 	struct pollfd fds[MANY];
-	struct tux_nap x = { .fds = fds, .n = MANY };
+	struct tux_poll x = { .fds = fds, .n = MANY };
 
 	(void)state;
 	assert_int_equal(pipe(p), 0);
@@ -30,39 +30,39 @@ static void nap__fills_revents(void **state)
 		fds[i] = (struct pollfd){ p[0], POLLIN, 77 };
 	fds[MANY - 1].fd = p[1];
 	fds[MANY - 1].events = POLLOUT;
-	assert_int_equal(tux_nap(&x, TUX_NEVER, 0), TUX_NAP_FDS);
+	assert_int_equal(tux_poll(&x, TUX_NEVER, 0), TUX_POLL_FDS);
 	assert_int_equal(fds[0].revents, 0);
 	assert_int_equal(fds[MANY - 1].revents, POLLOUT);
 	x.n = 3;
-	assert_int_equal(tux_nap(&x, in(TUX_MSEC(5)), tux_clock_read()), 0);
+	assert_int_equal(tux_poll(&x, in(TUX_MSEC(5)), tux_clock_read()), 0);
 	close(p[0]);
 	close(p[1]);
 }
 
-static void not__ends_in_time(void **state)
+static void passive_wait__ends_in_time(void **state)
 {
-	struct tux_nap x = { 0 };
+	struct tux_poll x = { 0 };
 	tux_time began = tux_clock_read();
 
 	(void)state;
-	assert_int_equal(tux_drive_not(&x, began + TUX_MSEC(20)), 0);
+	assert_int_equal(tux_passive_wait(&x, began + TUX_MSEC(20)), 0);
 	assert_true(tux_clock_read() - began >= TUX_MSEC(20));
-	assert_int_equal(tux_drive_not(&x, 0), 0);
+	assert_int_equal(tux_passive_wait(&x, 0), 0);
 }
 
-static void not__sees_what_rang_before(void **state)
+static void passive_wait__sees_what_rang_before(void **state)
 {
 	struct tux_waiter w;
-	struct tux_nap x = { .w = &w };
+	struct tux_poll x = { .w = &w };
 	uint32_t i;
 
 	(void)state;
 	assert_int_equal(tux_waiter_init(&w, 8), 0);
 	tux_waiter_ring(&w, 5);
-	assert_int_equal(tux_drive_not(&x, TUX_NEVER), 1);
+	assert_int_equal(tux_passive_wait(&x, TUX_NEVER), 1);
 	assert_true(tux_bell_take(w.bell, &i));
 	assert_int_equal(i, 5);
-	assert_int_equal(tux_drive_not(&x, in(TUX_MSEC(1))), 0);
+	assert_int_equal(tux_passive_wait(&x, in(TUX_MSEC(1))), 0);
 	tux_waiter_fini(&w);
 }
 
@@ -71,21 +71,21 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-static void not__ends_at_a_signal(void **state)
+static void passive_wait__ends_at_a_signal(void **state)
 {
 	struct itimerval t = { .it_value = { .tv_usec = 20000 } };
 	struct sigaction a = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
-	struct tux_nap x = { 0 };
+	struct tux_poll x = { 0 };
 
 	(void)state;
 	sigaction(SIGALRM, &a, NULL);
 	setitimer(ITIMER_REAL, &t, NULL);
-	assert_int_equal(tux_drive_not(&x, TUX_NEVER), -EINTR);
+	assert_int_equal(tux_passive_wait(&x, TUX_NEVER), -EINTR);
 }
 
-static void not__uses_the_mask(void **state)
+static void passive_wait__uses_the_mask(void **state)
 {
-	struct tux_nap x = { 0 };
+	struct tux_poll x = { 0 };
 	sigset_t block, none;
 
 	(void)state;
@@ -95,9 +95,9 @@ static void not__uses_the_mask(void **state)
 	sigaddset(&block, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &block, NULL);
 	raise(SIGUSR1);
-	assert_int_equal(tux_drive_not(&x, in(TUX_MSEC(5))), 0);
+	assert_int_equal(tux_passive_wait(&x, in(TUX_MSEC(5))), 0);
 	x.mask = &none;
-	assert_int_equal(tux_drive_not(&x, TUX_NEVER), -EINTR);
+	assert_int_equal(tux_passive_wait(&x, TUX_NEVER), -EINTR);
 	sigprocmask(SIG_UNBLOCK, &block, NULL);
 }
 
@@ -112,11 +112,11 @@ struct hall {
 static void *answer(void *arg)
 {
 	struct hall *h = arg;
-	struct tux_nap x = { .w = &h->w };
+	struct tux_poll x = { .w = &h->w };
 	uint32_t i;
 
 	while (atomic_load(&h->left)) {
-		if (tux_drive_not(&x, in(TUX_SEC(1))) == 0)
+		if (tux_passive_wait(&x, in(TUX_SEC(1))) == 0)
 			return h;
 		if (!tux_latch_try(&h->latch))
 			continue;
@@ -132,7 +132,7 @@ static void *answer(void *arg)
 	return NULL;
 }
 
-static void not__several_on_one_bell(void **state)
+static void passive_wait__several_on_one_bell(void **state)
 {
 	static struct hall h;
 	pthread_t t[SLEEPERS];
@@ -161,12 +161,12 @@ static void not__several_on_one_bell(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nap__fills_revents),
-		cmocka_unit_test(not__ends_in_time),
-		cmocka_unit_test(not__sees_what_rang_before),
-		cmocka_unit_test(not__ends_at_a_signal),
-		cmocka_unit_test(not__uses_the_mask),
-		cmocka_unit_test(not__several_on_one_bell),
+		cmocka_unit_test(poll__fills_revents),
+		cmocka_unit_test(passive_wait__ends_in_time),
+		cmocka_unit_test(passive_wait__sees_what_rang_before),
+		cmocka_unit_test(passive_wait__ends_at_a_signal),
+		cmocka_unit_test(passive_wait__uses_the_mask),
+		cmocka_unit_test(passive_wait__several_on_one_bell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
