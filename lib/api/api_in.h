@@ -4,29 +4,29 @@
  *
  * Cut by noun; a file calls those below it:
  *   open.c        a stack, its options, its end, and fork
+ *   look.c        statistics
  *   serve.c       the network thread: turns and sleep
  *   embed.c       the same within the application's own loop
- *   turn.c        one turn: the loop, news, epoll, a slice
- *   service.c     callbacks
+ *   turn.c        one turn: the loop, rings, epoll, a slice
+ *   routine.c     code of the application's own on the network thread
+ *   service.c     services and their callbacks
  *   listen.c      listeners, and what they accept
  *   connect.c     how connections begin
  *   deliver.c     a run of a connection's task
  *   closing.c     how a connection ends
+ *   stream.c      its bytes
+ *   message.c     its messages
  *   tell.c        calls its callbacks
  *   ask.c         requests and errors that end it, noted for its task
- *   connection.c  the table of connections, their news, references
+ *   connection.c  the table of connections, their events, references
  *   host.c        addresses and sockets
  *   say.c         what the library tells in words
- *   stream.c      its bytes
- *   mail.c        its messages
- *   routine.c     code of the application's own on the network thread
- *   look.c        statistics
  *
  * Who may touch what: the network thread, on its own stack, makes connections,
  * asks epoll and frees; a connection's task, in a routine, delivers and ends
  * it.  Library code in a routine turns preemption off (run/sched.h), so on the
- * network thread the two never interleave but while a callback runs.  Everybody
- * else takes a direction's latch, or raises news.
+ * network thread the two never interleave but while a callback runs.  Other
+ * threads take the latch of a direction, or raise events.
  */
 #ifndef TUX_API_API_IN_H
 #define TUX_API_API_IN_H
@@ -99,18 +99,18 @@ enum tux_stage {
 	TUX_STAGE_GONE,			/* gone has returned */
 };
 
-/* News, for the connection's task to look at. */
+/* Events, for the connection's task to look at. */
 enum {
-	TUX_NEWS_OPEN = 0x01,		/* it begins */
-	TUX_NEWS_READY = 0x02,		/* rings or box have changed */
-	TUX_NEWS_IN = 0x04,		/* TCP says readable, */
-	TUX_NEWS_OUT = 0x08,		/* writable, */
-	TUX_NEWS_BREAK = 0x10,		/* or an error */
-	TUX_NEWS_AGAIN = 0x20,		/* tux_again() */
-	TUX_NEWS_END = 0x40,		/* look at what is asked for */
-	TUX_NEWS_OVER = 0x80,		/* the loop is done with it */
-	TUX_NEWS_PUT = 0x100,		/* the last reference is gone */
-	TUX_NEWS_QUEUED = 0x80000000u,	/* the task will look */
+	TUX_EVENT_OPEN = 0x01,		/* it begins */
+	TUX_EVENT_READY = 0x02,		/* rings or box have changed */
+	TUX_EVENT_IN = 0x04,		/* TCP says readable, */
+	TUX_EVENT_OUT = 0x08,		/* writable, */
+	TUX_EVENT_BREAK = 0x10,		/* or an error */
+	TUX_EVENT_AGAIN = 0x20,		/* tux_again() */
+	TUX_EVENT_END = 0x40,		/* look at what is asked for */
+	TUX_EVENT_OVER = 0x80,		/* the loop is done with it */
+	TUX_EVENT_PUT = 0x100,		/* the last reference is gone */
+	TUX_EVENT_QUEUED = 0x80000000u,	/* the task will look */
 };
 
 /* What is asked of a connection, for good. */
@@ -131,7 +131,7 @@ struct tux_connection {
 	void *user;
 	uint32_t index;
 
-	_Atomic uint32_t news, asked, wants;
+	_Atomic uint32_t events, asked, wants;
 	_Atomic uint32_t refs;		/* the library's, until gone, is one */
 	_Atomic uint8_t stage;		/* enum tux_stage */
 	_Atomic uint8_t closed;		/* fd is no more; under both latches */
@@ -142,7 +142,7 @@ struct tux_connection {
 	struct tux_tuple tuple;
 	struct tux_end *end;		/* NULL: plain TCP; set before OPEN */
 	struct tux_duplex *dx;
-	bool mail;			/* it has a box of messages */
+	bool messages;			/* it has a box of them */
 	struct tux_latch plain[2];	/* of directions without a duplex */
 
 	/* its task's */
@@ -181,7 +181,7 @@ struct tux {
 	struct tux_loop *l;
 	struct tux_sched *sched;
 
-	/* news from other threads: indices of connections, 0 for the stack */
+	/* rings from other threads: indices of connections, 0 for the stack */
 	struct tux_waiter w;
 	_Atomic uint32_t rung;		/* 0 is in the bell */
 	_Atomic uint32_t stop;

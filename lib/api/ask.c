@@ -15,7 +15,7 @@ static void ask_for(struct tux_connection *c, uint32_t what)
 	stage = atomic_load(&c->stage);
 	if (stage != TUX_STAGE_FREE && stage != TUX_STAGE_GONE) {
 		atomic_fetch_or(&c->asked, what);
-		tux_api_raise(c, TUX_NEWS_END);
+		tux_api_raise(c, TUX_EVENT_END);
 	}
 	tux_sched_leave();
 }
@@ -40,5 +40,5 @@ void tux_api_broke(struct tux_connection *c, int err)
 	uint32_t none = 0;
 
 	if (atomic_compare_exchange_strong(&c->err, &none, (uint32_t)err))
-		tux_api_raise(c, TUX_NEWS_END);
+		tux_api_raise(c, TUX_EVENT_END);
 }

@@ -67,7 +67,7 @@ static void closing_finish(struct tux_connection *c, bool abort, int err)
 	t->connections_now--;
 	atomic_store(&c->stage, TUX_STAGE_GONE);
 	atomic_fetch_sub(&c->refs, 1);
-	tux_api_raise_here(c, c->end ? TUX_NEWS_PUT : TUX_NEWS_OVER);
+	tux_api_raise_here(c, c->end ? TUX_EVENT_PUT : TUX_EVENT_OVER);
 }
 
 /* ---- the way there ---- */
@@ -105,7 +105,7 @@ static void closing_go_on(struct tux_connection *c)
 	uint32_t asked, err;
 	bool settled = true;
 
-	if (c->mail) {
+	if (c->messages) {
 		tux_api_settle(c);
 		release_all(c);
 		tux_api_discard(c);
@@ -133,12 +133,12 @@ static void go_broken(struct tux_connection *c)
 	const struct tux_service *s = c->s;
 
 	/* Who wants to be told again has not seen all. */
-	if (!c->err_read && atomic_load(&c->news) & TUX_NEWS_AGAIN)
+	if (!c->err_read && atomic_load(&c->events) & TUX_EVENT_AGAIN)
 		return;
-	if (c->mail && tux_post_any(c->end))
-		tux_api_raise_here(c, TUX_NEWS_READY);
+	if (c->messages && tux_post_any(c->end))
+		tux_api_raise_here(c, TUX_EVENT_READY);
 	else if (s->on_stream.fn && !c->err_told)
-		tux_api_raise_here(c, TUX_NEWS_AGAIN);
+		tux_api_raise_here(c, TUX_EVENT_AGAIN);
 	else
 		closing_finish(c, false, (int)atomic_load(&c->err));
 }
@@ -186,6 +186,6 @@ void tux_api_expire(struct tux *t)
 			continue;
 		/* Its task looks at the clock itself, when it can. */
 		tux_list_remove(n);
-		tux_api_raise_here(c, TUX_NEWS_END);
+		tux_api_raise_here(c, TUX_EVENT_END);
 	}
 }

@@ -83,7 +83,7 @@ static void connect_claim(struct tux_connection *c)
 		return;
 	}
 	c->dx = tux_end_duplex(c->end);
-	c->mail = o.messages;
+	c->messages = o.messages;
 }
 
 static int connect_watch(struct tux_connection *c)
@@ -100,7 +100,7 @@ static int connect_watch(struct tux_connection *c)
 static void fail(struct tux_connection *c, int err)
 {
 	atomic_store(&c->err, (uint32_t)-err);
-	tux_api_raise_here(c, TUX_NEWS_END);
+	tux_api_raise_here(c, TUX_EVENT_END);
 }
 
 void tux_api_established(struct tux_connection *c)
@@ -115,7 +115,7 @@ void tux_api_established(struct tux_connection *c)
 	}
 	connect_claim(c);
 	atomic_store(&c->stage, TUX_STAGE_OPEN);
-	tux_api_raise_here(c, TUX_NEWS_OPEN);
+	tux_api_raise_here(c, TUX_EVENT_OPEN);
 }
 
 /* ---- connecting ---- */

@@ -10,7 +10,7 @@
 /* A fresh connection of @s; NULL: there are too many. */
 struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
 
-/* epoll has news of a socket that connects. */
+/* epoll reports a socket that connects. */
 void tux_api_connecting(struct tux_connection *c);
 
 /* A TCP socket, nonblocking, is connected: claims it, watches it, and raises

@@ -83,17 +83,17 @@ void tux_api_bury(struct tux *t)
 
 		/* Its last callback may be on its way back. */
 		if (tux_sched_cancel(t->sched, &c->task) &&
-		    !atomic_load(&c->news))
+		    !atomic_load(&c->events))
 			connection_recycle(c);
 	}
 }
 
-/* ---- news ---- */
+/* ---- events ---- */
 
 /* Nobody holds it, here or in the loop. */
 static void check_dead(struct tux_connection *c)
 {
-	if (atomic_exchange(&c->news, 0) & TUX_NEWS_OVER)
+	if (atomic_exchange(&c->events, 0) & TUX_EVENT_OVER)
 		c->over = true;
 	if (c->over && !atomic_load(&c->refs) && tux_list_empty(&c->dead))
 		tux_list_push(&c->t->dead, &c->dead);
@@ -105,27 +105,27 @@ void tux_api_dispatch(struct tux_connection *c)
 
 	/* Who has put the last reference may ring later than others forget. */
 	if (stage == TUX_STAGE_FREE)
-		atomic_store(&c->news, 0);
+		atomic_store(&c->events, 0);
 	else if (stage == TUX_STAGE_GONE)
 		check_dead(c);
 	else
 		tux_sched_put(c->t->sched, &c->task);
 }
 
-void tux_api_raise(struct tux_connection *c, uint32_t news)
+void tux_api_raise(struct tux_connection *c, uint32_t events)
 {
 	/* The bell is the parent's, too. */
 	if (c->t->forked)
 		return;
-	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
-	      TUX_NEWS_QUEUED))
+	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
+	      TUX_EVENT_QUEUED))
 		tux_waiter_ring(&c->t->w, c->index);
 }
 
-void tux_api_raise_here(struct tux_connection *c, uint32_t news)
+void tux_api_raise_here(struct tux_connection *c, uint32_t events)
 {
-	if (!(atomic_fetch_or(&c->news, news | TUX_NEWS_QUEUED) &
-	      TUX_NEWS_QUEUED))
+	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
+	      TUX_EVENT_QUEUED))
 		tux_api_dispatch(c);
 }
 
@@ -157,9 +157,9 @@ void tux_api_ready(void *user)
 	struct tux_connection *c = user;
 
 	if (!c->t->in_turn)
-		tux_api_raise(c, TUX_NEWS_READY);
+		tux_api_raise(c, TUX_EVENT_READY);
 	else if (worth_a_look(c))
-		tux_api_raise_here(c, TUX_NEWS_READY);
+		tux_api_raise_here(c, TUX_EVENT_READY);
 }
 
 void tux_api_over(void *user)
@@ -167,9 +167,9 @@ void tux_api_over(void *user)
 	struct tux_connection *c = user;
 
 	if (c->t->in_turn)
-		tux_api_raise_here(c, TUX_NEWS_OVER);
+		tux_api_raise_here(c, TUX_EVENT_OVER);
 	else
-		tux_api_raise(c, TUX_NEWS_OVER);
+		tux_api_raise(c, TUX_EVENT_OVER);
 }
 
 void tux_api_decided(void *user, bool tux, enum tux_reason why)
@@ -195,7 +195,7 @@ void tux_again(struct tux_connection *c)
 {
 	tux_sched_enter();
 	if (tux_api_usable(c))
-		tux_api_raise(c, TUX_NEWS_AGAIN);
+		tux_api_raise(c, TUX_EVENT_AGAIN);
 	tux_sched_leave();
 }
 
@@ -210,7 +210,7 @@ void tux_put(struct tux_connection *c)
 {
 	tux_sched_enter();
 	if (atomic_fetch_sub(&c->refs, 1) == 1)
-		tux_api_raise(c, TUX_NEWS_PUT);
+		tux_api_raise(c, TUX_EVENT_PUT);
 	tux_sched_leave();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * connection - the table of connections, their news, references
+ * connection - the table of connections, their events, references
  */
 #ifndef TUX_API_CONNECTION_H
 #define TUX_API_CONNECTION_H
@@ -18,10 +18,10 @@ struct tux_connection *tux_api_take(struct tux *t);
 void tux_api_forget(struct tux_connection *c);
 
 /* Has the task look.  Any thread. */
-void tux_api_raise(struct tux_connection *c, uint32_t news);
+void tux_api_raise(struct tux_connection *c, uint32_t events);
 
 /* The same on the network thread, without a bell. */
-void tux_api_raise_here(struct tux_connection *c, uint32_t news);
+void tux_api_raise_here(struct tux_connection *c, uint32_t events);
 
 /* Something waits for the network thread: index 0 rings.  Any thread, and
  * signal handlers. */

@@ -16,8 +16,11 @@
 #include "stack/post.h"
 #include "sys/sys.h"
 
-/* News that a run which does not get to the stream leaves for the next. */
-enum { LATER = TUX_NEWS_READY | TUX_NEWS_IN | TUX_NEWS_OUT | TUX_NEWS_AGAIN };
+/* Events that a run which does not get to the stream leaves for the next. */
+enum {
+	LATER = TUX_EVENT_READY | TUX_EVENT_IN | TUX_EVENT_OUT |
+		TUX_EVENT_AGAIN,
+};
 
 /* ---- the stream ---- */
 
@@ -34,13 +37,13 @@ static bool ring_grew(struct tux_connection *c)
 	return true;
 }
 
-static bool ring_news(struct tux_connection *c, unsigned can)
+static bool ring_changed(struct tux_connection *c, unsigned can)
 {
-	bool news = ring_grew(c) || (can & TUX_IS_ERR);
+	bool changed = ring_grew(c) || (can & TUX_IS_ERR);
 
 	if ((can & TUX_IS_EOF) && !c->eof_told)
-		c->eof_told = news = true;
-	return news;
+		c->eof_told = changed = true;
+	return changed;
 }
 
 /* What lay in TCP behind the frames has not been told of. */
@@ -51,20 +54,20 @@ static bool deliver_became_raw(struct tux_connection *c)
 	return c->raw_told = true;
 }
 
-static bool stream_news(struct tux_connection *c, uint32_t news)
+static bool stream_due(struct tux_connection *c, uint32_t events)
 {
-	bool due = news & (TUX_NEWS_AGAIN | TUX_NEWS_BREAK);
+	bool due = events & (TUX_EVENT_AGAIN | TUX_EVENT_BREAK);
 	unsigned can;
 
 	if (!c->end)
-		return due || news & TUX_NEWS_IN;
+		return due || events & TUX_EVENT_IN;
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
-		due |= news & TUX_NEWS_IN && tux_api_advance(c);
+		due |= events & TUX_EVENT_IN && tux_api_advance(c);
 		due |= deliver_became_raw(c) || tux_duplex_readable(c->dx);
 		can = tux_duplex_poll(c->dx);
 	}
-	return (can & TUX_RX_ON_RING && ring_news(c, can)) || due;
+	return (can & TUX_RX_ON_RING && ring_changed(c, can)) || due;
 }
 
 /* Nobody wants the stream: its end is the connection's, bytes are a mistake of
@@ -82,11 +85,11 @@ static void unheard(struct tux_connection *c)
 	}
 }
 
-static void stream(struct tux_connection *c, uint32_t news)
+static void stream(struct tux_connection *c, uint32_t events)
 {
 	bool err = atomic_load(&c->err);
 
-	if (!stream_news(c, news) && !(err && !c->err_told))
+	if (!stream_due(c, events) && !(err && !c->err_told))
 		return;
 	if (!c->s->on_stream.fn) {
 		unheard(c);
@@ -99,24 +102,24 @@ static void stream(struct tux_connection *c, uint32_t news)
 /* ---- room ---- */
 
 static bool has_room(const struct tux_connection *c, uint32_t wants,
-		     uint32_t news)
+		     uint32_t events)
 {
 	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
 
-	if (wants & TUX_WANTS_MESSAGE && news & (TUX_NEWS_READY | TUX_NEWS_OPEN))
+	if (wants & TUX_WANTS_MESSAGE && events & (TUX_EVENT_READY | TUX_EVENT_OPEN))
 		return true;
 	if (!(wants & TUX_WANTS_STREAM))
 		return false;
 	if (can & TUX_TX_ON_RING)
 		return can & TUX_CAN_WRITE;
-	return news & (TUX_NEWS_OUT | TUX_NEWS_READY | TUX_NEWS_OPEN);
+	return events & (TUX_EVENT_OUT | TUX_EVENT_READY | TUX_EVENT_OPEN);
 }
 
-static void room(struct tux_connection *c, uint32_t news)
+static void room(struct tux_connection *c, uint32_t events)
 {
 	uint32_t wants = atomic_load(&c->wants);
 
-	if (!wants || !c->s->on_room.fn || !has_room(c, wants, news))
+	if (!wants || !c->s->on_room.fn || !has_room(c, wants, events))
 		return;
 	atomic_store(&c->wants, 0);
 	TUX_TELL(c, on_room);
@@ -126,7 +129,7 @@ static void room(struct tux_connection *c, uint32_t news)
 
 /* TCP's own error, or one that the loop has found.  While a direction is on a
  * ring, only the loop's counts. */
-static void look_at_error(struct tux_connection *c, uint32_t news)
+static void look_at_error(struct tux_connection *c, uint32_t events)
 {
 	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
 	int err = 0;
@@ -134,7 +137,7 @@ static void look_at_error(struct tux_connection *c, uint32_t news)
 
 	if (can & TUX_IS_ERR)
 		tux_api_broke(c, (int)atomic_load(&c->dx->err));
-	if (!(news & TUX_NEWS_BREAK) ||
+	if (!(events & TUX_EVENT_BREAK) ||
 	    can & (TUX_RX_ON_RING | TUX_TX_ON_RING))
 		return;
 	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
@@ -157,45 +160,46 @@ static bool ended(const struct tux_connection *c)
 	return atomic_load(&c->asked);
 }
 
-static void deliver_events(struct tux_connection *c, uint32_t news)
+static void deliver_events(struct tux_connection *c, uint32_t events)
 {
-	look_at_error(c, news);
-	if (news & TUX_NEWS_OPEN && c->s->on_open.fn && !ended(c))
+	look_at_error(c, events);
+	if (events & TUX_EVENT_OPEN && c->s->on_open.fn && !ended(c))
 		TUX_TELL(c, on_open);
-	if (c->mail && !ended(c)) {
+	if (c->messages && !ended(c)) {
 		bool more;
 
 		tux_api_tell_messages(c);
 		tux_api_settle(c);
 		more = tux_post_any(c->end);
 		if (more && must_wait(c)) {
-			if (news & TUX_NEWS_IN)
+			if (events & TUX_EVENT_IN)
 				tux_api_advance(c);
-			tux_api_raise_here(c, TUX_NEWS_READY | (news & LATER));
+			tux_api_raise_here(c, TUX_EVENT_READY |
+					      (events & LATER));
 			return;
 		}
 		if (more)
-			tux_api_raise_here(c, TUX_NEWS_READY);
+			tux_api_raise_here(c, TUX_EVENT_READY);
 	}
 	if (!ended(c))
-		stream(c, news);
+		stream(c, events);
 	if (!ended(c))
-		room(c, news);
+		room(c, events);
 }
 
 void tux_api_run(struct tux_task *task)
 {
 	struct tux_connection *c =
 		TUX_CONTAINER(task, struct tux_connection, task);
-	uint32_t news;
+	uint32_t events;
 
 	tux_sched_enter();
-	news = atomic_exchange(&c->news, 0);
+	events = atomic_exchange(&c->events, 0);
 	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
-		deliver_events(c, news);
+		deliver_events(c, events);
 	/* It went while gone was being told. */
 	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
-		tux_api_raise_here(c, news & TUX_NEWS_OVER);
+		tux_api_raise_here(c, events & TUX_EVENT_OVER);
 	else
 		tux_api_ending(c);
 	tux_sched_leave();

@@ -71,7 +71,7 @@ static void look_at_end(const struct tux_connection *c,
 	st->backs = s->backs;
 	st->tx_on_tux = e->conn && tux_conn_tx_on_tux(e->conn);
 	st->rx_on_tux = e->conn && tux_conn_rx_on_tux(e->conn);
-	st->messages = c->mail && !atomic_load(&e->box->err);
+	st->messages = c->messages && !atomic_load(&e->box->err);
 }
 
 int tux_connection_stats(const struct tux_connection *c,

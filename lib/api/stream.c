@@ -109,9 +109,9 @@ static ssize_t stream_outcome(struct tux_connection *c, size_t done,
  * stream was looked at. */
 static bool is_early(struct tux_connection *c, ssize_t end)
 {
-	if (end || !c->mail || !tux_post_any(c->end))
+	if (end || !c->messages || !tux_post_any(c->end))
 		return false;
-	tux_api_raise(c, TUX_NEWS_AGAIN);
+	tux_api_raise(c, TUX_EVENT_AGAIN);
 	return true;
 }
 

@@ -97,7 +97,7 @@ void tux_api_give_up(struct tux_connection *c, int why)
 	int err[TUX_MSG_N];
 	unsigned i, n;
 
-	if (!c->mail)
+	if (!c->messages)
 		return;
 	n = tux_post_rest(c->end, why ? why : ECONNABORTED, ref, err);
 	for (i = 0; i < n; i++)

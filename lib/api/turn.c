@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One turn of the network thread: the loop, on its own stack, news, epoll, and a
- * slice of callbacks, in routines.
+ * One turn of the network thread: the loop, on its own stack, rings, epoll, and
+ * a slice of callbacks, in routines.
  *
  * Where callbacks are preempted, slices are short, and the thread keeps the
  * loop.  Where they are not, it leaves the loop to the helper before each slice,
@@ -79,7 +79,7 @@ static unsigned take_network(struct tux *t)
 	return n;
 }
 
-static unsigned take_news(struct tux *t)
+static unsigned turn_take_rings(struct tux *t)
 {
 	unsigned n = 0;
 	uint32_t i;
@@ -96,17 +96,17 @@ static unsigned take_news(struct tux *t)
 	return n;
 }
 
-static uint32_t news_of(uint32_t events)
+static uint32_t events_of(uint32_t epoll)
 {
-	uint32_t news = 0;
+	uint32_t events = 0;
 
-	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
-		news |= TUX_NEWS_IN;
-	if (events & EPOLLOUT)
-		news |= TUX_NEWS_OUT;
-	if (events & EPOLLERR)
-		news |= TUX_NEWS_BREAK | TUX_NEWS_IN;
-	return news;
+	if (epoll & (EPOLLIN | EPOLLRDHUP | EPOLLHUP))
+		events |= TUX_EVENT_IN;
+	if (epoll & EPOLLOUT)
+		events |= TUX_EVENT_OUT;
+	if (epoll & EPOLLERR)
+		events |= TUX_EVENT_BREAK | TUX_EVENT_IN;
+	return events;
 }
 
 static void turn_on_event(struct tux *t, const struct epoll_event *e)
@@ -122,7 +122,7 @@ static void turn_on_event(struct tux *t, const struct epoll_event *e)
 	    !atomic_load(&c->err))
 		tux_api_connecting(c);
 	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
-		tux_api_raise_here(c, news_of(e->events));
+		tux_api_raise_here(c, events_of(e->events));
 }
 
 static bool turn_must_look(const struct tux *t, bool busy)
@@ -179,7 +179,7 @@ unsigned tux_api_turn(struct tux *t)
 	tux_tick from = tux_tick_read();
 	unsigned n = take_network(t);
 
-	n += take_news(t);
+	n += turn_take_rings(t);
 	if (turn_must_look(t, n > 0))
 		n += turn_take_events(t);
 	tend(t);

@@ -11,7 +11,7 @@
 int tux_api_begin(struct tux *t);
 void tux_api_end(struct tux *t);
 
-/* Network, news, epoll, one slice: how many things were found. */
+/* The loop, rings, epoll, one slice: how many things were found. */
 unsigned tux_api_turn(struct tux *t);
 
 /* After a turn that found something, or not: look again without sleeping? */

@@ -75,13 +75,13 @@ struct tux_link_opts {
 struct tux_link {
 	const struct tux_link_ops *ops;
 	/* Readable: the queue has something.  To be slept on beside the epoll
-	 * instance; in it, each datagram that arrives while nobody sleeps would
-	 * be news for the kernel to note. */
+	 * instance: inside it, each datagram that arrives while no thread sleeps
+	 * would cost the kernel an event. */
 	int fd[TUX_LINK_FDS];
 	unsigned fd_n;
 	uint16_t port;		/* our HELLO names it; 0: TCP's own */
 	bool blocked;		/* flush() left something: try it again soon */
-	bool news;		/* admit(), closed() and mtu() may answer
+	bool changed;		/* admit(), closed() and mtu() may answer
 				 * otherwise; the loop takes it back */
 	uint32_t pkt_max;	/* the longest packet that fits; 0: any */
 	tux_time due_at;	/* tick() then; TUX_NEVER */
@@ -127,8 +127,8 @@ struct tux_link_ops {
 	void (*unlisten)(struct tux_link *l, unsigned source);
 
 	/* A connection between @local and @peer wants to travel.  0 with
-	 * *@handle set; 1: that is still to be seen, news will come; a reason,
-	 * negated, that news may change. */
+	 * *@handle set; 1: not yet known, `changed` will be set; a reason,
+	 * negated, which may be another one once `changed` is set. */
 	int (*admit)(struct tux_link *l, const struct tux_addr *local,
 		     const struct tux_addr *peer, uint32_t *handle,
 		     tux_time now);

@@ -23,10 +23,10 @@ int tux_neigh_open(struct tux_neigh *n)
 	int err;
 
 	memset(n, 0, sizeof(*n));
-	n->news.fd = -1;
+	n->notify.fd = -1;
 	err = tux_netlink_open(&n->ask, NETLINK_ROUTE, 0);
 	if (!err)
-		err = tux_netlink_open(&n->news, NETLINK_ROUTE, groups);
+		err = tux_netlink_open(&n->notify, NETLINK_ROUTE, groups);
 	if (err)
 		tux_neigh_close(n);
 	return err;
@@ -35,7 +35,7 @@ int tux_neigh_open(struct tux_neigh *n)
 void tux_neigh_close(struct tux_neigh *n)
 {
 	tux_netlink_close(&n->ask);
-	tux_netlink_close(&n->news);
+	tux_netlink_close(&n->notify);
 }
 
 /* ---- attributes and addresses ---- */
@@ -253,7 +253,7 @@ void tux_neigh_put(struct tux_neigh *n, unsigned hop)
 	n->hop[hop].refs--;
 }
 
-/* ---- news ---- */
+/* ---- notifications ---- */
 
 static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 {
@@ -280,7 +280,7 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 	}
 }
 
-static void on_news(void *arg, const struct nlmsghdr *h)
+static void on_notification(void *arg, const struct nlmsghdr *h)
 {
 	struct tux_neigh *n = arg;
 
@@ -304,7 +304,7 @@ unsigned tux_neigh_read(struct tux_neigh *n)
 	unsigned i;
 
 	n->changed = 0;
-	if (tux_netlink_read(&n->news, on_news, n) == -ENOBUFS) {
+	if (tux_netlink_read(&n->notify, on_notification, n) == -ENOBUFS) {
 		n->changed = TUX_NEIGH_LINKS | TUX_NEIGH_HOPS |
 			     TUX_NEIGH_ROUTES;
 		for (i = 0; i < TUX_HOPS; i++)

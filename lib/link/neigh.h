@@ -48,7 +48,7 @@ enum {
 };
 
 struct tux_neigh {
-	struct tux_netlink ask, news;	/* news.fd: readable when there are */
+	struct tux_netlink ask, notify;	/* notify.fd: readable when there are */
 	unsigned changed;		/* while reading: TUX_NEIGH_* */
 	struct tux_hop hop[TUX_HOPS];
 };
@@ -73,7 +73,7 @@ void tux_neigh_put(struct tux_neigh *n, unsigned hop);
 /* Has the kernel see whether @hop is there, or find out where. */
 void tux_neigh_probe(struct tux_neigh *n, unsigned hop);
 
-/* Takes the news in.  What they were about: TUX_NEIGH_*. */
+/* Reads the notifications.  What they were about: TUX_NEIGH_*. */
 unsigned tux_neigh_read(struct tux_neigh *n);
 
 #endif

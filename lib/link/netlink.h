@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * netlink - questions to the kernel by netlink, and its news
+ * netlink - requests to the kernel by netlink, and its notifications
  *
  * libmnl writes and reads the messages; they travel by our own system calls,
  * since its sockets would go through the hooks of the process.  The kernel
@@ -47,7 +47,7 @@ struct nlmsghdr *tux_netlink_request(struct tux_netlink *n, uint16_t type,
 int tux_netlink_ask(struct tux_netlink *n, struct nlmsghdr *h,
 		    tux_netlink_fn *fn, void *arg);
 
-/* Hands @fn the news that have come, without waiting.  0; -ENOBUFS: some were
+/* Hands @fn the notifications that have come, without waiting.  0; -ENOBUFS: some were
  * lost, so that everything may be different. */
 int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg);
 

@@ -187,7 +187,7 @@ static int paths_open_all(struct tux_paths *p)
 	if (!err)
 		err = tux_flows_init(&p->flows, &p->slab.mem);
 	if (!err)
-		err = paths_watch(p, p->neigh.news.fd, TUX_PATHS_NEIGH);
+		err = paths_watch(p, p->neigh.notify.fd, TUX_PATHS_NEIGH);
 	if (!err)
 		err = paths_watch(p, p->nic.fd, TUX_PATHS_NIC);
 	return err;
@@ -203,7 +203,7 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	p->tag = tag;
 	p->due_at = TUX_NEVER;
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
-	p->nic.fd = p->neigh.ask.fd = p->neigh.news.fd = -1;
+	p->nic.fd = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);
 	err = paths_open_all(p);
 	if (err) {
@@ -233,5 +233,5 @@ void tux_paths_forked(struct tux_paths *p)
 {
 	tux_nic_forked(&p->nic);
 	tux_fd_close(p->neigh.ask.fd);
-	tux_fd_close(p->neigh.news.fd);
+	tux_fd_close(p->neigh.notify.fd);
 }

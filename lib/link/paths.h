@@ -5,8 +5,8 @@
  * The slow side of the `xdp` link.  It takes the interface when the first
  * connection asks for it and gives it back a while after the last has gone,
  * follows routes, neighbours and the interface itself, and tries again what
- * failed.  Descriptors and `due_at` wake it.  It sets `changed` when the answers
- * of tux_paths_admit() or tux_paths_closed() may be others now.
+ * failed.  Descriptors and `due_at` wake it.  It sets `changed` when
+ * tux_paths_admit() or tux_paths_closed() may answer otherwise.
  *
  *   paths.c        events, time, birth and death
  *   paths_flow.c   flows: admitted, routed, forgotten

@@ -26,7 +26,7 @@ static struct xdp *xdp_of(struct tux_link *l)
 	return (struct xdp *)(void *)l;
 }
 
-/* The path manager has put those beyond TUX_LINK_FDS into the epoll instance. */
+/* Those beyond TUX_LINK_FDS are in the epoll instance: see paths.c. */
 static void sleep_on_queues(struct xdp *x)
 {
 	unsigned i, n = x->paths.nic.n;
@@ -42,7 +42,7 @@ static void sleep_on_queues(struct xdp *x)
 static void xdp_follow(struct xdp *x)
 {
 	x->link.due_at = x->paths.due_at;
-	x->link.news |= x->paths.changed;
+	x->link.changed |= x->paths.changed;
 	x->paths.changed = false;
 	x->link.fd_n = 0;
 	if (tux_paths_on(&x->paths))

@@ -129,18 +129,18 @@ static unsigned take_rings(struct tux_loop *l)
 	return n;
 }
 
-static unsigned take_letters(struct tux_loop *l)
+static unsigned take_forwarded(struct tux_loop *l)
 {
-	struct tux_letter letter;
-	struct tux_mail mail;
+	struct tux_forward_walk walk;
+	struct tux_forwarded d;
 	unsigned n = 0;
 
-	if (tux_inbox_empty(&l->inbox))
+	if (tux_forward_empty(&l->forward))
 		return 0;
-	mail = tux_inbox_take(&l->inbox);
-	while (tux_mail_next(&mail, &letter)) {
-		tux_core_input(l->core, &letter.from, letter.p, letter.len,
-			       TUX_ECN_NONE, l->now);
+	walk = tux_forward_take(&l->forward);
+	while (tux_forward_next(&walk, &d)) {
+		tux_core_input(l->core, &d.from, d.p, d.len, TUX_ECN_NONE,
+			       l->now);
 		n++;
 	}
 	return n;
@@ -222,8 +222,8 @@ static unsigned tend_link(struct tux_loop *l)
 		l->link->ops->tick(l->link, l->now);
 		n++;
 	}
-	if (l->link->news) {
-		l->link->news = false;
+	if (l->link->changed) {
+		l->link->changed = false;
 		tux_loop_news(l);
 		n++;
 	}
@@ -259,7 +259,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	unsigned n, rx;
 
 	l->now = tux_clock_read();
-	n = take_rings(l) + take_letters(l);
+	n = take_rings(l) + take_forwarded(l);
 	rx = take_datagrams(l);
 	n += rx;
 	if (loop_must_look(l, rx > 0))
@@ -299,7 +299,7 @@ tux_time tux_loop_deadline(const struct tux_loop *l)
 	tux_time at = tux_time_min(tux_core_deadline(l->core),
 				   l->link->due_at);
 
-	if (l->more || l->link->news)
+	if (l->more || l->link->changed)
 		at = l->now;
 	if (l->link->blocked)
 		at = tux_time_min(at, l->now + TUX_USEC(BLOCKED_US));
@@ -308,7 +308,7 @@ tux_time tux_loop_deadline(const struct tux_loop *l)
 
 bool tux_loop_quiet(const struct tux_loop *l)
 {
-	return tux_bell_quiet(l->bell) && tux_inbox_empty(&l->inbox);
+	return tux_bell_quiet(l->bell) && tux_forward_empty(&l->forward);
 }
 
 bool tux_loop_prepare_sleep(struct tux_loop *l)
@@ -342,9 +342,9 @@ void tux_loop_ring(struct tux_loop *l, uint32_t i)
 	tux_wake_ring(l->bell, l->bell_fd, i);
 }
 
-void tux_loop_mail(struct tux_loop *l, const struct tux_addr *from,
-		   const uint8_t *p, size_t len)
+void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,
+		      const uint8_t *p, size_t len)
 {
-	tux_inbox_put(&l->inbox, from, p, len);
+	tux_forward_put(&l->forward, from, p, len);
 	tux_loop_wake(l);
 }

@@ -19,7 +19,7 @@
 #include "conn/core.h"
 #include "link/link.h"
 #include "loop/end.h"
-#include "loop/inbox.h"
+#include "loop/forward.h"
 #include "sys/slab.h"
 #include "sys/wake.h"
 #include "wire/reason.h"
@@ -54,7 +54,7 @@ struct tux_loop {
 	int epfd;			/* readable: there is work, as the link's fd */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
 	_Atomic bool tends;		/* the link has plans of its own */
-	struct tux_inbox inbox;
+	struct tux_forward forward;
 
 	/* the driver's */
 	tux_time now;
@@ -103,15 +103,15 @@ void tux_loop_count(struct tux_loop *l);
 
 /* ---- any thread ---- */
 
-/* Nothing rings or lies in the inbox. */
+/* Nothing rings, and no datagram was forwarded. */
 bool tux_loop_quiet(const struct tux_loop *l);
 
 /* Puts end @i in the bell and wakes the driver if it sleeps. */
 void tux_loop_ring(struct tux_loop *l, uint32_t i);
 
 /* Hands in a datagram that another loop received. */
-void tux_loop_mail(struct tux_loop *l, const struct tux_addr *from,
-		   const uint8_t *p, size_t len);
+void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,
+		      const uint8_t *p, size_t len);
 
 /* Wakes the driver if it sleeps. */
 void tux_loop_wake(struct tux_loop *l);

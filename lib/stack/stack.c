@@ -37,7 +37,7 @@ static void on_stranger(void *arg, struct tux_loop *l,
 
 	for (i = 0; i < s->loop_n; i++)
 		if (s->driver[i].loop != l)
-			tux_loop_mail(s->driver[i].loop, from, p, len);
+			tux_loop_forward(s->driver[i].loop, from, p, len);
 }
 
 static int open_loop(struct tux_stack *s, struct tux_driver *d)

@@ -37,7 +37,7 @@ static int kernel[2];			/* its ends of the sockets */
 static void open_all(void)
 {
 	int fd[2];
-	struct tux_netlink *n[2] = { &neigh.ask, &neigh.news };
+	struct tux_netlink *n[2] = { &neigh.ask, &neigh.notify };
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {

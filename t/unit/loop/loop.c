@@ -139,13 +139,13 @@ static void prepare_sleep__a_ring_wakes(void **state)
 }
 
 /* What another loop got, and does not know: neither do we. */
-static void mail__is_taken_in(void **state)
+static void forward__is_taken_in(void **state)
 {
 	struct fixture *f = *state;
 	struct tux_addr from = { .ip = { [10] = 0xff, 0xff }, .port = 9 };
 	uint8_t junk[64] = { 0 };
 
-	tux_loop_mail(f->l, &from, junk, sizeof(junk));
+	tux_loop_forward(f->l, &from, junk, sizeof(junk));
 	assert_false(tux_loop_quiet(f->l));
 	assert_true(tux_loop_turn(f->l) > 0);
 	assert_true(tux_loop_quiet(f->l));
@@ -169,7 +169,7 @@ int main(void)
 		T(ring__is_heard_in_a_turn),
 		T(prepare_sleep__not_with_something_to_do),
 		T(prepare_sleep__a_ring_wakes),
-		T(mail__is_taken_in),
+		T(forward__is_taken_in),
 		cmocka_unit_test(free__null),
 	};
 #undef T

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "loop/inbox.h"
+#include "loop/forward.h"
 
 #include "sys/take.h"
 
-struct envelope {
+struct header {
 	struct tux_addr from;
 	uint32_t len;
 };
 
-void tux_inbox_put(struct tux_inbox *b, const struct tux_addr *from,
-		   const uint8_t *p, size_t len)
+void tux_forward_put(struct tux_forward *b, const struct tux_addr *from,
+		     const uint8_t *p, size_t len)
 {
-	struct envelope e = { *from, (uint32_t)len };
+	struct header e = { *from, (uint32_t)len };
 	uint32_t at;
 
 	tux_latch_take(&b->latch);
 	at = atomic_load_explicit(&b->len, memory_order_relaxed);
-	if (len <= TUX_INBOX_LEN && TUX_INBOX_LEN - at >= sizeof(e) + len) {
+	if (len <= TUX_FORWARD_LEN && TUX_FORWARD_LEN - at >= sizeof(e) + len) {
 		memcpy(b->buf[b->side] + at, &e, sizeof(e));
 		memcpy(b->buf[b->side] + at + sizeof(e), p, len);
 		atomic_store(&b->len, at + (uint32_t)(sizeof(e) + len));
@@ -24,9 +24,9 @@ void tux_inbox_put(struct tux_inbox *b, const struct tux_addr *from,
 	tux_latch_drop(&b->latch);
 }
 
-struct tux_mail tux_inbox_take(struct tux_inbox *b)
+struct tux_forward_walk tux_forward_take(struct tux_forward *b)
 {
-	struct tux_mail m;
+	struct tux_forward_walk m;
 
 	tux_latch_take(&b->latch);
 	m.at = b->buf[b->side];
@@ -36,9 +36,9 @@ struct tux_mail tux_inbox_take(struct tux_inbox *b)
 	return m;
 }
 
-bool tux_mail_next(struct tux_mail *m, struct tux_letter *l)
+bool tux_forward_next(struct tux_forward_walk *m, struct tux_forwarded *l)
 {
-	struct envelope e;
+	struct header e;
 
 	if (m->at == m->end)
 		return false;

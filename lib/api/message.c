@@ -20,13 +20,13 @@ static int ready(struct tux_connection *c, unsigned flags)
 		return -EINVAL;
 	if (!err)
 		err = -(int)atomic_load(&c->err);
-	return err ? err : c->mail ? 0 : -EPROTONOSUPPORT;
+	return err ? err : c->messages ? 0 : -EPROTONOSUPPORT;
 }
 
 /* What failed keeps its room until somebody asks; nobody but us will. */
 static void make_room(struct tux_connection *c)
 {
-	if (tux_api_usable(c) && c->mail && !c->s->on_settled.fn)
+	if (tux_api_usable(c) && c->messages && !c->s->on_settled.fn)
 		tux_api_reap(c);
 }
 
@@ -123,8 +123,8 @@ static bool may_finish(const struct tux_connection *c)
 {
 	uint8_t stage = atomic_load(&c->stage);
 
-	return c->mail && (stage == TUX_STAGE_OPEN ||
-			   stage == TUX_STAGE_CLOSING) &&
+	return c->messages && (stage == TUX_STAGE_OPEN ||
+			       stage == TUX_STAGE_CLOSING) &&
 	       !atomic_load(&c->closed);
 }
 
@@ -157,7 +157,7 @@ size_t tux_send_max(const struct tux_connection *c)
 	size_t max = 0;
 
 	tux_sched_enter();
-	if (tux_api_usable(c) && c->mail)
+	if (tux_api_usable(c) && c->messages)
 		max = tux_post_longest(c->end);
 	if (max > c->t->o.message_max)
 		max = c->t->o.message_max;
