@@ -104,7 +104,7 @@ struct tux_link_ops {
 	/* Takes what has arrived at @source, without waiting: how many, in
 	 * *@d, borrowed until the next rx(). */
 	unsigned (*rx)(struct tux_link *l, unsigned source,
-		       const struct tux_dgram **d);
+		       const struct tux_dgram **d, tux_time now);
 
 	/* A buffer of *@cap bytes for one datagram, NULL: flush() first.
 	 * Nothing happens to it before send(). */

@@ -262,12 +262,13 @@ static unsigned udp_receive(struct udp *u, int fd)
 }
 
 static unsigned udp_rx(struct tux_link *l, unsigned source,
-		       const struct tux_dgram **d)
+		       const struct tux_dgram **d, tux_time now)
 {
 	struct udp *u = udp_of(l);
 	struct listener *from;
 	unsigned n = 0;
 
+	(void)now;
 	*d = u->dgram;
 	if (!source)
 		return udp_receive(u, u->fd);

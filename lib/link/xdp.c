@@ -6,7 +6,6 @@
 #include "link/announce.h"
 #include "link/paths.h"
 #include "sys/area.h"
-#include "sys/clock.h"
 #include "wire/eth.h"
 
 enum { BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM };
@@ -136,14 +135,14 @@ static unsigned receive_all(struct xdp *x)
 }
 
 static unsigned xdp_rx(struct tux_link *l, unsigned source,
-		       const struct tux_dgram **d)
+		       const struct tux_dgram **d, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
 
 	*d = x->dgram;
 	if (source == TUX_PATHS_PACKETS)
 		return tux_paths_on(&x->paths) ? receive_all(x) : 0;
-	tux_paths_event(&x->paths, source, tux_clock_read());
+	tux_paths_event(&x->paths, source, now);
 	xdp_follow(x);
 	return 0;
 }

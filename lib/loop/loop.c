@@ -149,7 +149,7 @@ static unsigned take_forwarded(struct tux_loop *l)
 static unsigned take_datagrams(struct tux_loop *l)
 {
 	const struct tux_dgram *d;
-	unsigned i, n = l->link->ops->rx(l->link, 0, &d);
+	unsigned i, n = l->link->ops->rx(l->link, 0, &d, l->now);
 
 	for (i = 0; i < n; i++)
 		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
@@ -162,7 +162,7 @@ static void take_openings(struct tux_loop *l, unsigned source)
 {
 	const struct tux_core_stats *s = tux_core_stats(l->core);
 	const struct tux_dgram *d;
-	unsigned i, n = l->link->ops->rx(l->link, source, &d);
+	unsigned i, n = l->link->ops->rx(l->link, source, &d, l->now);
 
 	for (i = 0; i < n; i++) {
 		uint64_t before = s->strangers;

@@ -75,7 +75,7 @@ static unsigned take(struct host *h, unsigned source,
 			return 0;
 		assert_int_equal(e.data.u64, TAG + source);
 	}
-	return tux_udp.rx(h->l, source, d);
+	return tux_udp.rx(h->l, source, d, 0);
 }
 
 static void send__carries_bytes_and_addresses(void **state)
@@ -95,7 +95,7 @@ static void send__carries_bytes_and_addresses(void **state)
 	assert_int_equal(d->len, 4);
 	assert_memory_equal(d->p, "ping", 4);
 	assert_true(tux_addr_same(&d->from, &from));
-	assert_int_equal(tux_udp.rx(b.l, 0, &d), 0);
+	assert_int_equal(tux_udp.rx(b.l, 0, &d, 0), 0);
 	down(&a);
 	down(&b);
 }
@@ -276,7 +276,7 @@ static void rx__ignores_icmp(void **state)
 	assert_true(put(&a, "lost", 4, v4(1, closed), v4(1, 0)));
 	tux_udp.flush(a.l);
 	usleep(10000);
-	assert_int_equal(tux_udp.rx(a.l, 0, &d), 0);
+	assert_int_equal(tux_udp.rx(a.l, 0, &d, 0), 0);
 	assert_true(put(&a, "ping", 4, v4(1, b.l->port), v4(1, 0)));
 	tux_udp.flush(a.l);
 	assert_int_equal(take(&b, 0, &d), 1);
@@ -304,7 +304,7 @@ static void listen__receives_there(void **state)
 	assert_int_equal(take(&b, (unsigned)source, &d), 1);
 	assert_memory_equal(d->p, "hello", 5);
 	tux_udp.unlisten(b.l, (unsigned)source);
-	assert_int_equal(tux_udp.rx(b.l, (unsigned)source, &d), 0);
+	assert_int_equal(tux_udp.rx(b.l, (unsigned)source, &d, 0), 0);
 	down(&a);
 	down(&b);
 }
