@@ -44,22 +44,10 @@ void edge_told(struct edge *e, struct sock *s, uint32_t told)
 		e->tx = edge_left(s);
 }
 
-/* Have bytes come on the ring since *@last?  Those below N came by TCP. */
-static bool edge_arrived(uint64_t *last, const struct tux_duplex *d)
-{
-	uint64_t before = *last ? *last : d->rx.at;
-	uint64_t head = tux_pipe_head(&d->rxp);
-
-	if (head <= before)
-		return false;
-	*last = head;
-	return true;
-}
-
 static bool new_bytes(struct edge *e, const struct tux_duplex *d)
 {
 	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
-		return edge_arrived(&e->rx, d);
+		return tux_end_ring_grew(d, &e->rx);
 	return true;		/* left over where the ring is not in use */
 }
 
@@ -83,7 +71,7 @@ static bool came_behind(struct edge *e, struct sock *s)
 	if (atomic_load(&s->dx->rx.state) != TUX_RX_ARMED || !path_lock_rx(s))
 		return false;
 	if (atomic_load(&s->dx->rx.state) == TUX_RX_ARMED)
-		yes = edge_arrived(&e->behind, s->dx);
+		yes = tux_end_ring_grew(s->dx, &e->behind);
 	path_unlock_rx(s);
 	return yes;
 }

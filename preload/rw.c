@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "base/iov.h"
 #include "claim.h"
 #include "close.h"
 #include "libc.h"
@@ -78,35 +79,6 @@ void rw_leave_slow(struct rw *r, ssize_t n)
 }
 
 /* ---- jobs ------------------------------------------------------------- */
-
-static size_t total(const struct iovec *iov, int n)
-{
-	size_t len = 0;
-
-	for (int i = 0; i < n; i++)
-		len += iov[i].iov_len;
-	return len;
-}
-
-/* What is left to do, at most PIECES of it. */
-static int rw_rest(const struct job *j, struct iovec *out)
-{
-	size_t skip = j->done;
-	int m = 0;
-
-	for (int i = 0; i < j->n && m < PIECES; i++) {
-		const struct iovec *v = &j->iov[i];
-
-		if (skip >= v->iov_len) {
-			skip -= v->iov_len;
-			continue;
-		}
-		out[m].iov_base = (char *)v->iov_base + skip;
-		out[m++].iov_len = v->iov_len - skip;
-		skip = 0;
-	}
-	return m;
-}
 
 /* An error after some bytes waits for the next call. */
 static ssize_t rw_outcome(struct job *j, ssize_t err)
@@ -186,8 +158,8 @@ static ssize_t rw_take(struct job *j)
 	struct tux_duplex *d = j->s->dx;
 
 	for (;;) {
-		int m = rw_rest(j, v);
-		size_t len = total(v, m);
+		int m = tux_iov_skip(v, PIECES, j->iov, j->n, j->done);
+		size_t len = tux_iov_len(v, m);
 		bool last = rw_from_tcp(d);
 		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
 
@@ -261,7 +233,7 @@ static ssize_t rw_give(struct job *j)
 	struct iovec v[PIECES];
 
 	for (;;) {
-		int m = rw_rest(j, v);
+		int m = tux_iov_skip(v, PIECES, j->iov, j->n, j->done);
 		ssize_t k = tux_duplex_write(j->s->dx, v, m, &tcp);
 
 		if (k < 0)
@@ -333,7 +305,7 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
 			 .flags = flags, .iov = iov, .n = n,
-			 .want = total(iov, n) };
+			 .want = tux_iov_len(iov, n) };
 	ssize_t k;
 
 	k = run_recv(&j);
@@ -364,7 +336,7 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
 			 .flags = flags, .iov = iov, .n = n,
-			 .want = total(iov, n) };
+			 .want = tux_iov_len(iov, n) };
 	ssize_t k;
 
 	if (flags & MSG_OOB)

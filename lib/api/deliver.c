@@ -24,22 +24,10 @@ enum {
 
 /* ---- the stream ---- */
 
-/* More in the ring than the callback has been told of?  What is below N came by
- * TCP. */
-static bool ring_grew(struct tux_connection *c)
-{
-	uint64_t told = c->rx_told ? c->rx_told : c->dx->rx.at;
-	uint64_t head = tux_pipe_head(&c->dx->rxp);
-
-	if (head <= told)
-		return false;
-	c->rx_told = head;
-	return true;
-}
-
 static bool ring_changed(struct tux_connection *c, unsigned can)
 {
-	bool changed = ring_grew(c) || (can & TUX_IS_ERR);
+	bool changed = tux_end_ring_grew(c->dx, &c->rx_told) ||
+		       (can & TUX_IS_ERR);
 
 	if ((can & TUX_IS_EOF) && !c->eof_told)
 		c->eof_told = changed = true;

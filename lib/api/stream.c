@@ -10,6 +10,7 @@
 
 #include "api/ask.h"
 #include "api/connection.h"
+#include "base/iov.h"
 #include "stack/post.h"
 #include "sys/sys.h"
 #include "sys/take.h"
@@ -236,24 +237,6 @@ void tux_api_discard(struct tux_connection *c)
 
 /* ---- sending ---- */
 
-/* @iov from byte @skip on, in at most PIECES. */
-static int stream_rest(struct iovec *out, const struct iovec *iov, int n,
-		       size_t skip)
-{
-	int i, m = 0;
-
-	for (i = 0; i < n && m < PIECES; i++) {
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
-			continue;
-		}
-		out[m].iov_base = (char *)iov[i].iov_base + skip;
-		out[m++].iov_len = iov[i].iov_len - skip;
-		skip = 0;
-	}
-	return m;
-}
-
 static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 			  int n)
 {
@@ -271,7 +254,7 @@ static ssize_t stream_give(struct tux_connection *c, const struct iovec *iov,
 		return -ENOTCONN;
 	while (*done < len) {
 		struct iovec v[PIECES];
-		int m = stream_rest(v, iov, n, *done);
+		int m = tux_iov_skip(v, PIECES, iov, n, *done);
 		ssize_t k = write_some(c, v, m);
 
 		if (k < 0)
@@ -320,11 +303,9 @@ static ssize_t stream_send_all(struct tux_connection *c,
 static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
 			 int n)
 {
-	size_t len = 0;
-	int i, err = tux_api_unusable(c);
+	size_t len = tux_iov_len(iov, n);
+	int err = tux_api_unusable(c);
 
-	for (i = 0; i < n; i++)
-		len += iov[i].iov_len;
 	/* What opens it after this, tells. */
 	if (err == -EAGAIN) {
 		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);

@@ -46,6 +46,19 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 
 struct tux_duplex *tux_end_duplex(const struct tux_end *e);
 
+/* Have bytes come on @d's receive ring since the last call with @last, which is 0
+ * at first?  Bytes below N came by TCP. */
+static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
+{
+	uint64_t before = *last ? *last : d->rx.at;
+	uint64_t head = tux_pipe_head(&d->rxp);
+
+	if (head <= before)
+		return false;
+	*last = head;
+	return true;
+}
+
 /* The descriptor that was claimed is about to be closed, but @fd, a duplicate
  * of it, stays open. */
 void tux_end_set_fd(struct tux_end *e, int fd);
