@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/xsk.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +29,7 @@ static int xsk_set(int fd, int level, int name, uint32_t v)
 	return tux_sys_setsockopt(fd, level, name, &v, sizeof(v));
 }
 
-static int map_ring(struct tux_xsk *x, struct tux_xsk_ring *r,
+static int map_ring(struct tux_xsk *x, struct tux_xsk_map *m,
 		    const struct xdp_ring_offset *o, uint32_t size,
 		    size_t slot, uint64_t at)
 {
@@ -45,22 +46,16 @@ static int map_ring(struct tux_xsk *x, struct tux_xsk_ring *r,
 	errno = saved;
 	if (err)
 		return err;
-	r->map = p;
-	r->map_len = len;
-	r->prod = (uint32_t *)(void *)(p + o->producer);
-	r->cons = (uint32_t *)(void *)(p + o->consumer);
-	r->flags = (uint32_t *)(void *)(p + o->flags);
-	r->slot = p + o->desc;
-	r->size = size;
+	*m = (struct tux_xsk_map){ p, len };
 	return 0;
 }
 
-static void unmap_ring(struct tux_xsk_ring *r)
+static void unmap_ring(struct tux_xsk_map *m)
 {
 	int saved = errno;
 
-	if (r->map)
-		munmap(r->map, r->map_len);
+	if (m->p)
+		munmap(m->p, m->len);
 	errno = saved;
 }
 
@@ -91,42 +86,76 @@ static int size_rings(struct tux_xsk *x, uint32_t rx)
 	return err;
 }
 
+/* A ring begins empty: all its slots are free for the producer. */
+static void set_prod(struct xsk_ring_prod *r, const struct tux_xsk_map *m,
+		     const struct xdp_ring_offset *o, uint32_t size)
+{
+	*r = (struct xsk_ring_prod){
+		.cached_cons = size, .mask = size - 1, .size = size,
+		.producer = (void *)(m->p + o->producer),
+		.consumer = (void *)(m->p + o->consumer),
+		.flags = (void *)(m->p + o->flags), .ring = m->p + o->desc,
+	};
+}
+
+static void set_cons(struct xsk_ring_cons *r, const struct tux_xsk_map *m,
+		     const struct xdp_ring_offset *o, uint32_t size)
+{
+	*r = (struct xsk_ring_cons){
+		.mask = size - 1, .size = size,
+		.producer = (void *)(m->p + o->producer),
+		.consumer = (void *)(m->p + o->consumer),
+		.flags = (void *)(m->p + o->flags), .ring = m->p + o->desc,
+	};
+}
+
 static int map_rings(struct tux_xsk *x, uint32_t rx)
 {
 	struct xdp_mmap_offsets o;
 	socklen_t len = sizeof(o);
 	size_t desc = sizeof(struct xdp_desc), addr = sizeof(uint64_t);
+	struct tux_xsk_map *m = x->map;
 	int err;
 
 	err = tux_sys_getsockopt(x->fd, SOL_XDP, XDP_MMAP_OFFSETS, &o, &len);
 	if (err < 0 || len != sizeof(o))
 		return err < 0 ? err : -EPROTO;
-	err = map_ring(x, &x->rx, &o.rx, rx, desc, XDP_PGOFF_RX_RING);
+	err = map_ring(x, &m[0], &o.rx, rx, desc, XDP_PGOFF_RX_RING);
 	if (!err)
-		err = map_ring(x, &x->tx, &o.tx, TUX_XSK_TX, desc,
+		err = map_ring(x, &m[1], &o.tx, TUX_XSK_TX, desc,
 			       XDP_PGOFF_TX_RING);
 	if (!err)
-		err = map_ring(x, &x->fill, &o.fr, rx, addr,
+		err = map_ring(x, &m[2], &o.fr, rx, addr,
 			       XDP_UMEM_PGOFF_FILL_RING);
 	if (!err)
-		err = map_ring(x, &x->comp, &o.cr, TUX_XSK_TX, addr,
+		err = map_ring(x, &m[3], &o.cr, TUX_XSK_TX, addr,
 			       XDP_UMEM_PGOFF_COMPLETION_RING);
-	return err;
+	if (err)
+		return err;
+	set_cons(&x->rx, &m[0], &o.rx, rx);
+	set_prod(&x->tx, &m[1], &o.tx, TUX_XSK_TX);
+	set_prod(&x->fill, &m[2], &o.fr, rx);
+	set_cons(&x->comp, &m[3], &o.cr, TUX_XSK_TX);
+	return 0;
+}
+
+static uint32_t min(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
 }
 
 /* Gives the kernel @n frames, or as many as there are. */
 static void refill(struct tux_xsk *x, uint32_t n)
 {
-	struct tux_xsk_ring *r = &x->fill;
-	uint16_t f;
+	struct xsk_ring_prod *r = &x->fill;
+	uint32_t i, at = 0;
 
-	while (n-- > 0 && tux_xsk_room(r, 1)) {
-		f = tux_umem_get(&x->umem, TUX_UMEM_FILL);
-		if (f == TUX_UMEM_NONE)
-			break;
-		*tux_xsk_addr(r, r->ours++) = (uint64_t)f * TUX_UMEM_CHUNK;
-	}
-	tux_xsk_submit(r);
+	n = min(n, min(x->umem.free_n, xsk_prod_nb_free(r, n)));
+	xsk_ring_prod__reserve(r, n, &at);
+	for (i = 0; i < n; i++)
+		*xsk_ring_prod__fill_addr(r, at + i) = (uint64_t)TUX_UMEM_CHUNK *
+			tux_umem_get(&x->umem, TUX_UMEM_FILL);
+	xsk_ring_prod__submit(r, n);
 }
 
 static int bind_queue(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
@@ -194,11 +223,11 @@ int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 
 void tux_xsk_close(struct tux_xsk *x)
 {
+	unsigned i;
+
 	/* The mappings keep a socket as alive as descriptors do. */
-	unmap_ring(&x->fill);
-	unmap_ring(&x->rx);
-	unmap_ring(&x->tx);
-	unmap_ring(&x->comp);
+	for (i = 0; i < TUX_XSK_RINGS; i++)
+		unmap_ring(&x->map[i]);
 	tux_fd_close(x->fd);
 	tux_umem_fini(&x->umem);
 	memset(x, 0, sizeof(*x));
@@ -225,14 +254,14 @@ static void drop_held(struct tux_xsk *x)
  * others are under way, and rx has room for them. */
 unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 {
-	struct tux_xsk_ring *r = &x->rx;
-	unsigned i, n = tux_xsk_peek(r, max);
+	struct xsk_ring_cons *r = &x->rx;
+	uint32_t i, at = 0, n = xsk_ring_cons__peek(r, max, &at);
 
 	drop_held(x);
 	if (!n)
 		return 0;
 	for (i = 0; i < n; i++) {
-		const struct xdp_desc *d = tux_xsk_desc(r, r->ours + i);
+		const struct xdp_desc *d = xsk_ring_cons__rx_desc(r, at + i);
 		uint16_t frame = (uint16_t)(d->addr / TUX_UMEM_CHUNK);
 
 		tux_umem_pass(&x->umem, frame, TUX_UMEM_FILL, TUX_UMEM_HELD);
@@ -242,9 +271,9 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 	}
 	x->held_n = n;
 	x->did.rx += n;
-	tux_xsk_release(r, n);
+	xsk_ring_cons__release(r, n);
 	refill(x, n);
-	if (tux_xsk_sleeps(&x->fill)) {
+	if (xsk_ring_prod__needs_wakeup(&x->fill)) {
 		x->did.nudges++;
 		tux_sys_recv(x->fd, NULL, 0, MSG_DONTWAIT);
 	}
@@ -255,23 +284,23 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 
 static void reap(struct tux_xsk *x)
 {
-	struct tux_xsk_ring *r = &x->comp;
-	uint32_t i, n = tux_xsk_peek(r, r->size);
+	struct xsk_ring_cons *r = &x->comp;
+	uint32_t i, at = 0, n = xsk_ring_cons__peek(r, r->size, &at);
 
 	for (i = 0; i < n; i++) {
-		uint64_t addr = *tux_xsk_addr(r, r->ours + i);
+		uint64_t addr = *xsk_ring_cons__comp_addr(r, at + i);
 
 		tux_umem_pass(&x->umem, (uint16_t)(addr / TUX_UMEM_CHUNK),
 			      TUX_UMEM_SENT, TUX_UMEM_FREE);
 	}
 	if (n)
-		tux_xsk_release(r, n);
+		xsk_ring_cons__release(r, n);
 }
 
 /* Room for one more in tx, and a frame that refill() can do without? */
 static bool can_build(struct tux_xsk *x)
 {
-	return x->umem.free_n > RESERVE && tux_xsk_room(&x->tx, 2);
+	return x->umem.free_n > RESERVE && xsk_prod_nb_free(&x->tx, 2) >= 2;
 }
 
 uint16_t tux_xsk_build(struct tux_xsk *x)
@@ -286,8 +315,12 @@ uint16_t tux_xsk_build(struct tux_xsk *x)
 
 void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
 {
-	struct xdp_desc *d = tux_xsk_desc(&x->tx, x->tx.ours++);
+	uint32_t at = 0, got = xsk_ring_prod__reserve(&x->tx, 1, &at);
+	struct xdp_desc *d = xsk_ring_prod__tx_desc(&x->tx, at);
 
+	assert(got == 1 && "tux_xsk_build() saw that there was room");
+	(void)got;
+	x->queued++;
 	d->addr = (uint64_t)f * TUX_UMEM_CHUNK + off;
 	d->len = (uint32_t)len;
 	d->options = 0;
@@ -302,6 +335,12 @@ static bool is_short(long r)
 	       r == -EINTR;
 }
 
+/* How many slots the kernel has not taken yet. */
+static uint32_t pending(struct xsk_ring_prod *r)
+{
+	return r->size - xsk_prod_nb_free(r, r->size);
+}
+
 /* In copy mode nothing is sent but by this call, and it may stop early: after
  * so many packets, or for want of memory or of room in comp.  As long as it
  * gets on, it is called again. */
@@ -311,10 +350,11 @@ int tux_xsk_kick(struct tux_xsk *x)
 	unsigned i;
 	long r;
 
-	tux_xsk_submit(&x->tx);
+	xsk_ring_prod__submit(&x->tx, x->queued);
+	x->queued = 0;
 	for (i = 0; i < KICKS; i++) {
-		left = tux_xsk_pending(&x->tx);
-		if (!left || !tux_xsk_sleeps(&x->tx))
+		left = pending(&x->tx);
+		if (!left || !xsk_ring_prod__needs_wakeup(&x->tx))
 			return 0;
 		x->did.again += i > 0;
 		if (left == before)
@@ -332,6 +372,12 @@ int tux_xsk_kick(struct tux_xsk *x)
 }
 
 /* ---- counting ---- */
+
+/* xsk_cons_nb_avail() asks the kernel only when it knows of none. */
+static uint32_t arrived(const struct xsk_ring_cons *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->cached_cons;
+}
 
 static void count_kernel(const struct tux_xsk *x, struct tux_tally *t)
 {
@@ -352,10 +398,10 @@ void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t)
 	t->zerocopy += x->zerocopy;
 	t->frames += x->umem.n;
 	t->free += x->umem.free_n;
-	t->fill += tux_xsk_pending(&x->fill) + tux_xsk_peek(&x->rx, x->rx.size);
+	t->fill += pending(&x->fill) + arrived(&x->rx);
 	t->held += x->held_n;
 	t->built += tux_umem_count(&x->umem, TUX_UMEM_BUILT);
-	t->sent += x->tx.ours - x->comp.ours;
+	t->sent += tux_umem_count(&x->umem, TUX_UMEM_SENT);
 	t->rx += x->did.rx;
 	t->tx += x->did.tx;
 	t->kicks += x->did.kicks;

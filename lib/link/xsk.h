@@ -8,7 +8,8 @@
  *   tx      we give frames to send              comp  and get them back
  *
  * Each side owns one index and reads the other's.  Indices run freely, their
- * low bits name the slot.  One thread at a time.
+ * low bits name the slot.  The verbs of a ring are those of libxdp, inline in
+ * xdp/xsk.h; the library itself is not needed.  One thread at a time.
  */
 #ifndef TUX_LINK_XSK_H
 #define TUX_LINK_XSK_H
@@ -17,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <linux/if_xdp.h>
+#include <xdp/xsk.h>
 
 #include "link/tally.h"
 #include "link/umem.h"
@@ -25,96 +26,23 @@
 enum {
 	TUX_XSK_BATCH = 64,		/* frames in one tux_xsk_rx() */
 	TUX_XSK_TX = 1024,		/* slots of tx and of comp */
+	TUX_XSK_RINGS = 4,
 };
 
-struct tux_xsk_ring {
-	uint32_t *prod, *cons;		/* shared with the kernel */
-	uint32_t *flags;
-	void *slot;			/* uint64_t or struct xdp_desc each */
-	uint32_t size;			/* a power of two */
-	uint32_t ours;			/* our index; published by submit() */
-	uint32_t theirs;		/* the kernel's, as last read */
-	void *map;
-	size_t map_len;
+/* Where a ring is mapped. */
+struct tux_xsk_map {
+	char *p;
+	size_t len;
 };
-
-/* ---- as producer: fill and tx ---- */
-
-/* Is there room for @n more?  The acquire pairs with the kernel's release of
- * its index: a slot that it has passed, it has read, and we may write. */
-static inline bool tux_xsk_room(struct tux_xsk_ring *r, uint32_t n)
-{
-	if (r->size - (r->ours - r->theirs) >= n)
-		return true;
-	r->theirs = __atomic_load_n(r->cons, __ATOMIC_ACQUIRE);
-	return r->size - (r->ours - r->theirs) >= n;
-}
-
-/* Shows the kernel all that was put.  The release orders the slots, and the
- * frames they name, before the index. */
-static inline void tux_xsk_submit(struct tux_xsk_ring *r)
-{
-	__atomic_store_n(r->prod, r->ours, __ATOMIC_RELEASE);
-}
-
-/* How much the kernel has not taken yet. */
-static inline uint32_t tux_xsk_pending(struct tux_xsk_ring *r)
-{
-	r->theirs = __atomic_load_n(r->cons, __ATOMIC_ACQUIRE);
-	return r->ours - r->theirs;
-}
-
-/* ---- as consumer: rx and comp ---- */
-
-/* How many slots are there to read, at most @max.  The acquire pairs with the
- * kernel's release: slots before its index are written, and so are the frames
- * they name. */
-static inline uint32_t tux_xsk_peek(struct tux_xsk_ring *r, uint32_t max)
-{
-	uint32_t n = r->theirs - r->ours;
-
-	if (n < max) {
-		r->theirs = __atomic_load_n(r->prod, __ATOMIC_ACQUIRE);
-		n = r->theirs - r->ours;
-	}
-	return n < max ? n : max;
-}
-
-/* Gives @n slots back.  The release orders our reading of them before the index
- * that lets the kernel write them again. */
-static inline void tux_xsk_release(struct tux_xsk_ring *r, uint32_t n)
-{
-	r->ours += n;
-	__atomic_store_n(r->cons, r->ours, __ATOMIC_RELEASE);
-}
-
-/* ---- slots ---- */
-
-static inline uint64_t *tux_xsk_addr(struct tux_xsk_ring *r, uint32_t i)
-{
-	return (uint64_t *)r->slot + (i & (r->size - 1));
-}
-
-static inline struct xdp_desc *tux_xsk_desc(struct tux_xsk_ring *r, uint32_t i)
-{
-	return (struct xdp_desc *)r->slot + (i & (r->size - 1));
-}
-
-/* The kernel wants a system call before it goes on.  It writes the flag after
- * it has found the ring as it is; a stale 0 is seen at the next look. */
-static inline bool tux_xsk_sleeps(const struct tux_xsk_ring *r)
-{
-	return __atomic_load_n(r->flags, __ATOMIC_RELAXED) &
-	       XDP_RING_NEED_WAKEUP;
-}
-
-/* ---- the socket ---- */
 
 struct tux_xsk {
 	int fd;
 	bool zerocopy;
 	struct tux_umem umem;
-	struct tux_xsk_ring fill, rx, tx, comp;
+	struct xsk_ring_prod fill, tx;
+	struct xsk_ring_cons rx, comp;
+	struct tux_xsk_map map[TUX_XSK_RINGS];
+	uint32_t queued;		/* slots of tx, not submitted yet */
 	uint16_t held[TUX_XSK_BATCH];	/* what the last rx() gave */
 	unsigned held_n;
 	struct tux_tally did;		/* packets and system calls only */

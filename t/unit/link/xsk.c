@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rings, with the kernel's side played here: what is submitted arrives once
- * and in order, a full ring has no room, and indices may wrap.
+ * The socket, with the kernel's side of the rings played here: what is sent
+ * arrives once and in order, no frame is lost, and indices may wrap.
  */
 #include "link/xsk.h"
 
@@ -10,106 +10,318 @@
 
 #include "../test.h"
 
-enum { SIZE = 8, ROUNDS = 200000 };
-
-struct fake {
-	struct tux_xsk_ring r;
-	uint32_t prod, cons, flags;
-	uint64_t slot[SIZE];
+enum {
+	SIZE = 256,			/* slots of each ring */
+	FRAMES = 512,
+	ROUNDS = 200000,
+	KEPT = 2 * TUX_XSK_BATCH,	/* free frames that build() leaves */
 };
 
-static void init(struct fake *f, uint32_t at)
+struct ring {
+	uint32_t prod, cons, flags;
+	union {
+		uint64_t addr[SIZE];
+		struct xdp_desc desc[SIZE];
+	};
+};
+
+struct fake {
+	struct tux_xsk x;
+	struct ring fill, rx, tx, comp;
+};
+
+static struct xsk_ring_prod produced(struct ring *r, uint32_t at)
 {
-	*f = (struct fake){ .prod = at, .cons = at };
-	f->r = (struct tux_xsk_ring){
-		.prod = &f->prod, .cons = &f->cons, .flags = &f->flags,
-		.slot = f->slot, .size = SIZE, .ours = at, .theirs = at,
+	r->prod = r->cons = at;
+	return (struct xsk_ring_prod){
+		.cached_prod = at, .cached_cons = at + SIZE, .mask = SIZE - 1,
+		.size = SIZE, .producer = &r->prod, .consumer = &r->cons,
+		.ring = r->desc, .flags = &r->flags,
 	};
 }
 
-static void room__ends_when_the_ring_is_full(void **state)
+static struct xsk_ring_cons consumed(struct ring *r, uint32_t at)
 {
+	r->prod = r->cons = at;
+	return (struct xsk_ring_cons){
+		.cached_prod = at, .cached_cons = at, .mask = SIZE - 1,
+		.size = SIZE, .producer = &r->prod, .consumer = &r->cons,
+		.ring = r->desc, .flags = &r->flags,
+	};
+}
+
+/* With @frames frames, SIZE of them in the kernel's hands to receive into, and
+ * indices about to wrap. */
+static void init_with(struct fake *f, uint32_t frames)
+{
+	uint32_t i, at = UINT32_MAX - 3;
+
+	*f = (struct fake){ .x = { .fd = -1 } };
+	assert_int_equal(tux_umem_init(&f->x.umem, frames), 0);
+	f->x.fill = produced(&f->fill, at);
+	f->x.tx = produced(&f->tx, at);
+	f->x.rx = consumed(&f->rx, at);
+	f->x.comp = consumed(&f->comp, at);
+	assert_int_equal(xsk_ring_prod__reserve(&f->x.fill, SIZE, &at), SIZE);
+	for (i = 0; i < SIZE; i++)
+		*xsk_ring_prod__fill_addr(&f->x.fill, at + i) =
+			TUX_UMEM_CHUNK *
+			(uint64_t)tux_umem_get(&f->x.umem, TUX_UMEM_FILL);
+	xsk_ring_prod__submit(&f->x.fill, SIZE);
+}
+
+static void init(struct fake *f)
+{
+	init_with(f, FRAMES);
+}
+
+static void fini(struct fake *f)
+{
+	tux_umem_fini(&f->x.umem);
+}
+
+/* ---- the kernel ---- */
+
+/* A packet of @len bytes arrives; false: no frame, or no slot. */
+static bool arrive(struct fake *f, uint32_t len)
+{
+	uint32_t p = f->rx.prod;
+	uint64_t addr;
+
+	if (__atomic_load_n(&f->fill.prod, __ATOMIC_ACQUIRE) == f->fill.cons ||
+	    p - __atomic_load_n(&f->rx.cons, __ATOMIC_ACQUIRE) == SIZE)
+		return false;
+	addr = f->fill.addr[f->fill.cons % SIZE];
+	__atomic_store_n(&f->fill.cons, f->fill.cons + 1, __ATOMIC_RELEASE);
+	f->rx.desc[p % SIZE] = (struct xdp_desc){ .addr = addr, .len = len };
+	__atomic_store_n(&f->rx.prod, p + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Sends one packet; its length, or 0: there is none, or no slot. */
+static uint32_t leave(struct fake *f)
+{
+	uint32_t p = f->comp.prod, len;
+
+	if (__atomic_load_n(&f->tx.prod, __ATOMIC_ACQUIRE) == f->tx.cons ||
+	    p - __atomic_load_n(&f->comp.cons, __ATOMIC_ACQUIRE) == SIZE)
+		return 0;
+	len = f->tx.desc[f->tx.cons % SIZE].len;
+	f->comp.addr[p % SIZE] = f->tx.desc[f->tx.cons % SIZE].addr;
+	__atomic_store_n(&f->tx.cons, f->tx.cons + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&f->comp.prod, p + 1, __ATOMIC_RELEASE);
+	return len;
+}
+
+/* ---- receiving ---- */
+
+static void rx__gives_what_arrived(void **state)
+{
+	struct tux_xsk_frame got[TUX_XSK_BATCH];
 	struct fake f;
 	unsigned i;
 
 	(void)state;
-	init(&f, UINT32_MAX - 3);	/* they wrap on the way */
-	for (i = 0; i < SIZE; i++) {
-		assert_true(tux_xsk_room(&f.r, 1));
-		*tux_xsk_addr(&f.r, f.r.ours++) = i;
+	init(&f);
+	assert_int_equal(tux_xsk_rx(&f.x, got, 4), 0);
+	for (i = 0; i < 6; i++)
+		assert_true(arrive(&f, 100 + i));
+	assert_int_equal(tux_xsk_rx(&f.x, got, 4), 4);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(got[i].len, 100 + i);
+	assert_int_equal(tux_xsk_rx(&f.x, got, 4), 2);
+	assert_int_equal(got[0].len, 104);
+	assert_int_equal(f.rx.cons, f.rx.prod);
+	assert_int_equal(tux_xsk_rx(&f.x, got, 4), 0);
+	fini(&f);
+}
+
+/* Half of all frames are always the kernel's, however many arrive. */
+static void rx__gives_frames_back(void **state)
+{
+	struct tux_xsk_frame got[TUX_XSK_BATCH];
+	struct fake f;
+	unsigned i;
+
+	(void)state;
+	init(&f);
+	for (i = 0; i < 2 * FRAMES; i++) {
+		assert_true(arrive(&f, 1));
+		assert_int_equal(tux_xsk_rx(&f.x, got, TUX_XSK_BATCH), 1);
+		assert_int_equal(f.fill.prod - f.fill.cons, SIZE);
 	}
-	assert_false(tux_xsk_room(&f.r, 1));
-	assert_int_equal(f.prod, UINT32_MAX - 3);
-	tux_xsk_submit(&f.r);
-	assert_int_equal(f.prod, 4);
-	assert_int_equal(tux_xsk_pending(&f.r), SIZE);
-	f.cons += 3;
-	assert_int_equal(tux_xsk_pending(&f.r), SIZE - 3);
-	assert_true(tux_xsk_room(&f.r, 3));
-	assert_false(tux_xsk_room(&f.r, 4));
+	assert_int_equal(tux_umem_count(&f.x.umem, TUX_UMEM_HELD), 1);
+	assert_int_equal(tux_xsk_rx(&f.x, got, TUX_XSK_BATCH), 0);
+	assert_int_equal(f.x.umem.free_n, FRAMES - SIZE);
+	fini(&f);
 }
 
-static void peek__gives_what_is_there(void **state)
+static void rx__nudges_a_kernel_that_sleeps(void **state)
+{
+	struct tux_xsk_frame got[TUX_XSK_BATCH];
+	struct tux_tally t = { 0 };
+	struct fake f;
+
+	(void)state;
+	init(&f);
+	f.fill.flags = XDP_RING_NEED_WAKEUP;
+	assert_true(arrive(&f, 1));
+	assert_int_equal(tux_xsk_rx(&f.x, got, TUX_XSK_BATCH), 1);
+	tux_xsk_count(&f.x, &t);
+	assert_int_equal(t.nudges, 1);
+	fini(&f);
+}
+
+/* ---- sending ---- */
+
+static void send__is_shown_by_kick(void **state)
+{
+	struct fake f;
+	uint32_t before;
+	unsigned i;
+
+	(void)state;
+	init(&f);
+	before = f.tx.prod;
+	for (i = 0; i < 6; i++)
+		tux_xsk_send(&f.x, tux_xsk_build(&f.x), 16, 200 + i);
+	assert_int_equal(f.tx.prod, before);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(f.tx.prod - before, 6);
+	assert_int_equal(f.tx.desc[before % SIZE].addr % TUX_UMEM_CHUNK, 16);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(leave(&f), 200 + i);
+	assert_int_equal(leave(&f), 0);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(leave(&f), 0);
+	fini(&f);
+}
+
+/* Some are kept for receiving; what was sent can be built in again. */
+static void build__ends_when_all_are_under_way(void **state)
+{
+	unsigned i, room = FRAMES - SIZE - KEPT;
+	struct fake f;
+
+	(void)state;
+	init(&f);
+	for (i = 0; i < room; i++)
+		tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	assert_int_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	assert_int_equal(leave(&f), 60);
+	assert_int_not_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	assert_int_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	fini(&f);
+}
+
+static void build__ends_when_the_ring_is_full(void **state)
+{
+	unsigned i, room = SIZE - 1;	/* it leaves one slot free */
+	struct fake f;
+
+	(void)state;
+	init_with(&f, 4 * FRAMES);
+	for (i = 0; i < room; i++)
+		tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	assert_int_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	assert_int_equal(leave(&f), 60);
+	assert_int_not_equal(tux_xsk_build(&f.x), TUX_UMEM_NONE);
+	fini(&f);
+}
+
+static void kick__says_what_is_wrong(void **state)
 {
 	struct fake f;
 
 	(void)state;
-	init(&f, UINT32_MAX);
-	assert_int_equal(tux_xsk_peek(&f.r, 4), 0);
-	f.prod += 6;
-	assert_int_equal(tux_xsk_peek(&f.r, 4), 4);
-	tux_xsk_release(&f.r, 4);
-	assert_int_equal(f.cons, 3);
-	assert_int_equal(tux_xsk_peek(&f.r, 4), 2);
-	tux_xsk_release(&f.r, 2);
-	assert_int_equal(tux_xsk_peek(&f.r, 4), 0);
+	init(&f);
+	f.tx.flags = XDP_RING_NEED_WAKEUP;
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	assert_int_equal(tux_xsk_kick(&f.x), -EBADF);
+	fini(&f);
 }
 
-static void sleeps__is_the_kernels_flag(void **state)
+static void count__knows_where_each_frame_is(void **state)
 {
+	struct tux_xsk_frame got[TUX_XSK_BATCH];
+	struct tux_tally t = { 0 };
 	struct fake f;
+	unsigned i;
 
 	(void)state;
-	init(&f, 0);
-	assert_false(tux_xsk_sleeps(&f.r));
-	f.flags = XDP_RING_NEED_WAKEUP;
-	assert_true(tux_xsk_sleeps(&f.r));
+	init(&f);
+	for (i = 0; i < 5; i++)
+		assert_true(arrive(&f, 60));
+	assert_int_equal(tux_xsk_rx(&f.x, got, 2), 2);
+	for (i = 0; i < 4; i++)
+		assert_true(arrive(&f, 60));
+	for (i = 0; i < 3; i++)
+		tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	tux_xsk_build(&f.x);
+	tux_xsk_kick(&f.x);
+	leave(&f);
+	tux_xsk_count(&f.x, &t);
+	assert_int_equal(t.fill, SIZE);
+	assert_int_equal(t.held, 2);
+	assert_int_equal(t.built, 1);
+	assert_int_equal(t.sent, 2);
+	assert_int_equal(t.fill + t.held + t.built + t.sent + t.free, FRAMES);
+	assert_int_equal(t.rx, 2);
+	assert_int_equal(t.tx, 3);
+	fini(&f);
 }
 
-/* The other side, as a thread: a producer for a consumer. */
+/* ---- both ---- */
+
+/* Sends back what it gets, with the length that it had. */
 static void *kernel(void *arg)
 {
 	struct fake *f = arg;
-	uint32_t p = f->prod;
-	uint64_t i;
+	uint32_t len, in = 0, out = 0;
 
-	for (i = 0; i < ROUNDS; i++) {
-		while (p - __atomic_load_n(&f->cons, __ATOMIC_ACQUIRE) == SIZE)
-			;
-		f->slot[p++ % SIZE] = i;
-		__atomic_store_n(&f->prod, p, __ATOMIC_RELEASE);
+	while (out < ROUNDS) {
+		while (in < ROUNDS && arrive(f, in + 1))
+			in++;
+		while ((len = leave(f))) {
+			if (len != out + 1)
+				return arg;
+			out++;
+		}
 	}
 	return NULL;
 }
 
 static void two_threads__agree(void **state)
 {
+	struct tux_xsk_frame got[TUX_XSK_BATCH];
 	static struct fake f;
-	uint64_t next = 0;
+	uint32_t i, n, next = 0;
+	void *wrong;
 	pthread_t t;
 
 	(void)state;
-	init(&f, 0);
+	init(&f);
 	assert_int_equal(pthread_create(&t, NULL, kernel, &f), 0);
 	while (next < ROUNDS) {
-		uint32_t i, n = tux_xsk_peek(&f.r, 5);
+		n = tux_xsk_rx(&f.x, got, 5);
+		for (i = 0; i < n; i++) {
+			uint16_t to;
 
-		for (i = 0; i < n; i++)
-			assert_int_equal(*tux_xsk_addr(&f.r, f.r.ours + i),
-					 next++);
-		tux_xsk_release(&f.r, n);
+			assert_int_equal(got[i].len, ++next);
+			while ((to = tux_xsk_build(&f.x)) == TUX_UMEM_NONE)
+				tux_xsk_kick(&f.x);
+			tux_xsk_send(&f.x, to, 0, got[i].len);
+		}
+		tux_xsk_kick(&f.x);
 	}
-	pthread_join(t, NULL);
+	pthread_join(t, &wrong);
+	assert_null(wrong);
+	fini(&f);
 }
 
 static void open__leaves_nothing_behind_when_it_fails(void **state)
@@ -121,15 +333,20 @@ static void open__leaves_nothing_behind_when_it_fails(void **state)
 	assert_true(tux_xsk_open(&x, 0x7ffffff0, 0, 64, XDP_COPY) < 0);
 	assert_int_equal(x.fd, -1);
 	assert_null(x.umem.mem);
-	assert_null(x.rx.map);
+	assert_null(x.map[0].p);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room__ends_when_the_ring_is_full),
-		cmocka_unit_test(peek__gives_what_is_there),
-		cmocka_unit_test(sleeps__is_the_kernels_flag),
+		cmocka_unit_test(rx__gives_what_arrived),
+		cmocka_unit_test(rx__gives_frames_back),
+		cmocka_unit_test(rx__nudges_a_kernel_that_sleeps),
+		cmocka_unit_test(send__is_shown_by_kick),
+		cmocka_unit_test(build__ends_when_all_are_under_way),
+		cmocka_unit_test(build__ends_when_the_ring_is_full),
+		cmocka_unit_test(kick__says_what_is_wrong),
+		cmocka_unit_test(count__knows_where_each_frame_is),
 		cmocka_unit_test(two_threads__agree),
 		cmocka_unit_test(open__leaves_nothing_behind_when_it_fails),
 	};
