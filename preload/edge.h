@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * edge - what is new about a sock for somebody who waits for edges
+ * edge - what is new about a sock for a caller that waits for edges
  *
  * The kernel tells an edge when something happens, be it of no consequence.  A
  * connection that moves to Tux has much happening to it that is nobody's

@@ -22,11 +22,11 @@
  *   host.c        addresses and sockets
  *   say.c         what the library tells in words
  *
- * Who may touch what: the network thread, on its own stack, makes connections,
- * asks epoll and frees; a connection's task, in a routine, delivers and ends
- * it.  Library code in a routine turns preemption off (run/sched.h), so on the
- * network thread the two never interleave but while a callback runs.  Other
- * threads take the latch of a direction, or raise events.
+ * Which thread may touch what: the network thread, on its own stack, makes
+ * connections, asks epoll and frees; the task of a connection, in a routine,
+ * delivers and ends it. Library code in a routine turns preemption off
+ * (run/sched.h), so on the network thread the two interleave only while a
+ * callback runs. Other threads take the latch of a direction, or raise events.
  */
 #ifndef TUX_API_API_IN_H
 #define TUX_API_API_IN_H
@@ -120,7 +120,7 @@ enum {
 	TUX_ASK_SHUTDOWN = 0x04,	/* tux_close() */
 };
 
-/* Who waits for room. */
+/* What waits for room. */
 enum { TUX_WANTS_STREAM = 0x01, TUX_WANTS_MESSAGE = 0x02 };
 
 struct tux_connection {

@@ -132,7 +132,7 @@ static void go_broken(struct tux_connection *c)
 {
 	const struct tux_service *s = c->s;
 
-	/* Who wants to be told again has not seen all. */
+	/* A callback that has asked to be called again has not seen all. */
 	if (!c->err_read && atomic_load(&c->events) & TUX_EVENT_AGAIN)
 		return;
 	if (c->messages && tux_post_any(c->end))

@@ -41,8 +41,8 @@ struct tux_connection *tux_api_take(struct tux *t)
 	return c;
 }
 
-/* Kept for the next: on the network thread, free() might wait for a callback that
- * was preempted there. */
+/* Kept for the next service: on the network thread, free() could wait for a
+ * callback that was preempted there. */
 static void leave_service(struct tux_service *s)
 {
 	s->connection_n--;
@@ -103,7 +103,8 @@ void tux_api_dispatch(struct tux_connection *c)
 {
 	uint8_t stage = atomic_load(&c->stage);
 
-	/* Who has put the last reference may ring later than others forget. */
+	/* The thread that put the last reference may ring after the others have
+	 * forgotten the connection. */
 	if (stage == TUX_STAGE_FREE)
 		atomic_store(&c->events, 0);
 	else if (stage == TUX_STAGE_GONE)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The network thread within somebody else's loop: one descriptor, an epoll
+ * The network thread within a loop of the application: one descriptor, an epoll
  * instance of all that would end its sleep, with a timer for deadlines.
  *
- * Between turns the thread is the application's, and the loop the helper's, if
- * it takes long.  So nobody drives, yet who rings must wake us: we count as
- * asleep from one turn to the next.  Where the next will find something, or it
- * pays to look again (stack/spin.h), we stay awake: the descriptor is readable
- * until that is over, and turns in between do without the kernel.
+ * Between turns the thread runs the application, and the helper runs the loop
+ * if the application takes long. A ring must still wake the network thread, so
+ * it counts as asleep from one turn to the next. It stays awake where the next
+ * turn will find something, or where it pays to look again (stack/spin.h): the
+ * descriptor is readable until that is over, and turns in between do without
+ * the kernel.
  */
 #include "api/embed.h"
 
@@ -114,7 +115,7 @@ static void watch_loop(struct tux *t)
 			t->watched[t->watched_n++] = p[i].fd;
 }
 
-/* From here to wake_up() whoever rings makes t->fd readable. */
+/* From here to wake_up() a ring makes t->fd readable. */
 static void lie_down(struct tux *t)
 {
 	tux_time at;

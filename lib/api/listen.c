@@ -20,7 +20,7 @@ enum {
 	PAUSE_MS = 100,
 };
 
-/* ---- who listens ---- */
+/* ---- listening ---- */
 
 static bool v6only(int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Statistics.  What the core counts belongs to who drives its loop: for as long
- * as it takes to copy it, that is us.
+ * Statistics. What the core counts belongs to the thread that runs its loop, so
+ * the caller takes the loop while it copies that.
  */
 #include "api/api_in.h"
 

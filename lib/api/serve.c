@@ -11,7 +11,7 @@
 #include "stack/poll.h"
 #include "sys/clock.h"
 
-/* Whoever sleeps, drives: the helper rests. */
+/* The thread that sleeps has the loop, so that the helper can rest. */
 static void serve_sleep_until(struct tux *t, tux_time until)
 {
 	struct pollfd own = { t->epfd, POLLIN, 0 };

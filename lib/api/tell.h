@@ -21,7 +21,7 @@
 		tux_sched_enter();					\
 	} while (0)
 
-/* Gives one group of messages to the callback.  The rest waits for the next run,
+/* Gives one group of messages to the callback. The rest waits for the next run,
  * so that other connections have their turn. */
 void tux_api_tell_messages(struct tux_connection *c);
 

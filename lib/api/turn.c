@@ -4,8 +4,8 @@
  * a slice of callbacks, in routines.
  *
  * Where callbacks are preempted, slices are short, and the thread keeps the
- * loop.  Where they are not, it leaves the loop to the helper before each slice,
- * so that a long callback holds up nobody's acknowledgments and timers.
+ * loop. Where they are not, it leaves the loop to the helper before each slice,
+ * so that a long callback delays no acknowledgments and no timers.
  */
 #include "api/turn.h"
 
@@ -28,7 +28,7 @@ enum {
 	LOOK_BUSY_US = 100,		/* and with work */
 };
 
-/* ---- who drives ---- */
+/* ---- taking and leaving the stack ---- */
 
 int tux_api_begin(struct tux *t)
 {

@@ -31,8 +31,7 @@ void tux_announce_init(struct tux_announce *a);
  * say why. */
 void tux_announce_open(struct tux_announce *a);
 
-/* Closes the descriptors; also in a forked child, whose parent then keeps what
- * it has. */
+/* Closes the descriptors. In a forked child, the parent keeps its own. */
 void tux_announce_close(struct tux_announce *a);
 
 /* Socket @fd is about to connect or to listen, and wants Tux.  A second time

@@ -2,17 +2,17 @@
 /*
  * link - what a loop sends and receives datagrams through
  *
- * A small table of functions; behind it is `udp` or `xdp`.  A link belongs to
- * one loop and is called by whoever drives that; listen() and unlisten() may
- * come from any thread.
+ * A small table of functions; behind it is `udp` or `xdp`. A link belongs to
+ * one loop and is called by the thread that runs the loop; listen() and
+ * unlisten() may come from any thread.
  *
  * A link has sources to receive from.  Source 0 is its queue, which the loop
  * reads in every turn; the others are listeners, which only openings of new
  * connections come through, or the link's own affairs.
  *
- * The last six functions are for links on which the ways of connections open
- * and close; others have NULL there.  A link that is only for peers that have
- * announced themselves says how we do.
+ * The last six functions are for links over which connections can travel only
+ * at times; others have NULL there. A link that is only for peers that have
+ * announced themselves has `announce`.
  */
 #ifndef TUX_LINK_LINK_H
 #define TUX_LINK_LINK_H
@@ -69,7 +69,7 @@ struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
 	enum tux_zerocopy zerocopy;	/* what to try first */
-	tux_link_said_fn *said;	/* told by whoever drives; NULL */
+	tux_link_said_fn *said;	/* called in a turn; NULL */
 };
 
 struct tux_link {

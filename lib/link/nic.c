@@ -17,7 +17,8 @@ enum {
 	FRAMES_ALL = 16384,		/* of all queues together, 64 MiB */
 	FRAMES_MAX = 4096, FRAMES_MIN = 512,	/* of one queue */
 	STACK = 256 * 1024,
-	/* Who died a moment ago may still be taken to pieces by the kernel. */
+	/* The kernel may still be dismantling the socket of a process that died
+	 * a moment ago. */
 	TRIES = 10, TRY_MS = 20,
 	COUNTS = 20, COUNT_MS = 1,	/* until what was sent is back */
 };

@@ -53,7 +53,7 @@ void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now)
 	p->why = why;
 	p->retry_at = now + p->retry_in;
 	p->retry_in = tux_time_min(2 * p->retry_in, TUX_MSEC(RETRY_MAX_MS));
-	p->waiting = false;		/* who still does will ask again */
+	p->waiting = false;		/* connections ask again */
 	p->changed = true;
 }
 

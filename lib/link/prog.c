@@ -128,8 +128,8 @@ int tux_prog_load(struct tux_prog *p)
 
 /* ---- attaching ---- */
 
-/* Whose program is it that is in our way?  Without the privilege to look, it is
- * a stranger's. */
+/* Why another XDP program is attached: Tux of another process, or a foreign
+ * one. Without the privilege to look, it counts as foreign. */
 static int reason_of_other(unsigned ifindex)
 {
 	struct bpf_prog_info info = { 0 };
@@ -212,7 +212,7 @@ static void prog_put_ip(unsigned int *to, const struct tux_addr *a, bool v4)
 		memcpy(to, a->ip, 16);
 }
 
-/* As the program sees it, who looks at what arrives. */
+/* As the program sees the flow: in what arrives. */
 static struct tux_bpf_flow flow_of(const struct tux_addr *local,
 				   const struct tux_addr *peer)
 {

@@ -14,7 +14,7 @@ enum { DEBUG = 0 };
 
 enum { POISON = 0xdb };
 
-/* To whom an owner may give a frame, a bit each. */
+/* The owners to which an owner may pass a frame, a bit each. */
 static const uint8_t may[TUX_UMEM_OWNERS] = {
 	[TUX_UMEM_FREE] = 0,		/* it is taken, by get */
 	[TUX_UMEM_FILL] = 1 << TUX_UMEM_HELD,

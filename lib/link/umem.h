@@ -8,9 +8,9 @@
  *   FREE - get -> FILL -> HELD -> FREE		received
  *   FREE - get -> BUILT -> SENT -> FREE	sent; or FREE again, not sent
  *
- * A debug build (TUX_DEBUG) ends at any other step, and fills free frames with a
- * pattern that it looks for when they are taken: who writes to a frame that is
- * not theirs is found out.  A forked child has nothing there.
+ * A debug build (TUX_DEBUG) aborts at any other step, and fills free frames
+ * with a pattern that it checks when they are taken: a write by a thread that
+ * does not own the frame is found. A forked child has nothing mapped there.
  */
 #ifndef TUX_LINK_UMEM_H
 #define TUX_LINK_UMEM_H
@@ -44,7 +44,7 @@ struct tux_umem {
 int tux_umem_init(struct tux_umem *u, uint32_t n);
 void tux_umem_fini(struct tux_umem *u);		/* all zero is fine */
 
-/* Takes a free frame for @owner, FILL or BUILT; TUX_UMEM_NONE: there is none. */
+/* Takes a free frame for @owner, FILL or BUILT; TUX_UMEM_NONE: none is free. */
 uint16_t tux_umem_get(struct tux_umem *u, enum tux_umem_owner owner);
 
 /* Frame @f goes from its owner @from to @to, maybe TUX_UMEM_FREE. */

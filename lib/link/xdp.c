@@ -273,7 +273,7 @@ static void xdp_count(struct tux_link *l)
 	tux_paths_count(&xdp_of(l)->paths);
 }
 
-/* ---- listeners: who is admitted is heard, so there is nothing to do ---- */
+/* ---- listeners: flows that are admitted are received anyway ---- */
 
 static int xdp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
 		      bool v6only)

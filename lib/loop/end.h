@@ -4,7 +4,7 @@
  *
  * Ends live in a table of the stack; an end's index is what rings in a loop's
  * bell.  The application gets one, closes it, is told when the loop is done
- * with it, and gives it back; the fields say who may touch them meanwhile.
+ * with it, and gives it back.  The fields say which thread may touch them.
  */
 #ifndef TUX_LOOP_END_H
 #define TUX_LOOP_END_H
@@ -31,8 +31,9 @@ enum tux_end_stage {
 };
 
 struct tux_end {
-	/* Whose it is: set last when it is claimed, cleared first when it is
-	 * given back, so that a late ring for it finds no half of an end. */
+	/* The loop that it belongs to: set last when it is claimed, cleared
+	 * first when it is given back, so that a late ring finds no half of an
+	 * end. */
 	struct tux_loop *_Atomic loop;
 
 	/* set before the loop hears of it, then constant */
@@ -81,7 +82,7 @@ void tux_ends_fini(struct tux_ends *t);
 struct tux_end *tux_ends_get(struct tux_ends *t);
 void tux_ends_put(struct tux_ends *t, struct tux_end *e);
 
-/* What its connection has counted.  Who drives the loop. */
+/* What its connection has counted; for the thread that drives the loop. */
 static inline const struct tux_conn_stats *tux_end_stats(const struct tux_end *e)
 {
 	return e->conn ? tux_conn_stats(e->conn) : &e->last;

@@ -2,9 +2,9 @@
 /*
  * loop - one core, one link, and the connections on it
  *
- * A loop belongs to no thread: whoever drives it calls tux_loop_turn(), one at
- * a time, and sleeps on its epoll instance in between.  Everybody else only
- * rings its bell, with an end's index.
+ * A loop belongs to no thread. One thread at a time drives it: calls
+ * tux_loop_turn(), and sleeps on its epoll instance in between. All other
+ * threads only ring its bell, with the index of an end.
  *
  * Two files: loop.c is the turn, loop_end.c what happens to one connection.
  */

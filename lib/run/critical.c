@@ -23,7 +23,7 @@ struct spans {
 };
 
 static struct {
-	pthread_mutex_t lock;		/* of those who change it */
+	pthread_mutex_t lock;		/* for changes */
 	_Atomic(struct spans *) now;
 	struct span added[ADDED];
 	unsigned added_n;

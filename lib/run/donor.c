@@ -77,7 +77,7 @@ static int map(struct tux_donor *d, size_t stack_len, size_t above)
 }
 
 /* pthread_sigmask leaves out the signals by which libc changes the user of all
- * threads, which is what we want: who blocks them hangs setuid(). */
+ * threads, as it has to: a thread that blocked them would hang setuid(). */
 static int donor_start(struct tux_donor *d)
 {
 	pthread_attr_t attr;

@@ -3,10 +3,11 @@
  * donor - a parked thread that lends its stack and thread-local storage
  *
  * All that the C library keeps for a thread, from errno to the caches of
- * malloc, is there and is its own.  The thread itself sleeps at the top of its
+ * malloc, is there and is its own. The thread itself sleeps at the top of its
  * stack until it is freed, with all signals blocked but those that the library
- * cannot do without; whoever borrows begins some way below, so that these do not
- * touch his frames.  Below the stack lies a page that nothing may touch.
+ * cannot do without; the routine that borrows the stack begins some way below,
+ * so that these do not touch its frames. Below the stack lies a page that
+ * nothing may touch.
  */
 #ifndef TUX_RUN_DONOR_H
 #define TUX_RUN_DONOR_H

@@ -2,9 +2,9 @@
 /*
  * donors - a pool of donors, and the thread that makes them
  *
- * To start a thread takes some 20 us and locks of the C library, so the pool's
- * user never does: he takes what is there, and the maker, who sleeps otherwise,
- * keeps some in reserve.  Donors are kept until the pool goes.
+ * To start a thread takes some 20 us and locks of the C library, so the user of
+ * the pool never does: it takes what is there, and the maker, which sleeps
+ * otherwise, keeps some in reserve. Donors are kept until the pool goes.
  */
 #ifndef TUX_RUN_DONORS_H
 #define TUX_RUN_DONORS_H

@@ -41,8 +41,8 @@ static inline bool tux_fifo_fresh_first(const struct tux_sched *s)
 	return s->fresh_n && (!s->ready_n || t->turn < tux_fifo_first(s)->turn);
 }
 
-/* The task that is next and may begin in the routine that asks, whose slice has
- * begun; taken out of the FIFO.  NULL: none. */
+/* The next task that may begin in the calling routine, in the slice that runs;
+ * taken out of the FIFO. NULL: none. */
 struct tux_task *tux_fifo_next(struct tux_sched *s);
 
 /* The task of @r begins, and has ended. */

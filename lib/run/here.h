@@ -2,10 +2,10 @@
 /*
  * here - what the code that runs can find out about itself
  *
- * One of it is in the thread-local storage of each thread.  The storage of a
- * donor says which routine runs on its stack; so whoever runs in a routine, a
- * signal handler too, finds it, whatever thread of the kernel that is.  Of the
- * fixed model: reached in one instruction, without a call and an allocation.
+ * One of it is in the thread-local storage of each thread. The storage of a
+ * donor says which routine runs on its stack; so code in a routine, a signal
+ * handler too, finds it, whatever thread of the kernel that is. Of the fixed
+ * model: reached in one instruction, without a call and an allocation.
  */
 #ifndef TUX_RUN_HERE_H
 #define TUX_RUN_HERE_H
@@ -21,12 +21,13 @@ struct tux_here {
 					 * routine can be preempted */
 	uint32_t pending;		/* a tick came to one of them */
 	uint32_t thread;		/* its number, if it has run slices; or 0 */
-	struct tux_sched *left;		/* whose slices it runs, while it is the
-					 * application's and routines may have
-					 * locks that it wants; or NULL */
+	struct tux_sched *left;		/* the scheduler of which it runs slices
+					 * while the thread is the application's
+					 * and routines may have locks that the
+					 * thread wants; or NULL */
 };
 
-/* Not so under the sanitizer, whose test for NULL takes the flags of an addition
+/* Not under the sanitizer: its test for NULL takes the flags of an addition
  * that the linker makes into one that sets none. */
 #ifdef __SANITIZE_ADDRESS__
 #define TUX_HERE_MODEL

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the process is.  The kernel keeps that for each thread, and libc has all
- * others change it by a signal (run/setxid.h).  Who the others are is known by
- * the caller's storage: it has to be the thread's own.
+ * The identity of the process. The kernel keeps it for each thread, and libc
+ * has all other threads change it by a signal (run/setxid.h). libc knows the
+ * other threads by the caller's storage, which therefore has to be the thread's
+ * own.
  */
 #include "run/hook.h"
 

@@ -25,8 +25,8 @@ TUX_HOOK pid_t fork(void)
 	return pid;
 }
 
-/* Whose ticks come to this thread of the kernel; NULL.  A child of vfork() has
- * the storage of its parent, but is another. */
+/* The scheduler that sends ticks to this thread of the kernel; NULL. A child of
+ * vfork() has the storage of its parent, but is another thread. */
 static struct tux_sched *ticks_here(void)
 {
 	struct tux_routine *r = tux_here.routine;

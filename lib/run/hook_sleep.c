@@ -91,7 +91,7 @@ TUX_HOOK unsigned sleep(unsigned s)
 	return 0;
 }
 
-/* Who spins for a lock lets the routine run that holds it. */
+/* A routine that spins for a lock lets the routine run that holds it. */
 TUX_HOOK int sched_yield(void)
 {
 	if (!alone())

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Routines as threads.  Who asks in a routine what thread he is, is told the one
- * that lends its storage; that one is parked and hears nothing.
+ * Routines as threads. A routine that asks for its thread is told the one that
+ * lends its storage; that thread is parked and hears nothing.
  */
 #include "run/hook.h"
 
@@ -26,7 +26,7 @@ static bool lends(pthread_t t)
 #endif
 }
 
-/* libc looks who the caller is before it looks at the name. */
+/* libc looks at the caller before it looks at the name. */
 TUX_HOOK int pthread_kill(pthread_t t, int sig)
 {
 	if (t == pthread_self() || !sig || !lends(t))
@@ -43,7 +43,7 @@ TUX_HOOK int pthread_cancel(pthread_t t)
 	return ENOTSUP;
 }
 
-/* To unwind would end the thread whose storage this is, on a stack that is in
+/* To unwind would end the thread that owns this storage, on a stack that is in
  * use.  What the callback holds stays held, as if it never returned. */
 TUX_HOOK void pthread_exit(void *value)
 {

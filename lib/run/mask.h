@@ -23,7 +23,7 @@ void tux_mask_changed(void);
 /* @r has changed it. */
 void tux_mask_own(struct tux_routine *r);
 
-/* @r, whose mask is its own, leaves, and is back. */
+/* @r, which has a mask of its own, leaves, and is back. */
 void tux_mask_aside(struct tux_routine *r);
 void tux_mask_back(struct tux_routine *r);
 

@@ -61,8 +61,9 @@ static bool on_alternate(const ucontext_t *uc)
 #endif
 }
 
-/* Who was before us may have been after us once, and passes it on to us.  Not so
- * one that has left by siglongjmp(): we are not within it then. */
+/* The handler that was installed before may have been called after this one
+ * once, and pass the fault on to it. A handler that has left by siglongjmp()
+ * does not count. */
 static bool is_within(char *frame, const ucontext_t *uc)
 {
 	return passing.frame && frame < passing.frame &&
@@ -88,8 +89,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	passing.frame = NULL;
 }
 
-/* A tick in the middle would leave the alternate stack to the next who faults;
- * what may not return must leave the routine preemptible. */
+/* A tick in the middle would leave the alternate stack to the next fault; a
+ * call that may not return must leave the routine preemptible. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct tux_routine *r = tux_here.routine;

@@ -43,8 +43,8 @@ static bool is_syscall(const uint8_t *p)
 	return p[0] == 0x0f && p[1] == 0x05;
 }
 
-/* What allocators call with their locks held, which does not wait: whoever is
- * preempted there keeps the network thread from freeing something. */
+/* What allocators call with their locks held, and what does not wait: a routine
+ * that is preempted there keeps the network thread from freeing memory. */
 static bool is_brief(long nr)
 {
 	return nr == SYS_mmap || nr == SYS_munmap || nr == SYS_mprotect ||
@@ -78,8 +78,8 @@ static long call_before(const uint8_t *p)
 	return nr;
 }
 
-/* The tick came during a system call, which is over now.  Who reads files all
- * the time is hardly ever found elsewhere. */
+/* The tick came during a system call, which is over now. A routine that reads
+ * files all the time is hardly ever found elsewhere. */
 static bool is_back(const struct place *at)
 {
 	const uint8_t *p = (const uint8_t *)at->pc;

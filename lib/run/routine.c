@@ -53,7 +53,7 @@ void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
 	tux_switch(&r->at, &r->sched->net);
 	if (r->masked)
 		tux_mask_back(r);
-	/* Who has storage of his own finds it as he left it. */
+	/* A routine with storage of its own finds errno as it left it. */
 	errno = err;
 }
 

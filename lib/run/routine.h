@@ -7,7 +7,7 @@
 
 #include "run/sched_in.h"
 
-/* On the donor: says in its storage whose it is. */
+/* On the donor: says in its storage which routine it is. */
 void tux_routine_parks(struct tux_donor *d);
 
 /* Goes on with @r until it leaves; @r->state then says how. */
@@ -16,8 +16,8 @@ void tux_routine_resume(struct tux_routine *r);
 /* In @r, with preemption off: back to the network thread. */
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
 
-/* @r was left as blocked: does it have to wait?  If so, from now on who wakes
- * it puts it among the woken. */
+/* @r was left as blocked: does it have to wait? If so, from now on the thread
+ * that wakes it puts it among the woken. */
 bool tux_routine_waits(struct tux_routine *r);
 
 /* @r was among the woken, and is not any more. */

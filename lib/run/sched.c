@@ -21,8 +21,8 @@ void tux_sched_say(const struct tux_sched *s, const char *line)
 
 /* ---- a slice ---- */
 
-/* Who left while it could have gone on stands behind what has come meanwhile,
- * which the network thread has put into the FIFO since. */
+/* A routine that left although it could have gone on stands behind what the
+ * network thread has put into the FIFO since. */
 static void push_last(struct tux_sched *s)
 {
 	if (s->last)
@@ -45,8 +45,8 @@ static void wake_sleepers(struct tux_sched *s)
 	}
 }
 
-/* The last who was woken comes first: turned round, so that they keep their
- * order. */
+/* The list has the last one that was woken first: it is turned round, so that
+ * they keep their order. */
 static void take_woken(struct tux_sched *s)
 {
 	struct tux_routine *r, *next, *back = NULL;
@@ -84,8 +84,8 @@ static struct tux_routine *pop_idle(struct tux_sched *s)
 	return r;
 }
 
-/* Who goes on or begins; if tasks cannot begin, for lack of a routine, those
- * that have one still go on. */
+/* The routine that goes on or begins. If tasks cannot begin, for lack of a
+ * routine, those that have one still go on. */
 static struct tux_routine *sched_choose(struct tux_sched *s)
 {
 	struct tux_routine *r;
@@ -98,7 +98,8 @@ static struct tux_routine *sched_choose(struct tux_sched *s)
 	return s->ready_n ? pop_ready(s) : NULL;
 }
 
-/* The last who ran is the first who runs again: its stack is in the cache. */
+/* The last routine that ran is the first to run again: its stack is in the
+ * cache. */
 static void push_idle(struct tux_sched *s, struct tux_routine *r)
 {
 	tux_list_push(s->idle.next, &r->node);
@@ -186,7 +187,7 @@ static void sched_adopt(struct tux_sched *s)
 	tux_switch_here(&s->net);
 }
 
-static void board(struct tux_sched *s)
+static void enter_thread(struct tux_sched *s)
 {
 	if (!s->thread || s->thread != tux_here.thread)
 		sched_adopt(s);
@@ -198,7 +199,7 @@ unsigned tux_sched_run(struct tux_sched *s)
 	struct tux_routine *r;
 
 	tux_sched_back(s);
-	board(s);
+	enter_thread(s);
 	wake_sleepers(s);
 	take_woken(s);
 	push_last(s);
@@ -231,7 +232,7 @@ void tux_sched_back(struct tux_sched *s)
 	tux_watch_leave(&s->watch);
 }
 
-/* Those who do nothing but wait in the kernel are not waited for. */
+/* Routines that only wait in the kernel are not waited for. */
 void tux_sched_settle(struct tux_sched *s)
 {
 	unsigned i, stuck = 0;
@@ -241,7 +242,7 @@ void tux_sched_settle(struct tux_sched *s)
 	push_last(s);
 	if (!s->amidst_n)
 		return;
-	board(s);
+	enter_thread(s);
 	for (i = 0; stuck < s->amidst_n && i < SETTLE; i++) {
 		struct tux_routine *r = first_amidst(s);
 

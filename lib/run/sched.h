@@ -9,11 +9,11 @@
  * get another.  So there are as many routines as tasks amidst something, and one.
  *
  * One thread, "the network thread", calls tux_sched_run(), and between two
- * slices does what else it has to do, on its own stack.  All calls belong to
+ * slices does what else it has to do, on its own stack. All calls belong to
  * that thread, inside a routine or outside, unless a line says "any thread".
- * The FIFO holds tasks that have not begun and routines that can go on; who was
- * preempted, or has yielded, goes there when the next slice begins, behind the
- * tasks that came during his own.
+ * The FIFO holds tasks that have not begun and routines that can go on. A
+ * routine that was preempted, or has yielded, goes there when the next slice
+ * begins, behind the tasks that came during its own slice.
  */
 #ifndef TUX_RUN_SCHED_H
 #define TUX_RUN_SCHED_H
@@ -49,13 +49,14 @@ struct tux_task {
 
 struct tux_sched_opts {
 	tux_time slice;			/* 0: 100 us */
-	bool preempt;			/* who does not leave by himself */
+	bool preempt;			/* routines that do not leave */
 	size_t stack_len;		/* of a routine; 0: 256 KiB */
 	uint32_t routines_max;		/* 0: 1024 */
 	/* A line of text, without a newline, about what goes wrong; or NULL. */
 	void (*say)(const char *line, void *arg);
-	/* Any thread: there is something to run again, though nothing was put
-	 * and no deadline has come.  NULL: none, or somebody looks anyway. */
+	/* Called by any thread: there is something to run again, though nothing
+	 * was put and no deadline has come. NULL: the caller of tux_sched_run()
+	 * looks anyway. */
 	void (*wake)(void *arg);
 	void *arg;
 };

@@ -62,7 +62,7 @@ struct tux_sched {
 	uint64_t mask;			/* and mask of signals, */
 	uint32_t mask_changes;		/* at that time of mask.c */
 	struct tux_list fresh, ready;	/* the FIFO, in two; by turn; */
-	struct tux_routine *last;	/* and who will be its last */
+	struct tux_routine *last;	/* and the one that will be its last */
 	struct tux_list idle;
 	unsigned fresh_n, ready_n;
 	unsigned amidst_n;		/* of those that are ready */
@@ -73,7 +73,7 @@ struct tux_sched {
 	struct tux_sched_stats stats;
 };
 
-/* To whoever made it, if he listens. */
+/* Gives @line to o.say, if it is set. */
 void tux_sched_say(const struct tux_sched *s, const char *line);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * setxid - the signal by which libc has all threads change the user
  *
- * Its handler ticks its thread off, in that thread's storage, and who asked
- * sends the signal again to all that are not ticked off.  In a routine it would
- * tick off the wrong one: the signals would come one after another, with no tick
- * in between, until the slice ends by itself.  So the handler is called with the
- * storage of the thread.
+ * Its handler ticks its thread off, in that thread's storage, and the thread
+ * that asked sends the signal again to all threads that are not ticked off. In
+ * a routine the handler would tick off the wrong one: the signals would come
+ * one after another, with no tick in between, until the slice ends by itself.
+ * So the handler is called with the storage of the thread.
  */
 #ifndef TUX_RUN_SETXID_H
 #define TUX_RUN_SETXID_H

@@ -24,14 +24,14 @@
 struct tux_switch {
 #ifdef TUX_SWITCH_ASM
 	void *sp;		/* valid while it is left */
-	uintptr_t tls;		/* FS base; 0: that of whoever switches */
+	uintptr_t tls;		/* FS base; 0: that of the switching thread */
 #else
 	ucontext_t uc;
 	void (*begin)(struct tux_switch *);
 #endif
 	void (*fn)(void *);
 	void *arg;
-	struct tux_switch *from;	/* who switched to it last */
+	struct tux_switch *from;	/* the last to switch to this one */
 	struct tux_fiber fiber;
 };
 
@@ -45,8 +45,8 @@ uintptr_t tux_switch_tls(void);
  * which is not switched. */
 int tux_switch_check(void);
 
-/* How the caller rounds, traps and flushes; 0 where it cannot be told.  A context
- * begins, as a thread does, with the modes of who made it. */
+/* How the caller rounds, traps and flushes; 0 where it cannot be told. A
+ * context begins, as a thread does, with the modes of its creator. */
 uint64_t tux_switch_modes(void);
 void tux_switch_set_modes(uint64_t modes);
 

@@ -68,7 +68,7 @@ tux_switch_jump:
 	.cfi_endproc
 	.size	tux_switch_jump, . - tux_switch_jump
 
-/* Nobody has called it: who unwinds stops here. */
+/* Nothing has called it: unwinding stops here. */
 	.globl	tux_switch_entry
 	.hidden	tux_switch_entry
 	.type	tux_switch_entry, @function

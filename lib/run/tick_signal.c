@@ -16,8 +16,8 @@ static bool is_free(int sig)
 	       a.sa_handler == SIG_DFL;
 }
 
-/* Not on an alternate stack: its frame has to stay on the routine's.  With
- * nothing masked, for the mask would go along to whoever runs next. */
+/* Not on an alternate stack: its frame has to stay on the routine's. Nothing is
+ * masked, because the next routine would inherit the mask. */
 int tux_tick_signal_take(void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction a = {

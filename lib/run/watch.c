@@ -20,8 +20,8 @@ enum {
 	AGAIN = 4,		/* ticks that are not used come so often in a
 				 * slice, */
 	AGAIN_US = 5,		/* but not closer than this */
-	UNHEARD_US = 10000,	/* a tick that did not arrive is sent again: who
-				 * waits for signals may have taken it */
+	UNHEARD_US = 10000,	/* a tick that did not arrive is sent again: a
+				 * thread that waits for signals may have it */
 };
 
 _Atomic uint32_t tux_watch_asleep;
@@ -110,7 +110,8 @@ static void watch_look(struct look *l)
 	TUX_LIST_EACH(n, &watch.all)
 		watch_look_at(l, TUX_CONTAINER(n, struct tux_watch, node));
 	pthread_mutex_unlock(&watch.lock);
-	/* Who enters right after this is seen before his time is up. */
+	/* A thread that enters right after this is seen before its slice
+	 * ends. */
 	if (l->slice < TUX_NEVER && l->next - l->now > l->slice)
 		l->next = l->now + l->slice;
 }
@@ -130,7 +131,8 @@ static void relax(void)
 #endif
 }
 
-/* Until somebody enters: either he sees that we sleep, or we that he entered. */
+/* Until a thread enters: either that thread sees that the watcher sleeps, or
+ * the watcher sees that it entered. */
 static void sleep_for_good(void)
 {
 	struct look l;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * watch - the thread that sends a tick to whoever stays too long in a routine
+ * watch - the thread that sends a tick when a routine has run for too long
  *
- * One for all network threads of the process.  A network thread says when it
- * enters a routine, and when that one's time is up, by a store; the watcher
- * looks at that when it is due.  It sleeps until shortly before, for the kernel
- * wakes it late, and spins then if the same routine still runs.  When nobody has
- * entered for a while it sleeps for good, and the next who enters wakes it.
+ * One for all network threads of the process. A network thread says by a store
+ * when it enters a routine, and when the slice ends; the watcher looks at that
+ * when it is due. It sleeps until shortly before, because the kernel wakes it
+ * late, and spins then if the same routine still runs. When no thread has
+ * entered for a while it sleeps for good, and the next thread that enters wakes
+ * it.
  */
 #ifndef TUX_RUN_WATCH_H
 #define TUX_RUN_WATCH_H
@@ -36,8 +37,8 @@ struct tux_watch {
 
 enum { TUX_WATCH_INSIDE = 1 };
 
-/* A tick says whose it is by its number.  Ticks are queued by the kernel, one
- * upon another, so the next is not sent before the last has arrived. */
+/* A tick carries the number of its network thread. The kernel queues ticks one
+ * upon another, so the next one is not sent before the last has arrived. */
 enum { TUX_WATCH_SLOTS = 64 };
 extern _Atomic uint8_t tux_watch_sent[TUX_WATCH_SLOTS]
 	__attribute__((visibility("hidden")));

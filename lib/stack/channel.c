@@ -238,7 +238,7 @@ static bool tx_is_raw(struct tux_duplex *d)
 	return raw;
 }
 
-/* Who calls reads nothing meanwhile; so if the peer's marker is what comes next
+/* The caller reads nothing meanwhile; so if the marker of the peer comes next
  * in TCP, it must be found here. */
 static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
@@ -304,8 +304,8 @@ static uint32_t channel_left(const struct tux_stack *s)
 	return n;
 }
 
-/* Whoever dies with the latch, or was interrupted there to come here, is not
- * waited for; then nobody gives an end back either. */
+/* A thread that died with the latch, or was interrupted with it to come here,
+ * is not waited for; then no thread gives an end back either. */
 static void close_end(struct tux_stack *s, struct tux_end *e)
 {
 	bool latched = tux_latch_try(&s->ends.latch);

@@ -3,14 +3,14 @@
  * channel - how threads outside a loop reach it, and wait for it
  *
  * An `end` is a connection as its application holds it: the duplex that both
- * share, and the loop's bell for news.  A `waiter` is somebody who sleeps: an
- * epoll instance, or one thread in poll() or recv().  News for it comes as
- * indices (file descriptors) in its bell.
+ * share, and the loop's bell, which the application rings. A `waiter` is what
+ * threads sleep on: an epoll instance, or one thread in poll() or recv(). What
+ * happens to its connections comes as indices (file descriptors) in its bell.
  *
- * Who drives: with dedicated threads the loops run by themselves.  Inline, the
- * thread that would sleep in tux_channel_wait() runs the loop meanwhile; a
- * helper thread takes over when nobody waits for some milliseconds, or when
- * several threads contend.
+ * With dedicated threads the loops run by themselves. Inline, the thread that
+ * would sleep in tux_channel_wait() runs the loop meanwhile; a helper thread
+ * takes over when no thread waits for some milliseconds, or when several
+ * threads contend.
  */
 #ifndef TUX_STACK_CHANNEL_H
 #define TUX_STACK_CHANNEL_H

@@ -46,8 +46,9 @@ static bool helper_has_work(struct tux_driver *d)
 	       !tux_loop_quiet(d->loop);
 }
 
-/* A driver who stays for a whole tick may stay for ever: no more ticks.  Who
- * leaves after that finds us at rest, and says so. */
+/* A driver that stays for a whole tick may stay for ever: no more ticks. A
+ * driver that releases the loop after that finds the helper at rest, and lets
+ * it watch again. */
 static void helper_watch(struct tux_driver *d)
 {
 	uint32_t leaves = atomic_load(&d->leaves);
@@ -76,8 +77,9 @@ static bool sleep_on_loop(struct tux_driver *d, tux_time until)
 	return p[0].revents;
 }
 
-/* Who wakes us does not use the loop's own eventfd: an application's thread
- * that takes a turn in between would clear it before we sleep on it. */
+/* The helper is not woken by the eventfd of the loop: a thread of the
+ * application that takes a turn in between would clear it before the helper
+ * sleeps on it. */
 static void sleep_beside(struct tux_driver *d, struct pollfd *p, unsigned n,
 			 tux_time until)
 {
@@ -157,7 +159,7 @@ static void helper_run(struct tux_driver *d)
 
 static void helper_drive(struct tux_driver *d)
 {
-	/* Whoever drives sees that we want to, once it is awake. */
+	/* The driver sees that the helper wants the loop, once it is awake. */
 	while (!tux_driver_take(d)) {
 		tux_loop_wake(d->loop);
 		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
@@ -249,7 +251,7 @@ bool tux_driver_halt(struct tux_driver *d)
 	unsigned i;
 
 	tux_driver_stop(d);
-	/* Whoever drives hands over, and waits for a helper that never comes. */
+	/* The driver hands over, and waits for a helper that never comes. */
 	atomic_store(&d->helper, TUX_DRIVES);
 	for (i = 0; i < HALT_TRIES; i++) {
 		if (tux_driver_take(d))

@@ -3,10 +3,10 @@
  * post - the messages of an end, for threads outside its loop
  *
  * An end that was claimed with `messages` sends and takes whole messages beside
- * its stream.  What is sent lies in a box of shareable memory until the peer
- * has it; what has come is read in place, in that box, until it is released.
- * News - a message that is complete, one that is settled, room after -EAGAIN -
- * comes as the end's ready(): then look again.
+ * its stream. What is sent lies in a box of shareable memory until the peer has
+ * it; what has come is read in place, in that box, until it is released. The
+ * end's ready() says that a message is complete, that one is settled, or that
+ * there is room after -EAGAIN: then look again.
  *
  * A message goes as soon as the path is proved; until then, and while the peer
  * is slow, as many wait as there is room for.  While the path is away they go in
@@ -14,9 +14,9 @@
  * Tux, or takes no messages: -EPROTONOSUPPORT, also for those that wait.
  *
  * tux_end_close() leaves it to the loop to bring the peer what was sent; but if
- * the path was not yet proved, it fails.  Who must know waits until all is
- * settled.  The stream's end and its error (tux_duplex_poll()) come behind all
- * messages, once the stream has moved.
+ * the path was not yet proved, that fails. A caller that has to know waits
+ * until all is settled. The stream's end and its error (tux_duplex_poll()) come
+ * behind all messages, once the stream has moved.
  *
  * An end that takes messages reads its stream, too, or tux_duplex_advance()s it
  * when TCP says readable: it is how the direction moves, and what cannot move

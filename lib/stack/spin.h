@@ -10,7 +10,7 @@
  * what keeps it from answering.  So a spin that found nothing is not repeated
  * for a while, twice as long each time.
  *
- * One thread at a time, who drives.
+ * For the driver of a loop: one thread at a time.
  */
 #ifndef TUX_STACK_SPIN_H
 #define TUX_STACK_SPIN_H

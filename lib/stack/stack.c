@@ -27,7 +27,7 @@ enum {
 
 /* ---- birth and death -------------------------------------------------- */
 
-/* Loop @l does not know who this packet is for; the others may. */
+/* Loop @l has no connection for this packet; the other loops may have one. */
 static void on_stranger(void *arg, struct tux_loop *l,
 			const struct tux_addr *from, const uint8_t *p,
 			size_t len)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stack_in - the loops of a process, and what they share; for lib/stack, and for
- * lib/api, whose network thread runs its loop itself
+ * lib/api, where the network thread runs the loop itself
  */
 #ifndef TUX_STACK_STACK_IN_H
 #define TUX_STACK_STACK_IN_H

@@ -20,7 +20,7 @@ struct tux_waiter {
 int tux_waiter_init(struct tux_waiter *w, uint32_t cap);
 void tux_waiter_fini(struct tux_waiter *w);
 
-/* News for index @i; the caller guards against ringing for one twice. */
+/* Rings for index @i. The caller takes care not to ring twice for one. */
 void tux_waiter_ring(struct tux_waiter *w, uint32_t i);
 
 #endif

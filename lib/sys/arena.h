@@ -27,7 +27,7 @@ struct tux_arena {
 	struct tux_arena_chunk *chunks;
 };
 
-/* Blocks of at least @size bytes, whose first @head bytes are zero. */
+/* Blocks of at least @size bytes; the first @head bytes of each are zero. */
 void tux_arena_init(struct tux_arena *a, size_t size, size_t head);
 
 /* Gives all memory back, also of blocks in use. */

@@ -2,10 +2,10 @@
 /*
  * sys - system calls without the C library in between
  *
- * The library may live in a process whose read() and close() are its own
+ * The library may live in a process in which read() and close() are the
  * preload's: what it asks of the kernel for itself must not come back to it.
- * These neither set errno nor are they points of cancellation.  Each returns
- * what the kernel does: a count or number, or -errno.
+ * These neither set errno nor are they cancellation points. Each returns what
+ * the kernel does: a count or number, or -errno.
  */
 #ifndef TUX_SYS_SYS_H
 #define TUX_SYS_SYS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * wake - a bell whose owner can sleep in the kernel
+ * wake - a bell, and the sleep of its owner in the kernel
  *
- * A tux_bell with an eventfd beside it.  The eventfd is written once per sleep,
- * by the first who rings; nobody writes to it while the owner is awake.
+ * A tux_bell with an eventfd beside it. The eventfd is written once per sleep,
+ * by the first thread that rings, and never while the owner is awake.
  */
 #ifndef TUX_SYS_WAKE_H
 #define TUX_SYS_WAKE_H
