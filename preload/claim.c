@@ -13,6 +13,7 @@
 #include "option.h"
 #include "say.h"
 #include "stack.h"
+#include "sys/take.h"
 
 enum {
 	INHERIT_TRIES = 1000,	/* the latches may be held for ever */
@@ -306,11 +307,8 @@ static int pin_once(struct tux_duplex *dx)
 {
 	int r = -EBUSY;
 
-	for (int i = 0; !tux_latch_try(&dx->tx.latch); i++) {
-		if (i == INHERIT_TRIES)
-			return -EBUSY;
-		sched_yield();
-	}
+	if (!tux_latch_take_within(&dx->tx.latch, INHERIT_TRIES))
+		return -EBUSY;
 	if (tux_latch_try(&dx->rx.latch)) {
 		r = tux_duplex_pin(dx);
 		tux_latch_drop(&dx->rx.latch);

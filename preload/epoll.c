@@ -15,11 +15,11 @@ enum { TRIES = 100000 };	/* a signal handler may wait for itself */
 static struct ep *_Atomic table[FD_MAX];
 static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
 
-/* Guards `live` and every ep->fds.  Taken before an ep's latch. */
+/* Protects `live` and every ep->fds.  Taken before an ep's latch. */
 static struct tux_latch table_latch;
 static struct ep *live;
 
-/* Guards `pool`.  Taken last. */
+/* Protects `pool`.  Taken last. */
 static struct tux_latch pool_latch;
 static struct ep *pool;
 
@@ -62,7 +62,7 @@ static void ep_fini(struct ep *ep)
 		tux_waiter_fini(&ep->w);
 	if (ep->kick >= 0)
 		tux_fd_close(ep->kick);
-	ep_take(&pool_latch);
+	tux_latch_take(&pool_latch);
 	ep->next = pool;
 	pool = ep;
 	tux_latch_drop(&pool_latch);
@@ -78,7 +78,7 @@ static struct ep *alloc(void)
 {
 	struct ep *ep;
 
-	ep_take(&pool_latch);
+	tux_latch_take(&pool_latch);
 	ep = pool;
 	if (ep)
 		pool = ep->next;
@@ -99,7 +99,7 @@ int ep_new(int fd)
 	if ((unsigned)fd >= FD_MAX)
 		return 0;	/* stays unknown, and its socks on TCP */
 	epoll_forget_fd(fd);
-	ep_take(&table_latch);
+	tux_latch_take(&table_latch);
 	ep = alloc();
 	if (ep) {
 		tux_list_init(&ep->ready);
@@ -169,7 +169,7 @@ static void ep_closed(int fd)
 
 	if (!ep)
 		return;
-	ep_take(&table_latch);
+	tux_latch_take(&table_latch);
 	last = --ep->fds == 0;
 	if (last) {
 		unlink_live(ep);
@@ -189,7 +189,7 @@ void epoll_duped_fd(int fd, int to)
 		return;
 	if ((unsigned)to < FD_MAX && ep_peek(to) != ep) {
 		epoll_forget_fd(to);
-		ep_take(&table_latch);
+		tux_latch_take(&table_latch);
 		ep->fds++;
 		tux_latch_drop(&table_latch);
 		atomic_fetch_add(&ep->refs, 1);
@@ -197,16 +197,6 @@ void epoll_duped_fd(int fd, int to)
 		fd_seen(to);
 	}
 	ep_put(ep);
-}
-
-static bool try_hard(struct tux_latch *l)
-{
-	for (int i = 0; i < TRIES; i++) {
-		if (tux_latch_try(l))
-			return true;
-		sched_yield();
-	}
-	return false;
 }
 
 /* A sock's item must go, because the loop's private copy of the descriptor
@@ -229,9 +219,9 @@ void epoll_forget_fd(int fd)
 
 	if ((unsigned)fd >= FD_MAX)
 		return;
-	if (atomic_load(&holders[fd]) && try_hard(&table_latch)) {
+	if (atomic_load(&holders[fd]) && tux_latch_take_within(&table_latch, TRIES)) {
 		for (ep = live; ep; ep = ep->next) {
-			if (!try_hard(&ep->latch))
+			if (!tux_latch_take_within(&ep->latch, TRIES))
 				continue;
 			forget_item(ep, fd);
 			ep_unlock(ep);
@@ -247,7 +237,7 @@ static void attach_all(int fd, struct sock *s)
 
 	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
 		return;
-	ep_take(&table_latch);
+	tux_latch_take(&table_latch);
 	for (ep = live; ep; ep = ep->next) {
 		struct item *it;
 

@@ -19,7 +19,6 @@
 #ifndef TUX_PRELOAD_EPOLL_H
 #define TUX_PRELOAD_EPOLL_H
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +30,7 @@
 #include "edge.h"
 #include "ready.h"
 #include "sock.h"
+#include "sys/take.h"
 
 enum {
 	ITEM_CHUNK = 256,	/* items that are mapped at once */
@@ -75,7 +75,7 @@ struct ep {
 	_Atomic bool flip;	/* whose turn it is, if there is one place */
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
 	_Atomic bool joined;	/* w.fd is registered with the kernel's */
-	struct tux_latch latch;	/* guards all below, and the items */
+	struct tux_latch latch;	/* protects all below, and the items */
 	bool leader;		/* a thread sleeps on `w` */
 	int kick;		/* an eventfd, or -1 */
 	uint32_t seq;		/* counts looks */
@@ -87,15 +87,9 @@ struct ep {
 	struct ep *next;	/* of all live ones, or of the free ones */
 };
 
-static inline void ep_take(struct tux_latch *l)
-{
-	while (!tux_latch_try(l))
-		sched_yield();
-}
-
 static inline void ep_lock(struct ep *ep)
 {
-	ep_take(&ep->latch);
+	tux_latch_take(&ep->latch);
 }
 
 static inline void ep_unlock(struct ep *ep)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fd.h"
 
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,6 +8,7 @@
 #include "close.h"
 #include "fork.h"
 #include "hooks.h"
+#include "sys/take.h"
 
 enum {
 	CHUNK = 64,		/* socks that are mapped at once */
@@ -46,21 +46,11 @@ static bool fd_grow(void)
 	return true;
 }
 
-static bool lock_free_list(void)
-{
-	for (int i = 0; i < TRIES; i++) {
-		if (tux_latch_try(&free_latch))
-			return true;
-		sched_yield();
-	}
-	return false;
-}
-
 static struct sock *fd_pop(void)
 {
 	struct sock *s = NULL;
 
-	if (!lock_free_list())
+	if (!tux_latch_take_within(&free_latch, TRIES))
 		return NULL;
 	if (free_list || fd_grow()) {
 		s = free_list;
@@ -93,7 +83,7 @@ static void fd_recycle(struct sock *s)
 	if (s->end && s->epoch == fork_epoch)
 		tux_end_free(s->end);
 	atomic_store(&s->stage, SOCK_FREE);
-	if (!lock_free_list())
+	if (!tux_latch_take_within(&free_latch, TRIES))
 		return;
 	s->next_free = free_list;
 	free_list = s;
@@ -165,22 +155,16 @@ void fd_forked(void)
 
 /* ---- watches ---------------------------------------------------------- */
 
-static void lock_watches(struct sock *s)
-{
-	while (!tux_latch_try(&s->watch_latch))
-		sched_yield();
-}
-
 void sock_watch(struct sock *s, struct watch *w)
 {
-	lock_watches(s);
+	tux_latch_take(&s->watch_latch);
 	tux_list_push(&s->watches, &w->node);
 	tux_latch_drop(&s->watch_latch);
 }
 
 void sock_unwatch(struct sock *s, struct watch *w)
 {
-	lock_watches(s);
+	tux_latch_take(&s->watch_latch);
 	tux_list_remove(&w->node);
 	tux_latch_drop(&s->watch_latch);
 }
@@ -195,7 +179,7 @@ void sock_ring(struct sock *s)
 {
 	struct tux_list *n;
 
-	lock_watches(s);
+	tux_latch_take(&s->watch_latch);
 	TUX_LIST_EACH(n, &s->watches)
 		ring(TUX_CONTAINER(n, struct watch, node));
 	tux_latch_drop(&s->watch_latch);
@@ -219,7 +203,7 @@ void sock_ready(struct sock *s)
 	struct tux_list *n;
 	unsigned poll;
 
-	lock_watches(s);
+	tux_latch_take(&s->watch_latch);
 	poll = sock_poll(s);
 	if ((poll & on_ring) != s->path) {
 		s->path = (uint8_t)(poll & on_ring);

@@ -10,6 +10,7 @@
 #include "conf.h"
 #include "libc.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 #include "wait.h"
 
 enum {
@@ -143,8 +144,7 @@ static bool iface_on_iface(const struct tux_addr *a)
 	tux_time now = wait_now();
 	bool yes;
 
-	while (!tux_latch_try(&known.latch))
-		tux_sys_yield();
+	tux_latch_take(&known.latch);
 	yes = iface_knows(a->ip);
 	if (!yes && (!known.at || now - known.at > TUX_MSEC(FRESH_MS))) {
 		refresh();

@@ -67,7 +67,7 @@ struct sock {
 	struct tux_tuple tuple;	/* of a connection, once looked up */
 	struct tux_end *end;
 	struct tux_duplex *dx;
-	struct tux_latch watch_latch;	/* guards watches */
+	struct tux_latch watch_latch;	/* protects watches */
 	struct tux_list watches;
 	struct sock *next_free;
 };

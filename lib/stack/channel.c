@@ -15,7 +15,6 @@
 enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
-	SHUT_TRIES = 10000,
 	LATCH_TRIES = 10000,
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
@@ -195,17 +194,12 @@ void tux_end_flush(struct tux_end *e, bool now)
  * middle of a write, at exit, is not waited for. */
 static void channel_shut(struct tux_duplex *d)
 {
-	unsigned i;
-
-	for (i = 0; i < SHUT_TRIES; i++) {
-		if (tux_latch_try(&d->tx.latch)) {
-			tux_duplex_shut(d);
-			tux_latch_drop(&d->tx.latch);
-			return;
-		}
-		tux_sys_yield();
+	if (!tux_latch_take_within(&d->tx.latch, LATCH_TRIES)) {
+		atomic_store(&d->tx.shut, 1);
+		return;
 	}
-	atomic_store(&d->tx.shut, 1);
+	tux_duplex_shut(d);
+	tux_latch_drop(&d->tx.latch);
 }
 
 void tux_end_close(struct tux_end *e, bool abort)
@@ -308,13 +302,8 @@ static uint32_t channel_left(const struct tux_stack *s)
  * is not waited for; then no thread gives an end back either. */
 static void close_end(struct tux_stack *s, struct tux_end *e)
 {
-	bool latched = tux_latch_try(&s->ends.latch);
-	unsigned i;
+	bool latched = tux_latch_take_within(&s->ends.latch, LATCH_TRIES);
 
-	for (i = 0; !latched && i < LATCH_TRIES; i++) {
-		tux_sys_yield();
-		latched = tux_latch_try(&s->ends.latch);
-	}
 	if (atomic_load(&e->loop))
 		tux_end_close(e, false);
 	if (latched)

@@ -9,6 +9,8 @@
 #ifndef TUX_SYS_TAKE_H
 #define TUX_SYS_TAKE_H
 
+#include <stdbool.h>
+
 #include "base/latch.h"
 #include "sys/sys.h"
 
@@ -33,6 +35,18 @@ static inline void tux_latch_take(struct tux_latch *l)
 		else
 			tux_sys_yield();
 	}
+}
+
+/* Where the holder may never drop the latch: tries @tries times and yields in
+ * between.  False: the latch was not to be had. */
+static inline bool tux_latch_take_within(struct tux_latch *l, unsigned tries)
+{
+	while (!tux_latch_try(l)) {
+		if (!--tries)
+			return false;
+		tux_sys_yield();
+	}
+	return true;
 }
 
 #endif

@@ -26,7 +26,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* It waits for who is inside, and nobody is lost. */
+/* A thread waits for the one inside, and no turn is lost. */
 static void take__one_at_a_time(void **state)
 {
 	pthread_t t[2];
@@ -43,10 +43,34 @@ static void take__one_at_a_time(void **state)
 	assert_false(tux_latch_try(&latch));
 }
 
+static void *drop_soon(void *arg)
+{
+	tux_sys_yield();
+	tux_latch_drop(arg);
+	return NULL;
+}
+
+static void take_within__gives_up(void **state)
+{
+	struct tux_latch l = { 0 };
+	pthread_t t;
+
+	(void)state;
+	assert_true(tux_latch_take_within(&l, 1));
+	assert_false(tux_latch_take_within(&l, 1));
+	assert_false(tux_latch_take_within(&l, 100));
+	assert_int_equal(pthread_create(&t, NULL, drop_soon, &l), 0);
+	while (!tux_latch_take_within(&l, 1000))
+		;
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_false(tux_latch_try(&l));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(take__one_at_a_time),
+		cmocka_unit_test(take_within__gives_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
