@@ -45,7 +45,7 @@ static tux_time rto(const struct ktcp *t)
 	return in;
 }
 
-/* A probe when half of the usual news has not come in twice the time. */
+/* When the tail probe is due: two round trips without an acknowledgment. */
 static tux_time probe_in(const struct ktcp *t)
 {
 	tux_time in = 2 * t->rtt.srtt;

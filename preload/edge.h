@@ -36,9 +36,9 @@ bool edge_wrote(const struct edge *e, struct sock *s);
 /* @told is told. */
 void edge_told(struct edge *e, struct sock *s, uint32_t told);
 
-/* News that shows only in what TCP can do, and of which the kernel knows
+/* An edge that shows only in what TCP can do, and of which the kernel knows
  * nothing: bytes on the ring behind bytes that are still in TCP; or sending is
- * plain TCP again after a while in which it would take nothing. */
+ * plain TCP again after a while in which TCP would have taken nothing. */
 bool edge_hidden(struct edge *e, struct sock *s);
 
 #endif

@@ -184,7 +184,8 @@ bool look_peek(struct ep *ep);
 
 /* ---- epoll_nest.c: an instance that is itself polled ------------------ */
 
-/* From now on the descriptor of @ep is readable while @ep has news. */
+/* From now on the descriptor of @ep is readable while a look at @ep would find
+ * something. */
 void nest_begin(struct ep *ep);
 
 /* The eventfd of @ep is there: has the kernel's instance watch it, if need be
@@ -194,7 +195,8 @@ void nest_join(struct ep *ep);
 /* Makes that eventfd say whether a look would find something (latch held). */
 void nest_settle(struct ep *ep);
 
-/* Has it say nothing, while a look is under way; not to who sleeps on it. */
+/* Has it say nothing while a look is under way, except to a thread that sleeps
+ * on it. */
 void nest_hush(struct ep *ep);
 
 /* @fd is about to be polled.  Is it an instance that holds socks? */

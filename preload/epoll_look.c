@@ -185,7 +185,7 @@ static struct item *by_tag(struct ep *ep, uint64_t tag)
 }
 
 /* The kernel's edge may be the marker's, or that of frames which are not for
- * the application.  Then the room that it tells of besides is no news. */
+ * the application. Then the room that it reports besides is no edge. */
 static bool foreign(const struct item *it, uint32_t told, uint32_t mine)
 {
 	if (!(it->events & EPOLLET))

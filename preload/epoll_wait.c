@@ -16,7 +16,7 @@
 #include "timeout.h"
 #include "wait.h"
 
-/* With news from the rings all the time, the kernel is asked this often. */
+/* While the rings always have something, the kernel is asked this often. */
 #define KERNEL_EVERY TUX_USEC(50)
 #define KICK_FOR TUX_MSEC(100)
 

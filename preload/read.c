@@ -99,7 +99,8 @@ HOOK ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
 	return recv_buf(&r, buf, len, flags);
 }
 
-/* A stream's peer is no news: the kernel stores no address either. */
+/* The caller knows the peer of a stream: the kernel stores no address
+ * either. */
 static ssize_t recv_from(struct rw *r, void *buf, size_t len, int flags,
 			 struct sockaddr *addr, socklen_t *alen)
 {

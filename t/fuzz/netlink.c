@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers and news of the kernel's, by netlink: interfaces, routes, next hops,
- * features of drivers.
+ * Answers and notifications of the kernel, by netlink: interfaces, routes, next
+ * hops, features of drivers.
  *
  * The input is a list of messages, some of them with lengths that are not
  * theirs.  They come twice, to a buffer with other bytes in it before: what is
@@ -159,13 +159,13 @@ static void ask(struct result *r, uint8_t which, uint8_t with)
 
 static void once(struct result *r, uint8_t which, uint8_t with)
 {
-	unsigned news = which % 4 == 3;
+	unsigned notified = which % 4 == 3;
 
 	memset(r, 0, sizeof(*r));
 	fill(with);
-	kernel_says(news);
+	kernel_says(notified);
 	ask(r, which, with);
-	if (!news && ((struct nlmsghdr *)said)->nlmsg_len >= NLMSG_HDRLEN &&
+	if (!notified && ((struct nlmsghdr *)said)->nlmsg_len >= NLMSG_HDRLEN &&
 	    ((struct nlmsghdr *)said)->nlmsg_len <= said_len)
 		tux_feature_parse(&r->feature, (void *)said);
 	hear();

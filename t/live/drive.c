@@ -168,7 +168,7 @@ static void *sleeper(void *arg)
 		int got;
 
 		atomic_store(&p->state, 1);
-		do {		/* an acknowledgment may be news */
+		do {		/* an acknowledgment may ring, too */
 			side_hear(p->x);
 			got = side_wait(p->x, POLLIN, until);
 		} while (got == 1);

@@ -54,8 +54,8 @@ static void ask(struct many *m, unsigned i)
 	assert_int_equal(side_write(&m->x[i], buf, MESSAGE), MESSAGE);
 }
 
-/* One sleep, and who has news: those that rang, and those on TCP. */
-static void wait_for_some(struct many *m, bool *news)
+/* One sleep, and which sides are ready: those that rang, and those on TCP. */
+static void wait_for_some(struct many *m, bool *ready)
 {
 	struct pollfd p[MANY];
 	unsigned i;
@@ -68,26 +68,26 @@ static void wait_for_some(struct many *m, bool *news)
 	}
 	tux_channel_wait(m->x[0].stack, &m->w, p, MANY, TUX_NEVER, NULL);
 	for (i = 0; i < MANY; i++)
-		news[i] = p[i].revents;
+		ready[i] = p[i].revents;
 	while (tux_bell_take(m->w.bell, &at)) {
 		atomic_store(&m->x[at].queued, 0);
-		news[at] = true;
+		ready[at] = true;
 	}
 }
 
 static void *echo_many(void *arg)
 {
 	struct many *m = arg;
-	bool news[MANY];
+	bool ready[MANY];
 	unsigned i;
 
 	while (!atomic_load(&m->x[0].gone)) {
-		wait_for_some(m, news);
+		wait_for_some(m, ready);
 		for (i = 0; i < MANY; i++) {
 			uint8_t buf[4096];
 			ssize_t k;
 
-			if (!news[i])
+			if (!ready[i])
 				continue;
 			while ((k = side_try_read(&m->x[i], buf,
 						  sizeof(buf))) > 0)
@@ -136,14 +136,14 @@ static void converse_many(struct many *m)
 {
 	tux_time limit = tux_clock_read() + TUX_SEC(UPGRADE_S);
 	unsigned i, asking = MANY;
-	bool news[MANY];
+	bool ready[MANY];
 
 	for (i = 0; i < MANY; i++)
 		ask(m, i);
 	while (asking) {
-		wait_for_some(m, news);
+		wait_for_some(m, ready);
 		for (i = 0; i < MANY; i++) {
-			if (!news[i] || !take(m, i))
+			if (!ready[i] || !take(m, i))
 				continue;
 			if (m->at[i] < MESSAGES * MESSAGE ||
 			    (on_rings(m) < MANY && tux_clock_read() < limit))

@@ -55,8 +55,8 @@ ssize_t side_write(struct side *x, const void *p, size_t len);
 /* Takes note that @x rang; then look, then side_wait() again. */
 void side_hear(struct side *x);
 
-/* Waits until @x has news, its TCP socket is ready for @events where that
- * counts, or @until. */
+/* Waits until @x rings, its TCP socket is ready for @events where that counts,
+ * or @until. */
 int side_wait(struct side *x, short events, tux_time until);
 
 void side_shut(struct side *x);

@@ -11,8 +11,8 @@
 
 #include "pair.h"
 
-/* Nothing is reported for @fd for @ms.  Before that it may be, a few times and
- * without news, while its connection moves. */
+/* Nothing is reported for @fd for @ms. Before that there may be a few reports
+ * of nothing, while its connection moves. */
 static bool quiet(int ep, int fd, int ms)
 {
 	for (int i = 0; i < 10; i++)
