@@ -106,13 +106,11 @@ static void b_looks(struct sim *s, void *arg, uint64_t k, uint64_t l)
 	}
 }
 
-static void on_ready(void *arg, struct tux_conn *c)
+static void on_ready(struct sim_end *e)
 {
-	struct sim_end *e = tux_conn_user(c);
 	struct flow *f = &flow;
 	bool *due = e->side ? &f->b_due : &f->a_due;
 
-	(void)arg;
 	if (*due)
 		return;
 	*due = true;
@@ -130,7 +128,7 @@ static void tux_begin(struct flow *f)
 	k->tcp.delay = f->rtt / 2;
 	for (i = 0; i < 2; i++) {
 		k->end[i].paused = true;
-		k->end[i].host->events.ready = on_ready;
+		k->end[i].host->ready = on_ready;
 	}
 }
 

@@ -7,6 +7,24 @@
 
 enum { OPENING_MS = 1000, STEP_US = 100 };
 
+/* ---- effects ---- */
+
+/* TCP and descriptors are arrays here, and nobody waits. */
+static void carry_out(struct twin *t, unsigned side)
+{
+	struct tux_conn *c;
+	uint32_t effects;
+
+	while ((c = tux_core_effects(t->core[side], &effects)) != NULL) {
+		struct twin_end *e = tux_conn_user(c);
+
+		if (effects & TUX_EFFECT_OWN)
+			tux_conn_owned(c, 0, t->now);
+		if (effects & TUX_EFFECT_TCP)
+			e->tcp_work = true;
+	}
+}
+
 /* ---- TCP: a few bytes, until the connection has moved ---- */
 
 static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
@@ -66,37 +84,6 @@ static void serve_tcp(struct twin *t, struct twin_end *e)
 		tux_conn_tcp_in(e->c, buf, (size_t)k, t->now);
 }
 
-/* ---- what a core tells ---- */
-
-static void on_ready(void *arg, struct tux_conn *c)
-{
-	(void)arg, (void)c;
-}
-
-static int on_own(void *arg, struct tux_conn *c)
-{
-	(void)arg, (void)c;
-	return 0;
-}
-
-static void on_tcp(void *arg, struct tux_conn *c)
-{
-	struct twin_end *e = tux_conn_user(c);
-
-	(void)arg;
-	e->tcp_work = true;
-}
-
-static void on_gone(void *arg, struct tux_conn *c, bool reset)
-{
-	(void)arg, (void)c, (void)reset;
-}
-
-static const struct tux_core_events events = {
-	.ready = on_ready, .own = on_own, .tcp = on_tcp, .tcp_shut = on_ready,
-	.gone = on_gone,
-};
-
 /* ---- birth and end ---- */
 
 static void *get(void *arg, size_t len)
@@ -115,7 +102,6 @@ static int open_core(struct twin *t, unsigned side)
 {
 	const struct tux_core_opts o = {
 		.mem = &t->mem,
-		.events = &events,
 		.seed = { 1 + side, 2 },
 		.port = (uint16_t)(7000 + side),
 		.ack_delay = TUX_MSEC(1),
@@ -132,6 +118,7 @@ static int open_end(struct twin *t, unsigned side, unsigned i, uint32_t cap)
 		.active = side == 0, .user = e, .mtu = TWIN_MTU,
 	};
 
+	e->side = side;
 	e->peer = &t->end[!side][i];
 	e->dx = calloc(1, tux_duplex_size(cap));
 	if (!e->dx)
@@ -225,7 +212,7 @@ void twin_fini(struct twin *t)
 		struct twin_end *e = &t->end[i % 2][i / 2];
 
 		if (e->c)
-			tux_conn_close(e->c);
+			tux_conn_close(e->c, t->now);
 		free(e->dx);
 	}
 	tux_core_free(t->core[0]);
@@ -272,6 +259,7 @@ unsigned twin_output(struct twin *t, unsigned i)
 	struct tux_addr to;
 	unsigned n;
 
+	carry_out(t, i);		/* as a loop does, once a turn */
 	for (n = 0; n < TWIN_BATCH; n++) {
 		struct twin_dgram *d = &t->wire[i][n];
 

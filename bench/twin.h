@@ -24,6 +24,7 @@ enum {
 };
 
 struct twin_end {
+	unsigned side;
 	struct twin_end *peer;
 	struct tux_conn *c;
 	struct tux_duplex *dx;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The way back: a direction whose Tux path has gone quiet goes on in frames
- * over TCP, from the last byte that the peer has acknowledged.  It tries the
- * path again later.  RAW ends Tux for good.
- */
-#include "conn/conn_in.h"
+#include "conn/back.h"
 
 #include <errno.h>
 
-enum { UNSTALL_MS = 20 };	/* the peer's way opens when ours does, about */
+#include "conn/conn_ack.h"
+#include "conn/conn_in.h"
+#include "conn/hello.h"
+#include "conn/message_fate.h"
+#include "conn/message_life.h"
+#include "conn/state.h"
 
-/* The stream bytes in flight do not matter any more, TCP carries them again;
- * what else was said is said once more. */
+enum { UNSTALL_MS = 20 };	/* the peer's path opens when ours does, about */
+
+/* TCP carries the stream bytes in flight again, so their packets no longer
+ * matter.  What else those said is said once more. */
 static void forget_flight(struct tux_conn *c)
 {
 	struct tux_sent *s;
@@ -34,7 +36,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 		return;
 	forget_flight(c);
 	tux_list_remove(&c->use);
-	c->tx.path = TUX_PATH_TCP;
+	tux_conn_set_tx(c, TUX_PATH_FRAMES);
 	c->out.off = tux_pipe_tail(&c->dx->txp);
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
@@ -45,9 +47,6 @@ void tux_back(struct tux_conn *c, tux_time now)
 	c->tx.probe_at = tux_time_add(now, c->tx.hold);
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(60));
 	tux_conn_trace(c, TUX_TRACE_BACK, c->out.off, 0, 0);
-	tux_conn_decide(c, tux_conn_why_back(c));
-	tux_conn_tcp(c);
-	tux_conn_check_end(c, now);
 }
 
 void tux_back_early(struct tux_conn *c, tux_time now)
@@ -56,10 +55,11 @@ void tux_back_early(struct tux_conn *c, tux_time now)
 		tux_back(c, now);
 }
 
-/* While the way was closed, the peer's packets may have come to somebody else.
- * They are sealed, but what is behind the header can be changed, and here they
- * would be new.  So what is in flight is given up, and only who has heard of
- * numbers from now on is believed. */
+/* While the path was closed, the peer's packets may have reached a stranger on
+ * the same address.  Packets are sealed, but the seal does not cover what stands
+ * behind the header, so the stranger could change that, and here the packets
+ * would be new.  Therefore what is in flight is given up, and from now on only a
+ * packet that acknowledges something sent since is accepted. */
 static void distrust(struct tux_conn *c)
 {
 	struct tux_sent *s;
@@ -72,126 +72,125 @@ static void distrust(struct tux_conn *c)
 	c->since = tux_sentq_skip(&c->sentq);
 }
 
-void tux_conn_stall(struct tux_conn *c, tux_time now)
+void tux_back_stalled(struct tux_conn *c, tux_time now)
 {
 	tux_back(c, now);
 	distrust(c);
-	tux_conn_next(c, now);
-	tux_conn_arm_timer(c);
+	tux_conn_mark(c, TUX_DIRTY_FLIGHT);
 }
 
-void tux_conn_unstall(struct tux_conn *c, tux_time now)
+void tux_back_unstalled(struct tux_conn *c, tux_time now)
 {
 	tux_time soon = tux_time_add(now, TUX_MSEC(UNSTALL_MS));
 
 	distrust(c);
 	c->tx.hold = TUX_SEC(1);
-	if (c->tx.path == TUX_PATH_TCP && !c->tx.raw_wanted && !c->tx.done)
+	if (c->tx.path == TUX_PATH_FRAMES && !c->tx.raw_wanted && !c->tx.done)
 		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);
 	else if (c->tx.announce_at != TUX_NEVER)
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, soon);
 	if (c->tx.away_at != TUX_NEVER)
 		c->tx.away_at = tux_time_min(c->tx.away_at, soon);
 	tux_hello_again(c, now);
-	tux_conn_arm_timer(c);
 }
 
-void tux_back_alive(struct tux_conn *c, tux_time now)
+void tux_back_alive(struct tux_conn *c)
 {
-	(void)now;
 	if (c->out.sw || c->tx.raw_wanted || c->tx.done ||
-	    c->phase == TUX_PHASE_DEAD)
+	    c->life != TUX_LIFE_PROVED)
 		return;
 	c->tx.probe_at = TUX_NEVER;
 	c->out.sw = true;
-	tux_conn_tcp(c);
+	tux_conn_mark(c, TUX_DIRTY_PATH);
 }
 
 void tux_back_again(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.raw_wanted)
 		return;			/* too late: it stays on TCP */
-	c->tx.path = TUX_PATH_TUX;
+	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.back_at = now;
 	c->tx.buf.next = c->out.off;
 	if (c->tx.buf.got > c->out.off)
 		c->tx.buf.next = c->tx.buf.got;		/* FIN */
 	tux_conn_trace(c, TUX_TRACE_AGAIN, c->out.off, 0, 0);
-	tux_conn_decide(c, TUX_REASON_NONE);
 	tux_conn_kick(c);
 }
 
-/* Not yet switched: then it never will be. */
-static bool pin_plain(struct tux_conn *c, tux_time now)
+void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 {
-	struct tux_duplex *d = c->dx;
-	bool both = true;
-
-	if (c->tx.path == TUX_PATH_NONE && tux_latch_try(&d->tx.latch)) {
-		tux_duplex_withdraw(d);
-		d->tx.pinned = 1;
-		if (d->tx.doubt)
-			c->tx.announce_at = tux_time_min(c->tx.announce_at,
-							 now);
-		tux_latch_drop(&d->tx.latch);
-	} else if (c->tx.path == TUX_PATH_NONE) {
-		both = false;
-	}
-	if (!c->rx.on_ring && tux_latch_try(&d->rx.latch)) {
-		d->rx.pinned = 1;
-		tux_latch_drop(&d->rx.latch);
-	} else if (!c->rx.on_ring) {
-		both = false;
-	}
-	return both;
-}
-
-void tux_back_raw(struct tux_conn *c, enum tux_reason why, tux_time now)
-{
-	bool first = !c->tx.raw_wanted;
-
-	c->tx.raw_wanted = true;
-	if (first) {
+	if (!c->tx.raw_wanted && c->life < TUX_LIFE_DEAD) {
+		c->tx.raw_wanted = true;
 		c->tx.raw_why = why;
-		if (c->phase != TUX_PHASE_DEAD)	/* that has its own reason */
-			tux_conn_decide(c, why);
+		c->open.why = TUX_REASON_NONE;	/* the newest counts */
 	}
 	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = false;
-	if (!pin_plain(c, now))
+	tux_conn_mark(c, TUX_DIRTY_RAW);
+}
+
+/* False: the application holds the latch. */
+static bool pin_tx(struct tux_conn *c, tux_time now)
+{
+	struct tux_duplex_tx *t = &c->dx->tx;
+
+	if (!tux_latch_try(&t->latch))
+		return false;
+	tux_duplex_withdraw(c->dx);
+	t->pinned = 1;
+	/* The peer may be armed still: it has to be told of nowhere. */
+	if (t->doubt)
+		c->tx.announce_at = tux_time_min(c->tx.announce_at, now);
+	tux_latch_drop(&t->latch);
+	return true;
+}
+
+static bool pin_rx(struct tux_conn *c)
+{
+	struct tux_duplex_rx *r = &c->dx->rx;
+
+	if (!tux_latch_try(&r->latch))
+		return false;
+	r->pinned = 1;
+	tux_latch_drop(&r->latch);
+	return true;
+}
+
+void tux_back_pin(struct tux_conn *c, tux_time now)
+{
+	bool tx = c->tx.path != TUX_PATH_PLAIN || pin_tx(c, now);
+	bool rx = c->rx.path != TUX_PATH_PLAIN || pin_rx(c);
+
+	if (!tx || !rx)
 		tux_conn_retry(c, now);
-	if (c->phase != TUX_PHASE_PROVED)
-		return;
-	if (first)
+	if (c->life == TUX_LIFE_PROVED && !c->tx.raw_told) {
+		c->tx.raw_told = true;
 		tux_conn_do(c, TUX_DO_RAW);
-	tux_upgrade_tx(c, now);
-	tux_back(c, now);
-	tux_back_raw_step(c, now);
+	}
 }
 
 void tux_back_raw_step(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
-	if (!c->tx.raw_wanted || c->tx.path != TUX_PATH_TCP || c->out.busy ||
-	    c->out.raw || c->out.marker ||
-	    c->out.off < tux_pipe_head(&c->dx->txp) ||
+	if (c->tx.path != TUX_PATH_FRAMES || c->out.busy || c->out.raw ||
+	    c->out.marker || c->out.off < tux_pipe_head(&c->dx->txp) ||
 	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
 		tux_conn_retry(c, now);
 		return;
 	}
-	/* Held: the application's next byte must come behind the frame.  If
-	 * there is none, FIN is enough. */
+	/* Under the latch, so that the application's next byte comes behind the
+	 * frame.  If there will be none, FIN is enough. */
 	if (c->out.off == tux_pipe_head(&c->dx->txp) &&
 	    !atomic_load(&t->shut)) {
 		atomic_store(&t->hold, 1);
 		atomic_store(&t->state, TUX_TX_RAW);
 		c->out.raw = true;
 		c->tx.probe_at = TUX_NEVER;
-		tux_conn_tcp(c);
+		tux_conn_mark(c, TUX_DIRTY_PATH);
 	}
 	tux_latch_drop(&t->latch);
 }

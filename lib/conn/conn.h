@@ -2,21 +2,30 @@
 /*
  * conn - one connection; private to lib/conn
  *
- * Cut by direction and by kind of input:
- *   conn_life.c   birth, death, doorbells
- *   hello.c       the opening exchange
- *   upgrade.c     announcing, arming, committing: policy around duplex*.c
+ * An input is a packet, bytes of TCP, the doorbell, the timer or a completion.
+ * Its entry point stands in core.c or step.c.  The entry point calls a handler,
+ * which changes the state of the connection and marks in `dirty` what kind of
+ * change that was.  Then it calls the settle step (settle.c), the only place
+ * that derives what follows from the state and records effects for the loop.
+ *
+ *   core.c        many connections as one engine: datagrams, timers, effects
+ *   step.c        the entry points that concern one connection
+ *   settle.c      what follows from the state of a connection
+ *   conn_timer.c  the deadline, and what happens when it passes
  *   conn_recv.c   a packet in
- *   conn_ack.c    what it acknowledges
  *   conn_send.c   a packet out
  *   conn_fill.c   what goes into it
- *   conn_ecn.c    what routers mark
- *   conn_timer.c  the deadline
  *   conn_tcp.c    a switched direction's TCP: marker, frames, end
- *   back.c        the way back to TCP, and again to Tux
+ *   conn_life.c   birth, closing, death, the doorbell
+ *   hello.c       the opening exchange
+ *   upgrade.c     announcing, arming, committing: policy around duplex*.c
+ *   back.c        the way back to TCP, and again to Tux; RAW
+ *   conn_ack.c    what a packet acknowledges
+ *   conn_ecn.c    what routers mark
  *   message*.c    messages: see message.h
- * Each may use conn_in.h's helpers and the lower ones in this list; core.c calls
- * them all.
+ *   state.c       the life of a connection and the path of each direction
+ *
+ * Calls point down this list.
  */
 #ifndef TUX_CONN_CONN_H
 #define TUX_CONN_CONN_H
@@ -28,6 +37,7 @@
 #include "conn/core.h"
 #include "conn/message.h"
 #include "conn/pair.h"
+#include "conn/life.h"
 #include "conn/table.h"
 #include "part/ackq.h"
 #include "part/loss.h"
@@ -38,20 +48,14 @@
 #include "wire/frame.h"
 #include "wire/pkt.h"
 
-enum tux_phase {
-	TUX_PHASE_OPENING,	/* HELLOs; the path is not proved */
-	TUX_PHASE_PROVED,
-	TUX_PHASE_DEAD,		/* the application has been told the error */
-};
-
-enum tux_path { TUX_PATH_NONE, TUX_PATH_TUX, TUX_PATH_TCP };
-
-/* Farther from what we expect than this, a number is no honest one: span has
- * 16 bits.  And an acknowledgment from farther back is not, either: who knows no
- * more than the id of a connection must guess both (RFC 5961's thought). */
+/* An honest number is no farther than this from the expected one: the field
+ * `span` has 16 bits.  An acknowledgment from farther back is not accepted
+ * either, so that an attacker who knows only the id of a connection has to guess
+ * both (as in RFC 5961). */
 enum { TUX_SEQ_REACH = 1 << 16 };
 
-/* What a packet carries besides stream bytes; also what is still to be sent. */
+/* What a packet carries besides stream bytes; in tux_conn.todo, what is still to
+ * be sent. */
 enum {
 	TUX_DO_PREPARE = 0x01,
 	TUX_DO_PREPARED = 0x02,
@@ -62,54 +66,83 @@ enum {
 	TUX_DO_ACK = 0x40,		/* now, whatever else there is */
 	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
 	TUX_DO_ROOM = 0x100,		/* for messages; over the path in use */
-	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to see
-					 * whether so much passes */
+	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to find
+					 * out whether the path carries it */
 	TUX_DO_NUMBERED = TUX_DO_PREPARE | TUX_DO_PREPARED | TUX_DO_PING |
 			  TUX_DO_RAW,
+};
+
+/* What an input has changed since the last settle step: bits of tux_conn.dirty.
+ * The settle step looks only at what these say. */
+enum {
+	TUX_DIRTY_LIFE = 0x001,		/* life, closing, the end of TCP */
+	TUX_DIRTY_PATH = 0x002,		/* the path of a direction */
+	TUX_DIRTY_APP_TX = 0x004,	/* the application wrote, or shut down */
+	TUX_DIRTY_APP_RX = 0x008,	/* the application read, or has switched */
+	TUX_DIRTY_ARM = 0x010,		/* PREPARE waits for the receive latch */
+	TUX_DIRTY_ACCEPT = 0x020,	/* PREPARED waits for the send latch */
+	TUX_DIRTY_ANNOUNCE = 0x040,	/* time to look at the switch of tx */
+	TUX_DIRTY_PROVE = 0x080,	/* ... and at that of rx */
+	TUX_DIRTY_RAW = 0x100,		/* plain TCP is wanted for good */
+	TUX_DIRTY_CAME = 0x200,		/* content has come, over either path */
+	TUX_DIRTY_ACKED = 0x400,	/* the peer has more of ours */
+	TUX_DIRTY_TCP = 0x800,		/* TCP took or brought bytes */
+	TUX_DIRTY_MESSAGE = 0x1000,	/* a message was settled, or none of them
+					 * can go now */
+	TUX_DIRTY_ROOM = 0x2000,	/* room for messages, here or there */
+	TUX_DIRTY_READY = 0x4000,	/* the application can do more */
+	TUX_DIRTY_CLOSE = 0x8000,	/* closed, or what closing waits for */
+	TUX_DIRTY_FLIGHT = 0x10000,	/* the pair may have room for others */
 };
 
 struct tux_conn_open {			/* the opening exchange */
 	tux_time at;			/* the next HELLO by timer */
 	tux_time sent_at;
 	unsigned tries;			/* HELLOs sent by timer */
-	bool refused;			/* the loop has no handle of TCP: never */
+	enum tux_reason why;		/* why it has not succeeded (yet) */
+	bool owned;			/* OWNING: the effect was recorded */
+	bool ask;			/* owned just now: a PING may be due */
 };
 
-struct tux_conn_tx {			/* the direction that we send */
-	struct tux_sendbuf buf;		/* valid once path is not NONE */
+struct tux_conn_tx {			/* the direction that this end sends */
+	struct tux_sendbuf buf;		/* valid once path is not PLAIN */
 	enum tux_path path;
-	uint32_t gen;			/* open generation; 0: none */
+	uint32_t gen;			/* the open generation; 0: none */
 	uint64_t gen_at;		/* its N */
-	uint32_t ack_gen;		/* PREPARED came while the latch was held */
+	uint32_t ack_gen;		/* PREPARED came, the latch is awaited */
 	unsigned voids;			/* generations that came to nothing */
 	uint64_t ahead;			/* how far to look ahead next time */
 	tux_time announce_at;		/* not before */
 	tux_time quiet_at;		/* look whether the writer rests short of N */
 	uint64_t quiet_off;
 	tux_time hold;			/* how long to stay on TCP next time */
-	tux_time away_at;		/* not switched, stalled: no messages
-					 * until then; TUX_NEVER: it is not */
-	uint32_t kept;			/* TUX_DO_*: lost, and said again when
-					 * the path is tried again */
-	tux_time probe_at;		/* PING: a way back to Tux, or news */
-	tux_time probe_in;		/* how long to wait for news next time */
+	tux_time away_at;		/* PLAIN, stalled: no messages until then;
+					 * TUX_NEVER: not stalled */
+	bool stalled;			/* PLAIN, and the path was quiet */
+	uint32_t kept;			/* TUX_DO_*: lost, and sent again when the
+					 * path is tried again */
+	tux_time probe_at;		/* PING: a way back to Tux, or a window */
+	tux_time probe_in;		/* how long to wait for a window next time */
 	tux_time back_at;
 	uint32_t window;		/* the peer's first window */
 	bool tail;			/* one packet may leave in spite of it */
-	bool done;			/* the peer has everything; TCP is shut */
-	bool raw_wanted;
-	enum tux_reason raw_why;	/* who wants it */
+	bool alive;			/* FRAMES, and the path has answered */
+	bool done;			/* the peer has everything */
+	bool shut_due;			/* shut TCP down behind it */
+	bool raw_wanted;		/* plain TCP for good */
+	bool raw_told;			/* RAW was sent, or is in `todo` */
+	enum tux_reason raw_why;	/* why it is wanted */
 };
 
-struct tux_conn_rx {			/* the direction that we receive */
+struct tux_conn_rx {			/* the direction that this end receives */
 	struct tux_recvbuf buf;		/* valid once gen is not 0 */
+	enum tux_path path;
 	uint32_t gen;			/* generation that buf was set up for */
-	uint32_t arm_gen;		/* PREPARE came while the latch was held */
+	uint32_t arm_gen;		/* PREPARE came, the latch is awaited */
 	uint64_t arm_at;
 	uint32_t answer;		/* generation to say PREPARED for */
-	bool on_ring;			/* the switch is known here */
-	bool tux;			/* stream bytes came over Tux last */
-	bool prove;			/* try tux_duplex_prove() again */
+	bool prove;			/* stream data has come: is it switched? */
+	bool tcp_wanted;		/* the loop was told to read TCP */
 	bool tcp_ended;			/* the kernel's end of file was read */
 	int tcp_err;
 };
@@ -148,16 +181,25 @@ struct tux_conn {
 	struct tux_list sendq;		/* in core->sendq if it has output */
 	struct tux_heap_node timer;	/* never later than the deadline */
 	struct tux_list untimed;	/* in core->untimed if it may be */
+	struct tux_list effectq;	/* in core->effectq if it has effects */
+	uint32_t effects;		/* TUX_EFFECT_* for the loop */
+	uint32_t dirty;			/* TUX_DIRTY_* for the settle step */
 
 	struct tux_tuple tuple;
 	bool active;
-	bool peer_messages;		/* it takes them */
-	bool closed;			/* the application is done with it */
+	bool peer_messages;		/* the peer takes them */
+	bool closed;			/* the application has closed it */
+	bool aborted;			/* ... and wants a reset */
+	bool closed_dead;		/* ... when it was dead already */
+	bool expired;			/* the wait for the end of TCP is over */
+	bool told_tux;			/* `ready` was told that it is on Tux, */
+	enum tux_reason reason;		/* and this reason */
+	enum tux_reason closed_why;	/* why it had not moved when closed */
 	uint64_t closed_at;		/* what had arrived by then */
-	bool gone;			/* the gone event was told */
-	bool decided_tux;		/* what tux_conn_decide() last told */
-	enum tux_phase phase;
-	enum tux_reason reason;
+	enum tux_life life;
+	bool dead_told;			/* the application knows of its death */
+	int dead_err;			/* errno of its death */
+	enum tux_reason dead_why;	/* NONE: as it was */
 
 	struct tux_key key, session, seal;
 	uint32_t id, peer_id;
@@ -168,11 +210,10 @@ struct tux_conn {
 
 	uint32_t todo;			/* TUX_DO_* */
 	tux_time retry_at;		/* a latch was held: try again */
-	tux_time progress_at;		/* something was acknowledged, or what
-					 * we wait for now began to leave */
+	tux_time progress_at;		/* something was acknowledged, or the first
+					 * of what is in flight left */
 	tux_time linger_at;		/* closed: give up */
 	tux_time reset_at;		/* told of a reset: TCP is read until then */
-	uint32_t reset_why;
 
 	struct tux_conn_open open;
 	struct tux_conn_tx tx;
@@ -182,13 +223,13 @@ struct tux_conn {
 	struct tux_messages *msg;	/* NULL: the application takes none */
 
 	uint64_t first, peer_first;	/* the first numbers, for traces */
-	uint64_t since;			/* the peer must acknowledge more than
-					 * this to be believed */
+	uint64_t since;			/* packets must acknowledge more than this
+					 * to be accepted */
 	struct tux_rtt rtt;
 	struct tux_loss loss;
 	struct tux_pair *pair;		/* once the peer is known */
-	struct tux_list waitq;		/* in pair->waitq if that holds us back */
-	struct tux_list use;		/* in pair->users if we send this way */
+	struct tux_list waitq;		/* in pair->waitq if that holds it back */
+	struct tux_list use;		/* in pair->users if tx is on Tux */
 	struct tux_ackq ackq;
 	struct tux_ecn_counts came;	/* the peer's numbered packets */
 	struct tux_ecn_sent ecn;	/* ours */
@@ -208,13 +249,14 @@ struct tux_settled {			/* by one packet's acknowledgments */
 
 struct tux_core {
 	const struct tux_mem *mem;
-	const struct tux_core_events *ev;
-	void *arg;
+	tux_trace_fn *trace;		/* NULL: nobody listens */
+	void *trace_arg;
 	struct tux_rng rng;
 	struct tux_table table;
 	struct tux_heap timers;
 	struct tux_list sendq;		/* connections with something to send */
 	struct tux_list untimed;	/* whose deadline may have changed */
+	struct tux_list effectq;	/* with effects for the loop */
 	struct tux_pairs pairs;
 	uint64_t token;
 	uint16_t port;
@@ -225,137 +267,5 @@ struct tux_core {
 	int8_t ecn_tx;			/* ... being built; -1: not chosen yet */
 	struct tux_core_stats stats;
 };
-
-/* ---- conn_life.c ---- */
-
-/* The reason is @why now; told (as `ready`) if that or the path has changed. */
-void tux_conn_decide(struct tux_conn *c, enum tux_reason why);
-
-/* The connection is broken: the application reads what is complete, then @err
- * (an errno).  With @why, the peer is told in a RESET. */
-void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
-/* The peer says over Tux that it is broken. */
-void tux_conn_told_reset(struct tux_conn *c, tux_time now);
-
-/* Closed: bytes that arrive have no reader.  They are passed over while ours
- * still go out, and answered with a reset after that. */
-void tux_conn_sink(struct tux_conn *c);
-
-/* Nothing is left to do for the core: says `gone`, once. */
-void tux_conn_gone(struct tux_conn *c, bool reset);
-void tux_conn_gone_broken(struct tux_conn *c);
-
-/* The last message is settled: FIN or RAW may have waited for that. */
-void tux_conn_drained(struct tux_conn *c, tux_time now);
-
-/* Closed, and nothing left to do?  Then says `gone`. */
-void tux_conn_check_end(struct tux_conn *c, tux_time now);
-
-/* ---- hello.c ---- */
-
-void tux_hello_start(struct tux_conn *c, tux_time now);
-void tux_hello_touch(struct tux_conn *c, tux_time now);
-void tux_hello_expire(struct tux_conn *c, tux_time now);
-/* Begins anew with the HELLOs by timer, if the path is not proved. */
-void tux_hello_again(struct tux_conn *c, tux_time now);
-/* An opening packet for this connection, its MAC is right. */
-void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
-		    const struct tux_hello *h, tux_time now);
-/* Any numbered packet under our id proves the path, too. */
-void tux_hello_proved(struct tux_conn *c, tux_time now);
-size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
-		       tux_time now);
-
-/* ---- upgrade.c ---- */
-
-/* Looks at the state of tx and does what is next: announce, note a void
- * generation or a commitment. */
-void tux_upgrade_tx(struct tux_conn *c, tux_time now);
-void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen, tux_time now);
-void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
-			 tux_time now);
-/* Looks at the state of rx: has it switched? */
-void tux_upgrade_rx(struct tux_conn *c, tux_time now);
-/* Tries again what a latch held up, and what time has made due. */
-void tux_upgrade_expire(struct tux_conn *c, tux_time now);
-tux_time tux_upgrade_deadline(const struct tux_conn *c);
-
-/* ---- conn_recv.c ---- */
-
-void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
-		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
-
-/* ---- conn_ack.c ---- */
-
-/* Takes the acknowledgments of the packet with header @h; its SACK, if any, is
- * @sack.  False: they are none of an honest peer. */
-bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
-		    const struct tux_record *sack, tux_time now);
-/* What is late by now is lost. */
-void tux_conn_detect(struct tux_conn *c, tux_time now);
-/* All that is in flight is lost, for the timer passed.  Returns how many
- * packets. */
-unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now);
-/* What @s carried must be sent again. */
-void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
-
-/* ---- conn_fill.c ---- */
-
-/* The arrived numbers beyond the first gap, highest first. */
-void tux_fill_sack(struct tux_conn *c, struct tux_writer *w);
-/* All that fits.  Returns what the packet says beside content (TUX_DO_...,
- * TUX_SENT_FIN); *@e are its stream bytes, *@frag_n counts its fragments. */
-uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
-		  struct tux_extent *e, uint16_t *frag_n);
-
-/* ---- conn_send.c ---- */
-
-/* Builds the next packet into @cap bytes at @buf, behind @before bytes of the
- * same datagram; its length, or 0: nothing to send now, or it wants a datagram
- * with more room (then *@more is set).  Behind a packet, *@more says whether to
- * ask again.  Only the first of a datagram may be longer than
- * tux_conn_room(). */
-size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
-		     size_t cap, bool *more, tux_time now);
-
-/* ---- conn_ecn.c ---- */
-
-/* A numbered packet leaves: with ECT(0)?  All of a datagram does or does not, as
- * the first chooses.  One that must get through goes without: a probe of the
- * tail, and all after a timeout until something is acknowledged. */
-bool tux_conn_ect(struct tux_conn *c);
-/* The packet with header @h has settled @got. */
-void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
-			const struct tux_settled *got, tux_time now);
-/* A numbered packet came, and is kept. */
-void tux_conn_ecn_came(struct tux_conn *c, tux_time now);
-
-/* ---- conn_tcp.c ---- */
-
-/* Begins a frame in c->out: a header for a body of @len bytes. */
-void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off,
-		    uint32_t len);
-
-/* ---- conn_timer.c ---- */
-
-tux_time tux_conn_deadline(struct tux_conn *c);
-void tux_conn_expire(struct tux_conn *c, tux_time now);
-/* Its timer goes off in time for the deadline as it is now. */
-void tux_conn_set_timer(struct tux_conn *c);
-
-/* ---- back.c ---- */
-
-void tux_back(struct tux_conn *c, tux_time now);
-/* There is something to send, and others have found that nobody answers: it need
- * not wait to find out itself. */
-void tux_back_early(struct tux_conn *c, tux_time now);
-/* The path has answered while on TCP. */
-void tux_back_alive(struct tux_conn *c, tux_time now);
-/* The SWITCH frame has gone into TCP. */
-void tux_back_again(struct tux_conn *c, tux_time now);
-/* Wants plain TCP for good, in both directions; the first who does says @why. */
-void tux_back_raw(struct tux_conn *c, enum tux_reason why, tux_time now);
-/* Drained?  Then RAW is due. */
-void tux_back_raw_step(struct tux_conn *c, tux_time now);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What the peer has: acknowledgments, and what they say of the rest.
- */
+#include "conn/conn_ack.h"
+
+#include "conn/conn_ecn.h"
 #include "conn/conn_in.h"
+#include "conn/message_fate.h"
 
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 {
@@ -21,7 +22,7 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 	tux_conn_do(c, again);
 }
 
-static void arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
+static void packet_arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
 		    struct tux_settled *out)
 {
 	out->n++;
@@ -46,7 +47,7 @@ static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
 	out->bytes += s->size;
 	if (s->frag_n)
 		tux_message_acked(c, s);
-	arrived(c, seq, s, out);
+	packet_arrived(c, seq, s, out);
 	tux_sentq_settle(&c->sentq, s);
 }
 
@@ -59,7 +60,8 @@ static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
 		settle(c, start, out);
 }
 
-/* Declared lost, and here it is: the path is to be thought better of. */
+/* Spurious loss: the packet had arrived after all.  Undo what its loss caused,
+ * the reduction of the window included. */
 static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 			struct tux_settled *out)
 {
@@ -67,7 +69,7 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 	tux_conn_trace(c, TUX_TRACE_SPURIOUS, seq - c->first, 0, 0);
 	if (!s->timed)
 		tux_loss_spurious(&c->loss, &c->sentq, seq);
-	arrived(c, seq, s, out);
+	packet_arrived(c, seq, s, out);
 	if (!(s->what & TUX_SENT_PROBE) &&
 	    tux_cc_spurious(&c->pair->cc, s->at)) {
 		c->stats.undone++;
@@ -135,8 +137,9 @@ static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 		tux_pair_fit(c->pair);
 		tux_conn_trace(c, TUX_TRACE_MTU, got->reach, 0, 0);
 	}
-	if (got->bytes && c->tx.path == TUX_PATH_TCP)
-		tux_back_alive(c, now);
+	if (got->bytes && c->tx.path == TUX_PATH_FRAMES)
+		c->tx.alive = true;
+	tux_conn_mark(c, TUX_DIRTY_ACKED);
 	tux_conn_kick(c);
 }
 
@@ -193,15 +196,15 @@ void tux_conn_detect(struct tux_conn *c, tux_time now)
 
 /* The stream bytes that the peer has; only while Tux carries them: on the way
  * back TCP's own count leads. */
-static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
+static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 {
 	int moved;
 
-	if (c->tx.path == TUX_PATH_NONE)
+	if (c->tx.path == TUX_PATH_PLAIN)
 		return true;
 	if (h->got > tux_pipe_head(&c->dx->txp) + 1)
 		return false;		/* nobody has written that */
-	if (c->tx.path == TUX_PATH_TCP) {
+	if (tux_path_back(c->tx.path)) {
 		if (h->got + h->window > c->tx.buf.limit)
 			c->tx.buf.limit = h->got + h->window;
 		return true;
@@ -211,10 +214,8 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h, tux_time now)
 		return false;
 	if (moved) {
 		c->tx.probe_in = 0;
-		tux_conn_ready(c);
+		tux_conn_mark(c, TUX_DIRTY_ACKED | TUX_DIRTY_READY);
 		tux_conn_kick(c);
-		tux_back_raw_step(c, now);
-		tux_conn_check_end(c, now);
 	}
 	return true;
 }
@@ -263,8 +264,8 @@ bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
 		on_settled(c, &got, (tux_time)h->delay * 16000u, now);
 	}
 	if (c->msg && got.n)
-		tux_messages_settled(c, now);
-	if (!on_got(c, h, now))
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
+	if (!on_got(c, h))
 		return false;
 	if (c->sentq.floor < c->sentq.top)
 		tux_conn_detect(c, now);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * ECN of a connection: what leaves with ECT(0), what the peer says of that, and
- * what came.  The path is judged in part/ecn.c.
- */
+#include "conn/conn_ecn.h"
+
 #include "conn/conn_in.h"
 
-bool tux_conn_ect(struct tux_conn *c)
+bool tux_conn_choose_ect(struct tux_conn *c)
 {
 	struct tux_core *core = c->core;
 	bool ect;
@@ -46,8 +44,8 @@ void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
 	bool was = tux_ecn_capable(e);
 
 	tux_ecn_acked(e, &c->ecn, got->ect_n, got->n);
-	/* Packets overtake one another, and older ones have older counts.  Who
-	 * acknowledges a higher number than any before is none of these. */
+	/* Packets overtake one another, and older ones have older counts.  A packet
+	 * that acknowledges a higher number than any before is none of these. */
 	if (c->sentq.top > got->top)
 		on_ce(c, tux_ecn_heard(e, &c->ecn, counts), got->sent_at, now);
 	if (was && !tux_ecn_capable(e))

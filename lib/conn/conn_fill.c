@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What goes into a numbered packet: what must be said, then messages and stream
- * bytes, as many as window and room allow.
- */
-#include "conn/conn_in.h"
+#include "conn/conn_fill.h"
 
 #include <assert.h>
 
+#include "conn/conn_in.h"
+#include "conn/message_rx.h"
+#include "conn/message_tcp.h"
+#include "conn/message_tx.h"
+
 enum { AHEAD_MOST = 16384 };	/* what stream and messages owe each other */
 
-/* May ROOM?  Also where TCP carries frames, but none of ours any more. */
+/* May ROOM go over Tux?  It may also where TCP carries frames, but takes none of
+ * this end any more. */
 static bool room_here(const struct tux_conn *c)
 {
 	return tux_conn_messages_here(c) ||
-	       (c->msg && c->tx.path == TUX_PATH_TCP &&
+	       (c->msg && tux_path_back(c->tx.path) &&
 		!tux_message_may_frame(c));
 }
 
@@ -126,7 +128,7 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 	return true;
 }
 
-/* Stream and messages both wait: whoever has had more lately comes second. */
+/* Stream and messages both wait: the one that has sent more lately comes second. */
 static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
 {
 	int32_t *ahead = &c->msg->ahead;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of a connection do alike; private to lib/conn.
+ * conn_in - what the files of a connection do alike; private to lib/conn
+ *
+ * Questions return a value and change nothing.
  */
 #ifndef TUX_CONN_CONN_IN_H
 #define TUX_CONN_CONN_IN_H
@@ -12,11 +14,53 @@ static inline void tux_conn_trace(struct tux_conn *c, enum tux_trace_what what,
 {
 	const struct tux_trace t = { what, { a, b, d } };
 
-	if (c->core->ev->trace)
-		c->core->ev->trace(c->core->arg, c->user, &t);
+	if (c->core->trace)
+		c->core->trace(c->core->trace_arg, c->user, &t);
 }
 
-/* How long a datagram may be that begins with a packet of @c. */
+/* ---- what a handler leaves behind ---- */
+
+/* The settle step has to look at @dirty (TUX_DIRTY_*). */
+static inline void tux_conn_mark(struct tux_conn *c, uint32_t dirty)
+{
+	c->dirty |= dirty;
+}
+
+/* @c has, or may have, something to send. */
+static inline void tux_conn_kick(struct tux_conn *c)
+{
+	if (tux_list_empty(&c->sendq))
+		tux_list_push(&c->core->sendq, &c->sendq);
+}
+
+/* @what (TUX_DO_*) has to be sent. */
+static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
+{
+	c->todo |= what;
+	tux_conn_kick(c);
+}
+
+/* The application holds a latch: the upgrade is tried again soon. */
+static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
+{
+	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(100)));
+}
+
+/* @c gives up what it has in flight, and its place in the pair. */
+static inline void tux_conn_drop_flight(struct tux_conn *c)
+{
+	struct tux_sent *s;
+
+	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
+		tux_sentq_settle(&c->sentq, s);
+	tux_list_remove(&c->waitq);
+	tux_list_remove(&c->use);
+	tux_conn_mark(c, TUX_DIRTY_FLIGHT);
+}
+
+/* ---- questions ---- */
+
+/* The longest datagram that may begin with a packet of @c. */
 static inline uint32_t tux_conn_room(const struct tux_conn *c)
 {
 	return c->pair && c->pair->pmtu.len < c->mtu ? c->pair->pmtu.len :
@@ -28,48 +72,11 @@ static inline const struct tux_addr *tux_conn_local(const struct tux_conn *c)
 	return c->active ? &c->tuple.active : &c->tuple.passive;
 }
 
-/* It has, or may have, something to send. */
-static inline void tux_conn_kick(struct tux_conn *c)
+/* Has the path been proved?  The loop may still be duplicating the descriptor,
+ * while further packets of the same datagram come in. */
+static inline bool tux_conn_heard(const struct tux_conn *c)
 {
-	if (tux_list_empty(&c->sendq))
-		tux_list_push(&c->core->sendq, &c->sendq);
-}
-
-/* The deadline may have changed: that is looked at once, when somebody asks. */
-static inline void tux_conn_arm_timer(struct tux_conn *c)
-{
-	if (tux_list_empty(&c->untimed))
-		tux_list_push(&c->core->untimed, &c->untimed);
-}
-
-/* The first in line of @c's pair has its turn, if there is room. */
-static inline void tux_conn_next(struct tux_conn *c, tux_time now)
-{
-	struct tux_list *n;
-
-	if (!c->pair || tux_list_empty(&c->pair->waitq))
-		return;
-	n = tux_pair_next(c->pair, now);
-	if (n)
-		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
-	else
-		tux_pair_hold(&c->core->pairs, c->pair);
-}
-
-static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
-{
-	c->todo |= what;
-	tux_conn_kick(c);
-}
-
-static inline void tux_conn_ready(struct tux_conn *c)
-{
-	c->core->ev->ready(c->core->arg, c);
-}
-
-static inline void tux_conn_tcp(struct tux_conn *c)
-{
-	c->core->ev->tcp(c->core->arg, c);
+	return c->life == TUX_LIFE_PROVED || c->life == TUX_LIFE_OWNING;
 }
 
 static inline uint8_t tux_conn_tx_state(const struct tux_conn *c)
@@ -82,44 +89,24 @@ static inline uint8_t tux_conn_rx_state(const struct tux_conn *c)
 	return atomic_load_explicit(&c->dx->rx.state, memory_order_acquire);
 }
 
-/* Does the application read and write TCP itself? */
-static inline bool tux_conn_tx_plain(const struct tux_conn *c)
+/* Does the application read and write TCP itself in a direction on @path? */
+static inline bool tux_path_plain(enum tux_path path)
 {
-	return c->tx.path == TUX_PATH_NONE ||
-	       (tux_conn_tx_state(c) == TUX_TX_RAW && !c->out.raw);
+	return path == TUX_PATH_PLAIN || path == TUX_PATH_RAW;
 }
 
-static inline bool tux_conn_rx_plain(const struct tux_conn *c)
+/* Does TCP carry what the application sends on @path? */
+static inline bool tux_path_back(enum tux_path path)
 {
-	return !c->rx.on_ring || tux_conn_rx_state(c) == TUX_RX_RAW;
+	return path == TUX_PATH_FRAMES || path == TUX_PATH_RAW;
 }
 
-/* In a direction that has a ring: everything up to the peer's FIN is here, and
- * every message. */
+/* In a direction that has a ring: is everything up to the peer's FIN here, and
+ * every message? */
 static inline bool tux_conn_said_all(const struct tux_conn *c)
 {
 	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end &&
 	       (!c->msg || tux_messages_all_here(c->msg));
-}
-
-/* Something has come: is that all?  Then the application may know. */
-static inline void tux_conn_look_eof(struct tux_conn *c)
-{
-	if (tux_conn_said_all(c))
-		atomic_store(&c->dx->rx.eof, 1);
-}
-
-/* @c waits for no acknowledgment any more, and leaves the room to others. */
-static inline void tux_conn_drop_flight(struct tux_conn *c)
-{
-	struct tux_sent *s;
-
-	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
-		tux_sentq_settle(&c->sentq, s);
-	tux_list_remove(&c->waitq);
-	tux_list_remove(&c->use);
-	/* When exactly, its pace decides as soon as it sends. */
-	tux_conn_next(c, TUX_NEVER);
 }
 
 static inline bool tux_conn_any_stream(const struct tux_conn *c)
@@ -127,29 +114,19 @@ static inline bool tux_conn_any_stream(const struct tux_conn *c)
 	return c->tx.path == TUX_PATH_TUX && tux_sendbuf_any(&c->tx.buf);
 }
 
-static inline bool tux_conn_next_extent(struct tux_conn *c, uint32_t max, struct tux_extent *e)
+static inline bool tux_conn_next_extent(const struct tux_conn *c, uint32_t max,
+					struct tux_extent *e)
 {
 	return c->tx.path == TUX_PATH_TUX &&
 	       tux_sendbuf_peek(&c->tx.buf, max, e);
 }
 
-/* May messages go over Tux?  Before the switch, too, as long as it answers. */
+/* May messages go over Tux?  They may before the switch, too, as long as the
+ * path answers. */
 static inline bool tux_conn_messages_here(const struct tux_conn *c)
 {
-	return c->msg && c->tx.path != TUX_PATH_TCP &&
-	       c->tx.away_at == TUX_NEVER;
-}
-
-/* Why does a direction go on over TCP? */
-static inline enum tux_reason tux_conn_why_back(const struct tux_conn *c)
-{
-	return c->tx.raw_wanted ? c->tx.raw_why : TUX_REASON_STALLED;
-}
-
-/* A latch was held: look again soon. */
-static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
-{
-	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(100)));
+	return c->msg && c->tx.away_at == TUX_NEVER &&
+	       (c->tx.path == TUX_PATH_PLAIN || c->tx.path == TUX_PATH_TUX);
 }
 
 #endif

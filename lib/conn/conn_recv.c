@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A packet in: its acknowledgments first (conn_ack.c), then its records.  A packet whose
- * content cannot be kept is treated as if it had been lost, so that its sender
- * sends it again.
+ * The acknowledgments of a packet come first (conn_ack.c), then its records.  A
+ * packet whose content cannot be kept is treated as if it had been lost, so that
+ * its sender sends it again.
  */
-#include "conn/conn_in.h"
+#include "conn/conn_recv.h"
 
 #include <errno.h>
 
+#include "conn/back.h"
+#include "conn/conn_ack.h"
+#include "conn/conn_ecn.h"
+#include "conn/conn_in.h"
+#include "conn/conn_life.h"
+#include "conn/hello.h"
+#include "conn/message_fate.h"
+#include "conn/message_rx.h"
+#include "conn/upgrade.h"
+
 static int on_stream(struct tux_conn *c, const struct tux_record *rec,
-		     uint64_t seq, tux_time now)
+		     uint64_t seq)
 {
 	bool fin = rec->flags & TUX_STREAM_FIN;
 	uint64_t before;
@@ -32,21 +42,17 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 	if (err < 0)
 		return err;
 	c->stats.tux_rx += err ? rec->data_len : 0;
-	if (!c->rx.on_ring) {
+	tux_conn_mark(c, TUX_DIRTY_CAME);
+	if (c->rx.path == TUX_PATH_PLAIN) {
 		c->rx.prove = true;
-		tux_upgrade_rx(c, now);
+		tux_conn_mark(c, TUX_DIRTY_PROVE);
 	}
-	tux_conn_look_eof(c);
-	if (tux_recvbuf_got(&c->rx.buf) != before) {
-		tux_conn_ready(c);
-		tux_conn_sink(c);
-		tux_conn_check_end(c, now);
-	}
+	if (tux_recvbuf_got(&c->rx.buf) != before)
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	return 0;
 }
 
-static int on_message(struct tux_conn *c, const struct tux_record *rec,
-		      tux_time now)
+static int on_message(struct tux_conn *c, const struct tux_record *rec)
 {
 	struct tux_message_hdr h;
 	int err = tux_message_decode(&h, rec->flags, rec->body, rec->len);
@@ -54,8 +60,6 @@ static int on_message(struct tux_conn *c, const struct tux_record *rec,
 	if (!err)
 		err = tux_message_put(c, &h, rec->body + rec->len - h.len,
 				      false);
-	if (!err && c->msg->fin)
-		tux_conn_check_end(c, now);
 	return err;
 }
 
@@ -64,21 +68,21 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 {
 	switch (rec->type) {
 	case TUX_REC_STREAM:
-		return on_stream(c, rec, seq, now);
+		return on_stream(c, rec, seq);
 	case TUX_REC_MESSAGE:
-		return on_message(c, rec, now);
+		return on_message(c, rec);
 	case TUX_REC_END:
 		return tux_message_fin(c, rec->body, rec->len);
 	case TUX_REC_ROOM:
 		return tux_message_room(c, rec->body, rec->len);
 	case TUX_REC_PREPARE:
-		tux_upgrade_prepare(c, rec->gen, rec->off, now);
+		tux_upgrade_prepare(c, rec->gen, rec->off);
 		return 0;
 	case TUX_REC_PREPARED:
-		tux_upgrade_prepared(c, rec->gen, now);
+		tux_upgrade_prepared(c, rec->gen);
 		return 0;
 	case TUX_REC_RAW:
-		tux_back_raw(c, TUX_REASON_PEER_RAW, now);
+		tux_back_raw(c, TUX_REASON_PEER_RAW);
 		return 0;
 	case TUX_REC_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);
@@ -132,19 +136,24 @@ static bool plausible(struct tux_conn *c, const struct tux_addr *from,
 	       seq <= c->ackq.next + TUX_SEQ_REACH;
 }
 
-/* Was the packet made after the way was there again?  If not, and its sender
- * waits for an answer, a question to it brings a packet that was. */
-static bool recent(struct tux_conn *c, const struct tux_pkt *h)
+/* Was the packet made after the path was there again? */
+static bool recent(const struct tux_conn *c, const struct tux_pkt *h)
 {
-	if (tux_seq_expand(c->sentq.next, h->ack) > c->since)
-		return true;
-	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
-		tux_conn_do(c, TUX_DO_PING);
-	return false;
+	return tux_seq_expand(c->sentq.next, h->ack) > c->since;
 }
 
+/* One that was not is answered by a question, which brings a packet that is; but
+ * only if its sender waits for an answer, and none is under way. */
+static void ask_for_recent(struct tux_conn *c, const struct tux_pkt *h)
+{
+	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
+		tux_conn_do(c, TUX_DO_PING);
+}
+
+/* Notes that the numbered packet has come, and takes its records if it is
+ * @accepted. */
 static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
-		 uint64_t seq, bool believed, tux_time now)
+		 uint64_t seq, bool accepted, tux_time now)
 {
 	int err;
 
@@ -162,13 +171,13 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 	case TUX_ACKQ_NEW:
 		break;
 	}
-	err = believed ? on_records(c, h, p, seq, now) : 0;
+	err = accepted ? on_records(c, h, p, seq, now) : 0;
 	if (err) {
 		drop(c, seq);
 		return;
 	}
-	/* Not for one that is dropped: who does not see it acknowledged must
-	 * believe that it told nothing. */
+	/* Not for a packet that is dropped: its sender, which sees no
+	 * acknowledgment, has to assume that it told nothing. */
 	tux_ackq_floor(&c->ackq, seq - h->span);
 	tux_ackq_add(&c->ackq, seq, now, h->flags & TUX_PKT_NOW ? 0 :
 		     c->core->ack_delay / 4);
@@ -178,7 +187,7 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		tux_conn_kick(c);
 }
 
-static void believe(struct tux_conn *c, const struct tux_pkt *h,
+static void accept_all(struct tux_conn *c, const struct tux_pkt *h,
 		    const uint8_t *p, uint64_t seq, tux_time now)
 {
 	struct tux_record sack;
@@ -201,17 +210,21 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		drop(c, seq);
 		return;
 	}
-	tux_hello_proved(c, now);
-	if (c->phase != TUX_PHASE_PROVED) {
+	tux_hello_proved(c);
+	if (!tux_conn_heard(c)) {
 		drop(c, seq);
 		return;
 	}
 	c->stats.pkts_rx++;
-	/* Two that do not believe each other would wait for ever; but a mere
-	 * question is one, whatever its records have become. */
-	if (recent(c, h))
-		believe(c, h, p, seq, now);
-	else if (h->flags & TUX_PKT_ASK)
+	if (recent(c, h)) {
+		accept_all(c, h, p, seq, now);
+		return;
+	}
+	/* A stale PING is acknowledged: two ends that have both reopened the path
+	 * would wait for each other for ever.  A stranger may have changed its
+	 * records, but not that it asks. */
+	ask_for_recent(c, h);
+	if (h->flags & TUX_PKT_ASK)
 		take(c, h, p, seq, false, now);
 	else
 		drop(c, seq);

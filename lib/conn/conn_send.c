@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A packet out: whether one may leave, and of what kind.  What goes into it is
- * conn_fill.c's.
- */
-#include "conn/conn_in.h"
+#include "conn/conn_send.h"
 
 #include <assert.h>
+
+#include "conn/conn_ecn.h"
+#include "conn/conn_fill.h"
+#include "conn/conn_in.h"
+#include "conn/hello.h"
+#include "conn/message_life.h"
+#include "conn/message_tx.h"
 
 enum {
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
@@ -21,11 +24,14 @@ static uint32_t limit(const struct tux_conn *c)
 	return c->pkt_max < room ? c->pkt_max : room;
 }
 
-/* May another numbered packet leave? */
-static bool open(struct tux_conn *c, tux_time now)
+/* May another numbered packet leave?  Notes on the pair whether its window is
+ * used up, for the congestion controller. */
+static bool window_open(struct tux_conn *c, tux_time now)
 {
-	return !tux_sentq_full(&c->sentq) &&
-	       (tux_pair_open(c->pair, now) || c->tx.tail);
+	if (tux_sentq_full(&c->sentq))
+		return false;
+	c->pair->full = !tux_pair_room(c->pair, now);
+	return !c->pair->full || c->tx.tail;
 }
 
 static bool ack_due(const struct tux_conn *c, tux_time now)
@@ -44,7 +50,7 @@ static bool hurries(const struct tux_conn *c)
 }
 
 /* @flags are its, but for what the window says. */
-static size_t finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
+static size_t packet_finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
 		     tux_time now)
 {
 	bool elicit = flags & TUX_PKT_ELICIT;
@@ -64,7 +70,7 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
 	tux_time held = tux_time_since(c->ackq.newest_at, now) / 16000u;
 
 	h.delay = held > UINT16_MAX ? UINT16_MAX : (uint16_t)held;
-	if (c->rx.on_ring) {
+	if (c->rx.path != TUX_PATH_PLAIN) {
 		h.got = tux_recvbuf_got(&c->rx.buf);
 		h.window = tux_recvbuf_window(&c->rx.buf);
 		if (!c->in.starved)
@@ -81,7 +87,7 @@ static size_t finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
 	return tux_writer_end(w, &h, &c->seal);
 }
 
-/* Whoever waits for nothing begins to wait now. */
+/* A connection with nothing in flight begins to wait for acknowledgments now. */
 static void begin_wait(struct tux_conn *c, tux_time now)
 {
 	if (!tux_sentq_empty(&c->sentq) || c->rtt.backoff)
@@ -99,10 +105,9 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 	s->at = now;
 	s->size = (uint32_t)len;
 	s->reach = (uint16_t)reach;
-	s->ect = tux_conn_ect(c);
+	s->ect = tux_conn_choose_ect(c);
 	tux_sentq_push(&c->sentq);
 	tux_pace_sent(&c->pair->pace, s->size, now);
-	tux_conn_arm_timer(c);
 }
 
 /* Is it time for a longer packet than the path is known to carry?  It goes
@@ -130,7 +135,7 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_fill_sack(c, &w);
 	len = tux_writer_room(&w);
 	memset(tux_writer_add(&w, TUX_REC_PAD, 0, len), 0, len);
-	len = finish(c, &w, TUX_PKT_ELICIT, now);
+	len = packet_finish(c, &w, TUX_PKT_ELICIT, now);
 	tux_conn_trace(c, TUX_TRACE_MTU_PROBE, len, 0, 0);
 	s = tux_sentq_slot(&c->sentq);
 	*s = (struct tux_sent){ .what = TUX_SENT_PROBE };
@@ -154,9 +159,9 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 	tux_writer_init(&w, buf, cap);
 	what = tux_fill(c, &w, &e, &frag_n);
 	if (!what && !e.len && !frag_n)
-		return ack_due(c, now) ? finish(c, &w, 0, now) : 0;
+		return ack_due(c, now) ? packet_finish(c, &w, 0, now) : 0;
 	asks = what == TUX_DO_PING && !e.len && !frag_n;
-	len = finish(c, &w, asks ? TUX_PKT_ELICIT | TUX_PKT_ASK :
+	len = packet_finish(c, &w, asks ? TUX_PKT_ELICIT | TUX_PKT_ASK :
 				   TUX_PKT_ELICIT, now);
 	begin_wait(c, now);
 	s = tux_sentq_slot(&c->sentq);
@@ -179,7 +184,7 @@ static size_t send_ack(struct tux_conn *c, uint8_t *buf, size_t cap,
 		return 0;
 	tux_writer_init(&w, buf, cap);
 	tux_fill_sack(c, &w);
-	return finish(c, &w, 0, now);
+	return packet_finish(c, &w, 0, now);
 }
 
 /* Once, for a connection that is broken: nobody waits for an answer. */
@@ -193,16 +198,14 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	tux_writer_init(&w, buf, cap);
 	p = tux_writer_add(&w, TUX_REC_RESET, 0, TUX_RESET_LEN);
 	assert(p && "no packet is so short");
-	tux_put32(p, c->reset_why);
-	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->reset_why, 0, 0);
-	tux_conn_drop_flight(c);
-	if (c->closed)
-		tux_conn_gone_broken(c);
-	return finish(c, &w, TUX_PKT_ELICIT, now);
+	tux_put32(p, c->dead_why);
+	tux_conn_trace(c, TUX_TRACE_SEND_RESET, c->dead_why, 0, 0);
+	tux_conn_mark(c, TUX_DIRTY_LIFE);	/* it may be gone now */
+	return packet_finish(c, &w, TUX_PKT_ELICIT, now);
 }
 
-/* The next fragment: it is not cut to fit behind others. */
-static size_t wanted_for_messages(struct tux_conn *c)
+/* What the next fragment takes; it is not cut to fit behind others. */
+static size_t plan_message(struct tux_conn *c)
 {
 	struct tux_msg_pick k;
 
@@ -211,17 +214,16 @@ static size_t wanted_for_messages(struct tux_conn *c)
 	return TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
 }
 
-/* Would the next packet lose nothing in @cap bytes?  The stream bytes that are
- * ready go together, for they are most often one question or answer. */
-static bool fits(struct tux_conn *c, size_t cap)
+/* Plans the next packet: how many bytes it takes if it loses nothing.  The stream
+ * bytes that are ready go together, since they are most often one question or
+ * answer. */
+static size_t plan(struct tux_conn *c)
 {
 	struct tux_extent e;
 	size_t len = TUX_PKT_HDR + CONTROL_MAX;
 
-	if (cap < len)
-		return false;
 	if (c->todo & TUX_DO_HELLO)
-		return cap >= TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
+		return TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
 	if (c->ackq.seen.n)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
 	if (c->todo & TUX_DO_ROOM)
@@ -229,12 +231,12 @@ static bool fits(struct tux_conn *c, size_t cap)
 	if (tux_conn_next_extent(c, limit(c), &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
 	if (tux_conn_messages_here(c))
-		len += wanted_for_messages(c);
-	return cap >= len;
+		len += plan_message(c);
+	return len;
 }
 
-/* The pair holds it back: is that of any consequence? */
-static void wait(struct tux_conn *c)
+/* The pair holds @c back: if @c has something to send, it stands in line. */
+static void wait_in_line(struct tux_conn *c)
 {
 	if (c->pair->full && !tux_sentq_full(&c->sentq) &&
 	    (c->todo & TUX_DO_NUMBERED || tux_conn_messages_here(c) ||
@@ -267,7 +269,7 @@ static void watch_news(struct tux_conn *c, tux_time now)
 static void rest(struct tux_conn *c, tux_time now)
 {
 	if (c->msg)
-		tux_messages_settled(c, now);
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
 	watch_news(c, now);
 }
 
@@ -286,8 +288,8 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 	size_t most = cap < limit(c) ? cap : limit(c);
 	size_t len = 0;
 
-	if (!open(c, now)) {
-		wait(c);
+	if (!window_open(c, now)) {
+		wait_in_line(c);
 		len = send_ack(c, buf, most, now);
 	} else if (any(c) || ack_due(c, now)) {
 		len = send_numbered(c, buf, before, most, now);
@@ -302,7 +304,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 	if (*more)
 		return len;
 	if (len)
-		open(c, now);		/* was that all of the window? */
+		window_open(c, now);	/* was that all of the window? */
 	rest(c, now);
 	return len;
 }
@@ -313,9 +315,10 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 	size_t len = 0;
 
 	*more = false;
-	if (!c->peer.port)
+	if (!c->peer.port || c->life == TUX_LIFE_GONE)
 		return 0;
-	if (cap < limit(c) && !fits(c, cap)) {
+	if (cap < limit(c) &&
+	    (cap < TUX_PKT_HDR + CONTROL_MAX || cap < plan(c))) {
 		*more = true;
 		return 0;
 	}
@@ -323,7 +326,7 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 		len = tux_hello_build(c, buf, cap, now);
 	else if (c->todo & TUX_DO_RESET)
 		len = send_reset(c, buf, cap, now);
-	else if (c->phase == TUX_PHASE_PROVED)
+	else if (c->life == TUX_LIFE_PROVED)
 		return send_proved(c, buf, before, cap, more, now);
 	*more = len > 0;
 	return len;

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * TCP under a switched direction: the marker, frames out, frames in, its end.
- *
- * Out, one thing at a time: what has begun is finished first.  In, never a byte
- * more is asked for than belongs to the frame at hand, so that whatever follows
- * RAW is left for the application.
- */
-#include "conn/conn_in.h"
+#include "conn/conn_tcp.h"
 
 #include <errno.h>
 
+#include "conn/back.h"
+#include "conn/conn_frame.h"
+#include "conn/conn_in.h"
+#include "conn/conn_life.h"
+#include "conn/message_fate.h"
+#include "conn/message_rx.h"
+#include "conn/message_tcp.h"
+#include "conn/message_tx.h"
+#include "conn/state.h"
+
 /* ---- out ---- */
-
-void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off, uint32_t len)
-{
-	struct tux_conn_out *o = &c->out;
-	const struct tux_frame f = { .type = type, .len = len, .off = off };
-
-	tux_frame_encode(&f, o->hdr);
-	o->hdr_len = o->hdr_left = TUX_FRAME_HDR;
-	o->type = type;
-	o->left = len;
-	o->busy = true;
-	tux_conn_trace(c, TUX_TRACE_FRAME_OUT, type, off, len);
-}
 
 /* The rest of a marker that TCP took only in part. */
 static void begin_marker(struct tux_conn *c)
@@ -44,8 +34,7 @@ static size_t commit_out(struct tux_conn *c, uint8_t *buf, tux_time now)
 	struct tux_duplex_tx *t = &c->dx->tx;
 
 	if (!tux_latch_try(&t->latch)) {
-		tux_conn_retry(c, now);	/* a writer is there; look again */
-		tux_conn_arm_timer(c);
+		tux_conn_retry(c, now);	/* the application is writing */
 		return 0;
 	}
 	if (!tux_duplex_at_commit(c->dx)) {
@@ -57,13 +46,13 @@ static size_t commit_out(struct tux_conn *c, uint8_t *buf, tux_time now)
 	return TUX_MARKER_LEN;
 }
 
-static void commit_sent(struct tux_conn *c, size_t n, tux_time now)
+static void commit_sent(struct tux_conn *c, size_t n)
 {
 	c->out.latched = false;
 	if (n)
 		tux_duplex_committed(c->dx, n);
 	tux_latch_drop(&c->dx->tx.latch);
-	tux_upgrade_tx(c, now);
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }
 
 /* What goes to TCP next?  False: nothing. */
@@ -79,7 +68,7 @@ static bool next_frame(struct tux_conn *c)
 		return true;
 	} else if (o->turn && tux_message_frame(c)) {
 		o->turn = false;
-	} else if (c->tx.path == TUX_PATH_TCP && o->off < head) {
+	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head) {
 		len = len < TUX_FRAME_MAX ? len : TUX_FRAME_MAX;
 		tux_conn_frame(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
 		c->stats.frame_tx += len;
@@ -109,20 +98,19 @@ static void copy_body(struct tux_conn *c, uint8_t *dst, uint32_t len)
 		tux_pipe_copy(&c->dx->txp, o->off, dst, len);
 }
 
-size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
-			tux_time now)
+size_t tux_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap, tux_time now)
 {
 	struct tux_conn_out *o = &c->out;
 	size_t n;
 	uint32_t body;
 
-	if (c->phase == TUX_PHASE_DEAD)
+	if (c->life >= TUX_LIFE_DEAD)
 		return 0;
-	if (c->tx.path == TUX_PATH_NONE)
+	if (c->tx.path == TUX_PATH_PLAIN)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED ?
 		       commit_out(c, buf, now) : 0;
 	if (!o->busy && !next_frame(c)) {
-		tux_messages_settled(c, now);
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
 		return 0;
 	}
 	n = o->hdr_left < cap ? o->hdr_left : cap;
@@ -136,7 +124,7 @@ size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 /* Is TCP to carry everything, and has it the FIN and all before it? */
 static void fin_in_tcp(struct tux_conn *c)
 {
-	if (c->tx.path == TUX_PATH_TCP && c->out.fin_sent &&
+	if (c->tx.path == TUX_PATH_FRAMES && c->out.fin_sent &&
 	    c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;
 }
@@ -146,11 +134,11 @@ static void raw_done(struct tux_conn *c)
 {
 	c->out.raw = false;
 	tux_conn_trace(c, TUX_TRACE_RAW_OUT, c->out.off, 0, 0);
+	tux_conn_set_tx(c, TUX_PATH_RAW);
 	atomic_store(&c->dx->tx.hold, 0);
-	if (atomic_load(&c->dx->tx.shut))
-		c->core->ev->tcp_shut(c->core->arg, c);
-	tux_conn_decide(c, c->tx.raw_why);
-	tux_conn_ready(c);
+	/* An application that shuts down from now on shuts TCP down itself. */
+	c->tx.shut_due = atomic_load(&c->dx->tx.shut);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
 /* A frame has gone into TCP whole. */
@@ -163,14 +151,14 @@ static void frame_done(struct tux_conn *c, tux_time now)
 	case 0:
 		o->marker = false;
 		atomic_store(&c->dx->tx.marker_left, 0);
-		tux_conn_ready(c);
+		tux_conn_mark(c, TUX_DIRTY_READY);
 		break;
 	case TUX_FRAME_DATA:
 		fin_in_tcp(c);
 		break;
 	case TUX_FRAME_MESSAGE:
 		tux_message_framed(c, &o->pick);
-		tux_messages_settled(c, now);
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
 		break;
 	case TUX_FRAME_FIN:
 		o->fin = false;
@@ -187,20 +175,18 @@ static void frame_done(struct tux_conn *c, tux_time now)
 	default:
 		break;
 	}
-	tux_back_raw_step(c, now);
-	tux_conn_check_end(c, now);
 }
 
-void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
+void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 {
 	struct tux_conn_out *o = &c->out;
 	size_t h = n < o->hdr_left ? n : o->hdr_left;
 
 	if (o->latched) {
-		commit_sent(c, n, now);
-		tux_conn_arm_timer(c);
+		commit_sent(c, n);
 		return;
 	}
+	tux_conn_mark(c, TUX_DIRTY_TCP);
 	o->hdr_left = (uint8_t)(o->hdr_left - h);
 	n -= h;
 	if (n && o->type == TUX_FRAME_MESSAGE) {
@@ -210,114 +196,148 @@ void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 		o->left -= (uint32_t)n;
 		c->tx.buf.got = o->off;
 		tux_pipe_consume(&c->dx->txp, o->off);
-		tux_conn_ready(c);
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	}
 	if (o->busy && !o->hdr_left && !o->left)
 		frame_done(c, now);
-	tux_conn_arm_timer(c);
+}
+
+bool tux_conn_tcp_due(const struct tux_conn *c)
+{
+	const struct tux_conn_out *o = &c->out;
+
+	if (c->life >= TUX_LIFE_DEAD)
+		return false;
+	if (c->tx.path == TUX_PATH_PLAIN)
+		return tux_conn_tx_state(c) == TUX_TX_ACKED;
+	return o->busy || o->marker || o->fin || o->raw || o->sw ||
+	       (c->tx.path == TUX_PATH_FRAMES &&
+		o->off < tux_pipe_head(&c->dx->txp)) ||
+	       (tux_message_may_frame(c) &&
+		(c->todo & TUX_DO_ROOM || tux_message_any(c)));
 }
 
 /* ---- in ---- */
 
 /* How much of the body at hand the ring can take; what it has already is read
  * and passed over. */
-static size_t body_room(struct tux_conn *c)
+static size_t body_room(const struct tux_conn *c)
 {
-	struct tux_conn_in *i = &c->in;
+	const struct tux_conn_in *i = &c->in;
 	uint64_t end = tux_pipe_tail(&c->dx->rxp) + c->dx->rxp.cap;
 	uint64_t room = i->off < end ? end - i->off : 0;
 
 	return room < i->left ? (size_t)room : i->left;
 }
 
-size_t tux_conn_tcp_want(struct tux_conn *c)
+/* Is the body of a DATA frame next? */
+static bool in_data(const struct tux_conn *c)
 {
-	size_t n;
+	return !tux_path_plain(c->rx.path) && !c->dx->rx.marker_left &&
+	       c->in.left && !c->in.message;
+}
 
-	if (c->phase == TUX_PHASE_DEAD || c->rx.tcp_ended)
+size_t tux_conn_tcp_want(const struct tux_conn *c)
+{
+	if (c->life >= TUX_LIFE_DEAD || c->rx.tcp_ended)
 		return 0;
-	if (tux_conn_rx_plain(c))
+	if (tux_path_plain(c->rx.path))
 		return c->closed ? tux_duplex_swallow_want(c->dx) : 0;
 	if (c->dx->rx.marker_left)
 		return c->dx->rx.marker_left;
 	if (!c->in.left)
 		return (size_t)(c->in.need - c->in.have);
-	if (c->in.message)
-		return c->in.left;
-	n = body_room(c);
-	if (!n) {			/* ring for any byte that is read */
-		c->in.starved = true;
-		atomic_store(&c->dx->wake_at, 0);
-		n = body_room(c);
-	}
-	c->in.starved = !n;
-	return n;
+	return c->in.message ? c->in.left : body_room(c);
 }
 
-static void rx_raw(struct tux_conn *c, tux_time now)
+void tux_conn_tcp_starve(struct tux_conn *c)
+{
+	c->in.starved = in_data(c) && !body_room(c);
+	if (!c->in.starved)
+		return;
+	/* Any byte that is read rings from now on; some may have been. */
+	atomic_store(&c->dx->wake_at, 0);
+	c->in.starved = !body_room(c);
+}
+
+static void rx_raw(struct tux_conn *c)
 {
 	tux_conn_trace(c, TUX_TRACE_RAW_IN, c->in.frame.off, 0, 0);
-	c->rx.tux = false;
+	tux_conn_set_rx(c, TUX_PATH_RAW);
 	if (c->msg)
 		tux_message_no_more(c);
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
-	tux_back_raw(c, TUX_REASON_PEER_RAW, now);	/* and so do we */
-	tux_conn_decide(c, c->tx.raw_why);
-	tux_conn_ready(c);
+	tux_back_raw(c, TUX_REASON_PEER_RAW);	/* and so does this end */
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-static void on_frame(struct tux_conn *c, tux_time now)
+static bool on_data_frame(struct tux_conn *c)
+{
+	const struct tux_frame *f = &c->in.frame;
+
+	if (f->off > tux_pipe_head(&c->dx->rxp))
+		return false;		/* frames begin at what is here */
+	c->in.off = f->off;
+	c->in.left = f->len;
+	if (c->rx.path == TUX_PATH_TUX)
+		tux_conn_set_rx(c, TUX_PATH_FRAMES);
+	return true;
+}
+
+static bool on_fin_frame(struct tux_conn *c)
+{
+	const struct tux_frame *f = &c->in.frame;
+
+	if (f->len &&
+	    tux_message_fin(c, c->in.hdr + TUX_FRAME_HDR, f->len))
+		return false;
+	if (tux_recvbuf_put(&c->rx.buf, f->off, NULL, 0, true) < 0)
+		return false;
+	tux_conn_mark(c, TUX_DIRTY_READY);
+	return true;
+}
+
+/* The peer's packets reach this end again. */
+static void on_switch_frame(struct tux_conn *c)
+{
+	if (c->rx.path == TUX_PATH_FRAMES)
+		tux_conn_set_rx(c, TUX_PATH_TUX);
+	c->tx.stalled = false;
+	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
+/* False: no honest peer sends this frame here. */
+static bool on_frame(struct tux_conn *c)
 {
 	const struct tux_frame *f = &c->in.frame;
 
 	tux_conn_trace(c, TUX_TRACE_FRAME_IN, f->type, f->off, f->len);
 	switch (f->type) {
 	case TUX_FRAME_DATA:
-		if (f->off > tux_pipe_head(&c->dx->rxp))
-			break;		/* frames begin at what we have */
-		c->in.off = f->off;
-		c->in.left = f->len;
-		if (c->rx.tux) {
-			c->rx.tux = false;
-			tux_conn_decide(c, tux_conn_why_back(c));
-		}
-		return;
+		return on_data_frame(c);
 	case TUX_FRAME_MESSAGE:
 	case TUX_FRAME_ROOM:
-		if (tux_message_frame_in(c))
-			break;
-		tux_messages_settled(c, now);
-		return;
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
+		return tux_message_frame_in(c) == 0;
 	case TUX_FRAME_FIN:
-		if (f->len && tux_message_fin(c, c->in.hdr + TUX_FRAME_HDR,
-					      f->len))
-			break;
-		if (tux_recvbuf_put(&c->rx.buf, f->off, NULL, 0, true) < 0)
-			break;
-		tux_conn_look_eof(c);
-		tux_conn_ready(c);
-		tux_conn_check_end(c, now);
-		return;
+		return on_fin_frame(c);
 	case TUX_FRAME_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, f->off, 0, 0);
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
-		return;
+		return true;
 	case TUX_FRAME_SWITCH:
-		c->rx.tux = true;
-		tux_conn_decide(c, c->tx.path == TUX_PATH_TCP ? c->reason :
-				TUX_REASON_NONE);
-		return;
+		on_switch_frame(c);
+		return true;
 	case TUX_FRAME_RAW:
 		if (f->off != tux_pipe_head(&c->dx->rxp))
-			break;
-		rx_raw(c, now);
-		return;
+			return false;
+		rx_raw(c);
+		return true;
 	}
-	tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
+	return false;
 }
 
-static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len,
-			tux_time now)
+static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len)
 {
 	struct tux_conn_in *i = &c->in;
 	size_t n = (size_t)(i->need - i->have);
@@ -336,7 +356,8 @@ static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len,
 	if (i->have == i->need) {
 		i->have = 0;
 		i->need = TUX_FRAME_HDR;
-		on_frame(c, now);
+		if (!on_frame(c))
+			tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 	}
 	return n;
 }
@@ -354,11 +375,8 @@ static size_t in_body(struct tux_conn *c, const uint8_t *p, size_t len)
 	i->off += n;
 	i->left -= n;
 	c->stats.frame_rx += n;
-	tux_conn_look_eof(c);
-	if (err) {
-		tux_conn_ready(c);
-		tux_conn_sink(c);
-	}
+	if (err)
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	return n;
 }
 
@@ -371,18 +389,18 @@ static size_t in_message(struct tux_conn *c, const uint8_t *p, size_t len)
 	return n;
 }
 
-void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
-		     tux_time now)
+void tux_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len)
 {
 	uint8_t *skip = &c->dx->rx.marker_left;
 	size_t n;
 
-	if (tux_conn_rx_plain(c)) {
+	tux_conn_mark(c, TUX_DIRTY_TCP);
+	if (tux_path_plain(c->rx.path)) {
 		tux_duplex_swallow(c->dx, p, len);
-		tux_upgrade_rx(c, now);
+		tux_conn_mark(c, TUX_DIRTY_PROVE);
 		len = 0;
 	}
-	while (len && c->phase != TUX_PHASE_DEAD) {
+	while (len && c->life < TUX_LIFE_DEAD) {
 		if (*skip) {
 			n = *skip < len ? *skip : len;
 			*skip = (uint8_t)(*skip - n);
@@ -391,34 +409,39 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 		} else if (c->in.left) {
 			n = in_body(c, p, len);
 		} else {
-			n = in_header(c, p, len, now);
+			n = in_header(c, p, len);
 		}
 		p += n;
 		len -= n;
 	}
-	tux_conn_arm_timer(c);
 }
 
 /* ---- its end ---- */
 
-void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now)
+/* Is TCP over before the peer has said all?  Then the peer has died. */
+static bool peer_died(const struct tux_conn *c)
 {
-	if (c->gone || c->rx.tcp_err || (c->rx.tcp_ended && !err))
+	return (c->rx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_FRAMES) &&
+	       !tux_conn_said_all(c);
+}
+
+void tux_tcp_end(struct tux_conn *c, int err)
+{
+	if (c->rx.tcp_err || (c->rx.tcp_ended && !err))
 		return;
 	tux_conn_trace(c, TUX_TRACE_TCP_END, (uint64_t)err, 0, 0);
 	c->rx.tcp_ended = true;
 	c->rx.tcp_err = err;
+	tux_conn_mark(c, TUX_DIRTY_LIFE);
 	if (c->reset_at != TUX_NEVER) {
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
-	} else if (c->rx.on_ring && tux_conn_rx_state(c) == TUX_RX_SWITCHED &&
-		   !tux_conn_said_all(c)) {
+	} else if (peer_died(c)) {
 		tux_conn_trace(c, TUX_TRACE_PEER_DIED, 0, 0, 0);
-		atomic_store(&c->dx->tx.mute, !err && !tux_conn_tx_plain(c) &&
+		atomic_store(&c->dx->tx.mute, !err &&
+			     !tux_path_plain(c->tx.path) &&
 			     !atomic_load(&c->dx->tx.shut));
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
 	} else if (err && !c->tx.done) {
 		tux_conn_die(c, err, TUX_REASON_NONE);
 	}
-	tux_conn_check_end(c, now);
-	tux_conn_arm_timer(c);
 }

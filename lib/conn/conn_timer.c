@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The deadline of a connection, and what happens when it passes.
- */
-#include "conn/conn_in.h"
+#include "conn/conn_timer.h"
 
 #include <errno.h>
 
+#include "conn/back.h"
+#include "conn/conn_ack.h"
+#include "conn/conn_in.h"
+#include "conn/conn_life.h"
+#include "conn/hello.h"
+#include "conn/message_life.h"
+#include "conn/upgrade.h"
+
 enum {
 	STALL_TIMEOUTS = 4,		/* in a row, with nothing acknowledged */
-	/* ... and for at least so long.  Who goes back stays on TCP for a
-	 * second at least, so a shorter silence is better waited out: most
-	 * often it is a process that the scheduler or a quota keeps from
-	 * running, and TCP would not be read either.  A path that is known to
-	 * be gone is left at once, by tux_conn_stall(). */
+	/* ... and for at least so long.  A direction that goes back stays on TCP
+	 * for a second at least, so a shorter silence is better waited out:
+	 * most often the scheduler or a quota keeps the peer from running, and
+	 * then it would not read TCP either.  A path that is known to be gone
+	 * is left at once, by tux_conn_stall(). */
 	STALL_MS = 1000,
 	HOLD_MAX_S = 60,
 };
@@ -25,7 +30,7 @@ static tux_time rto_at(struct tux_conn *c)
 
 	/* Doubled and doubled again, it would come long after the stall. */
 	if (at != TUX_NEVER && at > stall &&
-	    c->rtt.backoff >= STALL_TIMEOUTS && c->tx.path != TUX_PATH_TCP)
+	    c->rtt.backoff >= STALL_TIMEOUTS && !tux_path_back(c->tx.path))
 		at = stall;
 	return at;
 }
@@ -34,9 +39,9 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 {
 	tux_time at = tux_time_min(c->open.at, c->linger_at);
 
-	if (c->gone)
+	if (c->life == TUX_LIFE_GONE)
 		return TUX_NEVER;
-	if (c->phase != TUX_PHASE_PROVED)
+	if (c->life != TUX_LIFE_PROVED)
 		return at;
 	at = tux_time_min(at, c->reset_at);
 	at = tux_time_min(at, c->ackq.due_at);
@@ -48,7 +53,7 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 }
 
 /* Most deadlines move on with each packet, and few ever pass.  So the heap is
- * only told of earlier ones; who comes up too early goes back. */
+ * only told of earlier ones; a connection that comes up too early goes back. */
 void tux_conn_set_timer(struct tux_conn *c)
 {
 	tux_time at = tux_conn_deadline(c);
@@ -58,9 +63,13 @@ void tux_conn_set_timer(struct tux_conn *c)
 		tux_heap_set(&c->core->timers, &c->timer, at);
 }
 
-static tux_time later(tux_time a, tux_time b)
+/* What is due again at once waits its turn behind the others. */
+void tux_conn_rearm(struct tux_conn *c, tux_time now)
 {
-	return a > b ? a : b;
+	tux_time at = tux_conn_deadline(c);
+
+	tux_list_remove(&c->untimed);
+	tux_heap_set(&c->core->timers, &c->timer, at > now ? at : now + 1);
 }
 
 static bool stalled(const struct tux_conn *c, tux_time now)
@@ -76,7 +85,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW);
 	c->todo &= ~(uint32_t)TUX_DO_NUMBERED;
 	c->progress_at = now;
-	if (c->tx.path == TUX_PATH_TCP) {
+	if (tux_path_back(c->tx.path)) {
 		c->tx.probe_at = tux_time_add(now, c->tx.hold);
 	} else {
 		if (tux_latch_try(&c->dx->tx.latch)) {
@@ -87,7 +96,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = tux_time_add(now, c->tx.hold);
 		c->tx.away_at = c->tx.announce_at;
-		tux_conn_decide(c, tux_conn_why_back(c));
+		c->tx.stalled = true;
 	}
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(HOLD_MAX_S));
 }
@@ -134,8 +143,8 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 		tux_back(c, now);
 		return;
 	}
-	if (c->tx.path == TUX_PATH_TCP ||
-	    (c->tx.path == TUX_PATH_NONE && stalled(c, now))) {
+	if (tux_path_back(c->tx.path) ||
+	    (c->tx.path == TUX_PATH_PLAIN && stalled(c, now))) {
 		stay_away(c, now);
 		return;
 	}
@@ -148,7 +157,8 @@ static void on_timeout(struct tux_conn *c, tux_time now)
 
 static void on_rto(struct tux_conn *c, tux_time now)
 {
-	if (tux_loss_may_probe(&c->loss, &c->rtt) && c->tx.path != TUX_PATH_TCP)
+	if (tux_loss_may_probe(&c->loss, &c->rtt) &&
+	    !tux_path_back(c->tx.path))
 		probe_tail(c, now);
 	else
 		on_timeout(c, now);
@@ -162,48 +172,47 @@ static void try_again(struct tux_conn *c, uint32_t what)
 	tux_conn_do(c, what);
 }
 
-/* Messages that wait for room leave TCP nothing to send; then it would never
- * learn that the peer has gone, for only who sends is told. */
+/* Messages that wait for room leave TCP nothing to send.  Then TCP would never
+ * learn that the peer has gone, since only a sender is told. */
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
 	try_again(c, TUX_DO_PING);
-	if (c->tx.path == TUX_PATH_TCP && tux_messages_want_room(c)) {
+	if (c->tx.path == TUX_PATH_FRAMES && tux_messages_want_room(c)) {
 		tux_conn_do(c, TUX_DO_ROOM);
-		tux_conn_tcp(c);
+		tux_conn_mark(c, TUX_DIRTY_ROOM);
 	}
+}
+
+static void expire_path(struct tux_conn *c, tux_time now)
+{
+	if (now >= c->ackq.due_at)
+		tux_conn_kick(c);
+	if (now >= c->loss.at)
+		tux_conn_detect(c, now);
+	if (now >= rto_at(c))
+		on_rto(c, now);
+	if (now >= c->tx.probe_at)
+		on_probe(c);
+	if (now >= c->tx.away_at) {
+		c->tx.away_at = TUX_NEVER;
+		c->progress_at = now;	/* a chance to answer */
+		try_again(c, 0);
+	}
+	tux_upgrade_expire(c, now);
 }
 
 void tux_conn_expire(struct tux_conn *c, tux_time now)
 {
 	tux_hello_expire(c, now);
 	if (now >= c->linger_at) {
+		c->linger_at = TUX_NEVER;
 		c->rx.tcp_ended = true;	/* long enough */
-		tux_conn_check_end(c, now);
-		if (!c->gone)
-			tux_conn_die(c, ETIMEDOUT, TUX_REASON_NONE);
+		c->expired = true;
+		tux_conn_mark(c, TUX_DIRTY_LIFE);
 	}
 	if (now >= c->reset_at)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
-	if (c->phase == TUX_PHASE_PROVED) {
-		if (now >= c->ackq.due_at)
-			tux_conn_kick(c);
-		if (now >= c->loss.at)
-			tux_conn_detect(c, now);
-		if (now >= rto_at(c))
-			on_rto(c, now);
-		if (now >= c->tx.probe_at)
-			on_probe(c);
-		if (now >= c->tx.away_at) {
-			c->tx.away_at = TUX_NEVER;
-			c->progress_at = now;	/* a chance to answer */
-			try_again(c, 0);
-		}
-		tux_upgrade_expire(c, now);
-	}
-	tux_conn_next(c, now);
-	/* What is due again at once waits its turn behind the others. */
-	tux_list_remove(&c->untimed);
-	tux_heap_set(&c->core->timers, &c->timer,
-		     later(tux_conn_deadline(c), now + 1));
+	if (c->life == TUX_LIFE_PROVED)
+		expire_path(c, now);
 }

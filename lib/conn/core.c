@@ -7,6 +7,11 @@
 #include <errno.h>
 
 #include "conn/conn_in.h"
+#include "conn/conn_recv.h"
+#include "conn/conn_send.h"
+#include "conn/conn_timer.h"
+#include "conn/hello.h"
+#include "conn/settle.h"
 
 enum { REST_S = 20, REST_MORE_S = 10 };
 
@@ -18,8 +23,8 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 	if (!core)
 		return -ENOMEM;
 	core->mem = o->mem;
-	core->ev = o->events;
-	core->arg = o->arg;
+	core->trace = o->trace;
+	core->trace_arg = o->trace_arg;
 	core->port = o->port;
 	core->ack_delay = o->ack_delay;
 	core->pkt_max = o->pkt_max ? o->pkt_max : TUX_PKT_MAX;
@@ -33,6 +38,7 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 		       core->mem);
 	tux_list_init(&core->sendq);
 	tux_list_init(&core->untimed);
+	tux_list_init(&core->effectq);
 	*cp = core;
 	return 0;
 }
@@ -76,14 +82,14 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 		core->stats.strangers++;
 		return;
 	}
-	if (c->gone || !tux_addr_same_ip(from, remote(c)) ||
+	if (c->life == TUX_LIFE_GONE || !tux_addr_same_ip(from, remote(c)) ||
 	    !tux_hello_mac_ok(p, h, &c->key)) {
 		core->stats.bad_mac++;
 		return;
 	}
 	tux_hello_mask(&hello, &c->key);
 	tux_hello_recv(c, from, &hello, now);
-	tux_conn_arm_timer(c);
+	tux_conn_settle(c, now);
 }
 
 /* False: it is damaged, and so may be what follows. */
@@ -99,7 +105,7 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 		return true;
 	}
 	c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
-	if (!c || c->gone) {
+	if (!c || c->life == TUX_LIFE_GONE) {
 		core->stats.strangers++;
 		return true;
 	}
@@ -108,22 +114,23 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 		return false;
 	}
 	tux_conn_recv(c, from, h, p, now);
-	tux_conn_next(c, now);
-	tux_conn_arm_timer(c);
+	tux_conn_settle(c, now);
+	tux_conn_settle_pair(c, now);
 	return true;
 }
 
 /* Another version: the connection stays on TCP, and can say why.  There is no
  * key for what one cannot read, so nothing but that word depends on it. */
 static void version_input(struct tux_core *core, const struct tux_addr *from,
-			  const struct tux_pkt *h)
+			  const struct tux_pkt *h, tux_time now)
 {
 	struct tux_conn *c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
 
 	core->stats.wrong_version++;
-	if (c && !c->gone && c->phase == TUX_PHASE_OPENING &&
-	    tux_addr_same_ip(from, remote(c)))
-		tux_conn_decide(c, TUX_REASON_VERSION);
+	if (!c || !tux_addr_same_ip(from, remote(c)))
+		return;
+	tux_hello_version(c);
+	tux_conn_settle(c, now);
 }
 
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
@@ -137,7 +144,7 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 	while (len) {
 		err = tux_pkt_decode(&h, p, len);
 		if (err == -EPROTONOSUPPORT)
-			version_input(core, from, &h);
+			version_input(core, from, &h, now);
 		if (err) {
 			core->stats.damaged += err == -EBADMSG;
 			return;
@@ -169,11 +176,11 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 	*stop = more && !len;
 	if (*stop)
 		return 0;
+	tux_conn_settle(c, now);
 	tux_list_remove(&c->sendq);
-	tux_conn_next(c, now);
+	tux_conn_settle_pair(c, now);
 	if (more)
 		tux_conn_kick(c);
-	tux_conn_arm_timer(c);
 	return len;
 }
 
@@ -229,7 +236,7 @@ static struct tux_conn *untimed(struct tux_core *core)
 }
 
 /* Whose timer goes off first, by @now?  All later timers are right then. */
-static struct tux_conn *due(struct tux_core *core, tux_time now)
+static struct tux_conn *timer_due(struct tux_core *core, tux_time now)
 {
 	struct tux_heap_node *n;
 	struct tux_conn *c;
@@ -250,7 +257,7 @@ static struct tux_conn *due(struct tux_core *core, tux_time now)
 
 tux_time tux_core_deadline(struct tux_core *core)
 {
-	struct tux_conn *c = due(core, TUX_NEVER);
+	struct tux_conn *c = timer_due(core, TUX_NEVER);
 
 	return tux_time_min(c ? c->timer.at : TUX_NEVER,
 			    tux_pairs_deadline(&core->pairs));
@@ -263,6 +270,14 @@ static tux_time patience(struct tux_core *core)
 	return TUX_SEC(REST_S) + tux_rng_u64(&core->rng) % TUX_SEC(REST_MORE_S);
 }
 
+static void expire_conn(struct tux_conn *c, tux_time now)
+{
+	tux_conn_expire(c, now);
+	tux_conn_settle(c, now);
+	tux_conn_settle_pair(c, now);
+	tux_conn_rearm(c, now);
+}
+
 bool tux_core_expire(struct tux_core *core, tux_time now)
 {
 	struct tux_list *l;
@@ -270,8 +285,8 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 	bool any = false;
 
 	/* Each leaves the heap, or comes back with a later instant. */
-	for (; (c = due(core, now)) != NULL; any = true)
-		tux_conn_expire(c, now);
+	for (; (c = timer_due(core, now)) != NULL; any = true)
+		expire_conn(c, now);
 	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)
 		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
 	for (; tux_pairs_may_rest(&core->pairs, now) &&
@@ -280,6 +295,21 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 		tux_conn_do(TUX_CONTAINER(l, struct tux_conn, use),
 			    TUX_DO_PING);
 	return any;
+}
+
+/* ---- effects ---- */
+
+struct tux_conn *tux_core_effects(struct tux_core *core, uint32_t *effects)
+{
+	struct tux_conn *c;
+
+	if (tux_list_empty(&core->effectq))
+		return NULL;
+	c = TUX_CONTAINER(core->effectq.next, struct tux_conn, effectq);
+	tux_list_remove(&c->effectq);
+	*effects = c->effects;
+	c->effects = 0;
+	return c;
 }
 
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core)

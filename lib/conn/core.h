@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core - many connections as one engine; everything a driver needs
+ * core - many connections as one engine; everything that a loop needs
  *
- * Bytes, doorbells and `now` go in; datagrams, TCP bytes, events and a deadline
- * come out.  No system call, no clock, no randomness of its own, no thread,
- * and no allocation but when a connection is opened.  `now` never goes back.
- * One thread at a time calls into a core.
+ * The loop feeds it inputs: datagrams, bytes of TCP, doorbells, completions and
+ * the time.  An input changes the state of connections.  What follows from that
+ * state comes out: datagrams (tux_core_output()), bytes for TCP
+ * (tux_conn_tcp_out()), effects that the loop carries out (tux_core_effects())
+ * and a deadline (tux_core_deadline()).
  *
- * All events but trace must be given.  They are told from within
- * tux_core_input(), _output() and _expire(), tux_conn_rung() and the
- * tux_conn_tcp_*() calls; a handler takes note and calls nothing here, except
- * where said.
+ * The core makes no system call, reads no clock, draws no randomness of its own
+ * and has no thread.  It allocates only when a connection is opened.  `now` is
+ * in nanoseconds and never goes back; the loop reads the clock once a turn.  One
+ * thread at a time calls into a core, and the core calls nothing outside but
+ * `trace`.
  */
 #ifndef TUX_CONN_CORE_H
 #define TUX_CONN_CORE_H
@@ -33,37 +35,28 @@ struct tux_cc_ops;
 struct tux_core;
 struct tux_conn;
 
-struct tux_core_events {
-	/* What the application can do has changed: look at the duplex, and
-	 * the box of messages, again.
-	 * Also told when a direction moves to a ring or to RAW, and when
-	 * tux_conn_reason(), _tx_on_tux() or _rx_on_tux() changes. */
-	void (*ready)(void *arg, struct tux_conn *c);
-
-	/* The path is proved and the switch may begin: the loop must have a
-	 * TCP handle of its own from now on.  A negative answer pins the
-	 * connection to TCP (reason NO_FD). */
-	int (*own)(void *arg, struct tux_conn *c);
-
-	/* tux_conn_tcp_want() or tux_conn_tcp_out() may have work. */
-	void (*tcp)(void *arg, struct tux_conn *c);
-
-	/* Every byte to the peer is settled: shutdown(SHUT_WR) TCP. */
-	void (*tcp_shut)(void *arg, struct tux_conn *c);
-
-	/* The application has closed it, and nothing is left to do, or it is
-	 * dead: close TCP (with a reset if @reset), then tux_conn_close(),
-	 * outside of the event. */
-	void (*gone)(void *arg, struct tux_conn *c, bool reset);
-
-	/* One trace event; NULL if nobody listens. */
-	tux_trace_fn *trace;
+/* What the loop has to do for a connection, in this order. */
+enum {
+	TUX_EFFECT_OWN = 0x01,		/* the path is proved: duplicate the TCP
+					 * descriptor, then tux_conn_owned() */
+	TUX_EFFECT_READY = 0x02,	/* the application can do more, or a direction
+					 * has moved, or tux_conn_reason() or a
+					 * path has changed: let it look at the
+					 * duplex and the box of messages */
+	TUX_EFFECT_TCP = 0x04,		/* tux_conn_tcp_out() has bytes, or
+					 * tux_conn_tcp_want() has changed */
+	TUX_EFFECT_SHUT = 0x08,		/* the peer has every byte: shut down TCP's
+					 * sending side */
+	TUX_EFFECT_GONE = 0x10,		/* nothing is left to do: close TCP, then
+					 * tux_conn_close() */
+	TUX_EFFECT_RESET = 0x20,	/* ... and close TCP with a reset */
 };
 
 struct tux_core_opts {
 	const struct tux_mem *mem;
-	const struct tux_core_events *events;
-	void *arg;			/* for the events */
+	tux_trace_fn *trace;		/* told every trace event; NULL: nobody
+					 * listens */
+	void *trace_arg;
 	struct tux_key seed;		/* for ids, nonces and numbers */
 	uint16_t port;			/* UDP port that our HELLO names; 0: the
 					 * number of the connection's TCP port */
@@ -108,9 +101,20 @@ void tux_core_free(struct tux_core *core);	/* NULL is fine */
 int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 		  struct tux_conn **cp, tux_time now);
 
-/* Forgets @c: its id, its timers, its place in queues.  The duplex is the
- * caller's again. */
-void tux_conn_close(struct tux_conn *c);
+/* Forgets @c: its id, its timers, its effects, its place in queues.  The duplex
+ * is the caller's again.  Other connections of its pair may send then. */
+void tux_conn_close(struct tux_conn *c, tux_time now);
+
+/* The next connection that has effects, and what they are (TUX_EFFECT_*), once;
+ * NULL: none has.  Carrying one out may call the core, which may record others:
+ * ask until NULL. */
+struct tux_conn *tux_core_effects(struct tux_core *core, uint32_t *effects);
+
+/* TUX_EFFECT_OWN is done.  @err 0: the loop has a descriptor of its own, and the
+ * directions may move.  A negative errno pins the connection to TCP (reason
+ * NO_FD).  Packets that came in between were taken, but no agreement to switch
+ * was given: nobody would have read TCP for the marker. */
+void tux_conn_owned(struct tux_conn *c, int err, tux_time now);
 
 /* A datagram of @len bytes from @from arrived, with @ecn (TUX_ECN_*). */
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
@@ -124,18 +128,19 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now);
 
-/* When tux_core_expire() has something to do; TUX_NEVER: nothing waits. */
+/* When tux_core_expire() has something to do; TUX_NEVER: nothing waits.  Puts the
+ * timers in order, hence no question. */
 tux_time tux_core_deadline(struct tux_core *core);
 /* Does what is due at @now.  False: nothing was; finding that out costs little. */
 bool tux_core_expire(struct tux_core *core, tux_time now);
 
-/* The connection's doorbell rang with @bits (TUX_RING_*): the caller took them
+/* The connection's doorbell rang with @bits (TUX_DOORBELL_*): the caller took them
  * out of dx->rung. */
 void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now);
 
 /* How many bytes to read from TCP for a switched direction (never read more);
- * 0: do not read, for now. */
-size_t tux_conn_tcp_want(struct tux_conn *c);
+ * 0: do not read, for now.  TUX_EFFECT_TCP tells when that ends. */
+size_t tux_conn_tcp_want(const struct tux_conn *c);
 
 /* Bytes that were read, at most tux_conn_tcp_want(). */
 void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
@@ -147,7 +152,8 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 
 /* Bytes to write to TCP: copies up to @cap (at least 16) into @buf and returns
  * how many.  If that is not 0, tux_conn_tcp_sent() must follow at once and say
- * how many TCP took, none included: a latch may be held in between. */
+ * how many TCP took, none included: the core may hold a latch in between, and
+ * settles nothing. */
 size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 			tux_time now);
 void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);

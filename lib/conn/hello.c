@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The opening exchange: each end proves that packets reach the other and come
- * back, by a nonce that the other echoes under the connection's key.  HELLOs
- * are outside of the numbering.  Who has answered HELLO keeps no state for it
- * beyond the TCP connection that exists anyway, and answers with no more bytes
- * than it was sent.
- */
+#include "conn/hello.h"
+
 #include "conn/conn_in.h"
+#include "conn/message_life.h"
+#include "conn/state.h"
 
 enum {
 	TRIES = 5,			/* HELLOs by timer */
@@ -27,10 +24,17 @@ static tux_time wait_after(unsigned tries)
 	return in;
 }
 
-/* Packets on TCP's own ports need no word from the peer first. */
+/* With packets on TCP's own ports either end may begin.  Else only the active end
+ * knows a port of the peer's. */
 static bool may_begin(const struct tux_conn *c)
 {
 	return c->active || !c->core->port;
+}
+
+/* As long as the path is not proved, and also if it is, in vain. */
+static bool opening(const struct tux_conn *c)
+{
+	return c->life == TUX_LIFE_OPENING || c->life == TUX_LIFE_REFUSED;
 }
 
 void tux_hello_start(struct tux_conn *c, tux_time now)
@@ -46,7 +50,7 @@ void tux_hello_start(struct tux_conn *c, tux_time now)
 
 void tux_hello_touch(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || !may_begin(c))
+	if (!opening(c) || !may_begin(c))
 		return;
 	if (tux_time_since(c->open.sent_at, now) < TUX_USEC(TOUCH_GAP_US))
 		return;
@@ -55,7 +59,7 @@ void tux_hello_touch(struct tux_conn *c, tux_time now)
 
 void tux_hello_again(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || !may_begin(c) || c->open.refused)
+	if (c->life != TUX_LIFE_OPENING || !may_begin(c))
 		return;
 	c->open.tries = 0;
 	c->open.at = now;
@@ -63,13 +67,13 @@ void tux_hello_again(struct tux_conn *c, tux_time now)
 
 void tux_hello_expire(struct tux_conn *c, tux_time now)
 {
-	if (c->phase != TUX_PHASE_OPENING || now < c->open.at)
+	if (c->life != TUX_LIFE_OPENING || now < c->open.at)
 		return;
 	if (c->open.tries >= TRIES || !may_begin(c)) {
 		c->open.at = TUX_NEVER;
-		tux_conn_decide(c, TUX_REASON_PEER_SILENT);
+		c->open.why = TUX_REASON_PEER_SILENT;
 		tux_messages_silent(c);
-		tux_messages_settled(c, now);
+		tux_conn_mark(c, TUX_DIRTY_LIFE | TUX_DIRTY_MESSAGE);
 		return;
 	}
 	c->open.tries++;
@@ -92,38 +96,53 @@ static struct tux_key derive(const struct tux_conn *c, uint8_t label)
 	return k;
 }
 
-void tux_hello_proved(struct tux_conn *c, tux_time now)
+void tux_hello_version(struct tux_conn *c)
 {
-	if (c->phase != TUX_PHASE_OPENING || c->open.refused)
+	if (c->life != TUX_LIFE_OPENING)
 		return;
-	c->phase = TUX_PHASE_PROVED;
-	c->open.at = TUX_NEVER;
-	c->progress_at = now;
-	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
-	if (c->core->ev->own(c->core->arg, c) < 0) {
-		c->tx.announce_at = TUX_NEVER;
-		c->phase = TUX_PHASE_OPENING;	/* as if nobody answered */
-		c->open.refused = true;
-		tux_conn_decide(c, TUX_REASON_NO_FD);
-		tux_messages_silent(c);
-		return;
-	}
-	c->tx.announce_at = now;
-	tux_conn_decide(c, TUX_REASON_NONE);
-	tux_messages_proved(c);
-	if (c->tx.raw_wanted) {		/* now there is somebody to ask */
-		c->tx.raw_wanted = false;
-		tux_back_raw(c, c->tx.raw_why, now);
-	}
-	tux_upgrade_tx(c, now);
-	/* Our HELLO may be lost, and the peer not be one to ask again: a packet
-	 * with a number is. */
-	if (c->active && !(c->todo & TUX_DO_NUMBERED))
-		tux_conn_do(c, TUX_DO_PING);
+	c->open.why = TUX_REASON_VERSION;
+	tux_conn_mark(c, TUX_DIRTY_LIFE);
 }
 
-/* Takes its place among the connections to the peer's loop, and what they know
- * of the way. */
+void tux_hello_proved(struct tux_conn *c)
+{
+	if (c->life != TUX_LIFE_OPENING)
+		return;
+	tux_conn_set_life(c, TUX_LIFE_OWNING);
+	c->open.at = TUX_NEVER;
+	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
+}
+
+/* To the peer it is as if nobody had answered. */
+static void hello_refuse(struct tux_conn *c)
+{
+	tux_conn_set_life(c, TUX_LIFE_REFUSED);
+	c->tx.announce_at = TUX_NEVER;
+	c->open.why = TUX_REASON_NO_FD;
+	tux_messages_silent(c);
+}
+
+void tux_hello_owned(struct tux_conn *c, int err, tux_time now)
+{
+	if (c->life != TUX_LIFE_OWNING)
+		return;
+	if (err < 0) {
+		hello_refuse(c);
+		return;
+	}
+	tux_conn_set_life(c, TUX_LIFE_PROVED);
+	c->open.why = TUX_REASON_NONE;
+	c->progress_at = c->tx.announce_at = now;
+	c->open.ask = c->active;
+	tux_messages_proved(c);
+	/* What came meanwhile waits for an answer. */
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE | TUX_DIRTY_ARM |
+		      (c->tx.raw_wanted ? TUX_DIRTY_RAW | TUX_DIRTY_READY : 0));
+	tux_conn_kick(c);
+}
+
+/* Takes its place among the connections to the peer's loop, and takes over what
+ * they know of the path. */
 static bool join(struct tux_conn *c)
 {
 	uint32_t mss = c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
@@ -146,9 +165,9 @@ static bool join(struct tux_conn *c)
 	return true;
 }
 
-/* What the peer says of itself; until it has proved that it hears us, its last
- * word counts, for the first may be an older connection's.  False: no memory, as if
- * it had not come. */
+/* What the peer says of itself.  Until it has proved that it hears us, its last
+ * HELLO counts, since the first may be an older connection's.  False: no memory,
+ * as if it had not come. */
 static bool learn(struct tux_conn *c, const struct tux_addr *from,
 		  const struct tux_hello *h)
 {
@@ -165,7 +184,8 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	tux_ackq_init(&c->ackq, c->peer_first);
 	if (!join(c)) {
 		c->peer_nonce = 0;	/* nor do earlier words count */
-		tux_conn_decide(c, TUX_REASON_NO_MEMORY);
+		c->open.why = TUX_REASON_NO_MEMORY;
+		tux_conn_mark(c, TUX_DIRTY_LIFE);
 		return false;
 	}
 	c->peer_nonce = h->nonce;
@@ -179,21 +199,21 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 {
 	tux_conn_trace(c, TUX_TRACE_RECV_HELLO, h->flags, 0, 0);
 	if (!h->nonce || !h->id || !h->port || h->pkt_max < TUX_HELLO_PKT_MIN ||
-	    (c->phase != TUX_PHASE_OPENING && h->nonce != c->peer_nonce)) {
+	    (!opening(c) && h->nonce != c->peer_nonce)) {
 		c->stats.dropped++;
 		return;
 	}
 	if (h->nonce != c->peer_nonce && !learn(c, from, h))
 		return;
-	if (c->open.refused)
+	if (c->life == TUX_LIFE_REFUSED)
 		return;
 	if (h->echo == c->nonce)
-		tux_hello_proved(c, now);
+		tux_hello_proved(c);
 	if (h->flags & TUX_HELLO_WANT)
 		tux_conn_do(c, TUX_DO_HELLO);
-	/* Who may begin asks by timer, too, until it is proved.  Who may not only
-	 * answers: the other asks until it has heard that. */
-	if (c->phase == TUX_PHASE_OPENING && !c->open.tries && may_begin(c)) {
+	/* An end that may begin asks by timer, too, until the path is proved.  The
+	 * other only answers: its peer asks until it has heard that. */
+	if (c->life == TUX_LIFE_OPENING && !c->open.tries && may_begin(c)) {
 		c->open.tries = 1;
 		c->open.at = tux_time_add(now, wait_after(1));
 	}
@@ -206,8 +226,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 	struct tux_hello hello = {
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
 				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
-				   (c->phase == TUX_PHASE_OPENING ?
-				    TUX_HELLO_WANT : 0)),
+				   (opening(c) ? TUX_HELLO_WANT : 0)),
 		.version = TUX_WIRE_VERSION,
 		.port = c->core->port ? c->core->port : tux_conn_local(c)->port,
 		.id = c->id,

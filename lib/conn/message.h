@@ -2,11 +2,11 @@
 /*
  * message - the loop's side of one connection's messages; private to lib/conn
  *
- *   message_life.c birth, doorbell, end
- *   message_tx.c   what goes next
- *   message_fate.c what became of it
- *   message_rx.c   fragments in, deliveries, room
- *   message_tcp.c  both in frames
+ *   message_life.c  birth, doorbell, end
+ *   message_tcp.c   messages and room in frames
+ *   message_rx.c    fragments in, deliveries, room
+ *   message_fate.c  what became of messages out
+ *   message_tx.c    which fragment goes next
  *
  * A message begins (gets its id and its place) when the peer has room and its
  * turn has come; a few of a lane are under way at once and take turns.  What a
@@ -38,7 +38,8 @@ struct tux_msg_out {			/* begun, not settled */
 	uint8_t flags;			/* TUX_MESSAGE_ORDER, _BULK */
 	bool live;
 	bool fresh;			/* nothing of it was ever sent */
-	bool cancelled, cancel_due;	/* ... and the peer must hear of it */
+	bool cancelled;
+	bool cancel_due;		/* the peer must be told */
 	struct tux_frag acked, lost;
 };
 
@@ -106,71 +107,7 @@ struct tux_messages {
 	struct tux_msg_in in[TUX_MSG_N];
 };
 
-/* ---- message_life.c ---- */
-
-/* NULL: no memory. */
-struct tux_messages *tux_messages_new(const struct tux_mem *mem,
-				      struct tux_msgbox *box);
-void tux_messages_free(const struct tux_mem *mem, struct tux_messages *g);
-
-/* The application has rung: notes, cancellations, releases. */
-void tux_messages_rung(struct tux_conn *c);
-
-/* The path is proved: the peer takes messages, or not. */
-void tux_messages_proved(struct tux_conn *c);
-
-/* Nobody has answered: what waits fails, and so does what comes. */
-void tux_messages_silent(struct tux_conn *c);
-
-/* No message will be sent any more: those not settled fail with @err. */
-void tux_messages_fail(struct tux_conn *c, int err);
-
-/* No new message will be begun, and those that wait fail with @err. */
-void tux_messages_end(struct tux_conn *c, int err);
-
-/* Something was settled, or TCP has moved: what waited for that? */
-void tux_messages_settled(struct tux_conn *c, tux_time now);
-
-/* Is nothing waiting, and nothing under way? */
-bool tux_messages_idle(const struct tux_conn *c);
-/* Does something wait, and nothing is under way? */
-bool tux_messages_want_room(const struct tux_conn *c);
-
-/* ---- message_tx.c ---- */
-
-/* What would go next in a record or frame with a body of up to @room bytes?
- * False: nothing, or nothing worth that little room. */
-bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k);
-/* It is being sent: over Tux, as one more of @frag_n, or (NULL) in a frame. */
-void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
-		      uint16_t *frag_n);
-/* Bytes [@off, @off + @len) of it to @dst. */
-void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
-		      uint32_t off, void *dst, size_t len);
-
-/* Are there messages of the lane that have not begun? */
-static inline bool tux_message_unbegun(const struct tux_messages *g,
-				       unsigned lane)
-{
-	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
-}
-
-/* Has a message that has begun something to send?  Or is there one that has not
- * begun? */
-bool tux_message_waits(const struct tux_conn *c);
-bool tux_message_any(const struct tux_conn *c);
-
-/* What END says. */
-void tux_message_tell_end(const struct tux_conn *c, uint8_t *p);
-
-/* Adds fragments to the packet until it is full or nothing is left; their number
- * to *@frag_n.  Bytes. */
-uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
-			 uint16_t *frag_n);
-
-/* Puts @m where it belongs in its lane's work; @first: before the others. */
-void tux_message_requeue(struct tux_messages *g, unsigned lane,
-			 struct tux_msg_out *m, bool first);
+/* ---- questions ---- */
 
 static inline struct tux_note *tux_message_note(struct tux_messages *g,
 						unsigned lane, uint64_t i)
@@ -184,58 +121,14 @@ static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 	return &g->out[tux_lane_slot(lane, id)];
 }
 
-/* ---- message_fate.c ---- */
+/* Are there messages of the lane that have not begun? */
+static inline bool tux_message_unbegun(const struct tux_messages *g,
+				       unsigned lane)
+{
+	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
+}
 
-/* Packet @s has arrived, or is lost. */
-void tux_message_acked(struct tux_conn *c, const struct tux_sent *s);
-void tux_message_lost(struct tux_conn *c, const struct tux_sent *s);
-/* A frame has gone into TCP: as good as arrived. */
-void tux_message_framed(struct tux_conn *c, const struct tux_msg_pick *k);
-
-/* Message @m is settled: its note's @state and @err say how. */
-void tux_message_settle(struct tux_conn *c, unsigned lane,
-			struct tux_msg_out *m, uint32_t state, int err);
-/* Does what cancelled notes ask for. */
-void tux_message_cancels(struct tux_conn *c);
-/* ROOM has come. */
-int tux_message_room(struct tux_conn *c, const uint8_t *p, size_t len);
-
-/* ---- message_tcp.c ---- */
-
-/* May this direction of TCP carry frames for messages now? */
-bool tux_message_may_frame(const struct tux_conn *c);
-/* Begins a FIN frame, with END in it if the peer takes messages. */
-void tux_message_fin_frame(struct tux_conn *c);
-/* Begins a frame with ROOM, or with a fragment, in c->out.  False: none. */
-bool tux_message_room_frame(struct tux_conn *c);
-bool tux_message_frame(struct tux_conn *c);
-/* How long the header of frame @f is, with what belongs to messages. */
-uint8_t tux_message_frame_need(const struct tux_frame *f);
-/* The header of a MESSAGE or ROOM frame is in c->in; bytes of its body.  0, or
- * what tux_message_put() says. */
-int tux_message_frame_in(struct tux_conn *c);
-int tux_message_frame_body(struct tux_conn *c, const uint8_t *p, uint32_t len);
-
-/* ---- message_rx.c ---- */
-
-/* A fragment @h with its bytes at @p, from a packet or a @frame.  0; -EBADMSG:
- * it is none that an honest peer sends; -ENOBUFS: it cannot be noted, it is as
- * if lost. */
-int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
-		    const uint8_t *p, bool frame);
-/* What the application has released is free again. */
-void tux_message_released(struct tux_conn *c);
-/* All that was begun is here: the ordered messages that others wait for were
- * never sent, and are passed over. */
-void tux_message_no_more(struct tux_conn *c);
-/* END has come. */
-int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len);
-/* With END: is every message here? */
+/* With END: is every message of the peer's here? */
 bool tux_messages_all_here(const struct tux_messages *g);
-/* Would ROOM say enough to be worth its bytes in a packet that leaves anyway? */
-bool tux_message_room_news(const struct tux_conn *c);
-
-/* What ROOM says now. */
-void tux_message_tell_room(struct tux_conn *c, uint8_t *p);
 
 #endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Messages out: what became of them.
- *
- * Whatever is acknowledged is noted as a set of bytes, so it does no harm if
- * bytes are in flight twice, or on two paths.
- */
-#include "conn/conn_in.h"
+#include "conn/message_fate.h"
 
 #include <errno.h>
+
+#include "conn/conn_in.h"
+#include "conn/message_tx.h"
 
 static void all_sent(struct tux_msg_lane_tx *l, const struct tux_msg_out *m)
 {
@@ -29,7 +26,7 @@ void tux_message_settle(struct tux_conn *c, unsigned lane,
 		l->first++;
 	n->err = (uint32_t)err;
 	atomic_store(&n->state, state);
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
 /* The message that @f was a piece of, if it is still under way. */
@@ -43,7 +40,7 @@ static struct tux_msg_out *whose(struct tux_messages *g,
 	return id >= l->first && m->live ? m : NULL;
 }
 
-static void arrived(struct tux_conn *c, const struct tux_msg_sent *f)
+static void fragment_arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 {
 	struct tux_msg_out *m = whose(c->msg, f);
 	uint32_t err;
@@ -68,7 +65,7 @@ static void arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 	}
 }
 
-static void again(struct tux_conn *c, const struct tux_msg_sent *f)
+static void fragment_again(struct tux_conn *c, const struct tux_msg_sent *f)
 {
 	struct tux_msg_out *m = whose(c->msg, f);
 	uint32_t start, end, off, stop;
@@ -102,7 +99,7 @@ void tux_message_acked(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		arrived(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
+		fragment_arrived(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
 }
 
 void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
@@ -110,7 +107,7 @@ void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		again(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
+		fragment_again(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
 	tux_conn_kick(c);
 }
 
@@ -122,7 +119,7 @@ void tux_message_framed(struct tux_conn *c, const struct tux_msg_pick *k)
 		.cancel = k->h.flags & TUX_MESSAGE_CANCEL,
 	};
 
-	arrived(c, &f);
+	fragment_arrived(c, &f);
 }
 
 /* ---- cancel, room ---- */
@@ -189,6 +186,6 @@ int tux_message_room(struct tux_conn *c, const uint8_t *p, size_t len)
 			l->limit = limit;
 	}
 	tux_conn_kick(c);
-	tux_conn_tcp(c);
+	tux_conn_mark(c, TUX_DIRTY_ROOM);
 	return 0;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The birth and the end of a connection's messages, and their doorbell.
- */
-#include "conn/conn_in.h"
+#include "conn/message_life.h"
 
 #include <errno.h>
+
+#include "conn/conn_in.h"
+#include "conn/message_fate.h"
+#include "conn/message_rx.h"
 
 struct tux_messages *tux_messages_new(const struct tux_mem *mem,
 				      struct tux_msgbox *box)
@@ -46,7 +47,7 @@ bool tux_messages_idle(const struct tux_conn *c)
 }
 
 /* The notes that have not begun fail, and so does what comes. */
-static void refuse(struct tux_conn *c, int err)
+static void refuse_notes(struct tux_conn *c, int err)
 {
 	struct tux_messages *g = c->msg;
 	unsigned i;
@@ -56,7 +57,7 @@ static void refuse(struct tux_conn *c, int err)
 	tux_msgbox_refuse(g->box, err);
 	for (i = 0; i < TUX_LANES; i++)
 		g->tx[i].note = g->box->tx[i].taken;
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
 void tux_messages_end(struct tux_conn *c, int err)
@@ -64,7 +65,7 @@ void tux_messages_end(struct tux_conn *c, int err)
 	if (!c->msg || c->msg->ended)
 		return;
 	c->msg->ended = true;
-	refuse(c, err);
+	refuse_notes(c, err);
 }
 
 void tux_messages_fail(struct tux_conn *c, int err)
@@ -85,7 +86,7 @@ void tux_messages_fail(struct tux_conn *c, int err)
 void tux_messages_silent(struct tux_conn *c)
 {
 	if (c->msg && !c->msg->ended)
-		refuse(c, EPROTONOSUPPORT);
+		refuse_notes(c, EPROTONOSUPPORT);
 }
 
 void tux_messages_proved(struct tux_conn *c)
@@ -100,7 +101,7 @@ void tux_messages_proved(struct tux_conn *c)
 	}
 	atomic_store(&g->box->err, 0);
 	tux_conn_do(c, TUX_DO_ROOM);
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_ROOM | TUX_DIRTY_READY);
 }
 
 bool tux_messages_want_room(const struct tux_conn *c)
@@ -112,24 +113,14 @@ bool tux_messages_want_room(const struct tux_conn *c)
 	       g->tx[TUX_LANE_BULK].first == g->tx[TUX_LANE_BULK].next;
 }
 
-/* FIN waits for messages that wait for room, but the path is down and the peer
- * has no frames to tell of room in. */
-static bool hopeless(const struct tux_conn *c)
+bool tux_messages_hopeless(const struct tux_conn *c)
 {
-	return c->tx.path == TUX_PATH_TCP && !c->rx.on_ring &&
+	return tux_path_back(c->tx.path) && c->rx.path == TUX_PATH_PLAIN &&
 	       atomic_load(&c->dx->tx.shut) && tux_messages_want_room(c);
 }
 
-void tux_messages_settled(struct tux_conn *c, tux_time now)
-{
-	if (hopeless(c))
-		tux_messages_end(c, ENOBUFS);
-	if (c->msg && tux_messages_idle(c))
-		tux_conn_drained(c, now);
-}
-
 /* The application has closed: what arrived has no reader. */
-static void sink(struct tux_messages *g)
+static void sink_messages(struct tux_messages *g)
 {
 	unsigned i;
 
@@ -151,12 +142,11 @@ void tux_messages_rung(struct tux_conn *c)
 	if (!g)
 		return;
 	if (g->ended)			/* some may have come since */
-		refuse(c, (int)atomic_load(&g->box->err));
+		refuse_notes(c, (int)atomic_load(&g->box->err));
 	if (c->closed)
-		sink(g);
+		sink_messages(g);
 	tux_message_cancels(c);
 	tux_message_released(c);
 	tux_conn_kick(c);
-	if (c->tx.path == TUX_PATH_TCP)
-		tux_conn_tcp(c);
+	tux_conn_mark(c, TUX_DIRTY_ROOM);
 }

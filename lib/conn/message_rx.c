@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Messages in: fragments to their places, deliveries, room.
- *
- * Known messages of a lane lie in the order of their ids and do not overlap, so
- * that nothing a peer sends later touches what the application reads.
- */
-#include "conn/conn_in.h"
+#include "conn/message_rx.h"
 
 #include <errno.h>
+
+#include "conn/conn_in.h"
 
 enum {
 	TELL = 8,			/* an eighth of a lane is worth a ROOM in a
@@ -141,7 +137,7 @@ static void deliver(struct tux_conn *c, unsigned slot)
 		.flags = m->flags & TUX_MESSAGE_ORDER ? TUX_MSG_ORDERED : 0,
 	};
 	atomic_store(&b->in_head, head + 1);
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
 /* Ordered messages whose turn has come; cancelled ones are passed over. */
@@ -171,17 +167,16 @@ void tux_message_no_more(struct tux_conn *c)
 }
 
 /* With END: that may be all. */
-static void look_end(struct tux_conn *c)
+static void messages_look_end(struct tux_conn *c)
 {
 	if (!tux_messages_all_here(c->msg))
 		return;
 	tux_message_no_more(c);
-	tux_conn_look_eof(c);
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_CAME | TUX_DIRTY_READY);
 }
 
 /* The message is as complete as it will be. */
-static void finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
+static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 {
 	struct tux_messages *g = c->msg;
 	unsigned slot = (unsigned)(m - g->in);
@@ -200,7 +195,7 @@ static void finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 	if (c->closed || state == TUX_MSG_GONE)
 		tux_message_released(c);
 	if (g->fin)			/* TCP was slower than Tux */
-		look_end(c);
+		messages_look_end(c);
 }
 
 static int put(struct tux_conn *c, struct tux_msg_in *m,
@@ -212,7 +207,7 @@ static int put(struct tux_conn *c, struct tux_msg_in *m,
 	if (m->state != TUX_MSG_PART)
 		return 0;		/* it is complete, or cancelled */
 	if (h->flags & TUX_MESSAGE_CANCEL) {
-		finish(c, m, TUX_MSG_GONE);
+		message_finish(c, m, TUX_MSG_GONE);
 		return 0;
 	}
 	new = tux_frag_add(&m->got, h->off, h->off + h->len, max);
@@ -221,7 +216,7 @@ static int put(struct tux_conn *c, struct tux_msg_in *m,
 	if (new)
 		memcpy(bytes_of(c->msg, lane, m->pos + h->off), p, h->len);
 	if (tux_frag_whole(&m->got, m->total))
-		finish(c, m, TUX_MSG_WHOLE);
+		message_finish(c, m, TUX_MSG_WHOLE);
 	return 0;
 }
 
@@ -260,7 +255,7 @@ int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len)
 	for (i = 0; i < TUX_LANES; i++)
 		g->rx[i].end = tux_seq_expand(g->rx[i].top,
 					      tux_get32(p + 4 * i));
-	look_end(c);
+	messages_look_end(c);
 	return 0;
 }
 
@@ -316,7 +311,7 @@ static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
 
 /* A part of the lane, or, of the lane of long messages, all of it: what is left
  * at its end may be too short for the next. */
-static bool due(const struct tux_messages *g, unsigned lane)
+static bool room_due(const struct tux_messages *g, unsigned lane)
 {
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
 
@@ -338,9 +333,9 @@ void tux_message_released(struct tux_conn *c)
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		free_lane(g, lane);
-		if (due(g, lane)) {
+		if (room_due(g, lane)) {
 			tux_conn_do(c, TUX_DO_ROOM);
-			tux_conn_tcp(c);
+			tux_conn_mark(c, TUX_DIRTY_ROOM);
 		}
 	}
 }

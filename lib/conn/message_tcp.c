@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Messages and their room in the frames of a switched direction of TCP.
- */
-#include "conn/conn_in.h"
+#include "conn/message_tcp.h"
 
 #include <errno.h>
+
+#include "conn/conn_frame.h"
+#include "conn/conn_in.h"
+#include "conn/message_fate.h"
+#include "conn/message_rx.h"
+#include "conn/message_tx.h"
 
 enum { PIECE = 16384 };	/* one frame with a message: others wait for it */
 
 bool tux_message_may_frame(const struct tux_conn *c)
 {
-	return c->msg && c->tx.path == TUX_PATH_TCP && !c->tx.done &&
+	return c->msg && c->tx.path == TUX_PATH_FRAMES && !c->tx.done &&
 	       !c->out.raw && tux_conn_tx_state(c) == TUX_TX_SWITCHED;
 }
 

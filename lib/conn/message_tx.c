@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages out: which fragment goes next.
- *
  * Of a lane the first message in its list of work sends a fragment and goes to
  * the end of the list.
  */
-#include "conn/conn_in.h"
+#include "conn/message_tx.h"
 
 #include <errno.h>
+
+#include "conn/conn_in.h"
 
 enum {
 	OPEN_MAX = 4,			/* of a lane under way, first time */
@@ -61,7 +61,7 @@ static void fail_note(struct tux_conn *c, struct tux_note *n, int err)
 {
 	n->err = (uint32_t)err;
 	atomic_store(&n->state, TUX_NOTE_FAILED);
-	tux_conn_ready(c);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
 /* Has the peer room for @m?  Then it has its place. */
@@ -123,6 +123,7 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 
 /* ---- pick and take ---- */
 
+/* Begins what may begin in the lane.  False: none of it has anything to send. */
 static bool lane_ready(struct tux_conn *c, unsigned lane)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];

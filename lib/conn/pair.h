@@ -49,7 +49,8 @@ struct tux_pair {
 	uint64_t in_flight;		/* bytes, of all */
 	tux_time ack_at;		/* any of them was acknowledged something */
 	bool down;			/* nobody answered one for long, nor since */
-	bool full;			/* who last asked was held back */
+	bool full;			/* the last connection that wanted to send
+					 * was held back */
 	struct tux_list waitq;		/* who is, in line */
 	struct tux_heap_node timer;	/* when the pace lets the next one go */
 	struct tux_list users;		/* who sends this way */
@@ -95,16 +96,10 @@ void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
 void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
 		  struct tux_list *place, tux_time now);
 
+/* May a connection of @p send now? */
 static inline bool tux_pair_room(const struct tux_pair *p, tux_time now)
 {
 	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
-}
-
-/* May one of them send now? */
-static inline bool tux_pair_open(struct tux_pair *p, tux_time now)
-{
-	p->full = !tux_pair_room(p, now);
-	return !p->full;
 }
 
 /* It may not: @place, if in no line yet, is last in line. */

@@ -64,7 +64,10 @@
 	X(MSG_FAILED, "message %.% failed %") \
 	X(ROOM, "send room from % and %") \
 	X(CLOSE, "close") \
-	X(GONE, "gone")
+	X(GONE, "gone") \
+	X(LIFE, "life % to %") \
+	X(TX_PATH, "send path % to %") \
+	X(RX_PATH, "receive path % to %")
 
 enum tux_trace_what {
 #define X(name, text) TUX_TRACE_##name,

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * When to announce, and how far ahead: policy around the rules of duplex*.c.
- *
- * A generation announced at the byte just written works for a writer who now
- * waits for an answer.  One who writes on makes it void; the next looks ahead
- * by about twice what was written meanwhile, so that the acknowledgment is
- * back before N is reached.  One who stops short of an acknowledged N is given
- * a new generation where it stopped.
- */
+#include "conn/upgrade.h"
+
 #include "conn/conn_in.h"
+#include "conn/state.h"
 
 enum {
 	AHEAD_MIN = 256,
@@ -34,7 +28,7 @@ static bool try_rx(struct tux_conn *c, tux_time now)
 	return false;
 }
 
-/* ---- the direction that we send ---- */
+/* ---- the direction that this end sends ---- */
 
 static void announce(struct tux_conn *c, tux_time now)
 {
@@ -76,8 +70,9 @@ static void on_void(struct tux_conn *c, tux_time now)
 {
 	uint64_t ahead;
 
+	/* An announcement of nowhere stays open until the peer has answered. */
 	if (c->tx.gen_at == TUX_NOWHERE || !try_tx(c, now))
-		return;			/* a disarming one stays open */
+		return;
 	ahead = 2 * (c->dx->tx.off - c->dx->tx.from);
 	tux_latch_drop(&c->dx->tx.latch);
 	if (ahead < AHEAD_MIN)
@@ -87,27 +82,27 @@ static void on_void(struct tux_conn *c, tux_time now)
 	next_generation(c, ahead, now);
 }
 
+/* The marker has gone into TCP, at least in part. */
 static void on_commit(struct tux_conn *c, tux_time now)
 {
 	uint64_t n = c->dx->tx.at;
 
 	tux_conn_trace(c, TUX_TRACE_COMMIT, c->dx->tx.gen, n, 0);
-	c->tx.path = TUX_PATH_TUX;
+	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.announce_at = c->tx.quiet_at = TUX_NEVER;
+	c->tx.stalled = false;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
 	c->stats.tcp_tx = n;
 	tux_sendbuf_init(&c->tx.buf, &c->dx->txp, n, c->tx.window);
 	c->out.marker = atomic_load(&c->dx->tx.marker_left) != 0;
-	tux_conn_decide(c, TUX_REASON_NONE);
-	tux_conn_ready(c);
-	tux_conn_tcp(c);
+	tux_conn_mark(c, TUX_DIRTY_READY);
 	tux_conn_kick(c);
 }
 
-void tux_upgrade_tx(struct tux_conn *c, tux_time now)
+static void look_tx(struct tux_conn *c, tux_time now)
 {
-	if (c->tx.path != TUX_PATH_NONE || c->phase != TUX_PHASE_PROVED)
+	if (c->tx.path != TUX_PATH_PLAIN)
 		return;
 	switch (tux_conn_tx_state(c)) {
 	case TUX_TX_SWITCHED:
@@ -117,9 +112,6 @@ void tux_upgrade_tx(struct tux_conn *c, tux_time now)
 		if (c->tx.gen)
 			on_void(c, now);
 		announce(c, now);
-		break;
-	case TUX_TX_ACKED:
-		tux_conn_tcp(c);	/* the marker may be due */
 		break;
 	default:
 		break;
@@ -136,29 +128,35 @@ static void watch_quiet(struct tux_conn *c, tux_time now)
 	c->tx.quiet_at = tux_time_add(now, in);
 }
 
-void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen, tux_time now)
+void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen)
 {
 	tux_conn_trace(c, TUX_TRACE_RECV_PREPARED, gen, 0, 0);
-	if (c->tx.path != TUX_PATH_NONE || gen != c->tx.gen)
+	if (c->tx.path != TUX_PATH_PLAIN || gen != c->tx.gen)
 		return;
 	c->tx.ack_gen = gen;
-	if (!try_tx(c, now))
+	tux_conn_mark(c, TUX_DIRTY_ACCEPT);
+}
+
+/* The peer is armed for the open generation. */
+static void accept_prepared(struct tux_conn *c, tux_time now)
+{
+	uint32_t gen = c->tx.ack_gen;
+
+	if (!gen || c->tx.path != TUX_PATH_PLAIN || !try_tx(c, now))
 		return;
 	c->tx.ack_gen = 0;
 	tux_duplex_prepared(c->dx, gen);
 	if (c->tx.gen_at == TUX_NOWHERE) {
 		c->tx.gen = 0;
 		c->tx.announce_at = now;
-	} else if (tux_duplex_at_commit(c->dx)) {
-		tux_conn_tcp(c);	/* the marker is due */
-	} else if (tux_conn_tx_state(c) == TUX_TX_ACKED) {
+	} else if (tux_conn_tx_state(c) == TUX_TX_ACKED &&
+		   !tux_duplex_at_commit(c->dx)) {
 		watch_quiet(c, now);
 	}
 	tux_latch_drop(&c->dx->tx.latch);
-	tux_upgrade_tx(c, now);
 }
 
-/* Acknowledged, short of N: does the writer rest? */
+/* PREPARED came for N, and the writer is short of it: does it rest? */
 static void check_quiet(struct tux_conn *c, tux_time now)
 {
 	bool quiet;
@@ -176,26 +174,35 @@ static void check_quiet(struct tux_conn *c, tux_time now)
 	else
 		watch_quiet(c, now);
 	tux_latch_drop(&c->dx->tx.latch);
-	if (quiet) {			/* and it rests now */
+	if (quiet) {			/* announce where it rests */
 		next_generation(c, 0, now);
 		c->tx.announce_at = now;
 	}
 }
 
-/* ---- the direction that we receive ---- */
+/* ---- the direction that this end receives ---- */
 
-void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
-			 tux_time now)
+void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at)
 {
 	struct tux_conn_rx *r = &c->rx;
 
 	tux_conn_trace(c, at == TUX_NOWHERE ? TUX_TRACE_RECV_NOWHERE :
 		       TUX_TRACE_RECV_PREPARE, gen, at, 0);
-	if (r->on_ring || (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
+	if (r->path != TUX_PATH_PLAIN ||
+	    (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
 		return;
 	r->arm_gen = gen;
 	r->arm_at = at;
-	if (!try_rx(c, now))
+	tux_conn_mark(c, TUX_DIRTY_ARM);
+}
+
+static void arm(struct tux_conn *c, tux_time now)
+{
+	struct tux_conn_rx *r = &c->rx;
+	uint32_t gen = r->arm_gen;
+	uint64_t at = r->arm_at;
+
+	if (!gen || r->path != TUX_PATH_PLAIN || !try_rx(c, now))
 		return;
 	r->arm_gen = 0;
 	if (tux_duplex_arm(c->dx, gen, at, &c->session, !c->active)) {
@@ -207,30 +214,28 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 		r->answer = gen;
 		tux_conn_do(c, TUX_DO_PREPARED);
 	}
-	/* What seemed to be a marker and is data, TCP will not tell of again. */
+	/* Bytes that seemed to be the marker and are data have left TCP, so TCP
+	 * will not say that they are there. */
 	if (atomic_load(&c->dx->rx.spill_len))
-		tux_conn_ready(c);
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	tux_latch_drop(&c->dx->rx.latch);
 }
 
-static void on_rx_switch(struct tux_conn *c, tux_time now)
+static void on_rx_switch(struct tux_conn *c)
 {
 	tux_conn_trace(c, TUX_TRACE_RX_SWITCHED, c->dx->rx.at, 0, 0);
-	c->rx.on_ring = c->rx.tux = true;
+	tux_conn_set_rx(c, TUX_PATH_TUX);
+	c->tx.stalled = false;		/* the path works */
 	c->rx.prove = false;
 	c->rx.arm_gen = 0;
 	c->stats.tcp_rx = c->dx->rx.at;
-	tux_conn_do(c, TUX_DO_ACK);	/* only now may we say what we have */
-	tux_conn_decide(c, TUX_REASON_NONE);
-	tux_conn_ready(c);
-	tux_conn_tcp(c);
-	tux_conn_sink(c);
-	tux_conn_check_end(c, now);
+	tux_conn_do(c, TUX_DO_ACK);	/* only now may `got` be said */
+	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-void tux_upgrade_rx(struct tux_conn *c, tux_time now)
+static void look_rx(struct tux_conn *c, tux_time now)
 {
-	if (c->rx.on_ring || !c->rx.gen)
+	if (c->rx.path != TUX_PATH_PLAIN || !c->rx.gen)
 		return;
 	if (c->rx.prove && tux_conn_rx_state(c) == TUX_RX_ARMED &&
 	    try_rx(c, now)) {
@@ -239,16 +244,29 @@ void tux_upgrade_rx(struct tux_conn *c, tux_time now)
 		tux_latch_drop(&c->dx->rx.latch);
 	}
 	if (tux_conn_rx_state(c) == TUX_RX_SWITCHED)
-		on_rx_switch(c, now);
+		on_rx_switch(c);
 }
 
-/* ---- time ---- */
+/* ---- both ---- */
+
+void tux_upgrade_step(struct tux_conn *c, uint32_t dirty, tux_time now)
+{
+	if (dirty & TUX_DIRTY_ARM)
+		arm(c, now);
+	if (dirty & TUX_DIRTY_ACCEPT)
+		accept_prepared(c, now);
+	if (dirty & (TUX_DIRTY_APP_TX | TUX_DIRTY_ANNOUNCE |
+		     TUX_DIRTY_ACCEPT | TUX_DIRTY_RAW))
+		look_tx(c, now);
+	if (dirty & (TUX_DIRTY_APP_RX | TUX_DIRTY_PROVE))
+		look_rx(c, now);
+}
 
 tux_time tux_upgrade_deadline(const struct tux_conn *c)
 {
 	tux_time at = tux_time_min(c->retry_at, c->tx.quiet_at);
 
-	if (c->phase == TUX_PHASE_PROVED && c->tx.path == TUX_PATH_NONE)
+	if (c->life == TUX_LIFE_PROVED && c->tx.path == TUX_PATH_PLAIN)
 		at = tux_time_min(at, c->tx.announce_at);
 	return at;
 }
@@ -257,16 +275,11 @@ void tux_upgrade_expire(struct tux_conn *c, tux_time now)
 {
 	if (now >= c->retry_at) {
 		c->retry_at = TUX_NEVER;
-		if (c->rx.arm_gen)
-			tux_upgrade_prepare(c, c->rx.arm_gen, c->rx.arm_at,
-					    now);
-		if (c->tx.ack_gen)
-			tux_upgrade_prepared(c, c->tx.ack_gen, now);
-		if (c->tx.raw_wanted)
-			tux_back_raw(c, c->tx.raw_why, now);
-		tux_upgrade_rx(c, now);
+		tux_conn_mark(c, TUX_DIRTY_ARM | TUX_DIRTY_ACCEPT |
+			      TUX_DIRTY_PROVE |
+			      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 	}
 	if (now >= c->tx.quiet_at)
 		check_quiet(c, now);
-	tux_upgrade_tx(c, now);
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }

@@ -39,7 +39,6 @@ struct tux_end *tux_ends_get(struct tux_ends *t)
 		memset(&e->dx, 0, sizeof(*e) - offsetof(struct tux_end, dx));
 		e->index = (uint32_t)(e - t->at);
 		e->fd = -1;
-		tux_list_init(&e->noted);
 		tux_lifeline_init(&e->line);
 	}
 	tux_latch_drop(&t->latch);

@@ -56,8 +56,6 @@ struct tux_end {
 	bool late;		/* closed before the loop had a duplicate */
 	bool tux;		/* what `decided` told last: both directions */
 	uint8_t why;		/* enum tux_reason */
-	uint32_t notes;		/* what the core has told; see loop_end.c */
-	struct tux_list noted;
 	uint32_t way;		/* the link's handle, with a connection */
 	bool shut_out;			/* the way was closed when last seen */
 	struct tux_conn *conn;

@@ -43,8 +43,6 @@ static int open_core(struct tux_loop *l)
 {
 	struct tux_core_opts o = {
 		.mem = &l->slab.mem,
-		.events = &tux_loop_events,
-		.arg = l,
 		.port = l->link->port,
 		.ack_delay = l->o.ack_delay,
 		.pkt_max = l->link->pkt_max,
@@ -80,7 +78,6 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 		return err;
 	l->o = *o;
 	l->epfd = l->bell_fd = -1;
-	tux_list_init(&l->noted);
 	tux_slab_init(&l->slab);
 	err = loop_open_all(l);
 	if (err) {
@@ -266,7 +263,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 		n += loop_take_events(l);
 	n += tux_core_expire(l->core, l->now);
 	n += tend_link(l);
-	n += tux_loop_settle(l);
+	n += tux_loop_effects(l);
 	send_datagrams(l);
 	atomic_store_explicit(&l->tends, l->link->due_at != TUX_NEVER,
 			      memory_order_relaxed);
@@ -279,7 +276,7 @@ unsigned tux_loop_flush(struct tux_loop *l)
 
 	l->now = tux_clock_read();
 	n = take_rings(l);
-	tux_loop_settle(l);
+	tux_loop_effects(l);
 	send_datagrams(l);
 	return n;
 }

@@ -61,7 +61,6 @@ struct tux_loop {
 	tux_time looked_at;		/* when epoll was last asked */
 	bool woken;			/* epoll has something: look soon */
 	bool more;			/* there was more to send */
-	struct tux_list noted;		/* ends with notes */
 	struct tux_slab slab;
 	uint8_t *buf;			/* for lifelines */
 };
@@ -118,8 +117,6 @@ void tux_loop_wake(struct tux_loop *l);
 
 /* ---- loop_end.c ---- */
 
-extern const struct tux_core_events tux_loop_events;
-
 /* The doorbell of @e rang. */
 void tux_loop_rung(struct tux_loop *l, struct tux_end *e);
 
@@ -130,7 +127,8 @@ void tux_loop_news(struct tux_loop *l);
 /* epoll has news of @e's TCP socket. */
 void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events);
 
-/* Does what the core has told to do.  How many ends that concerned. */
-unsigned tux_loop_settle(struct tux_loop *l);
+/* Carries out the effects that the core has recorded.  How many ends those
+ * concerned. */
+unsigned tux_loop_effects(struct tux_loop *l);
 
 #endif

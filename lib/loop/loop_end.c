@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection in its loop.  What the core tells is only noted; it is done
- * when the core has returned, because doing it calls the core again.
+ * One connection in its loop: the way of its packets, its inputs to the core, and
+ * the effects that the core asks for.
  */
 #include "loop/loop.h"
 
@@ -9,67 +9,6 @@
 
 #include "sys/sys.h"
 #include "sys/take.h"
-
-enum {
-	READY = 0x01,		/* the application may look */
-	TCP = 0x02,		/* to write, or another wish to read */
-	SHUT = 0x04,		/* shutdown(SHUT_WR) */
-	GONE = 0x08,		/* close it, forget it */
-	RESET = 0x10,		/* ... with RST */
-};
-
-static void note(struct tux_loop *l, struct tux_end *e, uint32_t what)
-{
-	e->notes |= what;
-	if (tux_list_empty(&e->noted))
-		tux_list_push(&l->noted, &e->noted);
-}
-
-/* ---- what the core tells ---- */
-
-static void on_ready(void *arg, struct tux_conn *c)
-{
-	note(arg, tux_conn_user(c), READY);
-}
-
-static void on_tcp(void *arg, struct tux_conn *c)
-{
-	note(arg, tux_conn_user(c), TCP);
-}
-
-static void on_tcp_shut(void *arg, struct tux_conn *c)
-{
-	note(arg, tux_conn_user(c), SHUT);
-}
-
-static void on_gone(void *arg, struct tux_conn *c, bool reset)
-{
-	note(arg, tux_conn_user(c), GONE | (reset ? RESET : 0));
-}
-
-/* The latch keeps the application from closing its descriptor just before the
- * duplicate is made: the number might be somebody else's by then. */
-static int on_own(void *arg, struct tux_conn *c)
-{
-	struct tux_end *e = tux_conn_user(c);
-	int err = -EBADF;
-
-	(void)arg;
-	tux_latch_take(&e->fd_latch);
-	if (e->fd >= 0)
-		err = tux_lifeline_open(&e->line, e->fd);
-	tux_latch_drop(&e->fd_latch);
-	e->late = err == -EBADF;	/* also if nobody told us */
-	return err;
-}
-
-const struct tux_core_events tux_loop_events = {
-	.ready = on_ready,
-	.own = on_own,
-	.tcp = on_tcp,
-	.tcp_shut = on_tcp_shut,
-	.gone = on_gone,
-};
 
 /* ---- the way ---- */
 
@@ -150,7 +89,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 							  TUX_REASON_CLOSED);
 	if (e->conn) {
 		e->last = *tux_conn_stats(e->conn);
-		tux_conn_close(e->conn);
+		tux_conn_close(e->conn, l->now);
 		leave(l, e);
 	}
 	e->conn = NULL;
@@ -158,8 +97,6 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
 	e->stage = TUX_END_OVER;
-	e->notes = 0;
-	tux_list_remove(&e->noted);
 	if (e->closed)
 		l->o.gone(e->user);	/* @e may be gone, too */
 	else
@@ -256,37 +193,46 @@ static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
 	tell(l, e, tux, why);
 }
 
-static void settle(struct tux_loop *l, struct tux_end *e)
+/* The latch keeps the application from closing its descriptor just before the
+ * duplicate is made: another file could have the number by then. */
+static void own(struct tux_loop *l, struct tux_end *e)
 {
-	uint32_t notes = e->notes;
+	int err = -EBADF;
 
-	e->notes = 0;
-	if (notes & READY) {
+	tux_latch_take(&e->fd_latch);
+	if (e->fd >= 0)
+		err = tux_lifeline_open(&e->line, e->fd);
+	tux_latch_drop(&e->fd_latch);
+	e->late = err == -EBADF;	/* also if nobody told us */
+	tux_conn_owned(e->conn, err, l->now);
+}
+
+static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
+{
+	if (effects & TUX_EFFECT_OWN)
+		own(l, e);
+	if (effects & TUX_EFFECT_READY) {
 		decide(l, e, tux_conn_reason(e->conn));
 		l->o.ready(e->user);
 	}
-	if (notes & TCP) {
+	if (effects & TUX_EFFECT_TCP) {
 		tux_lifeline_write(&e->line, e->conn, l->buf, l->now);
 		watch(l, e);
 	}
-	if (notes & SHUT)
+	if (effects & TUX_EFFECT_SHUT)
 		tux_lifeline_shut(&e->line);
-	if (notes & GONE)
-		finish(l, e, notes & RESET);
+	if (effects & TUX_EFFECT_GONE)
+		finish(l, e, effects & TUX_EFFECT_RESET);
 }
 
-unsigned tux_loop_settle(struct tux_loop *l)
+unsigned tux_loop_effects(struct tux_loop *l)
 {
+	struct tux_conn *c;
+	uint32_t effects;
 	unsigned n = 0;
 
-	while (!tux_list_empty(&l->noted)) {
-		struct tux_end *e = TUX_CONTAINER(l->noted.next,
-						  struct tux_end, noted);
-
-		tux_list_remove(&e->noted);
-		settle(l, e);
-		n++;
-	}
+	for (; (c = tux_core_effects(l->core, &effects)) != NULL; n++)
+		carry_out(l, tux_conn_user(c), effects);
 	return n;
 }
 

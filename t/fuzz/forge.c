@@ -277,7 +277,7 @@ static void fill_header(struct forge *f, struct fuzz_in *in, struct tux_pkt *h)
 	uint8_t vary = fuzz_u8(in);
 	uint64_t seq = f->seq, got = 0;
 
-	if (c->tx.path != TUX_PATH_NONE)
+	if (c->tx.path != TUX_PATH_PLAIN)
 		got = tux_pipe_head(&c->dx->txp);
 	h->flags = vary & 1 ? fuzz_u8(in) & (uint8_t)~TUX_PKT_OPEN :
 			      TUX_PKT_ELICIT;

@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 
 	for (n = 0; in.left && n < OPS && !e->gone; n++) {
 		act(&in);
-		if (e->c->phase == TUX_PHASE_DEAD)
+		if (e->c->life == TUX_LIFE_DEAD)
 			FUZZ_CHECK(!tux_conn_tcp_want(e->c));
 		FUZZ_CHECK(!fuzz_world_grew(w));
 	}

@@ -135,9 +135,11 @@ static void seldom(struct fuzz_in *in)
 	switch (how % 16) {
 	case 0:
 		tux_conn_stall(e->c, e->w->now);
+		fuzz_effects(e);
 		break;
 	case 1:
 		tux_conn_unstall(e->c, e->w->now);
+		fuzz_effects(e);
 		break;
 	case 2:
 		fuzz_ring(e, TUX_DOORBELL_RAW);

@@ -139,7 +139,7 @@ static void inject(struct fuzz_end *to, uint8_t how, const uint8_t *p,
 	fuzz_input(to, &from, p, len);
 	fuzz_output(to);
 	FUZZ_CHECK(w->datagrams == datagrams);
-	FUZZ_CHECK(before.phase == to->c->phase &&
+	FUZZ_CHECK(before.life == to->c->life &&
 		   before.reason == to->c->reason &&
 		   before.peer_id == to->c->peer_id &&
 		   before.peer_nonce == to->c->peer_nonce &&
@@ -191,7 +191,7 @@ static void make(struct fuzz_in *in, uint8_t how, bool *meddled)
 	uint64_t bytes;
 
 	*meddled = w->end[0].muddled = w->end[1].muddled = true;
-	if (to->c->phase != TUX_PHASE_OPENING && how & 8) {
+	if (to->c->life != TUX_LIFE_OPENING && how & 8) {
 		forge.to = to;
 		len = forge_packet(&forge, in, p, sizeof(p));
 	} else {
@@ -200,7 +200,7 @@ static void make(struct fuzz_in *in, uint8_t how, bool *meddled)
 	fuzz_output(to);
 	bytes = w->bytes;
 	fuzz_input(to, &from, p, len);
-	if (to->c->phase == TUX_PHASE_OPENING) {
+	if (to->c->life == TUX_LIFE_OPENING) {
 		fuzz_output(to);
 		FUZZ_CHECK(w->bytes - bytes <= len);
 	}
@@ -218,8 +218,10 @@ static void application(struct fuzz_in *in, uint8_t how)
 		fuzz_read(e, fuzz_u8(in));
 	if (how & 4)
 		fuzz_send(e, 5, 0);
-	if (how & 8)
+	if (how & 8) {
 		tux_conn_unstall(e->c, w->now);
+		fuzz_effects(e);
+	}
 }
 
 static void pass(tux_time by)
@@ -282,8 +284,8 @@ static void find_each_other(void)
 		deliver_next();
 	w->sent = NULL;
 	tux_conn_unstall(a, w->now);
-	for (n = 0; n < ROUNDS && (a->phase != TUX_PHASE_PROVED ||
-				   b->phase != TUX_PHASE_PROVED); n++) {
+	for (n = 0; n < ROUNDS && (a->life != TUX_LIFE_PROVED ||
+				   b->life != TUX_LIFE_PROVED); n++) {
 		fuzz_turn(&w->end[0]);
 		fuzz_turn(&w->end[1]);
 		pass(n < 8 ? TUX_MSEC(1) : TUX_MSEC(50));

@@ -99,7 +99,7 @@ static void check_same(void)
 	for (i = 0; i < 2; i++) {
 		struct tux_conn *c = w->end[i].c, *b = &before[i];
 
-		FUZZ_CHECK(c->phase == b->phase && c->reason == b->reason);
+		FUZZ_CHECK(c->life == b->life && c->reason == b->reason);
 		FUZZ_CHECK(c->peer_id == b->peer_id &&
 			   tux_addr_same(&c->peer, &b->peer) &&
 			   c->todo == b->todo);
@@ -225,9 +225,11 @@ static void application(struct fuzz_in *in, uint8_t op)
 		break;
 	case 5:
 		tux_conn_stall(e->c, w->now);
+		fuzz_effects(e);
 		break;
 	case 6:
 		tux_conn_unstall(e->c, w->now);
+		fuzz_effects(e);
 		break;
 	default:
 		fuzz_serve(e, 1 + fuzz_u8(in) % 32u);

@@ -24,50 +24,33 @@ struct tux_addr fuzz_addr(unsigned side)
 	return a;
 }
 
-/* ---- what a core tells ---- */
+/* ---- effects ---- */
 
-static void on_ready(void *arg, struct tux_conn *c)
+static void carry_out(struct fuzz_end *e, uint32_t effects)
 {
-	(void)arg, (void)c;
+	if (effects & TUX_EFFECT_OWN)
+		tux_conn_owned(e->c, 0, e->w->now);
+	if (effects & TUX_EFFECT_TCP)
+		e->tcp_work = true;
+	if (effects & TUX_EFFECT_SHUT) {
+		e->tcp_shut = true;
+		fuzz_peer(e)->in.eof = true;
+	}
+	if (effects & TUX_EFFECT_GONE) {
+		FUZZ_CHECK(!e->gone);
+		e->gone = true;
+		e->reset = effects & TUX_EFFECT_RESET;
+	}
 }
 
-static int on_own(void *arg, struct tux_conn *c)
+void fuzz_effects(struct fuzz_end *e)
 {
-	(void)arg, (void)c;
-	return 0;
+	struct tux_conn *c;
+	uint32_t effects;
+
+	while ((c = tux_core_effects(e->core, &effects)) != NULL)
+		carry_out(tux_conn_user(c), effects);
 }
-
-static void on_tcp(void *arg, struct tux_conn *c)
-{
-	struct fuzz_end *e = tux_conn_user(c);
-
-	(void)arg;
-	e->tcp_work = true;
-}
-
-static void on_tcp_shut(void *arg, struct tux_conn *c)
-{
-	struct fuzz_end *e = tux_conn_user(c);
-
-	(void)arg;
-	e->tcp_shut = true;
-	fuzz_peer(e)->in.eof = true;
-}
-
-static void on_gone(void *arg, struct tux_conn *c, bool reset)
-{
-	struct fuzz_end *e = tux_conn_user(c);
-
-	(void)arg;
-	FUZZ_CHECK(!e->gone);
-	e->gone = true;
-	e->reset = reset;
-}
-
-static const struct tux_core_events events = {
-	.ready = on_ready, .own = on_own, .tcp = on_tcp,
-	.tcp_shut = on_tcp_shut, .gone = on_gone,
-};
 
 /* ---- the loop ---- */
 
@@ -75,6 +58,7 @@ void fuzz_input(struct fuzz_end *e, const struct tux_addr *from,
 		const uint8_t *p, size_t len)
 {
 	tux_core_input(e->core, from, p, len, TUX_ECN_NONE, e->w->now);
+	fuzz_effects(e);
 }
 
 void fuzz_output(struct fuzz_end *e)
@@ -88,6 +72,7 @@ void fuzz_output(struct fuzz_end *e)
 
 	while ((len = tux_core_output(e->core, buf, sizeof(buf), &to, &from,
 				      &ecn, w->now))) {
+		fuzz_effects(e);
 		FUZZ_CHECK(len <= sizeof(buf) && ++n < DATAGRAMS);
 		w->datagrams++;
 		w->bytes += len;
@@ -96,6 +81,7 @@ void fuzz_output(struct fuzz_end *e)
 		else
 			fuzz_input(fuzz_peer(e), &here, buf, len);
 	}
+	fuzz_effects(e);
 }
 
 size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len)
@@ -127,6 +113,7 @@ static void tcp_end(struct fuzz_end *e)
 		return;
 	e->ended = true;
 	tux_conn_tcp_end(e->c, e->in.err, e->w->now);
+	fuzz_effects(e);
 }
 
 static bool read_tcp(struct fuzz_end *e, size_t most)
@@ -142,6 +129,7 @@ static bool read_tcp(struct fuzz_end *e, size_t most)
 	if (!n)
 		return false;
 	tux_conn_tcp_in(e->c, e->in.p, n, e->w->now);
+	fuzz_effects(e);
 	fuzz_tcp_take(e, n);
 	return true;
 }
@@ -151,11 +139,13 @@ static bool write_tcp(struct fuzz_end *e, size_t most)
 	uint8_t buf[1024];
 	size_t n = tux_conn_tcp_out(e->c, buf, sizeof(buf), e->w->now), k;
 
+	fuzz_effects(e);
 	FUZZ_CHECK(n <= sizeof(buf));
 	if (!n)
 		return false;
 	k = fuzz_tcp_put(fuzz_peer(e), buf, n < most ? n : most);
 	tux_conn_tcp_sent(e->c, k, e->w->now);
+	fuzz_effects(e);
 	return k > 0;
 }
 
@@ -181,6 +171,7 @@ void fuzz_turn(struct fuzz_end *e)
 	bits &= ~(uint32_t)TUX_DOORBELL_QUEUED;
 	if (bits && !e->gone)
 		tux_conn_rung(e->c, bits, w->now);
+	fuzz_effects(e);
 	do {
 		FUZZ_CHECK(++n < TURNS);
 		if (e->tcp_work)
@@ -200,6 +191,7 @@ void fuzz_pass(struct fuzz_end *e, tux_time by)
 		FUZZ_CHECK(++n < TIMERS);
 		w->now = at > w->now ? at : w->now;
 		tux_core_expire(e->core, w->now);
+		fuzz_effects(e);
 		fuzz_turn(e);
 	}
 	w->now = until;
@@ -214,7 +206,7 @@ static void open_end(struct fuzz_world *w, unsigned side, bool messages)
 	size_t box = tux_msgbox_size(LANE, LANE);
 	size_t dx = tux_duplex_size(FUZZ_RING);
 	const struct tux_core_opts core = {
-		.mem = &m->mem, .events = &events, .seed = { 1 + side, 2 },
+		.mem = &m->mem, .seed = { 1 + side, 2 },
 		.port = fuzz_addr(side).port, .ack_delay = TUX_MSEC(1),
 	};
 	struct tux_conn_opts o = {
@@ -234,6 +226,7 @@ static void open_end(struct fuzz_world *w, unsigned side, bool messages)
 	}
 	FUZZ_CHECK(!tux_core_new(&e->core, &core));
 	FUZZ_CHECK(!tux_core_open(e->core, &o, &e->c, w->now));
+	fuzz_effects(e);
 }
 
 static bool there(struct fuzz_end *e, enum fuzz_stage stage)
@@ -243,7 +236,7 @@ static bool there(struct fuzz_end *e, enum fuzz_stage stage)
 	if (stage == FUZZ_OPENING)
 		return true;
 	if (stage == FUZZ_PROVED)
-		return e->c->phase == TUX_PHASE_PROVED;
+		return e->c->life == TUX_LIFE_PROVED;
 	return (tux_duplex_poll(e->dx) & both) == both;
 }
 
@@ -252,6 +245,7 @@ static void step(struct fuzz_end *e)
 	fuzz_turn(e);
 	fuzz_read(e, FUZZ_RING);
 	tux_core_expire(e->core, e->w->now);
+	fuzz_effects(e);
 }
 
 static void get_there(struct fuzz_world *w, enum fuzz_stage stage)
@@ -348,7 +342,7 @@ void fuzz_end_end(struct fuzz_end *e)
 	if (!e->closed)
 		fuzz_close(e, true);
 	fuzz_turn(e);
-	tux_conn_close(e->c);
+	tux_conn_close(e->c, w->now);
 	tux_core_free(e->core);
 	FUZZ_CHECK(w->mem[e->side]->live == mine);
 }

@@ -99,6 +99,9 @@ static inline struct fuzz_end *fuzz_peer(struct fuzz_end *e)
 
 /* ---- the loop of an end ---- */
 
+/* Carries out what the core of @e has asked for. */
+void fuzz_effects(struct fuzz_end *e);
+
 void fuzz_input(struct fuzz_end *e, const struct tux_addr *from,
 		const uint8_t *p, size_t len);
 /* Sends until the core has no more: that may not take long. */

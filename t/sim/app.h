@@ -111,6 +111,7 @@ struct sim_end {
 	bool waits;		/* until the one before it, on the same
 				 * addresses, has ended: a bell tries again */
 	bool owned;		/* the loop has a handle of its own */
+	bool owing;		/* ... or is about to have one */
 	bool tcp_work;		/* the core may want TCP */
 	bool tcp_full;		/* TCP has no room until it has news */
 	bool tcp_ended;		/* the core knows of its end */

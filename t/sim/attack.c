@@ -88,7 +88,7 @@ static void guess(struct sim *s, struct sim_end *e)
 	h.id = c->id;
 	h.seq = (uint32_t)(c->ackq.next + sim_below(s, 100));
 	h.ack = (uint32_t)(c->sentq.next - sim_below(s, 3));
-	h.got = c->tx.path == TUX_PATH_NONE ? 0 : c->tx.buf.got;
+	h.got = c->tx.path == TUX_PATH_PLAIN ? 0 : c->tx.buf.got;
 	h.window = (uint32_t)sim_below(s, 1 << 20);
 	tux_writer_init(&w, p, sizeof(p));
 	harm(s, c, &w);

@@ -80,7 +80,7 @@ static void told(struct sim *s)
 	sim_part(s, 0, 1, true);
 	sim_write(a, 5000);
 	sim_ms(s, 1);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 4);
 	SIM_CHECK(s, b->got == 5000);

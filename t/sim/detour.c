@@ -40,10 +40,10 @@ static void close_way(void)
 	sim_link(b->host, a->host)->tap = take;
 }
 
-static void open_way(struct sim *s)
+static void open_way(void)
 {
 	sim_link(b->host, a->host)->tap = NULL;
-	tux_conn_unstall(a->c, s->now);
+	sim_unstall(a);
 	sim_host_turn(a->host);
 }
 
@@ -86,10 +86,10 @@ static void detour(struct sim *s)
 	close_way();
 	sim_write(b, 5000);
 	sim_ms(s, 2);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 1);
-	open_way(s);
+	open_way();
 	hand_over(s);
 	SIM_CHECK(s, !a->got);
 }
@@ -147,9 +147,9 @@ static void opening(struct sim *s)
 	sim_run(s, TUX_USEC(1500));
 	close_way();
 	sim_ms(s, 3);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_ms(s, 1);
-	open_way(s);
+	open_way();
 	hand_over(s);
 	sim_ms(s, 100);
 	finish(s);

@@ -20,6 +20,7 @@ static void tcp_end(struct sim_end *e, int err)
 	e->tcp_ended = true;
 	e->tcp_broken = err != 0;
 	tux_conn_tcp_end(e->c, err, e->conn->s->now);
+	sim_host_effects(e->host);
 }
 
 static bool read_tcp(struct sim_end *e)
@@ -37,10 +38,12 @@ static bool read_tcp(struct sim_end *e)
 	k = sim_tcp_recv(e, &v, 1, false);
 	if (k == -EAGAIN)
 		return false;
-	if (k > 0)
+	if (k > 0) {
 		tux_conn_tcp_in(e->c, buf, (size_t)k, e->conn->s->now);
-	else
+		sim_host_effects(e->host);
+	} else {
 		tcp_end(e, (int)-k);
+	}
 	return true;
 }
 
@@ -56,11 +59,14 @@ static bool write_tcp(struct sim_end *e)
 		return false;
 	v.iov_len = tux_conn_tcp_out(e->c, buf, sizeof(buf),
 				    e->conn->s->now);
-	if (!v.iov_len)
+	if (!v.iov_len) {
+		sim_host_effects(e->host);
 		return false;
+	}
 	sim_look(e, false);
 	k = sim_tcp_send(e, &v, 1);
 	tux_conn_tcp_sent(e->c, k > 0 ? (size_t)k : 0, e->conn->s->now);
+	sim_host_effects(e->host);
 	e->tcp_full = k < (ssize_t)v.iov_len;
 	if (k < 0 && k != -EAGAIN && !tux_conn_tcp_want(e->c))
 		tcp_end(e, (int)-k);
@@ -148,12 +154,14 @@ static void send_all(struct sim_host *h)
 	while ((len = tux_core_output(h->core, buf, sizeof(buf), &to, &from,
 				      &ecn, h->s->now))) {
 		h->idle = 0;
+		sim_host_effects(h);
 		sim_net_send(h, &to, &from, buf, len, ecn);
 		if (++n > TURNS) {
 			sim_fail(h->s, "%c sends without end", h->name);
 			return;
 		}
 	}
+	sim_host_effects(h);
 }
 
 static void timer(struct sim *s, void *arg, uint64_t n, uint64_t m)
@@ -194,8 +202,10 @@ void sim_host_turn(struct sim_host *h)
 		sim_fail(s, "%c turns without end", h->name);
 		return;
 	}
+	sim_host_effects(h);
 	if (tux_core_deadline(h->core) <= s->now)
 		tux_core_expire(h->core, s->now);
+	sim_host_effects(h);
 	serve(h);
 	send_all(h);
 	serve(h);
@@ -222,6 +232,7 @@ static void bell(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	e->host->idle = 0;
 	if (bits && e->c)
 		tux_conn_rung(e->c, bits, s->now);
+	sim_host_effects(e->host);
 	sim_look(e, true);
 	sim_host_turn(e->host);
 }
@@ -252,6 +263,7 @@ void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 		return;
 	h->idle = 0;
 	tux_core_input(h->core, from, p, len, ecn, h->s->now);
+	sim_host_effects(h);
 	look_all(h);
 	sim_host_turn(h);
 }

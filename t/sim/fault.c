@@ -158,7 +158,6 @@ static void foul(struct sim_life *life, struct sim_end *e, uint64_t what,
 static void one(struct sim_life *life, struct sim_end *e, uint64_t what,
 		uint64_t i)
 {
-	tux_time now = life->s->now;
 	bool path = what == SIM_STALL || what == SIM_UNSTALL ||
 		    what == SIM_FLAP;
 
@@ -169,9 +168,9 @@ static void one(struct sim_life *life, struct sim_end *e, uint64_t what,
 	if (!e->c)
 		return;
 	if (what == SIM_STALL || (what == SIM_FLAP && i % 2))
-		tux_conn_stall(e->c, now);
+		sim_stall(e);
 	else
-		tux_conn_unstall(e->c, now);
+		sim_unstall(e);
 	sim_host_turn(e->host);
 }
 

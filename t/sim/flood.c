@@ -160,7 +160,7 @@ static void copies(struct sim *s, unsigned n)
 	SIM_CHECK(s, out && out <= (uint64_t)n * HELLO);
 	SIM_CHECK(s, !b->was_tx);
 	sim_link(a->host, b->host)->down = false;
-	tux_conn_unstall(a->c, s->now);
+	sim_unstall(a);
 	sim_host_turn(a->host);
 	finish(s);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a core tells its host; how hosts come and go.
+ * What a host does for its core; how hosts come and go.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,19 +8,11 @@
 
 #include "sim.h"
 
-/* ---- events out of the core: a note is taken, no more ---- */
+/* ---- effects: carried out at once ---- */
 
-static void on_ready(void *arg, struct tux_conn *c)
+/* What duplicating the descriptor comes to. */
+static int own(struct sim_end *e)
 {
-	(void)arg;
-	sim_app_wake(tux_conn_user(c));
-}
-
-static int on_own(void *arg, struct tux_conn *c)
-{
-	struct sim_end *e = tux_conn_user(c);
-
-	(void)arg;
 	if (e->owned)
 		sim_fail(e->conn->s, "%c owns twice", e->host->name);
 	if (e->closed)
@@ -32,27 +24,55 @@ static int on_own(void *arg, struct tux_conn *c)
 	return 0;
 }
 
-static void on_tcp(void *arg, struct tux_conn *c)
+static void owned(struct sim *s, void *arg, uint64_t n, uint64_t m)
 {
-	struct sim_end *e = tux_conn_user(c);
+	struct sim_end *e = arg;
 
-	(void)arg;
-	e->tcp_work = true;
+	(void)n, (void)m;
+	if (!e->owing)
+		return;
+	e->owing = false;
+	tux_conn_owned(e->c, own(e), s->now);
+	sim_look(e, true);
+	sim_host_effects(e->host);
+	sim_host_turn(e->host);
 }
 
-static void on_tcp_shut(void *arg, struct tux_conn *c)
+static void begin_own(struct sim_end *e)
 {
-	(void)arg;
-	sim_tcp_shut(tux_conn_user(c));
+	struct sim *s = e->conn->s;
+
+	if (!s->own) {
+		tux_conn_owned(e->c, own(e), s->now);
+		return;
+	}
+	e->owing = true;
+	sim_at(s, s->now + sim_below(s, s->own + 1), owned, e, 0, 0);
 }
 
-static void on_gone(void *arg, struct tux_conn *c, bool reset)
+static void carry_out(struct sim_end *e, uint32_t effects)
 {
-	struct sim_end *e = tux_conn_user(c);
+	if (effects & TUX_EFFECT_OWN)
+		begin_own(e);
+	if (effects & TUX_EFFECT_READY)
+		(e->host->ready ? e->host->ready : sim_app_wake)(e);
+	if (effects & TUX_EFFECT_TCP)
+		e->tcp_work = true;
+	if (effects & TUX_EFFECT_SHUT)
+		sim_tcp_shut(e);
+	if (effects & TUX_EFFECT_GONE) {
+		e->gone = true;
+		e->gone_reset = effects & TUX_EFFECT_RESET;
+	}
+}
 
-	(void)arg;
-	e->gone = true;
-	e->gone_reset = reset;
+void sim_host_effects(struct sim_host *h)
+{
+	struct tux_conn *c;
+	uint32_t effects;
+
+	while ((c = tux_core_effects(h->core, &effects)) != NULL)
+		carry_out(tux_conn_user(c), effects);
 }
 
 static void on_trace(void *arg, void *user, const struct tux_trace *t)
@@ -71,23 +91,17 @@ void sim_host_init(struct sim_host *h)
 	uint32_t loss = h->s->alloc_loss;
 	struct tux_core_opts o = {
 		.mem = &h->s->mem,
-		.events = &h->events,
-		.arg = h,
 		.seed = { sim_rand(h->s), sim_rand(h->s) },
 		.port = h->s->tcp_ports ? 0 : (uint16_t)(7000 + h->i),
 		.ack_delay = TUX_MSEC(1),
 		.cc = h->s->cc,
+		.trace = h->s->mute && !h->s->seen ? NULL : on_trace,
 	};
 
 	memcpy(h->addr.ip, h->s->v6 ? net6 : net4, sizeof(h->addr.ip));
 	h->addr.ip[15] = (uint8_t)(1 + h->place);
 	h->addr.port = o.port;
 	h->timer_at = TUX_NEVER;
-	h->events = (struct tux_core_events){
-		.ready = on_ready, .own = on_own, .tcp = on_tcp,
-		.tcp_shut = on_tcp_shut, .gone = on_gone,
-		.trace = h->s->mute && !h->s->seen ? NULL : on_trace,
-	};
 	h->s->alloc_loss = 0;		/* no core, no story */
 	if (tux_core_new(&h->core, &o))
 		sim_fail(h->s, "no core");
@@ -106,7 +120,8 @@ void sim_host_forget(struct sim_end *e)
 	sim_look(e, true);
 	e->stats = *tux_conn_stats(e->c);
 	sim_told_all(e);
-	tux_conn_close(e->c);
+	e->owing = false;
+	tux_conn_close(e->c, e->conn->s->now);
 	e->c = NULL;
 }
 
@@ -169,6 +184,18 @@ void sim_stop(struct sim_host *h, tux_time in)
 	sim_at(h->s, h->stopped, go_on, h, 0, 0);
 }
 
+void sim_stall(struct sim_end *e)
+{
+	tux_conn_stall(e->c, e->conn->s->now);
+	sim_host_effects(e->host);
+}
+
+void sim_unstall(struct sim_end *e)
+{
+	tux_conn_unstall(e->c, e->conn->s->now);
+	sim_host_effects(e->host);
+}
+
 int sim_host_open(struct sim_end *e)
 {
 	struct sim_conn *k = e->conn;
@@ -181,6 +208,7 @@ int sim_host_open(struct sim_end *e)
 	if (e->plan.starve)
 		k->s->alloc_fail_at = k->s->alloc_n + e->plan.starve;
 	err = tux_core_open(e->host->core, &o, &e->c, k->s->now);
+	sim_host_effects(e->host);
 	if (e->plan.starve)
 		k->s->alloc_fail_at = 0;
 	e->waits = err == -EEXIST;

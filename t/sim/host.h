@@ -2,7 +2,7 @@
 /*
  * host - a core and what drives it, as lib/loop/loop.c does
  *
- * host.c: what the core tells, birth and death; drive.c: turns.
+ * host.c: effects, birth and death; drive.c: turns.
  */
 #ifndef SIM_HOST_H
 #define SIM_HOST_H
@@ -27,7 +27,7 @@ struct sim_host {
 	bool dead;
 	tux_time stopped;	/* SIGSTOP, until then */
 	struct tux_core *core;
-	struct tux_core_events events;
+	void (*ready)(struct sim_end *e);	/* NULL: it wakes the program */
 	struct tux_addr addr;	/* with the port of its loop; 0: any */
 	tux_time timer_at;	/* the earliest timer event that is queued */
 	tux_time wake;		/* from a doorbell to the loop */
@@ -39,6 +39,8 @@ struct sim_host {
 
 void sim_kill(struct sim_host *h);	/* kill -9 */
 void sim_restart(struct sim_host *h);	/* a new process in its place */
+void sim_stall(struct sim_end *e);	/* its UDP path is known to be gone, */
+void sim_unstall(struct sim_end *e);	/* ... or to be there again */
 void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
 
 /* ---- for the simulation itself ---- */
@@ -52,6 +54,9 @@ void sim_host_tcp(struct sim_end *e);		/* TCP has news */
 void sim_host_turn(struct sim_host *h);
 void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn);
+
+/* Carries out what the core has asked for. */
+void sim_host_effects(struct sim_host *h);
 
 /* Closes the core's connection of @e; keeps its last words. */
 void sim_host_forget(struct sim_end *e);

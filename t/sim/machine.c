@@ -3,14 +3,45 @@
  * machine - which state may follow which
  *
  * Steps that must come about, and others that may: such as are rare, and such
- * as skip a state, for between two looks more than one step may be made.
+ * as skip a state, for between two looks more than one step may be made.  The
+ * core's machines have the core's tables.
  */
+#include "conn/state.h"
 #include "machine.h"
 
 #define TO(state) 1u << SIM_##state
 #define X(state, name) name,
 
+#define PATHS \
+	[TUX_PATH_PLAIN] = "plain", [TUX_PATH_TUX] = "tux", \
+	[TUX_PATH_FRAMES] = "frames", [TUX_PATH_RAW] = "raw"
+
 const struct sim_state_table sim_machines[SIM_MACHINES] = {
+	[SIM_M_LIFE] = {
+		.name = "life",
+		.n = TUX_LIFE_N,
+		.state = {
+			[TUX_LIFE_OPENING] = "opening",
+			[TUX_LIFE_OWNING] = "owning",
+			[TUX_LIFE_REFUSED] = "refused",
+			[TUX_LIFE_PROVED] = "proved",
+			[TUX_LIFE_DEAD] = "dead",
+			[TUX_LIFE_GONE] = "gone",
+		},
+		.core = tux_life_next,
+	},
+	[SIM_M_TX_PATH] = {
+		.name = "tx path",
+		.n = TUX_PATH_N,
+		.state = { PATHS },
+		.core = tux_tx_next,
+	},
+	[SIM_M_RX_PATH] = {
+		.name = "rx path",
+		.n = TUX_PATH_N,
+		.state = { PATHS },
+		.core = tux_rx_next,
+	},
 	[SIM_M_OPEN] = {
 		.name = "open",
 		.n = SIM_N_OPEN,
@@ -20,17 +51,10 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 				TO(OPEN_PROVED),
 			[SIM_OPEN_HEARD] = TO(OPEN_SILENT) | TO(OPEN_PROVED),
 			[SIM_OPEN_SILENT] = TO(OPEN_PROVED),
-			[SIM_OPEN_PROVED] = TO(OPEN_NO_FD) | TO(OPEN_DEAD),
 		},
 		.may = {
-			[SIM_OPEN_ASKING] = TO(OPEN_NO_FD) | TO(OPEN_DEAD),
-			[SIM_OPEN_HEARD] = TO(OPEN_ASKING) | TO(OPEN_NO_FD) |
-				TO(OPEN_DEAD),
-			[SIM_OPEN_SILENT] = TO(OPEN_ASKING) | TO(OPEN_HEARD) |
-				TO(OPEN_NO_FD) | TO(OPEN_DEAD),
-			[SIM_OPEN_NO_FD] = TO(OPEN_ASKING) | TO(OPEN_HEARD) |
-				TO(OPEN_SILENT) | TO(OPEN_PROVED) |
-				TO(OPEN_DEAD),
+			[SIM_OPEN_HEARD] = TO(OPEN_ASKING),
+			[SIM_OPEN_SILENT] = TO(OPEN_ASKING) | TO(OPEN_HEARD),
 		},
 	},
 	[SIM_M_TX] = {
@@ -87,26 +111,9 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 		.n = SIM_N_OUT,
 		.state = { SIM_OUT_STATES(X) },
 		.must = {
-			[SIM_OUT_NONE] = TO(OUT_AWAY) | TO(OUT_TUX),
+			[SIM_OUT_NONE] = TO(OUT_AWAY) | TO(OUT_SWITCH),
 			[SIM_OUT_AWAY] = TO(OUT_NONE),
-			[SIM_OUT_TUX] = TO(OUT_TCP),
-			[SIM_OUT_TCP] = TO(OUT_SWITCH) | TO(OUT_RAW),
-			[SIM_OUT_SWITCH] = TO(OUT_TUX),
-		},
-		.may = {
-			[SIM_OUT_AWAY] = TO(OUT_TUX),
-			[SIM_OUT_TUX] = TO(OUT_RAW),
-			[SIM_OUT_SWITCH] = TO(OUT_TCP) | TO(OUT_RAW),
-		},
-	},
-	[SIM_M_IN] = {
-		.name = "in",
-		.n = SIM_N_IN,
-		.state = { SIM_IN_STATES(X) },
-		.must = {
-			[SIM_IN_NONE] = TO(IN_TUX),
-			[SIM_IN_TUX] = TO(IN_TCP) | TO(IN_RAW),
-			[SIM_IN_TCP] = TO(IN_TUX) | TO(IN_RAW),
+			[SIM_OUT_SWITCH] = TO(OUT_NONE),
 		},
 	},
 	[SIM_M_END] = {

@@ -12,9 +12,7 @@
 	X(OPEN_ASKING, "asking") \
 	X(OPEN_HEARD, "heard")		/* the peer, but no echo */ \
 	X(OPEN_SILENT, "silent")	/* nobody answers */ \
-	X(OPEN_NO_FD, "no_fd") \
-	X(OPEN_PROVED, "proved") \
-	X(OPEN_DEAD, "dead")
+	X(OPEN_PROVED, "proved")
 
 #define SIM_TX_STATES(X) \
 	X(TX_PLAIN, "plain") \
@@ -41,16 +39,7 @@
 #define SIM_OUT_STATES(X) \
 	X(OUT_NONE, "none") \
 	X(OUT_AWAY, "away")		/* not switched; the way is quiet */ \
-	X(OUT_TUX, "tux") \
-	X(OUT_TCP, "tcp")		/* in frames */ \
-	X(OUT_SWITCH, "switch")		/* ... and about to come back */ \
-	X(OUT_RAW, "raw")
-
-#define SIM_IN_STATES(X) \
-	X(IN_NONE, "none") \
-	X(IN_TUX, "tux") \
-	X(IN_TCP, "tcp") \
-	X(IN_RAW, "raw")
+	X(OUT_SWITCH, "switch")		/* in frames; about to come back */
 
 #define SIM_END_STATES(X) \
 	X(END_OPEN, "open") \
@@ -102,7 +91,6 @@ enum { SIM_OPEN_STATES(X) SIM_N_OPEN };
 enum { SIM_TX_STATES(X) SIM_N_TX };
 enum { SIM_RX_STATES(X) SIM_N_RX };
 enum { SIM_OUT_STATES(X) SIM_N_OUT };
-enum { SIM_IN_STATES(X) SIM_N_IN };
 enum { SIM_END_STATES(X) SIM_N_END };
 enum { SIM_WAY_STATES(X) SIM_N_WAY };
 enum { SIM_LENGTH_STATES(X) SIM_N_LENGTH };

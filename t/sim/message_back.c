@@ -84,11 +84,11 @@ static void mid_message_twice(struct sim *s)
 		sim_add_neck(s, 10000000, TUX_MSEC(20));
 	sim_send(a, 120000, 0);
 	sim_ms(s, 6);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 300);
 	SIM_CHECK(s, !b->msg_got);
-	tux_conn_unstall(a->c, s->now);
+	sim_unstall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 1000);
 	SIM_CHECK(s, b->msg_got == 1 && tux_conn_tx_on_tux(a->c));
@@ -162,10 +162,10 @@ static void end_waits(struct sim *s)
 	sim_ms(s, 1000);
 	SIM_CHECK(s, a->was_tx);
 	sim_send(a, 1000, 0);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 1);
-	tux_conn_unstall(a->c, s->now);
+	sim_unstall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 100);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && !b->msg_got);
@@ -309,7 +309,7 @@ static void nobody_makes_room(struct sim *s)
 		sim_send(a, 100000, 0);
 	sim_ms(s, 50);
 	sim_part(s, 0, 1, true);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 50);
 	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c) && a->msg_next < a->msg_n);

@@ -12,8 +12,8 @@ static void open_way(struct sim *s, bool tell)
 	sim_part(s, 0, 1, false);
 	if (!tell)
 		return;
-	tux_conn_unstall(a->c, s->now);
-	tux_conn_unstall(b->c, s->now);
+	sim_unstall(a);
+	sim_unstall(b);
 	sim_host_turn(a->host);
 	sim_host_turn(b->host);
 }
@@ -56,8 +56,8 @@ static void again(struct sim *s, bool tell)
 	s->tcp_ports = true;
 	sim_switched(s, &a, &b);
 	sim_part(s, 0, 1, true);
-	tux_conn_stall(a->c, s->now);
-	tux_conn_stall(b->c, s->now);
+	sim_stall(a);
+	sim_stall(b);
 	sim_write(a, 5000);
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 5000);

@@ -54,7 +54,7 @@ static void behind_frames(struct sim *s)
 
 	sim_switched(s, &a, &b);
 	a->conn->tcp.delay = TUX_MSEC(30);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_write(a, 5000);
 	sim_finish(a);
 	sim_ms(s, 1);

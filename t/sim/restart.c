@@ -6,6 +6,8 @@
  * The connection's index is in every byte of it, so nothing can mix unseen.
  */
 #include "conn/conn.h"
+#include "conn/hello.h"
+#include "conn/settle.h"
 #include "sim.h"
 
 static struct sim_end *a, *b;
@@ -128,24 +130,30 @@ static const struct tux_hello hello = {
 	.id = 5, .nonce = 1, .token = 9, .pkt_max = 1400, .window = 65536,
 };
 
+/* @h comes to a, as if b had sent it. */
+static void hear(struct sim *s, const struct tux_hello *h)
+{
+	tux_hello_recv(a->c, &b->host->addr, h, s->now);
+	tux_conn_settle(a->c, s->now);
+	sim_host_effects(a->host);
+}
+
 /* The echo of a nonce that was another connection's proves nothing of this one's
  * path. */
 static void old_echo(struct sim *s)
 {
 	struct tux_hello h = hello;
-	struct tux_addr from;
 
 	sim_pair(s, &a, &b);
 	a->conn->foul = true;		/* the rest is TCP's */
 	sim_part(s, 0, 1, true);
 	sim_run(s, s->now + TUX_USEC(2500));
-	from = b->host->addr;
 	h.echo = a->c->nonce ^ 1;
-	tux_hello_recv(a->c, &from, &h, s->now);
-	SIM_CHECK(s, a->c->phase == TUX_PHASE_OPENING);
+	hear(s, &h);
+	SIM_CHECK(s, a->c->life == TUX_LIFE_OPENING);
 	h.echo ^= 1;
-	tux_hello_recv(a->c, &from, &h, s->now);
-	SIM_CHECK(s, a->c->phase == TUX_PHASE_PROVED);
+	hear(s, &h);
+	SIM_CHECK(s, a->c->life == TUX_LIFE_PROVED);
 	sim_finish(a);
 	sim_finish(b);
 	sim_run_out(s, s->now + TUX_SEC(200));
@@ -156,25 +164,23 @@ static void old_echo(struct sim *s)
 static void no_memory(struct sim *s)
 {
 	struct tux_hello h = hello;
-	struct tux_addr from;
 
 	sim_pair(s, &a, &b);
 	a->conn->foul = true;		/* the rest is TCP's */
 	sim_part(s, 0, 1, true);
 	sim_run(s, s->now + TUX_USEC(2500));
-	from = b->host->addr;
-	tux_hello_recv(a->c, &from, &h, s->now);
+	hear(s, &h);
 	SIM_CHECK(s, a->c->pair);
 	h.nonce = 2;
 	h.token = 10;
 	s->alloc_fail_at = s->alloc_n + 1;
-	tux_hello_recv(a->c, &from, &h, s->now);
+	hear(s, &h);
 	SIM_CHECK(s, !a->c->pair);
 	h.nonce = 1;
 	h.token = 9;
 	h.echo = a->c->nonce;
-	tux_hello_recv(a->c, &from, &h, s->now);
-	SIM_CHECK(s, a->c->pair && a->c->phase == TUX_PHASE_PROVED);
+	hear(s, &h);
+	SIM_CHECK(s, a->c->pair && a->c->life == TUX_LIFE_PROVED);
 	sim_write(a, 1000);
 	sim_ms(s, 50);
 	SIM_CHECK(s, b->got == 1000);

@@ -150,13 +150,29 @@ void sim_seen_fault(struct sim *s, uint64_t what)
 		s->seen->event[SIM_G_FAULT][what]++;
 }
 
-void sim_seen_trace(struct sim *s, const struct tux_trace *t)
+void sim_seen_trace(struct sim_end *e, const struct tux_trace *t)
 {
-	if (!s->seen)
+	struct sim_seen *seen = e->conn->s->seen;
+
+	if (!seen)
 		return;
-	s->seen->event[SIM_G_TRACE][t->what]++;
-	if (t->what == TUX_TRACE_FRAME_IN)
-		s->seen->event[SIM_G_FRAME][t->n[0] % SIM_EVENTS]++;
+	seen->event[SIM_G_TRACE][t->what]++;
+	switch (t->what) {
+	case TUX_TRACE_FRAME_IN:
+		seen->event[SIM_G_FRAME][t->n[0] % SIM_EVENTS]++;
+		break;
+	case TUX_TRACE_LIFE:
+		sim_step(e, SIM_M_LIFE, t);
+		break;
+	case TUX_TRACE_TX_PATH:
+		sim_step(e, SIM_M_TX_PATH, t);
+		break;
+	case TUX_TRACE_RX_PATH:
+		sim_step(e, SIM_M_RX_PATH, t);
+		break;
+	default:
+		break;
+	}
 }
 
 static void core(struct sim_seen *seen, const struct tux_core_stats *st)
@@ -281,9 +297,10 @@ static void each_machine(const struct sim_seen *seen, unsigned m, tell_fn *fn,
 		fn(arg, t->name, t->state[i], NULL, true, seen->state[m][i]);
 	for (i = 0; i < t->n; i++) {
 		for (k = 0; k < t->n; k++) {
-			if ((t->must[i] | t->may[i]) >> k & 1)
+			if ((sim_must(t, i) | t->may[i]) >> k & 1)
 				fn(arg, t->name, t->state[i], t->state[k],
-				   t->must[i] >> k & 1, seen->move[m][i][k]);
+				   sim_must(t, i) >> k & 1,
+				   seen->move[m][i][k]);
 		}
 	}
 }

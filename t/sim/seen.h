@@ -2,10 +2,12 @@
 /*
  * seen - which states, moves and events came about, and how often
  *
- * An end is looked at after whatever may have changed it.  Each of its machines
- * is in one state then; from one look to the next it makes a move, and a move
- * that the machine does not have is a failure.  Some states are left within one
- * call, so a move may be two steps of the code.
+ * Three machines are the core's own (lib/conn/state.c): the core tells each of
+ * their moves, so they are counted exactly.  For the other machines an end is
+ * looked at after whatever may have changed it.  Each machine is in one state
+ * then; from one look to the next it makes a move.  Some states are left within
+ * one call, so such a move may be two steps of the code.  A move that a machine
+ * does not have is a failure.
  *
  * seen.c: the numbers; machine.c: states and moves; watch.c: in which state an
  * end is.
@@ -23,11 +25,13 @@ struct sim;
 struct sim_end;
 
 enum sim_machine {
+	SIM_M_LIFE,		/* the core's: of a connection, */
+	SIM_M_TX_PATH,		/* ... of a direction that is sent, */
+	SIM_M_RX_PATH,		/* ... received */
 	SIM_M_OPEN,		/* the opening exchange */
 	SIM_M_TX,		/* the switch, of a direction that is sent */
 	SIM_M_RX,		/* ... received */
-	SIM_M_OUT,		/* the path that it takes */
-	SIM_M_IN,
+	SIM_M_OUT,		/* what troubles the path that it takes */
 	SIM_M_END,		/* how the connection ends */
 	SIM_M_WAY,		/* what is known of the way there */
 	SIM_M_LENGTH,		/* ... how long datagrams may be */
@@ -49,12 +53,19 @@ struct sim_state_table {	/* a machine */
 	const char *name;
 	unsigned n;
 	const char *state[SIM_STATES];
+	const uint8_t *core;	/* the core's table: it must have gone there */
 	/* As bits, where it may go: in a long run it must have gone there, or
 	 * need not. */
 	uint16_t must[SIM_STATES], may[SIM_STATES];
 };
 
 extern const struct sim_state_table sim_machines[SIM_MACHINES];
+
+/* As bits, where it must have gone from state @from in a long run. */
+static inline unsigned sim_must(const struct sim_state_table *m, unsigned from)
+{
+	return m->core ? m->core[from] : m->must[from];
+}
 
 /* Kinds of events. */
 enum sim_group {
@@ -79,7 +90,10 @@ struct sim_seen {
 /* ---- counting; nothing if @s counts nothing ---- */
 
 void sim_seen_fault(struct sim *s, uint64_t what);
-void sim_seen_trace(struct sim *s, const struct tux_trace *t);
+void sim_seen_trace(struct sim_end *e, const struct tux_trace *t);
+
+/* @t tells of a move of one of the core's machines. */
+void sim_step(struct sim_end *e, unsigned machine, const struct tux_trace *t);
 
 /* @e is looked at.  With @messages, so are its messages. */
 void sim_look(struct sim_end *e, bool messages);

@@ -79,6 +79,7 @@ struct sim {
 	size_t heap_len, heap_cap;
 	uint64_t order;
 	bool tcp_ports;		/* hosts to come use TCP's own, as AF_XDP's do */
+	tux_time own;		/* duplicating a descriptor takes up to so long */
 	struct sim_host host[SIM_HOSTS];
 	unsigned host_n;
 	struct sim_link *link[SIM_HOSTS];	/* [from][to] */
@@ -203,6 +204,7 @@ void sim_fail(struct sim *s, const char *fmt, ...)
 	 SIM_T(RECV_PREPARED) | SIM_T(VOID) | SIM_T(COMMIT) | \
 	 SIM_T(RX_SWITCHED))
 #define SIM_DONE	(SIM_T(COMMIT) | SIM_T(RX_SWITCHED))
+#define SIM_STEPS	(SIM_T(LIFE) | SIM_T(TX_PATH) | SIM_T(RX_PATH))
 #define SIM_BACK	(SIM_T(BACK) | SIM_T(PROBE) | SIM_T(AGAIN))
 #define SIM_END \
 	(SIM_T(SEND_RESET) | SIM_T(RECV_RESET) | SIM_T(PEER_DIED) | \

@@ -55,8 +55,9 @@ void sim_trace_event(struct sim_end *e, const struct tux_trace *t)
 	struct sim *s = e->conn->s;
 	char who[20], what[120];
 
-	sim_seen_trace(s, t);
-	sim_look(e, false);
+	sim_seen_trace(e, t);
+	if (!(SIM_STEPS >> t->what & 1))	/* told before the change */
+		sim_look(e, false);
 	if (s->mute)
 		return;
 	if (s->conn_n > 1)

@@ -3,6 +3,8 @@
  * upgrade - a connection moves from TCP to Tux
  */
 #include "conn/conn.h"
+#include "conn/settle.h"
+#include "conn/upgrade.h"
 #include "sim.h"
 
 /* Who has written and waits is announced where it stands; its next byte goes
@@ -35,8 +37,8 @@ static void quiet(struct sim *s)
 		"[   3.000] b > armed 1 at 100\n"
 		"[   3.000] b > send prepare 1 at 0\n"
 		"[   3.000] b > send prepared 1\n"
-		"[   4.000] a > armed 1 at 0\n"
 		"[   4.000] a > recv prepared 1\n"
+		"[   4.000] a > armed 1 at 0\n"
 		"[   4.000] a > commit 1 at 100\n"
 		"[   4.000] a > send prepared 1\n"
 		"[   5.000] b > recv prepared 1\n"
@@ -86,11 +88,11 @@ static void requests(struct sim *s)
 		"[   3.050] b > armed 2 at 336\n"
 		"[   3.050] b > send prepare 2 at 4000\n"
 		"[   3.050] b > send prepared 2\n"
-		"[   4.000] a > armed 1 at 1000\n"
 		"[   4.000] a > recv prepared 1\n"
+		"[   4.000] a > armed 1 at 1000\n"
 		"[   4.000] a > send prepared 1\n"
-		"[   4.050] a > armed 2 at 4000\n"
 		"[   4.050] a > recv prepared 2\n"
+		"[   4.050] a > armed 2 at 4000\n"
 		"[   4.050] a > send prepared 2\n"
 		"[   5.000] b > recv prepared 1\n"
 		"[   5.050] b > recv prepared 2\n"
@@ -147,22 +149,38 @@ static void empty(struct sim *s)
 		"[  63.250] a > gone\n");
 }
 
+static void settle(struct sim_end *e, tux_time now)
+{
+	tux_conn_settle(e->c, now);
+	sim_host_effects(e->host);
+}
+
 /* An announcement waits for a latch; an older one, late, does not take its
  * place. */
 static void older_behind(struct sim *s)
 {
 	struct sim_end *a, *b;
 	struct tux_duplex_rx *r;
+	tux_time at;
 
 	sim_pair(s, &a, &b);
 	sim_ms(s, 1);
+	SIM_CHECK(s, tux_latch_try(&a->dx->tx.latch));
+	sim_run(s, TUX_USEC(3200));
+	SIM_CHECK(s, b->c->life == TUX_LIFE_PROVED);
 	sim_link(a->host, b->host)->down = true;	/* a's own are lost */
+	tux_latch_drop(&a->dx->tx.latch);
 	r = &b->c->dx->rx;
 	SIM_CHECK(s, tux_latch_try(&r->latch));
-	tux_upgrade_prepare(b->c, 7, 5000, s->now);
-	tux_upgrade_prepare(b->c, 6, 4000, s->now);
+	tux_upgrade_prepare(b->c, 7, 5000);
+	settle(b, s->now);
+	tux_upgrade_prepare(b->c, 6, 4000);
+	settle(b, s->now);
+	SIM_CHECK(s, !r->gen);
 	tux_latch_drop(&r->latch);
-	tux_upgrade_expire(b->c, b->c->retry_at);
+	at = b->c->retry_at;
+	tux_upgrade_expire(b->c, at);
+	settle(b, at);
 	SIM_CHECK(s, r->gen == 7 && r->at == 5000);
 	b->conn->foul = true;		/* nobody announced that */
 	sim_finish(a);

@@ -8,20 +8,13 @@
 #include "seen.h"
 #include "sim.h"
 
+/* How the opening exchange stands; behind the proof, SIM_M_LIFE tells more. */
 static unsigned open_state(const struct tux_conn *c)
 {
-	switch (c->phase) {
-	case TUX_PHASE_PROVED:
+	if (c->life != TUX_LIFE_OPENING)
 		return SIM_OPEN_PROVED;
-	case TUX_PHASE_DEAD:
-		return SIM_OPEN_DEAD;
-	default:
-		break;
-	}
-	if (c->reason == TUX_REASON_PEER_SILENT)
+	if (c->open.why == TUX_REASON_PEER_SILENT)
 		return SIM_OPEN_SILENT;
-	if (c->reason == TUX_REASON_NO_FD)
-		return SIM_OPEN_NO_FD;
 	return c->peer_nonce ? SIM_OPEN_HEARD : SIM_OPEN_ASKING;
 }
 
@@ -62,31 +55,15 @@ static unsigned rx_state(const struct tux_duplex_rx *r)
 
 static unsigned out_state(const struct tux_conn *c)
 {
-	switch (c->tx.path) {
-	case TUX_PATH_NONE:
-		return c->tx.away_at == TUX_NEVER ? SIM_OUT_NONE :
-						    SIM_OUT_AWAY;
-	case TUX_PATH_TUX:
-		return SIM_OUT_TUX;
-	default:
-		if (atomic_load(&c->dx->tx.state) == TUX_TX_RAW)
-			return SIM_OUT_RAW;
-		return c->out.sw ? SIM_OUT_SWITCH : SIM_OUT_TCP;
-	}
-}
-
-static unsigned in_state(const struct tux_conn *c)
-{
-	if (!c->rx.on_ring)
-		return SIM_IN_NONE;
-	if (tux_conn_rx_state(c) == TUX_RX_RAW)
-		return SIM_IN_RAW;
-	return c->rx.tux ? SIM_IN_TUX : SIM_IN_TCP;
+	if (c->tx.path == TUX_PATH_PLAIN && c->tx.away_at != TUX_NEVER)
+		return SIM_OUT_AWAY;
+	return c->tx.path == TUX_PATH_FRAMES && c->out.sw ? SIM_OUT_SWITCH :
+							    SIM_OUT_NONE;
 }
 
 static unsigned end_state(const struct tux_conn *c)
 {
-	if (c->gone)
+	if (c->life == TUX_LIFE_GONE)
 		return SIM_END_GONE;
 	if (c->closed)
 		return c->tx.done ? SIM_END_LINGER : SIM_END_CLOSED;
@@ -163,10 +140,22 @@ static void moved(struct sim_end *e, unsigned machine, unsigned from,
 
 	seen->state[machine][to]++;
 	seen->move[machine][from][to]++;
-	if (!((m->must[from] | m->may[from]) >> to & 1))
+	if (!((sim_must(m, from) | m->may[from]) >> to & 1))
 		sim_fail(e->conn->s, "%c%u: %s goes from %s to %s",
 			 e->host->name, e->conn->i, m->name, m->state[from],
 			 m->state[to]);
+}
+
+/* No move of the core's machines is untold. */
+static void is_at(struct sim_end *e, unsigned machine, unsigned state)
+{
+	const struct sim_state_table *m = &sim_machines[machine];
+	unsigned told = e->states.at[machine];
+
+	if (told != state)
+		sim_fail(e->conn->s, "%c%u: %s is %s, and %s was told",
+			 e->host->name, e->conn->i, m->name, m->state[state],
+			 m->state[told]);
 }
 
 static inline void move_to(struct sim_end *e, unsigned machine, uint8_t *at,
@@ -177,6 +166,15 @@ static inline void move_to(struct sim_end *e, unsigned machine, uint8_t *at,
 	if (from == to)
 		return;
 	*at = (uint8_t)to;
+	moved(e, machine, from, to);
+}
+
+void sim_step(struct sim_end *e, unsigned machine, const struct tux_trace *t)
+{
+	unsigned from = (unsigned)t->n[0], to = (unsigned)t->n[1];
+
+	is_at(e, machine, from);
+	e->states.at[machine] = (uint8_t)to;
 	moved(e, machine, from, to);
 }
 
@@ -221,9 +219,12 @@ void sim_look(struct sim_end *e, bool messages)
 	if (!c)
 		return;
 	e->conn->s->seen->event[SIM_G_REASON][c->reason]++;
-	move_to(e, SIM_M_OPEN, &at[SIM_M_OPEN], open_state(c));
+	is_at(e, SIM_M_LIFE, c->life);
+	is_at(e, SIM_M_TX_PATH, c->tx.path);
+	is_at(e, SIM_M_RX_PATH, c->rx.path);
+	if (c->life < TUX_LIFE_DEAD)
+		move_to(e, SIM_M_OPEN, &at[SIM_M_OPEN], open_state(c));
 	move_to(e, SIM_M_OUT, &at[SIM_M_OUT], out_state(c));
-	move_to(e, SIM_M_IN, &at[SIM_M_IN], in_state(c));
 	move_to(e, SIM_M_END, &at[SIM_M_END], end_state(c));
 	move_to(e, SIM_M_WAY, &at[SIM_M_WAY], way_state(c));
 	move_to(e, SIM_M_LENGTH, &at[SIM_M_LENGTH], length_state(c));

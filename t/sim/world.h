@@ -25,7 +25,8 @@
 	X(NET_V6, "v6", 0) \
 	X(NET_PORTS, "ports", 0)	/* packets go on TCP's own */ \
 	X(NET_NEWRENO, "newreno", 0) \
-	X(NET_BOUND, "bound", 400)	/* seconds until all must be done */
+	X(NET_BOUND, "bound", 400)	/* seconds until all must be done */ \
+	X(NET_OWN, "own", 0)		/* duplicating takes up to so long */
 
 #define SIM_F_HOST(X) \
 	X(HOST_WAKE, "wake", 0) \

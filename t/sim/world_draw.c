@@ -293,8 +293,11 @@ void sim_world_draw(struct sim_world *w, uint64_t seed, unsigned size)
 {
 	struct sim_draw d = { .w = w, .rng = seed, .size = size };
 	uint64_t *v = sim_world_add(w, SIM_NET)->v;
+	uint64_t own = seed;		/* of its own: see --digest */
 	unsigned i;
 
+	if (sim_mix(&own) % 4 == 0)
+		v[SIM_NET_OWN] = 1 + sim_mix(&own) % TUX_SEC(1);
 	if (rarely(&d, 16))
 		d.size *= 8;
 	d.span = scale(&d, TUX_MSEC(20), TUX_SEC(10));

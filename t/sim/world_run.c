@@ -332,6 +332,7 @@ void sim_world_run(const struct sim_world *w, enum sim_tell tell,
 	s->no_digest = tell != SIM_TELL_DIGEST && !s->wire_lines;
 	s->seen = seen;
 	s->tcp_ports = v[SIM_NET_PORTS];
+	s->own = s->wire_lines ? 0 : v[SIM_NET_OWN];
 	s->cc = v[SIM_NET_NEWRENO] ? &tux_cc_newreno : NULL;
 	last = build(life);
 	sim_attack_watch(life);

@@ -114,7 +114,7 @@ static void message_frames(struct sim *s)
 	sim_send(a, 100000, 1);
 	sim_send(a, 100000, 0);
 	sim_ms(s, 4);
-	tux_conn_stall(a->c, s->now);
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 1000);
 	SIM_CHECK(s, b->msg_got == 103);
@@ -153,7 +153,7 @@ static void stream(struct sim *s, sim_preset_fn *fn)
 	sim_write(a, 100000);
 	sim_write(b, 100000);
 	sim_run(s, s->now);
-	tux_conn_stall(a->c, s->now);	/* a's wrap in frames, b's over Tux */
+	sim_stall(a);	/* a's wrap in frames, b's over Tux */
 	sim_host_turn(a->host);
 	sim_ms(s, 2000);
 	finish(s);

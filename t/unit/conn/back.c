@@ -6,6 +6,10 @@
 
 #include "duo.h"
 
+#include "conn/back.h"
+#include "conn/conn_ack.h"
+#include "conn/conn_life.h"
+
 /* ---- back ---- */
 
 static void back__from_the_last_byte_that_was_taken(void **state)
@@ -22,7 +26,8 @@ static void back__from_the_last_byte_that_was_taken(void **state)
 	tux_sendbuf_lost(&c->tx.buf, 6, 1, false);
 	d->a.tcp_n = 0;
 	tux_back(c, d->now);
-	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	duo_derive(&d->a, 0);
+	assert_int_equal(c->tx.path, TUX_PATH_FRAMES);
 	assert_true(c->out.off == 6);
 	assert_int_equal(c->tx.buf.lost.n, 0);
 	assert_true(tux_sentq_empty(&c->sentq));
@@ -34,6 +39,7 @@ static void back__from_the_last_byte_that_was_taken(void **state)
 	assert_true(d->a.trace[TUX_TRACE_BACK].n[0] == 6);
 	/* Once is enough. */
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->stats.backs, 1);
 }
 
@@ -42,7 +48,8 @@ static void back__not_before_the_switch(void **state)
 	struct duo *d = *state;
 
 	tux_back(d->a.c, d->now);
-	assert_int_equal(d->a.c->tx.path, TUX_PATH_NONE);
+	duo_derive(&d->a, 0);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_PLAIN);
 	assert_int_equal(d->a.c->stats.backs, 0);
 }
 
@@ -58,6 +65,7 @@ static void back__what_is_said_again(void **state)
 	duo_drop(&d->a);
 	tux_conn_do(c, TUX_DO_PING);
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->todo, TUX_DO_PREPARED | TUX_DO_RAW);
 }
 
@@ -79,6 +87,7 @@ static void back__what_was_lost_stays_lost(void **state)
 	duo_carry(&d->a);		/* this tells the floor */
 	duo_drop(&d->b);
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	tux_conn_do(d->b.c, TUX_DO_PING);
 	duo_carry(&d->b);
 	assert_int_equal(c->stats.spurious, 0);
@@ -100,6 +109,7 @@ static void back__how_long(void **state)
 		c->tx.back_at = d->now;
 		d->now += TUX_SEC(60);
 		tux_back(c, d->now);
+		duo_derive(&d->a, 0);
 		assert_true(c->tx.probe_at == d->now + TUX_SEC(gap[i]));
 		c->out.sw = true;
 		duo_tcp_out(&d->a, SIZE_MAX);
@@ -107,6 +117,7 @@ static void back__how_long(void **state)
 	}
 	d->now += TUX_SEC(60) + 1;
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_true(c->tx.probe_at == d->now + TUX_SEC(1));
 	assert_int_equal(c->tx.hold, TUX_SEC(2));
 }
@@ -122,6 +133,7 @@ static void back__fin_is_in_tcp(void **state)
 	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), TUX_FRAME_HDR);
 	assert_int_equal(d->a.shut_n, 0);
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_true(tux_sendbuf_done(&c->tx.buf));
 	assert_int_equal(d->a.shut_n, 1);
 }
@@ -132,15 +144,18 @@ static void early__others_have_found_out(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_back_early(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
 	c->pair->down = true;
 	tux_conn_do(c, TUX_DO_PING);
 	duo_drop(&d->a);
 	tux_back_early(c, d->now);	/* it has asked itself */
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
 	tux_conn_lose_all(c, d->now);
 	tux_back_early(c, d->now);
-	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	duo_derive(&d->a, 0);
+	assert_int_equal(c->tx.path, TUX_PATH_FRAMES);
 }
 
 static void stall__is_told_from_outside(void **state)
@@ -148,7 +163,7 @@ static void stall__is_told_from_outside(void **state)
 	struct duo *d = *state;
 
 	tux_conn_stall(d->a.c, d->now);
-	assert_int_equal(d->a.c->tx.path, TUX_PATH_TCP);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_FRAMES);
 	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_SEC(1));
 }
 
@@ -214,12 +229,15 @@ static void alive__switches_again(void **state)
 	assert_int_equal(duo_write(&d->a, "ab", 2), 2);
 	duo_drop(&d->a);
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	d->a.tcp_n = 0;
-	tux_back_alive(c, d->now);
+	tux_back_alive(c);
+	duo_derive(&d->a, 0);
 	assert_true(c->out.sw);
 	assert_true(c->tx.probe_at == TUX_NEVER);
 	assert_int_equal(d->a.tcp_n, 1);
-	tux_back_alive(c, d->now);
+	tux_back_alive(c);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.tcp_n, 1);
 	d->now += 7;
 	duo_settle(d);
@@ -242,17 +260,18 @@ static void alive__too_late(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	c->tx.raw_wanted = true;
-	tux_back_alive(c, d->now);
+	tux_back_alive(c);
 	c->tx.raw_wanted = false;
 	c->tx.done = true;
-	tux_back_alive(c, d->now);
+	tux_back_alive(c);
 	c->tx.done = false;
-	c->phase = TUX_PHASE_DEAD;
-	tux_back_alive(c, d->now);
-	c->phase = TUX_PHASE_PROVED;
+	c->life = TUX_LIFE_DEAD;
+	tux_back_alive(c);
+	c->life = TUX_LIFE_PROVED;
 	assert_false(c->out.sw);
-	tux_back_alive(c, d->now);
+	tux_back_alive(c);
 	assert_true(c->out.sw);
 }
 
@@ -263,9 +282,11 @@ static void again__behind_fin(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	c->tx.buf.end = 0;
 	c->tx.buf.got = 1;
 	tux_back_again(c, d->now);
+	duo_derive(&d->a, 0);
 	assert_true(c->tx.buf.next == 1);
 	assert_int_equal(duo_drop(&d->a), 0);
 }
@@ -276,9 +297,11 @@ static void again__not_when_raw_is_wanted(void **state)
 	struct duo *d = *state;
 
 	tux_back(d->a.c, d->now);
+	duo_derive(&d->a, 0);
 	d->a.c->tx.raw_wanted = true;
 	tux_back_again(d->a.c, d->now);
-	assert_int_equal(d->a.c->tx.path, TUX_PATH_TCP);
+	duo_derive(&d->a, 0);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_FRAMES);
 }
 
 /* ---- plain TCP for good ---- */
@@ -289,9 +312,10 @@ static void raw__asks_and_goes_back(void **state)
 	struct tux_conn *c = d->a.c;
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
-	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
-	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	assert_int_equal(c->tx.path, TUX_PATH_FRAMES);
 	assert_int_equal(c->reason, TUX_REASON_PINNED);
 	assert_false(c->out.raw);	/* bytes come first */
 	assert_true(duo_tcp_out(&d->a, SIZE_MAX) > 0);
@@ -301,7 +325,8 @@ static void raw__asks_and_goes_back(void **state)
 	assert_true(c->tx.probe_at == TUX_NEVER);
 	/* Asked once. */
 	duo_drop(&d->a);
-	tux_back_raw(c, TUX_REASON_PEER_RAW, d->now);
+	tux_back_raw(c, TUX_REASON_PEER_RAW);
+	duo_derive(&d->a, 0);
 	assert_int_equal(c->todo & TUX_DO_RAW, 0);
 	assert_int_equal(c->reason, TUX_REASON_PINNED);
 }
@@ -313,6 +338,7 @@ static void raw__each_that_is_waited_for(void **state)
 	unsigned i;
 
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	for (i = 0; i < 6; i++) {
 		c->tx.raw_wanted = i != 0;
 		c->out.busy = i == 1;
@@ -321,17 +347,18 @@ static void raw__each_that_is_waited_for(void **state)
 		atomic_store(&d->a.dx->tx.shut, i == 4);
 		if (i == 5)
 			assert_true(tux_latch_try(&d->a.dx->tx.latch));
-		tux_back_raw_step(c, d->now);
+		duo_derive(&d->a, TUX_DIRTY_PATH);
 		if (i == 5)
 			tux_latch_drop(&d->a.dx->tx.latch);
 		assert_false(c->out.raw);
 		assert_int_equal(c->retry_at != TUX_NEVER, i == 5);
 	}
-	tux_back_raw_step(c, d->now);
-	assert_true(c->out.raw);
 	d->a.tcp_n = 0;
-	tux_back_raw_step(c, d->now);
-	assert_int_equal(d->a.tcp_n, 0);
+	duo_derive(&d->a, TUX_DIRTY_RAW);
+	assert_true(c->out.raw);
+	assert_int_equal(d->a.tcp_n, 1);
+	duo_derive(&d->a, TUX_DIRTY_ACKED);
+	assert_int_equal(d->a.tcp_n, 1);
 }
 
 static void raw__switch_is_taken_back(void **state)
@@ -340,8 +367,10 @@ static void raw__switch_is_taken_back(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_back(c, d->now);
+	duo_derive(&d->a, 0);
 	c->out.sw = true;
-	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_false(c->out.sw);
 }
 
@@ -352,9 +381,10 @@ static void raw__while_plain(void **state)
 	struct tux_conn *c = d->a.c;
 
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
-	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.dx->tx.pinned, 1);
 	assert_int_equal(d->a.dx->rx.pinned, 1);
 	assert_true(c->retry_at == TUX_NEVER);
@@ -376,7 +406,8 @@ static void raw__latches_are_held(void **state)
 	struct tux_duplex *dx = d->a.dx;
 
 	assert_true(tux_latch_try(&dx->tx.latch));
-	tux_back_raw(c, TUX_REASON_PINNED, d->now);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_int_equal(dx->tx.pinned, 0);
 	assert_int_equal(dx->rx.pinned, 1);
 	assert_true(c->retry_at == d->now + TUX_USEC(100));
@@ -398,7 +429,8 @@ static void raw__before_the_path_is_proved(void **state)
 {
 	struct duo *d = *state;
 
-	tux_back_raw(d->a.c, TUX_REASON_PINNED, d->now);
+	tux_back_raw(d->a.c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.c->todo & TUX_DO_RAW, 0);
 	assert_int_equal(d->a.dx->tx.pinned, 1);
 	duo_settle(d);
@@ -412,7 +444,9 @@ static void raw__of_a_dead_one(void **state)
 	struct duo *d = *state;
 
 	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
-	tux_back_raw(d->a.c, TUX_REASON_PINNED, d->now);
+	duo_derive(&d->a, 0);
+	tux_back_raw(d->a.c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.c->reason, TUX_REASON_PROTOCOL);
 }
 

@@ -6,6 +6,8 @@
 
 #include "duo.h"
 
+#include "conn/conn_ack.h"
+
 /* Numbers below count from the first packet that leaves here. */
 static uint64_t base;
 
@@ -391,7 +393,7 @@ static void again__bytes_and_fin_only_over_tux(void **state)
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(duo_rec(&k, TUX_REC_STREAM)->flags & TUX_STREAM_FIN,
 			 TUX_STREAM_FIN);
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	tux_conn_again(c, &s);
 	assert_int_equal(c->tx.buf.lost.n, 0);
 	c->tx.path = TUX_PATH_TUX;
@@ -402,7 +404,7 @@ static void again__bytes_and_fin_only_over_tux(void **state)
 	tux_conn_again(c, &s);
 	assert_true(c->tx.buf.lost.r[0].start == 0);
 	assert_int_equal(c->stats.resent, 2);
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 }
 
 /* A probe is long to see whether so much passes: its loss says no more. */

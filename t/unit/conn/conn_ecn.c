@@ -4,11 +4,13 @@
  */
 #include "duo.h"
 
+#include "conn/conn_ecn.h"
+
 /* Does the next datagram that begins with a packet of @e leave with ECT(0)? */
 static bool ect(struct duo_end *e)
 {
 	e->core->ecn_tx = -1;
-	return tux_conn_ect(e->c);
+	return tux_conn_choose_ect(e->c);
 }
 
 /* @n packets leave @e with ECT(0). */
@@ -74,10 +76,10 @@ static void ect__first_of_the_datagram_chooses(void **state)
 
 	assert_true(ect(&d->a));
 	d->a.c->tx.tail = true;
-	assert_true(tux_conn_ect(d->a.c));
+	assert_true(tux_conn_choose_ect(d->a.c));
 	assert_false(ect(&d->a));
 	d->a.c->tx.tail = false;
-	assert_false(tux_conn_ect(d->a.c));
+	assert_false(tux_conn_choose_ect(d->a.c));
 	assert_int_equal(d->a.c->ecn.sent_n, 2);
 }
 

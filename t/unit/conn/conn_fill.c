@@ -4,6 +4,9 @@
  */
 #include "duo.h"
 
+#include "conn/conn_fill.h"
+#include "conn/message_rx.h"
+
 struct filled {				/* what came of a call of tux_fill() */
 	struct duo_pkt k;
 	struct tux_extent e;
@@ -149,7 +152,7 @@ static void control__where_room_is_told(void **state)
 	struct filled f;
 
 	c->todo = TUX_DO_ROOM;
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	fill(&d->a, 1000, &f);
 	assert_int_equal(f.what, 0);
 	assert_int_equal(c->todo, TUX_DO_ROOM);
@@ -158,7 +161,7 @@ static void control__where_room_is_told(void **state)
 	HOLDS(&f, TUX_REC_ROOM);
 	c->out.raw = false;
 	c->todo = TUX_DO_ROOM;
-	c->tx.path = TUX_PATH_NONE;
+	c->tx.path = TUX_PATH_PLAIN;
 	c->tx.away_at = 5;		/* it does not answer */
 	fill(&d->a, 1000, &f);
 	assert_int_equal(f.what, 0);
@@ -211,7 +214,7 @@ static void news__rides(void **state)
 	HOLDS(&f, TUX_REC_STREAM, TUX_REC_ROOM);
 	/* Where TCP carries messages, it goes there. */
 	free_some(c);
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	fill(&d->a, 1000, &f);
 	assert_int_equal(f.k.rec_n, 0);
 	c->tx.path = TUX_PATH_TUX;
@@ -223,7 +226,7 @@ static void control__no_room_to_tell_of(void **state)
 	struct filled f;
 
 	d->a.c->todo = TUX_DO_ROOM;
-	d->a.c->tx.path = TUX_PATH_TCP;
+	d->a.c->tx.path = TUX_PATH_FRAMES;
 	fill(&d->a, 1000, &f);
 	assert_int_equal(f.what, 0);
 	d->a.c->tx.path = TUX_PATH_TUX;
@@ -297,7 +300,7 @@ static void stream__not_while_on_tcp(void **state)
 	struct filled f;
 
 	assert_int_equal(duo_write(&d->a, "ab", 2), 2);
-	d->a.c->tx.path = TUX_PATH_TCP;
+	d->a.c->tx.path = TUX_PATH_FRAMES;
 	fill(&d->a, 1000, &f);
 	assert_int_equal(f.k.rec_n, 0);
 	d->a.c->tx.path = TUX_PATH_TUX;

@@ -7,6 +7,9 @@
 
 #include "duo.h"
 
+#include "conn/conn_life.h"
+#include "conn/upgrade.h"
+
 /* A packet for @to with @len stream bytes at @off. */
 static void stream(struct duo_forge *f, struct duo_end *to, uint64_t off,
 		   const char *bytes, uint8_t flags)
@@ -67,7 +70,7 @@ static void recv__before_the_peer_is_known(void **state)
 
 	duo_forge(&f, &d->b);
 	assert_false(duo_forge_in(&f));
-	assert_int_equal(d->b.c->phase, TUX_PHASE_OPENING);
+	assert_int_equal(d->b.c->life, TUX_LIFE_OPENING);
 }
 
 /* Its number is near what is expected, on either side. */
@@ -104,6 +107,7 @@ static void recv__dead_listens_no_more(void **state)
 	struct duo *d = *state;
 
 	tux_conn_die(d->b.c, ECONNRESET, TUX_REASON_NONE);
+	duo_derive(&d->b, 0);
 	assert_false(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
 	assert_int_equal(d->b.c->stats.pkts_rx, 0);
 }
@@ -328,9 +332,11 @@ static void stream__before_it_is_armed(void **state)
 	struct duo *d = *state;
 
 	assert_false(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
-	tux_upgrade_prepare(d->b.c, 1, 10, d->now);
+	tux_upgrade_prepare(d->b.c, 1, 10);
+	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.c->rx.gen, 1);
-	tux_upgrade_prepare(d->b.c, 2, TUX_NOWHERE, d->now);
+	tux_upgrade_prepare(d->b.c, 2, TUX_NOWHERE);
+	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
 	assert_false(stream_in(&d->b, 10, "abc", TUX_STREAM_ORDER));
 }
@@ -341,11 +347,12 @@ static void stream__proves_the_switch(void **state)
 	struct duo *d = *state;
 	char buf[8];
 
-	tux_upgrade_prepare(d->b.c, 1, 0, d->now);
+	tux_upgrade_prepare(d->b.c, 1, 0);
+	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
 	assert_true(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_SWITCHED);
-	assert_true(d->b.c->rx.on_ring);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);
 	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
 	assert_int_equal(d->b.dx->rx.marker_left, TUX_MARKER_LEN);
 }

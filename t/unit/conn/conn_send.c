@@ -6,6 +6,10 @@
 
 #include "duo.h"
 
+#include "conn/conn_ack.h"
+#include "conn/conn_life.h"
+#include "conn/conn_send.h"
+
 /* @e's next packet into *@k, as if it stood behind @before bytes and had @cap;
  * its length. */
 static size_t next(struct duo_end *e, struct duo_pkt *k, size_t before,
@@ -169,6 +173,7 @@ static void send__reset_once(void **state)
 	write_n(&d->a, 100);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
+	duo_derive(&d->a, 0);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	assert_int_equal(duo_rec(&k, TUX_REC_RESET)->reason,
 			 TUX_REASON_PROTOCOL);
@@ -176,6 +181,7 @@ static void send__reset_once(void **state)
 	assert_true(d->a.trace[TUX_TRACE_SEND_RESET].n[0] ==
 		    TUX_REASON_PROTOCOL);
 	assert_int_equal(d->a.c->pair->in_flight, 0);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.gone_n, 0);	/* nobody has closed it */
 	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), 0);
 }
@@ -188,8 +194,10 @@ static void send__reset_of_a_closed_one(void **state)
 
 	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.gone_n, 0);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_true(d->a.gone_reset);
 }
@@ -207,7 +215,9 @@ static void send__reset_without_a_pair(void **state)
 	duo_in(&d->a, &k);
 	d->mem.left = -1;
 	assert_null(d->a.c->pair);
+	d->a.c->life = TUX_LIFE_PROVED;
 	tux_conn_die(d->a.c, EPROTO, TUX_REASON_PROTOCOL);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.c->todo, TUX_DO_RESET);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	assert_non_null(duo_rec(&k, TUX_REC_RESET));
@@ -442,7 +452,7 @@ static void fits__room_beside_tcp(void **state)
 	struct duo_pkt k;
 	bool more;
 
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	c->out.raw = true;
 	c->todo = TUX_DO_ROOM | TUX_DO_PREPARED;
 	assert_int_equal(next(&d->a, &k, 1000, 72 + 27, &more), 0);

@@ -6,6 +6,9 @@
 
 #include "duo.h"
 
+#include "conn/conn_life.h"
+#include "conn/upgrade.h"
+
 /* The frame that @e would write next, and how many bytes with its body: it goes
  * into TCP whole.  0: none. */
 static size_t frame_out(struct duo_end *e, struct tux_frame *f)
@@ -18,11 +21,25 @@ static size_t frame_out(struct duo_end *e, struct tux_frame *f)
 	return n;
 }
 
+/* The type of that frame; TCP takes none of it. */
+static uint8_t frame_next(struct duo_end *e)
+{
+	uint8_t hdr[TUX_FRAME_HDR];
+	struct tux_frame f;
+
+	assert_int_equal(tux_conn_tcp_out(e->c, hdr, sizeof(hdr), e->duo->now),
+			 sizeof(hdr));
+	tux_conn_tcp_sent(e->c, 0, e->duo->now);
+	assert_int_equal(tux_frame_decode(&f, hdr), 0);
+	return f.type;
+}
+
 /* @e is back on TCP, its peer not yet. */
 static void stall(struct duo_end *e)
 {
 	tux_conn_stall(e->c, e->duo->now);
-	assert_int_equal(e->c->tx.path, TUX_PATH_TCP);
+	duo_effects(e);
+	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
 }
 
 /* ---- the marker ---- */
@@ -38,8 +55,9 @@ static int setup_acked(void **state)
 	c = d->a.c;
 	c->tx.ahead = 3;
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
-	tux_upgrade_prepared(c, c->tx.gen, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	tux_upgrade_prepared(c, c->tx.gen);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
 	return 0;
 }
@@ -75,7 +93,7 @@ static void commit__tcp_took_nothing(void **state)
 	assert_false(tux_latch_try(&d->a.dx->tx.latch));
 	tux_conn_tcp_sent(c, 0, d->now);
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
-	assert_int_equal(c->tx.path, TUX_PATH_NONE);
+	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
 	/* A writer is there. */
 	assert_int_equal(tux_conn_tcp_out(c, buf, 16, d->now), 0);
 	assert_true(c->retry_at == d->now + TUX_USEC(100));
@@ -117,6 +135,7 @@ static void out__nothing_while_tux_carries_it(void **state)
 	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
 	stall(&d->a);
 	tux_conn_die(d->a.c, EIO, TUX_REASON_NONE);
+	duo_derive(&d->a, 0);
 	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
 }
 
@@ -183,7 +202,7 @@ static void out__nothing_is_under_way(void **state)
 	tux_conn_tcp_sent(c, 0, d->now);
 	assert_false(c->out.busy);
 	assert_int_equal(d->a.ready_n, 0);
-	assert_int_equal(c->tx.path, TUX_PATH_TCP);
+	assert_int_equal(c->tx.path, TUX_PATH_FRAMES);
 }
 
 static void out__fin_and_then_nothing(void **state)
@@ -243,8 +262,11 @@ static void out__order_of_what_is_due(void **state)
 	c->tx.buf.end = 5;
 	c->out.fin = c->out.raw = c->out.sw = true;
 	for (i = 0; i < N_OF(want); i++) {
-		assert_true(frame_out(&d->a, &f) > 0);
-		assert_int_equal(f.type, want[i]);
+		assert_int_equal(frame_next(&d->a), want[i]);
+		if (want[i] == TUX_FRAME_RAW)	/* nothing follows it */
+			c->out.raw = c->out.busy = false;
+		else
+			assert_true(frame_out(&d->a, &f) > 0);
 	}
 	assert_int_equal(f.off, 3);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
@@ -260,11 +282,14 @@ static void out__raw_ends_it(void **state)
 	stall(&d->a);
 	atomic_store(&d->a.dx->tx.hold, 1);
 	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
+	d->a.c->tx.raw_wanted = true;
 	d->a.c->tx.raw_why = TUX_REASON_PINNED;
 	d->a.c->out.raw = true;
 	assert_int_equal(duo_write(&d->a, "x", 1), -EAGAIN);
 	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(atomic_load(&d->a.dx->tx.hold), 0);
+	assert_false(d->a.c->out.raw);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_RAW);
 	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
 	assert_int_equal(d->a.shut_n, 0);
 	assert_int_equal(duo_write(&d->a, "x", 1), 1);
@@ -316,10 +341,12 @@ static void want__nothing_of_a_plain_direction(void **state)
 
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
 	/* Unless nobody reads it any more. */
-	tux_upgrade_prepare(d->b.c, 1, 4, d->now);
+	tux_upgrade_prepare(d->b.c, 1, 4);
+	duo_derive(&d->b, 0);
 	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 4);
 	tux_conn_die(d->b.c, EIO, TUX_REASON_NONE);
+	duo_derive(&d->b, 0);
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
 }
 
@@ -347,8 +374,8 @@ static void want__starved(void **state)
 
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, NULL, DUO_RING + 10);
 	assert_int_equal(tux_conn_tcp_want(c), DUO_RING);
-	tux_conn_tcp_in(c, (uint8_t *)bytes, DUO_RING, d->now);
 	atomic_store(&d->b.dx->wake_at, 99);
+	tux_conn_tcp_in(c, (uint8_t *)bytes, DUO_RING, d->now);
 	assert_int_equal(tux_conn_tcp_want(c), 0);
 	assert_true(c->in.starved);
 	assert_true(atomic_load(&d->b.dx->wake_at) == 0);
@@ -367,7 +394,7 @@ static void in__data(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
 	assert_true(d->b.ready_n > 0);
 	assert_int_equal(c->stats.frame_rx, 3);
-	assert_false(c->rx.tux);
+	assert_int_equal(c->rx.path, TUX_PATH_FRAMES);
 	assert_int_equal(c->reason, TUX_REASON_STALLED);
 	assert_int_equal(duo_read(&d->b, buf, 8), 3);
 	assert_memory_equal(buf, "abc", 3);
@@ -377,10 +404,10 @@ static void in__data(void **state)
 	assert_int_equal(duo_read(&d->b, buf, 8), 1);
 	assert_int_equal(buf[0], 'd');
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 1, "bc", 2);
-	assert_int_equal(c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(c->life, TUX_LIFE_PROVED);
 	/* A gap is none that TCP would bring. */
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 5, NULL, 1);
-	assert_int_equal(c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(c->life, TUX_LIFE_DEAD);
 	assert_int_equal(c->reason, TUX_REASON_PROTOCOL);
 }
 
@@ -392,7 +419,7 @@ static void in__data_beyond_the_end(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_FIN, 2, NULL, 0);
 	assert_int_equal(d->b.dx->rx.eof, 0);
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
 }
 
@@ -413,10 +440,10 @@ static void in__fin(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
 	duo_frame_in(&d->b, TUX_FRAME_FIN, 2, NULL, 0);
 	assert_int_equal(d->b.dx->rx.eof, 1);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	/* It has only one. */
 	duo_frame_in(&d->b, TUX_FRAME_FIN, 3, NULL, 0);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
 /* Before the bytes that Tux still carries. */
@@ -438,7 +465,7 @@ static void in__fin_with_an_end_of_messages(void **state)
 	uint8_t end[TUX_END_LEN] = { 0 };
 
 	duo_frame_in(&d->b, TUX_FRAME_FIN, 0, end, TUX_END_LEN);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
 static void in__reset(void **state)
@@ -446,7 +473,7 @@ static void in__reset(void **state)
 	struct duo *d = *state;
 
 	duo_frame_in(&d->b, TUX_FRAME_RESET, 13, NULL, 0);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 	assert_int_equal(atomic_load(&d->b.dx->err), ECONNRESET);
 	assert_true(d->b.trace[TUX_TRACE_RECV_RESET].n[0] == 13);
@@ -462,7 +489,7 @@ static void in__switch(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
 	assert_int_equal(d->b.c->reason, TUX_REASON_STALLED);
 	duo_frame_in(&d->b, TUX_FRAME_SWITCH, 2, NULL, 0);
-	assert_true(d->b.c->rx.tux);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 	/* Our own direction is still on TCP. */
 	stall(&d->b);
@@ -490,7 +517,7 @@ static void in__raw_short_of_what_we_have(void **state)
 
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
 	duo_frame_in(&d->b, TUX_FRAME_RAW, 1, NULL, 0);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
 }
 
@@ -499,7 +526,7 @@ static void in__nonsense(void **state)
 	struct duo *d = *state;
 
 	duo_frame_in(&d->b, 99, 0, NULL, 0);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
 }
 
@@ -509,7 +536,7 @@ static void in__messages_to_one_who_takes_none(void **state)
 	uint8_t body[TUX_MESSAGE_HDR_MAX] = { 0 };
 
 	duo_frame_in(&d->b, TUX_FRAME_MESSAGE, 0, body, sizeof(body));
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
 /* A plain direction's bytes are swallowed; the marker ends that. */
@@ -518,12 +545,13 @@ static void in__plain_of_a_closed_end(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 2, d->now);
+	tux_upgrade_prepare(c, 1, 2);
+	duo_derive(&d->b, 0);
 	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	tux_conn_tcp_in(c, (const uint8_t *)"ab", 2, d->now);
 	assert_int_equal(tux_conn_tcp_want(c), TUX_MARKER_LEN);
 	tux_conn_tcp_in(c, d->b.dx->rx.marker, TUX_MARKER_LEN, d->now);
-	assert_true(c->rx.on_ring);
+	assert_int_equal(c->rx.path, TUX_PATH_TUX);
 	assert_int_equal(tux_conn_tcp_want(c), TUX_FRAME_HDR);
 }
 
@@ -534,7 +562,7 @@ static void end__the_peer_died(void **state)
 	struct duo *d = *state;
 
 	tux_conn_tcp_end(d->a.c, 0, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->a.trace_n[TUX_TRACE_PEER_DIED], 1);
 	assert_int_equal(atomic_load(&d->a.dx->err), ECONNRESET);
 	/* Like TCP, it learns by the answer to a write. */
@@ -551,7 +579,7 @@ static void end__mute_only_who_may_write(void **state)
 	duo_ring(&d->a, 0);
 	tux_conn_tcp_end(d->a.c, 0, d->now);
 	assert_int_equal(atomic_load(&d->a.dx->tx.mute), 0);
-	d->b.c->tx.path = TUX_PATH_NONE;
+	d->b.c->tx.path = TUX_PATH_PLAIN;
 	tux_conn_tcp_end(d->b.c, 0, d->now);
 	assert_int_equal(atomic_load(&d->b.dx->tx.mute), 0);
 	d->b.c->tx.path = TUX_PATH_TUX;
@@ -566,12 +594,12 @@ static void end__behind_fin(void **state)
 	duo_ring(&d->b, 0);
 	duo_carry(&d->b);
 	tux_conn_tcp_end(d->a.c, 0, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_true(d->a.c->rx.tcp_ended);
 	tux_conn_tcp_end(d->a.c, 0, d->now);
 	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 1);
 	tux_conn_tcp_end(d->a.c, ECONNABORTED, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
 	tux_conn_tcp_end(d->a.c, EIO, d->now);
 	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 2);
 	assert_int_equal(d->a.c->rx.tcp_err, ECONNABORTED);
@@ -587,7 +615,7 @@ static void end__error_when_all_is_done(void **state)
 	duo_carry(&d->b);
 	d->a.c->tx.done = true;
 	tux_conn_tcp_end(d->a.c, ECONNRESET, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 }
 
 static void end__of_a_plain_direction(void **state)
@@ -595,9 +623,9 @@ static void end__of_a_plain_direction(void **state)
 	struct duo *d = *state;
 
 	tux_conn_tcp_end(d->a.c, 0, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	tux_conn_tcp_end(d->a.c, EIO, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(atomic_load(&d->a.dx->err), EIO);
 }
 
@@ -610,9 +638,10 @@ static void end__behind_a_reset(void **state)
 	duo_ring(&d->b, 0);
 	duo_carry(&d->b);
 	tux_conn_told_reset(d->a.c, d->now);
+	duo_derive(&d->a, 0);
 	tux_conn_tcp_end(d->a.c, 0, d->now);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
-	tux_conn_gone(d->b.c, false);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
+	d->b.c->life = TUX_LIFE_GONE;
 	tux_conn_tcp_end(d->b.c, 0, d->now);
 	assert_false(d->b.c->rx.tcp_ended);
 }

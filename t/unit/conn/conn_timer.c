@@ -6,12 +6,21 @@
 
 #include "duo.h"
 
-/* The timer of @e goes off when it is due; that was due at @at. */
+#include "conn/conn_timer.h"
+
+/* The timer of @e goes off at @at. */
+static void expire(struct duo_end *e, tux_time at)
+{
+	e->duo->now = at;
+	tux_conn_expire(e->c, at);
+	duo_derive(e, 0);
+}
+
+/* ... when it is due; that was due at @at. */
 static void expire_at(struct duo_end *e, tux_time at)
 {
 	assert_true(tux_conn_deadline(e->c) == at);
-	e->duo->now = at;
-	tux_conn_expire(e->c, at);
+	expire(e, at);
 }
 
 /* One packet leaves, and is lost on the way. */
@@ -40,14 +49,13 @@ static void deadline__earliest_of_all(void **state)
 		assert_true(tux_conn_deadline(c) == 1000 - i);
 	}
 	/* Most say nothing before the path is proved. */
-	c->phase = TUX_PHASE_OPENING;
+	c->life = TUX_LIFE_OPENING;
 	assert_true(tux_conn_deadline(c) == 999);
-	c->gone = true;
+	c->life = TUX_LIFE_GONE;
 	assert_true(tux_conn_deadline(c) == TUX_NEVER);
 	for (i = 0; i < N_OF(at); i++)
 		*at[i] = TUX_NEVER;
-	c->gone = false;
-	c->phase = TUX_PHASE_PROVED;
+	c->life = TUX_LIFE_PROVED;
 }
 
 static void deadline__of_what_is_in_flight(void **state)
@@ -66,7 +74,7 @@ static void deadline__of_what_is_in_flight(void **state)
 	assert_true(tux_conn_deadline(c) == d->now + tux_rtt_rto(&c->rtt));
 	c->rtt.backoff = 4;
 	assert_true(tux_conn_deadline(c) == d->now + TUX_SEC(1));
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	assert_true(tux_conn_deadline(c) == d->now + TUX_SEC(10));
 	c->tx.path = TUX_PATH_TUX;
 }
@@ -79,7 +87,7 @@ static void set_timer__never_later(void **state)
 
 	tux_heap_set(&d->a.core->timers, &c->timer, 1000);
 	c->tx.probe_at = 2000;
-	tux_conn_arm_timer(c);
+	duo_derive(&d->a, 0);
 	assert_false(tux_list_empty(&c->untimed));
 	tux_conn_set_timer(c);
 	assert_true(tux_list_empty(&c->untimed));
@@ -206,7 +214,7 @@ static void stall__four_timeouts_and_a_second(void **state)
 	while (c->tx.path == TUX_PATH_TUX) {
 		duo_drop(&d->a);
 		d->now = tux_conn_deadline(c);
-		tux_conn_expire(c, d->now);
+		expire(&d->a, d->now);
 	}
 	assert_true(d->now == since + TUX_SEC(1));
 	assert_true(c->rtt.backoff >= 4);
@@ -225,14 +233,14 @@ static void stall__needs_both(void **state)
 	c->progress_at = 0;
 	c->rtt.backoff = 2;		/* this is the third */
 	d->now = tux_conn_deadline(c);
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
 	ask(&d->a);
 	c->rtt.backoff = 9;
 	c->progress_at = d->now - TUX_SEC(1) + 1;
 	tux_sentq_oldest(&c->sentq)->at = 0;
 	c->rtt.srtt = 1;
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
 }
 
@@ -244,14 +252,14 @@ static void away__before_the_switch(void **state)
 	struct duo_pkt k;
 
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
 	tux_conn_do(c, TUX_DO_PREPARED);
 	assert_int_equal(duo_drop(&d->a), 1);
 	c->rtt.backoff = 3;
 	c->progress_at = d->now;
 	d->now += TUX_SEC(1);
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
 	assert_int_equal(c->tx.gen, 0);
 	assert_true(c->tx.away_at == d->now + TUX_SEC(1));
@@ -261,7 +269,7 @@ static void away__before_the_switch(void **state)
 	assert_int_equal(duo_out(&d->a, &k), 0);
 	/* What it had to say is kept until then. */
 	d->now += TUX_SEC(1);
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_true(c->tx.away_at == TUX_NEVER);
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_non_null(duo_rec(&k, TUX_REC_PREPARED));
@@ -275,13 +283,13 @@ static void away__latch_is_held(void **state)
 	struct tux_conn *c = d->a.c;
 
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(duo_drop(&d->a), 1);
 	c->rtt.backoff = 3;
 	c->progress_at = d->now;
 	d->now += TUX_SEC(1);
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	tux_latch_drop(&d->a.dx->tx.latch);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
 	assert_int_equal(c->tx.gen, 0);
@@ -301,11 +309,11 @@ static void away__on_tcp(void **state)
 	for (i = 0; i < 8; i++) {
 		assert_true(c->tx.probe_at == d->now + TUX_SEC(gap));
 		d->now = c->tx.probe_at;
-		tux_conn_expire(c, d->now);
+		expire(&d->a, d->now);
 		assert_true(c->tx.probe_at == TUX_NEVER);
 		assert_int_equal(duo_drop(&d->a), 1);
 		d->now = tux_conn_deadline(c);
-		tux_conn_expire(c, d->now);
+		expire(&d->a, d->now);
 		assert_int_equal(c->stats.timeouts, i + 1);
 		gap = gap < 32 ? 2 * gap : 60;
 	}
@@ -325,10 +333,10 @@ static void linger__is_over(void **state)
 	assert_true(c->tx.done);
 	assert_true(c->linger_at == d->now + TUX_SEC(60));
 	d->now += TUX_SEC(60) - 1;
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_int_equal(d->a.gone_n, 0);
 	d->now++;
-	tux_conn_expire(c, d->now);
+	expire(&d->a, d->now);
 	assert_int_equal(d->a.gone_n, 1);
 	assert_false(d->a.gone_reset);
 }
@@ -343,8 +351,9 @@ static void linger__is_over_with_bytes_left(void **state)
 	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	c->linger_at = d->now + 5;
 	d->now += 5;
-	tux_conn_expire(c, d->now);
-	assert_int_equal(c->phase, TUX_PHASE_DEAD);
+	expire(&d->a, d->now);
+	assert_true(d->a.trace[TUX_TRACE_LIFE].n[0] == TUX_LIFE_DEAD);
+	assert_int_equal(c->life, TUX_LIFE_GONE);
 	assert_int_equal(atomic_load(&d->a.dx->err), ETIMEDOUT);
 	assert_int_equal(d->a.gone_n, 1);
 }
@@ -352,23 +361,25 @@ static void linger__is_over_with_bytes_left(void **state)
 static void reset__is_due(void **state)
 {
 	struct duo *d = *state;
+	tux_time at = d->now + 5;
 
-	d->a.c->reset_at = d->now + 5;
-	tux_conn_expire(d->a.c, d->now + 4);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
-	tux_conn_expire(d->a.c, d->now + 5);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_DEAD);
+	d->a.c->reset_at = at;
+	expire(&d->a, at - 1);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
+	expire(&d->a, at);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(atomic_load(&d->a.dx->err), ECONNRESET);
 }
 
 static void ack__is_due(void **state)
 {
 	struct duo *d = *state;
+	tux_time at = d->now + 5;
 
-	d->a.c->ackq.due_at = d->now + 5;
-	tux_conn_expire(d->a.c, d->now + 4);
+	d->a.c->ackq.due_at = at;
+	expire(&d->a, at - 1);
 	assert_true(tux_list_empty(&d->a.c->sendq));
-	tux_conn_expire(d->a.c, d->now + 5);
+	expire(&d->a, at);
 	assert_false(tux_list_empty(&d->a.c->sendq));
 }
 
@@ -378,7 +389,8 @@ static void expire__is_never_due_at_once(void **state)
 	struct duo *d = *state;
 
 	d->a.c->ackq.due_at = d->now;
-	tux_conn_expire(d->a.c, d->now);
+	duo_derive(&d->a, 0);
+	assert_true(tux_core_expire(d->a.core, d->now));
 	assert_true(d->a.c->timer.at == d->now + 1);
 }
 

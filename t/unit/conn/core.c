@@ -29,7 +29,7 @@ static void new__seed_decides(void **state)
 {
 	struct duo *d = *state;
 	struct tux_core_opts o = {
-		.mem = &d->mem.mem, .events = &d->a.events,
+		.mem = &d->mem.mem,
 		.seed = { 1, 2 }, .pkt_max = 1400,
 	};
 	struct tux_core *core;
@@ -56,25 +56,6 @@ static void new__congestion_control(void **state)
 	assert_ptr_equal(core->pairs.cc, &tux_cc_newreno);
 	tux_core_free(core);
 	assert_int_equal(mem.live, 0);
-}
-
-static void open__once(void **state)
-{
-	struct duo *d = *state;
-	struct tux_duplex *dx = duo_duplex();
-	struct tux_conn *c;
-	int live = d->mem.live;
-
-	assert_int_equal(duo_open_more(&d->a, 40000, dx, NULL, &c), -EEXIST);
-	assert_int_equal(d->mem.live, live);
-	assert_int_equal(d->a.core->conn_n, 1);
-	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
-	assert_int_equal(d->a.core->conn_n, 2);
-	tux_conn_close(c);
-	assert_int_equal(d->a.core->conn_n, 1);
-	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
-	tux_conn_close(c);
-	free(dx);
 }
 
 /* ---- whose packet? ---- */
@@ -116,10 +97,10 @@ static void input__hello_of_whom(void **state)
 	counted(b, &was, &b->stats.bad_mac);
 	d->b.c->key.k0--;
 	/* Its connection is gone. */
-	d->b.c->gone = true;
+	d->b.c->life = TUX_LIFE_GONE;
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.bad_mac);
-	d->b.c->gone = false;
+	d->b.c->life = TUX_LIFE_OPENING;
 	/* It is from an end like ours. */
 	tux_core_input(d->a.core, &d->b.addr, k.p, k.len, 0, d->now);
 	assert_int_equal(tux_core_stats(d->a.core)->strangers, 1);
@@ -136,7 +117,7 @@ static void input__hello_of_no_connection(void **state)
 	struct duo_pkt k;
 
 	duo_out(&d->a, &k);
-	tux_conn_close(d->b.c);
+	tux_conn_close(d->b.c, d->now);
 	d->b.c = NULL;
 	duo_in(&d->b, &k);
 	assert_int_equal(d->b.core->stats.strangers, 1);
@@ -200,7 +181,7 @@ static void input__by_id(void **state)
 		       tux_writer_end(&f.w, &f.h, &d->a.c->seal), 0, d->now);
 	counted(b, &was, &b->stats.damaged);
 	d->b.c->seal.k1--;
-	d->b.c->gone = true;
+	d->b.c->life = TUX_LIFE_GONE;
 	duo_forge_in(&f);
 	counted(b, &was, &b->stats.strangers);
 	assert_int_equal(d->b.c->stats.pkts_rx, 1);
@@ -258,11 +239,11 @@ static void input__another_version(void **state)
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.wrong_version);
 	next_version(k.p, d->b.c->id);
-	d->b.c->gone = true;
+	d->b.c->life = TUX_LIFE_GONE;
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.wrong_version);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
-	d->b.c->gone = false;
+	d->b.c->life = TUX_LIFE_OPENING;
 	duo_in(&d->b, &k);
 	counted(b, &was, &b->stats.wrong_version);
 	assert_int_equal(d->b.c->reason, TUX_REASON_VERSION);
@@ -284,39 +265,6 @@ static void input__another_version_too_late(void **state)
 
 /* ---- what shares a datagram? ---- */
 
-struct more {
-	struct tux_duplex *dx;
-	struct tux_conn *c;
-};
-
-static struct more more(struct duo_end *e, uint16_t port)
-{
-	struct more m = { .dx = duo_duplex() };
-
-	assert_int_equal(duo_open_more(e, port, m.dx, NULL, &m.c), 0);
-	return m;
-}
-
-static void fini(struct more *m)
-{
-	tux_conn_close(m->c);
-	free(m->dx);
-}
-
-/* A second connection, whose path is proved, too. */
-static void two(struct duo *d, struct more *a, struct more *b)
-{
-	*a = more(&d->a, 40001);
-	*b = more(&d->b, 40001);
-	a->dx->tx.pinned = b->dx->tx.pinned = 1;
-	d->a.dx->tx.pinned = d->b.dx->tx.pinned = 1;
-	duo_settle(d);
-	duo_pass(d, TUX_MSEC(1));
-	duo_settle(d);
-	assert_int_equal(a->c->phase, TUX_PHASE_PROVED);
-	assert_int_equal(b->c->phase, TUX_PHASE_PROVED);
-}
-
 static unsigned packets(struct duo_pkt *k)
 {
 	unsigned n = 1;
@@ -329,10 +277,10 @@ static unsigned packets(struct duo_pkt *k)
 static void output__same_loop_shares(void **state)
 {
 	struct duo *d = *state;
-	struct more a, b;
+	struct duo_other a, b;
 	struct duo_pkt k;
 
-	two(d, &a, &b);
+	duo_other(d, &a, &b);
 	assert_true(d->a.c->peer_token == d->b.core->token);
 	/* Another port, but the same loop. */
 	a.c->peer.port++;
@@ -343,18 +291,17 @@ static void output__same_loop_shares(void **state)
 	assert_int_equal(k.from.ip[15], 1);
 	assert_int_equal(packets(&k), 2);
 	assert_int_equal(duo_out(&d->a, &k), 0);
-	fini(&a);
-	fini(&b);
+	duo_other_close(d, &a, &b);
 }
 
 static void output__each_reason_to_part(void **state)
 {
 	struct duo *d = *state;
-	struct more a, b;
+	struct duo_other a, b;
 	struct duo_pkt k;
 	unsigned i;
 
-	two(d, &a, &b);
+	duo_other(d, &a, &b);
 	for (i = 0; i < 5; i++) {
 		struct tux_conn was = *a.c;
 
@@ -380,18 +327,17 @@ static void output__each_reason_to_part(void **state)
 		a.c->peer = was.peer;
 		a.c->tuple = was.tuple;
 	}
-	fini(&a);
-	fini(&b);
+	duo_other_close(d, &a, &b);
 }
 
 /* The shorter datagram of its first counts, and it is counted. */
 static void output__no_longer_than_the_path(void **state)
 {
 	struct duo *d = *state;
-	struct more a, b;
+	struct duo_other a, b;
 	struct duo_pkt k;
 
-	two(d, &a, &b);
+	duo_other(d, &a, &b);
 	tux_conn_set_mtu(d->a.c, 2 * TUX_PKT_HDR, d->now);
 	d->a.core->stats.datagrams_tx = d->a.core->stats.packets_tx = 0;
 	tux_conn_do(d->a.c, TUX_DO_PING);
@@ -401,17 +347,16 @@ static void output__no_longer_than_the_path(void **state)
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(d->a.core->stats.datagrams_tx, 2);
 	assert_int_equal(d->a.core->stats.packets_tx, 2);
-	fini(&a);
-	fini(&b);
+	duo_other_close(d, &a, &b);
 }
 
 static void output__ecn_as_the_first_chose(void **state)
 {
 	struct duo *d = *state;
-	struct more a, b;
+	struct duo_other a, b;
 	struct duo_pkt k;
 
-	two(d, &a, &b);
+	duo_other(d, &a, &b);
 	tux_conn_do(d->a.c, TUX_DO_ACK);
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(k.ecn, TUX_ECN_NONE);
@@ -424,19 +369,18 @@ static void output__ecn_as_the_first_chose(void **state)
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(packets(&k), 2);
 	assert_int_equal(k.ecn, TUX_ECN_NONE);
-	fini(&a);
-	fini(&b);
+	duo_other_close(d, &a, &b);
 }
 
 /* Each sends one packet, and waits behind the others for the next. */
 static void output__in_turn(void **state)
 {
 	struct duo *d = *state;
-	struct more a, b;
+	struct duo_other a, b;
 	struct duo_pkt k;
 	uint32_t first;
 
-	two(d, &a, &b);
+	duo_other(d, &a, &b);
 	tux_conn_do(d->a.c, TUX_DO_HELLO);
 	tux_conn_do(a.c, TUX_DO_HELLO);
 	tux_conn_do(d->a.c, TUX_DO_PING);
@@ -447,8 +391,7 @@ static void output__in_turn(void **state)
 	assert_int_equal(k.h.flags, TUX_PKT_OPEN);
 	assert_true(duo_next(&k));
 	assert_int_equal(k.h.flags & TUX_PKT_ELICIT, TUX_PKT_ELICIT);
-	fini(&a);
-	fini(&b);
+	duo_other_close(d, &a, &b);
 }
 
 /* ---- time ---- */
@@ -463,7 +406,7 @@ static void expire__only_what_is_due(void **state)
 	assert_true(tux_core_expire(d->a.core, d->now + TUX_MSEC(4)));
 	assert_false(tux_core_expire(d->a.core, d->now + TUX_MSEC(4)));
 	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_MSEC(24));
-	tux_conn_close(d->a.c);
+	tux_conn_close(d->a.c, d->now);
 	d->a.c = NULL;
 	assert_true(tux_core_deadline(d->a.core) == TUX_NEVER);
 }
@@ -496,6 +439,31 @@ static void expire__rested_pair_asks(void **state)
 	assert_true(tux_core_expire(d->a.core, d->now));
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_non_null(duo_rec(&k, TUX_REC_PING));
+}
+
+/* ---- effects ---- */
+
+/* In the order in which the connections asked first, each once. */
+static void effects__each_connection_in_turn(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core *core = d->a.core;
+	struct duo_other a, b;
+	uint32_t effects = 0;
+
+	duo_other(d, &a, &b);
+	assert_null(tux_core_effects(core, &effects));
+	tux_conn_rung(a.c, TUX_DOORBELL_RAW, d->now);
+	tux_conn_rung(d->a.c, TUX_DOORBELL_CLOSE, d->now);
+	tux_conn_rung(a.c, TUX_DOORBELL_ABORT, d->now);
+	assert_ptr_equal(tux_core_effects(core, &effects), a.c);
+	assert_int_equal(effects, TUX_EFFECT_READY | TUX_EFFECT_GONE |
+			 TUX_EFFECT_RESET);
+	assert_ptr_equal(tux_core_effects(core, &effects), d->a.c);
+	assert_int_equal(effects & (TUX_EFFECT_GONE | TUX_EFFECT_RESET),
+			 TUX_EFFECT_GONE);
+	assert_null(tux_core_effects(core, &effects));
+	duo_other_close(d, &a, &b);
 }
 
 /* ---- no memory, at every place where some is asked for ---- */
@@ -533,7 +501,7 @@ static void open_one(struct crowd *w, unsigned side, unsigned i)
 
 static void close_one(struct crowd *w, unsigned side, unsigned i)
 {
-	tux_conn_close(w->c[side][i]);
+	tux_conn_close(w->c[side][i], w->d->now);
 	free(w->dx[side][i]);
 	free(w->box[side][i]);
 }
@@ -548,7 +516,7 @@ static void prove_all(struct crowd *w)
 		duo_pass(w->d, TUX_MSEC(25));
 	}
 	for (i = 0; i < 2 * MANY; i++) {
-		assert_int_equal(w->c[i % 2][i / 2]->phase, TUX_PHASE_PROVED);
+		assert_int_equal(w->c[i % 2][i / 2]->life, TUX_LIFE_PROVED);
 		assert_int_equal(w->c[i % 2][i / 2]->reason, TUX_REASON_NONE);
 	}
 }
@@ -623,7 +591,6 @@ int main(void)
 		cmocka_unit_test(new__no_memory),
 		T(new__seed_decides, duo_setup),
 		cmocka_unit_test(new__congestion_control),
-		T(open__once, duo_setup),
 		T(input__hello_of_whom, duo_setup),
 		T(input__hello_of_no_connection, duo_setup),
 		T(input__hash_is_not_enough, duo_setup),
@@ -640,6 +607,7 @@ int main(void)
 		T(expire__only_what_is_due, duo_setup),
 		T(expire__later_than_it_was, duo_setup),
 		T(expire__rested_pair_asks, duo_setup_switched),
+		T(effects__each_connection_in_turn, duo_setup_proved),
 		cmocka_unit_test(memory__fails_at_each_allocation),
 	};
 #undef T

@@ -6,43 +6,37 @@
 
 #include <errno.h>
 
-/* ---- events: they are counted ---- */
+#include "conn/settle.h"
 
-static struct duo_end *end_of(struct tux_conn *c)
+/* ---- effects: they are counted ---- */
+
+static void carry_out(struct duo_end *e, struct tux_conn *c, uint32_t effects)
 {
-	return tux_conn_user(c);
+	e->own_n += !!(effects & TUX_EFFECT_OWN);
+	e->ready_n += !!(effects & TUX_EFFECT_READY);
+	e->tcp_n += !!(effects & TUX_EFFECT_TCP);
+	e->shut_n += !!(effects & TUX_EFFECT_SHUT);
+	e->gone_n += !!(effects & TUX_EFFECT_GONE);
+	if (effects & TUX_EFFECT_GONE)
+		e->gone_reset = effects & TUX_EFFECT_RESET;
+	if (effects & TUX_EFFECT_OWN && !e->own_late)
+		tux_conn_owned(c, e->own_err, e->duo->now);
 }
 
-static void on_ready(void *arg, struct tux_conn *c)
+void duo_effects(struct duo_end *e)
 {
-	(void)arg;
-	end_of(c)->ready_n++;
+	struct tux_conn *c;
+	uint32_t effects;
+
+	while ((c = tux_core_effects(e->core, &effects)) != NULL)
+		carry_out(tux_conn_user(c), c, effects);
 }
 
-static int on_own(void *arg, struct tux_conn *c)
+void duo_derive(struct duo_end *e, uint32_t dirty)
 {
-	(void)arg;
-	end_of(c)->own_n++;
-	return end_of(c)->own_err;
-}
-
-static void on_tcp(void *arg, struct tux_conn *c)
-{
-	(void)arg;
-	end_of(c)->tcp_n++;
-}
-
-static void on_tcp_shut(void *arg, struct tux_conn *c)
-{
-	(void)arg;
-	end_of(c)->shut_n++;
-}
-
-static void on_gone(void *arg, struct tux_conn *c, bool reset)
-{
-	(void)arg;
-	end_of(c)->gone_n++;
-	end_of(c)->gone_reset = reset;
+	tux_conn_mark(e->c, dirty);
+	tux_conn_settle(e->c, e->duo->now);
+	duo_effects(e);
 }
 
 static void on_trace(void *arg, void *user, const struct tux_trace *t)
@@ -123,7 +117,7 @@ static void init_end(struct duo *d, struct duo_end *e, struct duo_end *peer,
 {
 	struct tux_core_opts o = {
 		.mem = &d->mem.mem,
-		.events = &e->events,
+		.trace = on_trace,
 		.seed = { 1 + i, 2 },
 		.port = (uint16_t)(DUO_PORT + i),
 		.ack_delay = TUX_MSEC(1),
@@ -137,9 +131,6 @@ static void init_end(struct duo *d, struct duo_end *e, struct duo_end *peer,
 	e->tcp = (struct tux_tcp){ tcp_send, tcp_recv, e };
 	e->in.room = sizeof(e->in.p);
 	e->dx = duo_duplex();
-	e->events = (struct tux_core_events){
-		on_ready, on_own, on_tcp, on_tcp_shut, on_gone, on_trace
-	};
 	assert_int_equal(tux_core_new(&e->core, &o), 0);
 }
 
@@ -183,7 +174,7 @@ int duo_open(struct duo_end *e, bool messages)
 static void fini_end(struct duo_end *e)
 {
 	if (e->c)
-		tux_conn_close(e->c);
+		tux_conn_close(e->c, e->duo->now);
 	tux_core_free(e->core);
 	free(e->dx);
 	free(e->box);
@@ -255,8 +246,8 @@ static struct duo *proved(bool messages)
 	duo_pass(d, TUX_MSEC(2));
 	duo_settle(d);
 	d->a.dx->tx.pinned = d->b.dx->tx.pinned = 0;
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	return begin(d);
 }
 
@@ -290,6 +281,30 @@ int duo_teardown(void **state)
 	return 0;
 }
 
+static void open_other(struct duo_end *e, struct duo_other *o)
+{
+	o->dx = duo_duplex();
+	o->dx->tx.pinned = e->dx->tx.pinned = 1;
+	assert_int_equal(duo_open_more(e, 40001, o->dx, NULL, &o->c), 0);
+}
+
+void duo_other(struct duo *d, struct duo_other *a, struct duo_other *b)
+{
+	open_other(&d->a, a);
+	open_other(&d->b, b);
+	duo_settle_all(d);
+	assert_int_equal(a->c->life, TUX_LIFE_PROVED);
+	assert_int_equal(b->c->life, TUX_LIFE_PROVED);
+}
+
+void duo_other_close(struct duo *d, struct duo_other *a, struct duo_other *b)
+{
+	tux_conn_close(a->c, d->now);
+	tux_conn_close(b->c, d->now);
+	free(a->dx);
+	free(b->dx);
+}
+
 /* ---- datagrams ---- */
 
 static void look(struct duo_pkt *k)
@@ -308,6 +323,7 @@ size_t duo_out(struct duo_end *e, struct duo_pkt *k)
 {
 	k->len = tux_core_output(e->core, k->p, sizeof(k->p), &k->to, &k->from,
 				 &k->ecn, e->duo->now);
+	duo_effects(e);
 	if (k->len)
 		look(k);
 	return k->len;
@@ -337,6 +353,7 @@ void duo_in(struct duo_end *e, const struct duo_pkt *k)
 {
 	tux_core_input(e->core, &e->peer->addr, k->p, k->len, k->ecn,
 		       e->duo->now);
+	duo_effects(e);
 }
 
 unsigned duo_carry(struct duo_end *e)
@@ -359,6 +376,17 @@ unsigned duo_drop(struct duo_end *e)
 	return n;
 }
 
+void duo_fill(struct duo_end *e, struct tux_conn *other)
+{
+	assert_ptr_equal(e->c->pair, other->pair);
+	tux_conn_do(e->c, TUX_DO_PING);
+	assert_int_equal(duo_drop(e), 1);
+	e->c->pair->cc.w.cwnd = e->c->pair->in_flight;
+	tux_conn_do(other, TUX_DO_PING);
+	assert_int_equal(duo_drop(e), 0);
+	assert_false(tux_list_empty(&other->waitq));
+}
+
 void duo_forge(struct duo_forge *f, struct duo_end *to)
 {
 	struct tux_conn *c = to->c;
@@ -370,7 +398,7 @@ void duo_forge(struct duo_forge *f, struct duo_end *to)
 		.id = c->id,
 		.seq = (uint32_t)c->ackq.next,
 		.ack = (uint32_t)c->sentq.floor,
-		.got = c->tx.path == TUX_PATH_NONE ? 0 : c->tx.buf.got,
+		.got = c->tx.path == TUX_PATH_PLAIN ? 0 : c->tx.buf.got,
 	};
 	tux_writer_init(&f->w, f->p, sizeof(f->p));
 }
@@ -399,6 +427,7 @@ bool duo_forge_in(struct duo_forge *f)
 
 	tux_core_input(f->to->core, &f->to->peer->addr, f->p, len,
 		       TUX_ECN_NONE, f->to->duo->now);
+	duo_effects(f->to);
 	return s->dropped + s->duplicates == bad;
 }
 
@@ -409,6 +438,7 @@ void duo_ring(struct duo_end *e, uint32_t bits)
 	bits |= atomic_exchange(&e->dx->rung, 0) & ~TUX_DOORBELL_QUEUED;
 	if (bits && e->c)
 		tux_conn_rung(e->c, bits, e->duo->now);
+	duo_effects(e);
 }
 
 ssize_t duo_write(struct duo_end *e, const void *p, size_t len)
@@ -450,11 +480,14 @@ size_t duo_tcp_out(struct duo_end *e, size_t max)
 	size_t n = tux_conn_tcp_out(e->c, buf, sizeof(buf), e->duo->now);
 	ssize_t k;
 
-	if (!n)
+	if (!n) {
+		duo_effects(e);
 		return 0;
+	}
 	k = put(&e->peer->in, buf, n < max ? n : max);
 	n = k > 0 ? (size_t)k : 0;
 	tux_conn_tcp_sent(e->c, n, e->duo->now);
+	duo_effects(e);
 	return n;
 }
 
@@ -467,6 +500,7 @@ size_t duo_tcp_in(struct duo_end *e)
 		n = s->head - s->tail;
 	if (n)
 		tux_conn_tcp_in(e->c, s->p + s->tail, n, e->duo->now);
+	duo_effects(e);
 	s->tail += n;
 	return n;
 }
@@ -481,6 +515,7 @@ void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 	tux_conn_tcp_in(e->c, hdr, sizeof(hdr), e->duo->now);
 	if (body)
 		tux_conn_tcp_in(e->c, body, len, e->duo->now);
+	duo_effects(e);
 }
 
 static bool step(struct duo_end *e)
@@ -512,5 +547,14 @@ void duo_pass(struct duo *d, tux_time later)
 {
 	d->now += later;
 	tux_core_expire(d->a.core, d->now);
+	duo_effects(&d->a);
 	tux_core_expire(d->b.core, d->now);
+	duo_effects(&d->b);
+}
+
+void duo_settle_all(struct duo *d)
+{
+	duo_settle(d);
+	duo_pass(d, TUX_MSEC(1));
+	duo_settle(d);
 }

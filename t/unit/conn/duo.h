@@ -42,12 +42,12 @@ struct duo_end {
 	struct tux_addr addr;		/* with the UDP port */
 	struct tux_tcp tcp;		/* as the duplex uses it */
 	struct duo_stream in;
-	int own_err;			/* what the event `own` answers */
-	unsigned ready_n, own_n, tcp_n, shut_n, gone_n;	/* events so far */
+	int own_err;			/* what duplicating comes to */
+	bool own_late;			/* ... which the test says itself */
+	unsigned ready_n, own_n, tcp_n, shut_n, gone_n;	/* effects so far */
 	bool gone_reset;
 	unsigned trace_n[TUX_TRACE_N];
 	struct tux_trace trace[TUX_TRACE_N];	/* the last of each kind */
-	struct tux_core_events events;
 };
 
 struct duo {
@@ -68,6 +68,16 @@ int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
 		  struct tux_msgbox *box, struct tux_conn **cp);
 struct tux_duplex *duo_duplex(void);
 struct tux_msgbox *duo_box(void);
+/* A second connection between the two cores, beside that of
+ * duo_setup_proved(): its path is proved, too, and nothing announced.  @a and
+ * @b are its ends. */
+struct duo_other {
+	struct tux_duplex *dx;
+	struct tux_conn *c;
+};
+
+void duo_other(struct duo *d, struct duo_other *a, struct duo_other *b);
+void duo_other_close(struct duo *d, struct duo_other *a, struct duo_other *b);
 /* Closes what is open; all memory must have been given back. */
 void duo_free(struct duo *d);
 
@@ -81,6 +91,12 @@ int duo_setup_open_messages(void **state);
 int duo_setup_plain_messages(void **state);
 int duo_setup_messages(void **state);
 int duo_teardown(void **state);
+
+/* What @e's core asks for is counted; a descriptor is duplicated. */
+void duo_effects(struct duo_end *e);
+/* Behind a handler that a test has called itself: what follows from the state
+ * of @e's connection, in which @dirty (TUX_DIRTY_*) has changed, too. */
+void duo_derive(struct duo_end *e, uint32_t dirty);
 
 /* ---- datagrams ---- */
 
@@ -105,6 +121,9 @@ void duo_in(struct duo_end *e, const struct duo_pkt *k);
 /* All that @e has to send now arrives, or is lost.  How many. */
 unsigned duo_carry(struct duo_end *e);
 unsigned duo_drop(struct duo_end *e);
+/* @e's connection fills the window of its pair, and @other, which is of the
+ * same pair, stands in line with a PING. */
+void duo_fill(struct duo_end *e, struct tux_conn *other);
 
 /* A packet that a test makes for @to, as one who knows the key can.  Header and
  * number are at first those of an honest peer with nothing to say. */
@@ -144,6 +163,8 @@ void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 
 /* Datagrams and TCP go to and fro, at this instant, until nothing moves. */
 void duo_settle(struct duo *d);
+/* ... and a millisecond later the acknowledgments that were held back. */
+void duo_settle_all(struct duo *d);
 /* It is @later from now, and what is due is done; nothing is carried. */
 void duo_pass(struct duo *d, tux_time later);
 

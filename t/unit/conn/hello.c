@@ -4,6 +4,7 @@
  */
 #include "duo.h"
 
+#include "conn/hello.h"
 #include "base/bytes.h"
 #include "base/sip.h"
 
@@ -41,6 +42,7 @@ static struct tux_hello say(const struct duo_end *from)
 static void hear(struct duo_end *to, const struct tux_hello *h)
 {
 	tux_hello_recv(to->c, &to->peer->addr, h, to->duo->now);
+	duo_derive(to, 0);
 }
 
 /* ---- who begins ---- */
@@ -74,7 +76,7 @@ static void start__own_ports_both_ask(void **state)
 	struct duo *d = *state;
 	struct duo_pkt k;
 
-	tux_conn_close(d->b.c);
+	tux_conn_close(d->b.c, d->now);
 	d->b.core->port = 0;
 	duo_open(&d->b, false);
 	assert_true(duo_out(&d->b, &k) > 0);
@@ -92,21 +94,21 @@ static void recv__three_prove_both(void **state)
 	struct duo_pkt k;
 
 	assert_int_equal(duo_carry(&d->a), 1);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_OPENING);
+	assert_int_equal(d->b.c->life, TUX_LIFE_OPENING);
 	assert_int_equal(d->b.own_n, 0);
 	assert_true(duo_out(&d->b, &k) > 0);
 	h = hello_of(&k, d->b.c);
 	assert_int_equal(h.flags, TUX_HELLO_WANT);
 	assert_true(h.echo == d->a.c->nonce);
 	duo_in(&d->a, &k);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->a.own_n, 1);
 	assert_true(duo_out(&d->a, &k) > 0);
 	h = hello_of(&k, d->a.c);
 	assert_int_equal(h.flags, TUX_HELLO_ACTIVE);
 	assert_true(h.echo == d->b.c->nonce);
 	duo_in(&d->b, &k);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	assert_true(d->a.c->seal.k0 == d->b.c->seal.k0 &&
 		    d->a.c->seal.k1 == d->b.c->seal.k1);
 	assert_true(d->a.c->session.k0 == d->b.c->session.k0 &&
@@ -150,7 +152,7 @@ static void recv__packet_proves(void **state)
 	assert_true(duo_next(&k));
 	assert_int_equal(k.h.flags & TUX_PKT_OPEN, 0);
 	duo_in(&d->b, &k);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->b.c->stats.pkts_rx, 1);
 }
 
@@ -219,7 +221,7 @@ static void recv__last_word_until_proved(void **state)
 	h.echo = d->a.c->nonce;
 	hear(&d->a, &h);
 	assert_int_equal(d->a.c->peer_id, d->b.c->id);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->a.core->pairs.n, 1);
 	h.nonce = 99;
 	h.id = 98;
@@ -235,7 +237,7 @@ static void recv__somebody_elses_echo_proves_nothing(void **state)
 
 	h.echo = d->a.c->nonce + 1;
 	hear(&d->a, &h);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_OPENING);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OPENING);
 	assert_int_equal(d->a.own_n, 0);
 }
 
@@ -278,13 +280,13 @@ static void recv__no_memory(void **state)
 	h.echo = d->a.c->nonce;
 	d->mem.left = 0;
 	hear(&d->a, &h);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_OPENING);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OPENING);
 	assert_int_equal(d->a.c->reason, TUX_REASON_NO_MEMORY);
 	assert_null(d->a.c->pair);
 	assert_true(d->a.c->peer_nonce == 0);
 	d->mem.left = -1;
 	hear(&d->a, &h);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
 }
 
@@ -297,7 +299,7 @@ static void proved__without_a_handle_of_tcp(void **state)
 	d->a.own_err = -24;
 	duo_settle(d);
 	assert_int_equal(d->a.own_n, 1);
-	assert_int_equal(d->a.c->phase, TUX_PHASE_OPENING);
+	assert_int_equal(d->a.c->life, TUX_LIFE_REFUSED);
 	assert_int_equal(d->a.c->reason, TUX_REASON_NO_FD);
 	assert_true(d->a.c->tx.announce_at == TUX_NEVER);
 	/* It does not try again, whoever asks. */
@@ -314,7 +316,8 @@ static void proved__once(void **state)
 {
 	struct duo *d = *state;
 
-	tux_hello_proved(d->a.c, d->now);
+	tux_hello_proved(d->a.c);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.own_n, 0);
 	assert_int_equal(d->a.trace_n[TUX_TRACE_PROVED], 0);
 }
@@ -377,7 +380,7 @@ static void expire__passive_hears_nothing(void **state)
 	tux_conn_unstall(d->a.c, d->now);
 	duo_pass(d, 0);
 	duo_settle(d);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 }
 

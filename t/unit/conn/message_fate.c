@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 
+#include "conn/message_fate.h"
+#include "conn/message_tx.h"
+#include "conn/settle.h"
 #include "duo.h"
 
 /* The next fragment of a message leaves in a packet of its own, which is *@s. */
@@ -42,6 +45,13 @@ static uint32_t state_of(struct duo *d, unsigned i)
 	return atomic_load(&d->a.box->note[i].state);
 }
 
+/* What follows from what a handler did to a. */
+static void settle(struct duo *d)
+{
+	tux_conn_settle(d->a.c, d->now);
+	duo_effects(&d->a);
+}
+
 /* ---- arrived ---- */
 
 static void acked__when_all_of_it_is(void **state)
@@ -57,8 +67,10 @@ static void acked__when_all_of_it_is(void **state)
 	tux_message_acked(d->a.c, &s[0]);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_READY);
 	assert_int_equal(d->a.c->stats.msgs_tx, 0);
+	settle(d);
 	d->a.ready_n = 0;
 	tux_message_acked(d->a.c, &s[1]);
+	settle(d);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_SENT);
 	assert_int_equal(d->a.c->stats.msgs_tx, 1);
 	assert_int_equal(d->a.ready_n, 1);
@@ -336,8 +348,10 @@ static void settle__gives_its_turn_back(void **state)
 
 	hand_in(d, 300);
 	leave(d, 128, &s);
+	settle(d);
 	d->a.ready_n = 0;
 	tux_message_settle(d->a.c, 0, out(d, 0), TUX_NOTE_FAILED, EIO);
+	settle(d);
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_FAILED);
 	assert_int_equal(d->a.box->note[0].err, EIO);
@@ -365,16 +379,33 @@ static void room__moves_on(void **state)
 	struct tux_msg_lane_tx *l = &d->a.c->msg->tx[0];
 
 	assert_int_equal(l->ids, TUX_MSG_SMALL_N);
-	d->a.tcp_n = 0;
 	assert_int_equal(room(d, DUO_SMALL, 300, DUO_SMALL + 640), 0);
 	assert_int_equal(l->ids, 300);
 	assert_int_equal(l->limit, DUO_SMALL + 640);
-	assert_int_equal(d->a.tcp_n, 1);
 	assert_false(tux_list_empty(&d->a.c->sendq));
 	/* Never back. */
 	assert_int_equal(room(d, DUO_SMALL, 299, DUO_SMALL + 576), 0);
 	assert_int_equal(l->ids, 300);
 	assert_int_equal(l->limit, DUO_SMALL + 640);
+}
+
+/* TCP is told if frames carry what waited for it. */
+static void room__lets_frames_go(void **state)
+{
+	struct duo *d = *state;
+
+	hand_in(d, 100);
+	settle(d);
+	d->a.tcp_n = 0;
+	assert_int_equal(room(d, DUO_SMALL, 300, DUO_SMALL + 640), 0);
+	settle(d);
+	assert_int_equal(d->a.tcp_n, 0);	/* packets do */
+	tux_conn_stall(d->a.c, d->now);
+	duo_effects(&d->a);
+	d->a.tcp_n = 0;
+	assert_int_equal(room(d, DUO_SMALL, 301, DUO_SMALL + 704), 0);
+	settle(d);
+	assert_int_equal(d->a.tcp_n, 1);
 }
 
 /* So much no honest peer has. */
@@ -440,6 +471,7 @@ int main(void)
 		T(framed__cancel),
 		T(settle__gives_its_turn_back),
 		T(room__moves_on),
+		T(room__lets_frames_go),
 		T(room__beyond_reason),
 		T(room__malformed),
 		T(room__longest_message),

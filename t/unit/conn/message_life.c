@@ -4,6 +4,10 @@
  */
 #include <errno.h>
 
+#include "conn/message_life.h"
+#include "conn/message_rx.h"
+#include "conn/message_tx.h"
+#include "conn/settle.h"
 #include "duo.h"
 
 /* A message of 100 bytes is handed in at @e, and nobody rings. */
@@ -115,6 +119,14 @@ static void silent__what_waits_fails(void **state)
 	assert_true(tux_messages_idle(d->a.c));
 }
 
+/* A message was settled, or none can go now: what follows? */
+static void settle_messages(struct duo *d)
+{
+	tux_conn_mark(d->a.c, TUX_DIRTY_MESSAGE);
+	tux_conn_settle(d->a.c, d->now);
+	duo_effects(&d->a);
+}
+
 /* A connection that takes none is left alone by all of it. */
 static void none__is_no_trouble(void **state)
 {
@@ -126,8 +138,10 @@ static void none__is_no_trouble(void **state)
 	tux_messages_end(c, EIO);
 	tux_messages_fail(c, EIO);
 	tux_messages_rung(c);
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_true(tux_messages_idle(c));
+	assert_false(tux_messages_want_room(c));
+	assert_false(tux_messages_hopeless(c));
 	assert_int_equal(d->a.ready_n, 0);
 	assert_int_equal(c->todo, 0);
 }
@@ -208,40 +222,40 @@ static void fail__all_in_both_lanes(void **state)
 }
 
 /* FIN waits for messages that wait for room that nobody can tell of. */
-static void settled__hopeless(void **state)
+static void hopeless__only_then_they_fail(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
 	c->msg->tx[0].limit = 0;
 	hand_in(&d->a);
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	atomic_store(&d->a.dx->tx.shut, 1);
-	tux_messages_settled(c, d->now);	/* frames come to us */
+	settle_messages(d);	/* frames come to us */
 	assert_int_equal(next_err(&d->a), -1);
-	c->rx.on_ring = false;
+	c->rx.path = TUX_PATH_PLAIN;
 	c->tx.path = TUX_PATH_TUX;
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_int_equal(next_err(&d->a), -1);
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	c->msg->tx[1].next++;		/* one is under way */
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_int_equal(next_err(&d->a), -1);
 	c->msg->tx[1].next--;
 	c->msg->tx[0].next++;
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_int_equal(next_err(&d->a), -1);
 	c->msg->tx[0].next--;
 	atomic_store(&d->a.dx->tx.shut, 0);
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_int_equal(next_err(&d->a), -1);
 	assert_true(c->tx.buf.end == UINT64_MAX);
 	atomic_store(&d->a.dx->tx.shut, 1);
-	tux_messages_settled(c, d->now);
+	settle_messages(d);
 	assert_int_equal(next_err(&d->a), ENOBUFS);
 	/* And so FIN goes. */
 	assert_true(c->tx.buf.end == 0);
-	c->rx.on_ring = true;
+	c->rx.path = TUX_PATH_TUX;
 }
 
 /* ---- the doorbell ---- */
@@ -266,13 +280,15 @@ static void rung__tells_tcp_when_frames_carry_them(void **state)
 {
 	struct duo *d = *state;
 
+	hand_in(&d->a);
 	d->a.tcp_n = 0;
-	tux_messages_rung(d->a.c);
+	duo_ring(&d->a, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->a.tcp_n, 0);
 	assert_false(tux_list_empty(&d->a.c->sendq));
 	tux_conn_stall(d->a.c, d->now);
+	duo_effects(&d->a);
 	d->a.tcp_n = 0;
-	tux_messages_rung(d->a.c);
+	duo_ring(&d->a, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->a.tcp_n, 1);
 }
 
@@ -327,7 +343,7 @@ int main(void)
 		T(idle__nothing_waits_or_is_under_way, duo_setup_messages),
 		T(end__new_ones_fail_begun_ones_go_on, duo_setup_messages),
 		T(fail__all_in_both_lanes, duo_setup_messages),
-		T(settled__hopeless, duo_setup_messages),
+		T(hopeless__only_then_they_fail, duo_setup_messages),
 		T(rung__what_came_too_late_fails, duo_setup_messages),
 		T(rung__tells_tcp_when_frames_carry_them, duo_setup_messages),
 		T(rung__closed_frees_what_arrived, duo_setup_messages),

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "conn/message_rx.h"
 #include "duo.h"
 
 /* A fragment for b, of which a test changes what it is about. */

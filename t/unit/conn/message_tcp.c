@@ -4,6 +4,10 @@
  */
 #include <errno.h>
 
+#include "conn/message_tcp.h"
+#include "conn/message_rx.h"
+#include "conn/message_tx.h"
+#include "conn/settle.h"
 #include "duo.h"
 
 /* As setup_messages, and a is on TCP. */
@@ -41,7 +45,7 @@ static void may__each_condition(void **state)
 	c->msg = g;
 	c->tx.path = TUX_PATH_TUX;
 	assert_false(tux_message_may_frame(c));
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	c->tx.done = true;
 	assert_false(tux_message_may_frame(c));
 	c->tx.done = false;
@@ -119,7 +123,7 @@ static void frame__a_fragment(void **state)
 	c->out.sw = false;
 	c->tx.path = TUX_PATH_TUX;
 	assert_false(tux_message_frame(c));
-	c->tx.path = TUX_PATH_TCP;
+	c->tx.path = TUX_PATH_FRAMES;
 	assert_true(tux_message_frame(c));
 	f = hdr_out(d);
 	assert_int_equal(f.type, TUX_FRAME_MESSAGE);
@@ -243,7 +247,7 @@ static void in__empty_and_cancelled(void **state)
 		.id = 1, .pos = 64, .total = 9, .flags = TUX_MESSAGE_CANCEL,
 	}, NULL, 0);
 	assert_int_equal(d->b.c->msg->in[1].state, TUX_MSG_GONE);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 }
 
 static void in__nonsense(void **state)
@@ -253,7 +257,7 @@ static void in__nonsense(void **state)
 
 	h.pos = 1;			/* not aligned */
 	message_in(d, h, "ab", 0);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_PROTOCOL);
 }
 
@@ -265,7 +269,7 @@ static void in__out_of_place(void **state)
 	message_in(d, (struct tux_message_hdr){
 		.id = TUX_MSG_SMALL_N, .total = 2, .len = 2,
 	}, "ab", 2);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
 static void in__room(void **state)
@@ -279,10 +283,10 @@ static void in__room(void **state)
 	tux_room_encode(r, body);
 	duo_frame_in(&d->b, TUX_FRAME_ROOM, 0, body, TUX_ROOM_LEN);
 	assert_int_equal(d->b.c->msg->tx[0].ids, 300);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_PROVED);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	memset(body, 0, sizeof(body));
 	duo_frame_in(&d->b, TUX_FRAME_ROOM, 0, body, TUX_ROOM_LEN);
-	assert_int_equal(d->b.c->phase, TUX_PHASE_DEAD);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
 /* FIN says how many there are; the last is still under way over Tux. */
@@ -295,6 +299,7 @@ static void in__fin_and_a_late_message(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_FIN, 0, end, TUX_END_LEN);
 	assert_int_equal(d->b.dx->rx.eof, 0);
 	assert_int_equal(tux_message_put(d->b.c, &h, end, false), 0);
+	tux_conn_settle(d->b.c, d->now);
 	assert_int_equal(d->b.dx->rx.eof, 1);
 }
 

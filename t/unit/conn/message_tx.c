@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 
+#include "conn/message_fate.h"
+#include "conn/message_tx.h"
+#include "conn/settle.h"
 #include "duo.h"
 
 /* Headers without order: of a message in one piece, and of a part of one. */
@@ -187,6 +190,8 @@ static void begin__cancelled(void **state)
 	tux_msgbox_cancel(d->a.box, hand_in(d, 10, 0, 'a'));
 	d->a.ready_n = 0;
 	assert_false(next(d, 1000, &k));
+	tux_conn_settle(d->a.c, d->now);
+	duo_effects(&d->a);
 	assert_int_equal(d->a.ready_n, 1);
 	assert_true(tux_msgbox_settled(d->a.box, &ref, &err));
 	assert_int_equal(err, ECANCELED);

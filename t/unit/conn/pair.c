@@ -140,8 +140,7 @@ static void next__in_the_order_of_the_line(void **state)
 	tux_list_init(&b);
 	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->in_flight = p->cc.w.cwnd;
-	assert_false(tux_pair_open(p, 5));
-	assert_true(p->full);
+	assert_false(tux_pair_room(p, 5));
 	tux_pair_wait(&ps, p, &a);
 	tux_pair_wait(&ps, p, &b);
 	tux_pair_wait(&ps, p, &a);
@@ -166,7 +165,7 @@ static void due__when_the_pace_lets_go(void **state)
 	tux_list_init(&a);
 	p = tux_pair_get(&ps, here, ip, 7, MSS);
 	p->pace.next = 1000;
-	assert_false(tux_pair_open(p, 5));
+	assert_false(tux_pair_room(p, 5));
 	tux_pair_wait(&ps, p, &a);
 	at = tux_pairs_deadline(&ps);
 	assert_int_equal(at, 1000);

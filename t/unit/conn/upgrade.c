@@ -4,14 +4,14 @@
  */
 #include "duo.h"
 
+#include "conn/upgrade.h"
+
 /* A generation of @e is open; nobody has answered. */
 static void open_gen(struct duo_end *e, uint64_t ahead)
 {
-	tux_time now = e->duo->now;
-
 	e->c->tx.ahead = ahead;
-	e->c->tx.announce_at = now;
-	tux_upgrade_tx(e->c, now);
+	e->c->tx.announce_at = e->duo->now;
+	duo_derive(e, TUX_DIRTY_ANNOUNCE);
 	assert_int_not_equal(e->c->tx.gen, 0);
 	assert_int_equal(e->c->tx.gen_at, e->dx->tx.off + ahead);
 	assert_true(e->c->todo & TUX_DO_PREPARE);
@@ -20,13 +20,15 @@ static void open_gen(struct duo_end *e, uint64_t ahead)
 
 static void prepared(struct duo_end *e)
 {
-	tux_upgrade_prepared(e->c, e->c->tx.gen, e->duo->now);
+	tux_upgrade_prepared(e->c, e->c->tx.gen);
+	duo_derive(e, 0);
 }
 
 static void expire(struct duo_end *e, tux_time at)
 {
 	e->duo->now = at;
 	tux_upgrade_expire(e->c, at);
+	duo_derive(e, 0);
 }
 
 /* It writes on behind N; @len bytes since the announcement. */
@@ -96,11 +98,11 @@ static void void__disarming_stays_open(void **state)
 	write_on(&d->a, 1);
 	d->a.dx->tx.doubt = 1;
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	gen = c->tx.gen;
 	assert_int_not_equal(gen, 0);
 	assert_true(c->tx.gen_at == TUX_NOWHERE);
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(c->tx.gen, gen);
 	prepared(&d->a);
 	/* It is not, and a place is announced at once. */
@@ -118,7 +120,7 @@ static void void__disarmed_for_good(void **state)
 	write_on(&d->a, 1);
 	d->a.dx->tx.doubt = d->a.dx->tx.pinned = 1;
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(c->tx.gen, 2);
 	prepared(&d->a);
 	assert_int_equal(c->tx.gen, 0);
@@ -189,7 +191,7 @@ static void announce__when_the_writer_has_left(void **state)
 
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
 	c->tx.announce_at = d->now;
-	tux_upgrade_tx(c, d->now);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
 	assert_int_equal(c->tx.gen, 0);
 	assert_true(c->tx.announce_at > d->now &&
 		    c->tx.announce_at == tux_upgrade_deadline(c));
@@ -205,7 +207,8 @@ static void prepared__when_the_writer_has_left(void **state)
 
 	open_gen(&d->a, 10);
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
-	tux_upgrade_prepared(c, c->tx.gen + 1, d->now);	/* of no generation */
+	tux_upgrade_prepared(c, c->tx.gen + 1);	/* of no generation */
+	duo_derive(&d->a, 0);
 	assert_true(c->retry_at == TUX_NEVER);
 	prepared(&d->a);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
@@ -240,8 +243,10 @@ static void prepare__when_the_reader_has_left(void **state)
 	struct tux_conn *c = d->b.c;
 
 	assert_true(tux_latch_try(&d->b.dx->rx.latch));
-	tux_upgrade_prepare(c, 7, 100, d->now);
-	tux_upgrade_prepare(c, 6, 50, d->now);	/* it was overtaken */
+	tux_upgrade_prepare(c, 7, 100);
+	duo_derive(&d->b, 0);
+	tux_upgrade_prepare(c, 6, 50);	/* it was overtaken */
+	duo_derive(&d->b, 0);
 	assert_false(c->todo & TUX_DO_PREPARED);
 	tux_latch_drop(&d->b.dx->rx.latch);
 	expire(&d->b, c->retry_at);
@@ -258,15 +263,16 @@ static void rx__proved_when_the_reader_has_left(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 0, d->now);
+	tux_upgrade_prepare(c, 1, 0);
+	duo_derive(&d->b, 0);
 	assert_true(tux_latch_try(&d->b.dx->rx.latch));
 	c->rx.prove = true;
-	tux_upgrade_rx(c, d->now);
+	duo_derive(&d->b, TUX_DIRTY_PROVE);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
 	assert_true(c->retry_at != TUX_NEVER);
 	tux_latch_drop(&d->b.dx->rx.latch);
 	expire(&d->b, c->retry_at);
-	assert_true(c->rx.on_ring);
+	assert_int_equal(c->rx.path, TUX_PATH_TUX);
 	assert_false(c->rx.prove);
 	assert_true(c->todo & TUX_DO_ACK);
 }
@@ -321,7 +327,8 @@ static void prepared__of_a_void_one(void **state)
 	assert_int_equal(duo_write(&d->a, "x", 1), 1);
 	c->tx.gen = gen;		/* the loop has not seen it */
 	d->a.tcp_n = 0;
-	tux_upgrade_prepared(c, gen, d->now);
+	tux_upgrade_prepared(c, gen);
+	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
 	assert_true(c->tx.quiet_at == TUX_NEVER);
 	assert_int_equal(d->a.tcp_n, 0);
@@ -349,13 +356,15 @@ static void rx__nothing_to_prove_any_more(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 10, d->now);
+	tux_upgrade_prepare(c, 1, 10);
+	duo_derive(&d->b, 0);
 	c->rx.prove = true;
-	tux_upgrade_prepare(c, 2, TUX_NOWHERE, d->now);
+	tux_upgrade_prepare(c, 2, TUX_NOWHERE);
+	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
-	tux_upgrade_rx(c, d->now);
+	duo_derive(&d->b, TUX_DIRTY_PROVE);
 	assert_true(c->rx.prove);
-	assert_false(c->rx.on_ring);
+	assert_int_equal(c->rx.path, TUX_PATH_PLAIN);
 }
 
 static void deadline__of_announcements(void **state)
@@ -367,10 +376,10 @@ static void deadline__of_announcements(void **state)
 	assert_true(tux_upgrade_deadline(c) == 1000);
 	c->tx.path = TUX_PATH_TUX;
 	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
-	c->tx.path = TUX_PATH_NONE;
-	c->phase = TUX_PHASE_OPENING;
+	c->tx.path = TUX_PATH_PLAIN;
+	c->life = TUX_LIFE_OPENING;
 	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
-	c->phase = TUX_PHASE_PROVED;
+	c->life = TUX_LIFE_PROVED;
 	c->tx.announce_at = TUX_NEVER;
 }
 

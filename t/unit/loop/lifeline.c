@@ -22,7 +22,7 @@ struct tux_conn {			/* what the core would say, and heard */
 	int ends, err;
 };
 
-size_t tux_conn_tcp_want(struct tux_conn *c)
+size_t tux_conn_tcp_want(const struct tux_conn *c)
 {
 	return c->want;
 }

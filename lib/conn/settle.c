@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn/settle.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "conn/back.h"
+#include "conn/conn_in.h"
+#include "conn/conn_life.h"
+#include "conn/conn_tcp.h"
+#include "conn/message_life.h"
+#include "conn/state.h"
+#include "conn/upgrade.h"
+
+enum { LINGER_S = 60 };	/* how long a closed connection waits for TCP's end */
+
+static void add_effect(struct tux_conn *c, uint32_t what)
+{
+	c->effects |= what;
+	if (tux_list_empty(&c->effectq))
+		tux_list_push(&c->core->effectq, &c->effectq);
+}
+
+/* ---- the end of messages, FIN ---- */
+
+/* The application has shut the direction down, and no message holds the FIN up:
+ * the ring is all there will be. */
+static void settle_fin(struct tux_conn *c)
+{
+	if (tux_path_plain(c->tx.path) || c->tx.buf.end != UINT64_MAX ||
+	    !atomic_load(&c->dx->tx.shut) ||
+	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
+		return;
+	tux_sendbuf_finish(&c->tx.buf, tux_pipe_head(&c->dx->txp));
+	c->out.fin = true;
+	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
+/* FIN, RAW and the end of a closed connection wait for the last message.  False:
+ * some are under way, or nothing waits for them. */
+static bool messages_drained(struct tux_conn *c)
+{
+	if (tux_messages_hopeless(c))
+		tux_messages_end(c, ENOBUFS);
+	return c->msg && tux_messages_idle(c) &&
+	       (atomic_load(&c->dx->tx.shut) || c->tx.raw_wanted);
+}
+
+/* ---- the end of file ---- */
+
+/* The application has closed: bytes that arrive have no reader.  They are passed
+ * over while ours still go out, and answered with a reset after that. */
+static void settle_sink(struct tux_conn *c)
+{
+	uint64_t head = tux_pipe_head(&c->dx->rxp);
+
+	if (c->rx.path == TUX_PATH_PLAIN || tux_pipe_tail(&c->dx->rxp) == head)
+		return;
+	tux_pipe_consume(&c->dx->rxp, head);
+	if (head > c->closed_at && c->tx.done)
+		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
+}
+
+static void settle_content(struct tux_conn *c)
+{
+	if (tux_conn_said_all(c))
+		atomic_store(&c->dx->rx.eof, 1);
+}
+
+/* ---- the end of the connection ---- */
+
+/* Has the peer, or the kernel, everything that this end sends?  What is left is
+ * TCP's own FIN. */
+static bool tx_done(const struct tux_conn *c)
+{
+	if (tux_path_plain(c->tx.path))
+		return c->closed && tux_conn_tx_state(c) != TUX_TX_SWITCHED &&
+		       tux_messages_idle(c);
+	if (!tux_sendbuf_done(&c->tx.buf) || c->out.busy || c->out.marker ||
+	    c->out.fin)
+		return false;
+	/* ROOM for the peer's messages may have to go in frames. */
+	return !c->msg || !c->peer_messages || c->closed ||
+	       c->rx.tcp_ended || tux_conn_said_all(c);
+}
+
+static void settle_done(struct tux_conn *c)
+{
+	if (c->tx.done || !tx_done(c))
+		return;
+	c->tx.done = c->tx.shut_due = true;
+	tux_list_remove(&c->use);	/* it has no more to ask for */
+	c->out.sw = false;
+}
+
+/* Does TCP carry both directions, and always did, or will again for good? */
+static bool tcp_alone(const struct tux_conn *c)
+{
+	return tux_path_plain(c->tx.path) && tux_path_plain(c->rx.path) &&
+	       tux_conn_rx_state(c) != TUX_RX_ARMED;
+}
+
+static void settle_gone(struct tux_conn *c, bool reset)
+{
+	tux_messages_fail(c, ECONNRESET);
+	tux_conn_drop_flight(c);
+	c->linger_at = TUX_NEVER;
+	tux_conn_set_life(c, TUX_LIFE_GONE);
+	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
+	/* An end of file behind half of a marker would make it data. */
+	if (atomic_load(&c->dx->tx.marker_left))
+		reset = true;
+	add_effect(c, TUX_EFFECT_GONE | (reset ? TUX_EFFECT_RESET : 0));
+}
+
+/* It waits for the end of TCP, but not for ever. */
+static void settle_linger(struct tux_conn *c, tux_time now)
+{
+	c->linger_at = tux_time_min(c->linger_at,
+				    tux_time_add(now, TUX_SEC(LINGER_S)));
+}
+
+/* Closed, and nothing that was written is left to go out: the descriptor of the
+ * application was the only one that mattered. */
+static bool plain_end(const struct tux_conn *c, uint32_t dirty)
+{
+	return c->aborted || (dirty & TUX_DIRTY_CLOSE && tcp_alone(c) &&
+			      tux_messages_idle(c));
+}
+
+/* The connection is closed: is nothing left to do? */
+static void settle_closed(struct tux_conn *c, tux_time now)
+{
+	if (c->tx.done && c->rx.tcp_ended)
+		settle_gone(c, false);
+	else if (c->expired)
+		tux_conn_die(c, ETIMEDOUT, TUX_REASON_NONE);
+	else if (c->tx.done || tux_path_plain(c->tx.path))
+		settle_linger(c, now);
+}
+
+static void settle_end(struct tux_conn *c, uint32_t dirty, tux_time now)
+{
+	/* So it is for each packet but the last ones. */
+	if (!c->closed && c->tx.path == TUX_PATH_TUX &&
+	    c->tx.buf.end == UINT64_MAX)
+		return;
+	if (c->closed && plain_end(c, dirty)) {
+		settle_gone(c, c->aborted);
+		return;
+	}
+	settle_done(c);
+	if (c->closed && c->life < TUX_LIFE_DEAD)
+		settle_closed(c, now);
+}
+
+/* ---- death ---- */
+
+/* The application hears of the error first: a thread that sees the end must see
+ * why.  A peer that had said all leaves a clean end, and only writing fails. */
+static void settle_death(struct tux_conn *c)
+{
+	struct tux_duplex *d = c->dx;
+
+	if (c->dead_told)
+		return;
+	c->dead_told = true;
+	tux_messages_fail(c, c->dead_err);
+	if (!tux_conn_said_all(c))
+		atomic_store(&d->err, (uint32_t)c->dead_err);
+	atomic_store(&d->rx.eof, 1);
+	atomic_store(&d->tx.shut, 1);
+	add_effect(c, TUX_EFFECT_READY | TUX_EFFECT_TCP);
+}
+
+/* Closed, and the peer has been told: TCP's reset is quicker than silence, but
+ * would destroy bytes of ours that are still in TCP. */
+static void settle_dead_closed(struct tux_conn *c)
+{
+	if (!c->closed || (c->todo & TUX_DO_RESET && !c->closed_dead))
+		return;
+	settle_gone(c, c->aborted ||
+		(!c->closed_dead && c->tx.path == TUX_PATH_TUX));
+}
+
+/* ---- the reason ---- */
+
+static enum tux_reason reason_of(const struct tux_conn *c)
+{
+	if (c->dead_why)
+		return c->dead_why;
+	if (c->open.why)
+		return c->open.why;
+	if (c->tx.raw_wanted)
+		return c->tx.raw_why;
+	if (c->tx.path == TUX_PATH_FRAMES || c->rx.path == TUX_PATH_FRAMES ||
+	    c->tx.stalled)
+		return TUX_REASON_STALLED;
+	return TUX_REASON_NONE;
+}
+
+static void settle_reason(struct tux_conn *c)
+{
+	bool tux = c->tx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_TUX;
+	enum tux_reason why = reason_of(c);
+
+	if (!why && !tux && c->closed)
+		why = c->closed_why;
+	if (tux == c->told_tux && why == c->reason)
+		return;
+	c->told_tux = tux;
+	c->reason = why;
+	add_effect(c, TUX_EFFECT_READY);
+}
+
+/* ---- what TCP is to carry ---- */
+
+/* May the marker be due, or a frame?  After TUX_DIRTY_TCP alone the loop goes on
+ * writing by itself. */
+static bool writes_changed(const struct tux_conn *c, uint32_t dirty)
+{
+	const uint32_t any = TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_RAW |
+			     TUX_DIRTY_CLOSE;
+
+	switch (c->tx.path) {
+	case TUX_PATH_PLAIN:
+		return dirty & (TUX_DIRTY_APP_TX | TUX_DIRTY_ANNOUNCE |
+				TUX_DIRTY_ACCEPT | TUX_DIRTY_RAW);
+	case TUX_PATH_FRAMES:
+		return dirty & (any | TUX_DIRTY_APP_TX | TUX_DIRTY_APP_RX |
+				TUX_DIRTY_ROOM);
+	default:
+		return dirty & any;
+	}
+}
+
+/* May TCP have to be read now, or not any more? */
+static bool reads_changed(const struct tux_conn *c, uint32_t dirty)
+{
+	if (dirty & TUX_DIRTY_APP_RX && c->in.starved)
+		return true;
+	return dirty & (TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_TCP |
+			TUX_DIRTY_CLOSE);
+}
+
+static void settle_tcp(struct tux_conn *c, uint32_t dirty)
+{
+	if (reads_changed(c, dirty)) {
+		bool wanted;
+
+		tux_conn_tcp_starve(c);
+		wanted = tux_conn_tcp_want(c) > 0;
+		if (wanted != c->rx.tcp_wanted)
+			add_effect(c, TUX_EFFECT_TCP);
+		c->rx.tcp_wanted = wanted;
+	}
+	if (writes_changed(c, dirty) && tux_conn_tcp_due(c))
+		add_effect(c, TUX_EFFECT_TCP);
+}
+
+/* ---- the pair ---- */
+
+void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
+{
+	struct tux_list *n = tux_pair_next(p, now);
+
+	if (n)
+		tux_conn_kick(TUX_CONTAINER(n, struct tux_conn, waitq));
+	else
+		tux_pair_hold(&core->pairs, p);
+}
+
+/* ---- all of it ---- */
+
+/* The loop has duplicated the descriptor.  Our last HELLO may be lost, and the
+ * peer not be one to ask again: a packet with a number is answered. */
+static void settle_opened(struct tux_conn *c, tux_time now)
+{
+	tux_upgrade_step(c, TUX_DIRTY_ANNOUNCE, now);
+	if (c->open.ask && !(c->todo & TUX_DO_NUMBERED))
+		tux_conn_do(c, TUX_DO_PING);
+	c->open.ask = false;
+}
+
+static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
+{
+	if (dirty & TUX_DIRTY_MESSAGE && messages_drained(c)) {
+		tux_conn_mark(c, TUX_DIRTY_APP_TX | TUX_DIRTY_CLOSE);
+		if (c->tx.path != TUX_PATH_PLAIN)
+			tux_conn_kick(c);
+	}
+	dirty |= c->dirty;
+	if (dirty & TUX_DIRTY_RAW)
+		tux_back_pin(c, now);
+	if (c->life == TUX_LIFE_OWNING && !c->open.owned)
+		add_effect(c, TUX_EFFECT_OWN);
+	c->open.owned |= c->life == TUX_LIFE_OWNING;
+	if (c->life == TUX_LIFE_PROVED) {
+		if (c->open.ask)
+			settle_opened(c, now);
+		if (c->tx.path == TUX_PATH_PLAIN ||
+		    c->rx.path == TUX_PATH_PLAIN)
+			tux_upgrade_step(c, dirty, now);
+		if (dirty & TUX_DIRTY_APP_TX)
+			settle_fin(c);
+		if (dirty & TUX_DIRTY_RAW)
+			tux_back(c, now);
+		if (c->tx.alive)
+			tux_back_alive(c);
+		c->tx.alive = false;
+		if (c->tx.raw_wanted)
+			tux_back_raw_step(c, now);
+	}
+	if (dirty & (TUX_DIRTY_CAME | TUX_DIRTY_TCP))
+		settle_content(c);
+	if (c->closed)
+		settle_sink(c);
+	settle_end(c, dirty, now);
+}
+
+/* Most inputs are packets and doorbells of a connection that is on Tux in both
+ * directions, and that nobody ends: nothing follows but that the application can
+ * do more. */
+static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
+{
+	const uint32_t usual = TUX_DIRTY_APP_TX | TUX_DIRTY_APP_RX |
+			       TUX_DIRTY_CAME | TUX_DIRTY_ACKED |
+			       TUX_DIRTY_READY;
+
+	return !(dirty & ~usual) && c->life == TUX_LIFE_PROVED &&
+	       c->tx.path == TUX_PATH_TUX && c->rx.path == TUX_PATH_TUX &&
+	       c->tx.buf.end == UINT64_MAX && c->rx.buf.end == UINT64_MAX &&
+	       !c->closed && !c->tx.raw_wanted && !c->in.starved &&
+	       !atomic_load_explicit(&c->dx->tx.shut, memory_order_acquire);
+}
+
+void tux_conn_derive(struct tux_conn *c, tux_time now)
+{
+	uint32_t dirty = c->dirty;
+
+	if (in_full_flow(c, dirty)) {
+		c->dirty = 0;
+		if (dirty & TUX_DIRTY_READY)
+			add_effect(c, TUX_EFFECT_READY);
+		return;
+	}
+	if (c->life < TUX_LIFE_DEAD)
+		settle_alive(c, dirty, now);
+	if (c->life == TUX_LIFE_DEAD) {
+		settle_death(c);
+		settle_dead_closed(c);
+	}
+	if (c->tx.shut_due)
+		add_effect(c, TUX_EFFECT_SHUT);
+	c->tx.shut_due = false;
+	dirty |= c->dirty;		/* with what followed */
+	c->dirty = 0;
+	if (dirty & TUX_DIRTY_READY)
+		add_effect(c, TUX_EFFECT_READY);
+	if (dirty & (TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_RAW |
+		     TUX_DIRTY_ANNOUNCE))
+		settle_reason(c);
+	settle_tcp(c, dirty);
+	if (dirty & TUX_DIRTY_FLIGHT)
+		tux_conn_settle_pair(c, now);
+}
