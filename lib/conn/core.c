@@ -176,8 +176,8 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 	*stop = more && !len;
 	if (*stop)
 		return 0;
-	tux_conn_settle(c, now);
 	tux_list_remove(&c->sendq);
+	tux_conn_settle(c, now);
 	tux_conn_settle_pair(c, now);
 	if (more)
 		tux_conn_kick(c);

@@ -33,6 +33,7 @@ static void settle_fin(struct tux_conn *c)
 		return;
 	tux_sendbuf_finish(&c->tx.buf, tux_pipe_head(&c->dx->txp));
 	c->out.fin = true;
+	tux_conn_kick(c);
 	tux_conn_mark(c, TUX_DIRTY_PATH);
 }
 
@@ -284,17 +285,15 @@ static void settle_opened(struct tux_conn *c, tux_time now)
 
 static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 {
-	if (dirty & TUX_DIRTY_MESSAGE && messages_drained(c)) {
+	if (dirty & TUX_DIRTY_MESSAGE && messages_drained(c))
 		tux_conn_mark(c, TUX_DIRTY_APP_TX | TUX_DIRTY_CLOSE);
-		if (c->tx.path != TUX_PATH_PLAIN)
-			tux_conn_kick(c);
-	}
 	dirty |= c->dirty;
 	if (dirty & TUX_DIRTY_RAW)
 		tux_back_pin(c, now);
-	if (c->life == TUX_LIFE_OWNING && !c->open.owned)
+	if (c->life == TUX_LIFE_OWNING && !c->open.owned) {
+		c->open.owned = true;
 		add_effect(c, TUX_EFFECT_OWN);
-	c->open.owned |= c->life == TUX_LIFE_OWNING;
+	}
 	if (c->life == TUX_LIFE_PROVED) {
 		if (c->open.ask)
 			settle_opened(c, now);
