@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * neigh - what the kernel knows of the way to a peer: interface, next hop, MAC
+ * neigh - the route to a peer as the kernel knows it: interface, next hop, MAC
  *
  * Next hops are kept while somebody uses them, and follow what rtnetlink tells
  * of them.  One that is not known yet is asked for; the kernel does the

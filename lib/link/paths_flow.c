@@ -158,7 +158,7 @@ uint32_t tux_paths_mtu(const struct tux_paths *p, const struct tux_flow *f)
 	uint32_t mtu = p->iface.mtu;
 
 	if (mtu < TUX_NIC_MTU_MIN)
-		mtu = TUX_NIC_MTU_MIN;	/* the way is closed */
+		mtu = TUX_NIC_MTU_MIN;	/* nothing can be sent */
 	if (mtu > TUX_NIC_MTU)
 		mtu = TUX_NIC_MTU;
 	return mtu - (tux_addr_is_v4(&f->peer) ? TUX_ETH_V4_HDRS :

@@ -17,8 +17,8 @@ bool tux_paths_wanted(const struct tux_paths *p)
 
 void tux_paths_plan(struct tux_paths *p, tux_time now)
 {
-	/* While the interface is ours, or on the way to or from us, somebody has
-	 * to look after it. */
+	/* A tick is due while the interface is ours, is being taken or given
+	 * back, or is wanted. */
 	p->due_at = TUX_NEVER;
 	if (tux_paths_wanted(p) || p->flows.n || p->nic.state != TUX_NIC_OFF)
 		p->due_at = now + TUX_MSEC(TICK_MS);

@@ -56,8 +56,8 @@ struct tux_end {
 	bool late;		/* closed before the loop had a duplicate */
 	bool tux;		/* what `decided` told last: both directions */
 	uint8_t why;		/* enum tux_reason */
-	uint32_t way;		/* the link's handle, with a connection */
-	bool shut_out;			/* the way was closed when last seen */
+	uint32_t flow;		/* the link's handle, with a connection */
+	bool blocked;		/* the link could not carry it when last asked */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_lifeline line;

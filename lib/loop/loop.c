@@ -7,6 +7,7 @@
  */
 #include "loop/loop.h"
 
+#include "loop/loop_end.h"
 #include "sys/area.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
@@ -221,7 +222,7 @@ static unsigned tend_link(struct tux_loop *l)
 	}
 	if (l->link->changed) {
 		l->link->changed = false;
-		tux_loop_news(l);
+		tux_loop_link_changed(l);
 		n++;
 	}
 	return n;

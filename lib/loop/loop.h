@@ -6,7 +6,7 @@
  * tux_loop_turn(), and sleeps on its epoll instance in between. All other
  * threads only ring its bell, with the index of an end.
  *
- * Two files: loop.c is the turn, loop_end.c what happens to one connection.
+ * loop.c is the turn, loop_end.c what happens to one connection in it.
  */
 #ifndef TUX_LOOP_LOOP_H
 #define TUX_LOOP_LOOP_H
@@ -114,21 +114,5 @@ void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,
 
 /* Wakes the driver if it sleeps. */
 void tux_loop_wake(struct tux_loop *l);
-
-/* ---- loop_end.c ---- */
-
-/* The doorbell of @e rang. */
-void tux_loop_rung(struct tux_loop *l, struct tux_end *e);
-
-/* The link has news: ends that wait for their way look again, others may have
- * lost theirs. */
-void tux_loop_news(struct tux_loop *l);
-
-/* epoll has news of @e's TCP socket. */
-void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events);
-
-/* Carries out the effects that the core has recorded.  How many ends those
- * concerned. */
-unsigned tux_loop_effects(struct tux_loop *l);
 
 #endif

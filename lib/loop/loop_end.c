@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One connection in its loop: the way of its packets, its inputs to the core, and
- * the effects that the core asks for.
+ * One connection in its loop: its flow through the link, its inputs to the
+ * core, and the effects that the core asks for.
  */
-#include "loop/loop.h"
+#include "loop/loop_end.h"
 
 #include <errno.h>
 
 #include "sys/sys.h"
 #include "sys/take.h"
 
-/* ---- the way ---- */
+/* ---- the flow ---- */
 
-/* Asks the link for a way.  0; not yet: 1, or why, negated. */
+/* Asks the link for a flow.  0; 1: not yet known; a reason, negated. */
 static int admit(struct tux_loop *l, struct tux_end *e)
 {
 	const struct tux_addr *a = &e->tuple.active, *p = &e->tuple.passive;
@@ -21,34 +21,34 @@ static int admit(struct tux_loop *l, struct tux_end *e)
 	if (!ops->admit)
 		return 0;
 	return ops->admit(l->link, e->active ? a : p, e->active ? p : a,
-			  &e->way, l->now);
+			  &e->flow, l->now);
 }
 
-/* What the way takes now; never more than the TCP connection was made for. */
+/* The longest datagram now; never more than the TCP connection was made for. */
 static uint32_t mtu(const struct tux_loop *l, const struct tux_end *e)
 {
-	uint32_t way = e->mtu;
+	uint32_t now = e->mtu;
 
 	if (l->link->ops->mtu)
-		way = l->link->ops->mtu(l->link, e->way);
-	return way < e->mtu ? way : e->mtu;
+		now = l->link->ops->mtu(l->link, e->flow);
+	return now < e->mtu ? now : e->mtu;
 }
 
 static void leave(struct tux_loop *l, struct tux_end *e)
 {
 	if (l->link->ops->leave)
-		l->link->ops->leave(l->link, e->way, l->now);
+		l->link->ops->leave(l->link, e->flow, l->now);
 }
 
 static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
 {
 	return l->link->ops->closed ?
-	       l->link->ops->closed(l->link, e->way) : TUX_REASON_NONE;
+	       l->link->ops->closed(l->link, e->flow) : TUX_REASON_NONE;
 }
 
 /* ---- doing it ---- */
 
-/* Without a connection, nobody takes messages. */
+/* Without a connection, no messages are taken. */
 static void refuse(struct tux_loop *l, struct tux_end *e)
 {
 	uint32_t err;
@@ -60,7 +60,8 @@ static void refuse(struct tux_loop *l, struct tux_end *e)
 	l->o.ready(e->user);
 }
 
-/* Tells where the connection goes, if that is known and news. */
+/* Tells the application which path the connection takes, if that is known and
+ * has changed. */
 static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
 		 enum tux_reason why)
 {
@@ -121,7 +122,7 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 	return err;
 }
 
-/* Without a way, it stays as it is until the link has news. */
+/* Without a flow, the end stays as it is until the link changes. */
 static void open_end(struct tux_loop *l, struct tux_end *e)
 {
 	int err = admit(l, e);
@@ -180,7 +181,8 @@ void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events)
 	watch(l, e);
 }
 
-/* Where the core only knows that nobody answers, the link may know why. */
+/* Where the core only knows that the peer does not answer, the link may know
+ * why. */
 static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
 {
 	bool tux = tux_conn_tx_on_tux(e->conn) && tux_conn_rx_on_tux(e->conn);
@@ -236,20 +238,21 @@ unsigned tux_loop_effects(struct tux_loop *l)
 	return n;
 }
 
-/* Its connection goes with the way, and comes back with it. */
+/* The connection of @e leaves Tux when the link cannot carry it, and returns
+ * when the link can. */
 static void follow(struct tux_loop *l, struct tux_end *e)
 {
-	bool was = e->shut_out;
+	bool was = e->blocked;
 
 	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
-	e->shut_out = closed(l, e) != TUX_REASON_NONE;
-	if (e->shut_out)
+	e->blocked = closed(l, e) != TUX_REASON_NONE;
+	if (e->blocked)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)
 		tux_conn_unstall(e->conn, l->now);
 }
 
-void tux_loop_news(struct tux_loop *l)
+void tux_loop_link_changed(struct tux_loop *l)
 {
 	uint32_t i, n = atomic_load(&l->o.ends->used);
 
