@@ -10,10 +10,10 @@
 #include "conn/message_life.h"
 #include "conn/state.h"
 
-enum { UNSTALL_MS = 20 };	/* the peer's path opens when ours does, about */
+enum { UNSTALL_MS = 20 };	/* time for the peer's end to reopen, too */
 
-/* TCP carries the stream bytes in flight again, so their packets no longer
- * matter.  What else those said is said once more. */
+/* Gives up all packets in flight.  TCP will carry their stream bytes; their
+ * control records and messages are sent again. */
 static void forget_flight(struct tux_conn *c)
 {
 	struct tux_sent *s;
@@ -41,7 +41,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
 	c->stats.backs++;
-	/* A path that held for a minute has earned a quick second chance. */
+	/* If the path had worked for a minute, try it again soon. */
 	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(60))
 		c->tx.hold = TUX_SEC(1);
 	c->tx.probe_at = tux_time_add(now, c->tx.hold);
@@ -55,11 +55,11 @@ void tux_back_early(struct tux_conn *c, tux_time now)
 		tux_back(c, now);
 }
 
-/* While the path was closed, the peer's packets may have reached a stranger on
- * the same address.  Packets are sealed, but the seal does not cover what stands
- * behind the header, so the stranger could change that, and here the packets
- * would be new.  Therefore what is in flight is given up, and from now on only a
- * packet that acknowledges something sent since is accepted. */
+/* While the path was closed, another user of the same address may have received
+ * the peer's packets.  The seal covers only the header, so that user could
+ * change the rest and send the packets here later, where their numbers would be
+ * new.  Therefore this end gives up what is in flight, and from now on accepts
+ * only packets that acknowledge something sent since. */
 static void distrust(struct tux_conn *c)
 {
 	struct tux_sent *s;
@@ -107,7 +107,7 @@ void tux_back_alive(struct tux_conn *c)
 void tux_back_again(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.raw_wanted)
-		return;			/* too late: it stays on TCP */
+		return;			/* plain TCP is wanted meanwhile */
 	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.back_at = now;
@@ -123,14 +123,14 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 	if (!c->tx.raw_wanted && c->life < TUX_LIFE_DEAD) {
 		c->tx.raw_wanted = true;
 		c->tx.raw_why = why;
-		c->open.why = TUX_REASON_NONE;	/* the newest counts */
+		c->open.why = TUX_REASON_NONE;	/* @why replaces it */
 	}
 	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = false;
 	tux_conn_mark(c, TUX_DIRTY_RAW);
 }
 
-/* False: the application holds the latch. */
+/* Pins the sending direction.  False: the application holds the latch. */
 static bool pin_tx(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
@@ -139,13 +139,14 @@ static bool pin_tx(struct tux_conn *c, tux_time now)
 		return false;
 	tux_duplex_withdraw(c->dx);
 	t->pinned = 1;
-	/* The peer may be armed still: it has to be told of nowhere. */
+	/* The peer may be armed: "nowhere" has to be announced. */
 	if (t->doubt)
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, now);
 	tux_latch_drop(&t->latch);
 	return true;
 }
 
+/* The same for the receiving direction. */
 static bool pin_rx(struct tux_conn *c)
 {
 	struct tux_duplex_rx *r = &c->dx->rx;
@@ -182,8 +183,9 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 		tux_conn_retry(c, now);
 		return;
 	}
-	/* Under the latch, so that the application's next byte comes behind the
-	 * frame.  If there will be none, FIN is enough. */
+	/* Under the latch the application cannot write, and `hold` makes its
+	 * next write wait until TCP has the frame.  After a shutdown there is
+	 * no next write, and FIN is enough. */
 	if (c->out.off == tux_pipe_head(&c->dx->txp) &&
 	    !atomic_load(&t->shut)) {
 		atomic_store(&t->hold, 1);

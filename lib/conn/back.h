@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * back - the way back to TCP, and again to Tux
+ * back - from Tux back to TCP, and to Tux again
  *
- * A direction whose Tux path has gone quiet goes on in frames over TCP, from the
- * last byte that the peer has acknowledged.  It tries the path again later.  RAW
- * ends Tux for good.
+ * When a sending direction on Tux gets no more answers, it goes on in frames on
+ * TCP, from the last byte that the peer has acknowledged.  It tries the path
+ * again later.  RAW ends Tux for good.
  */
 #ifndef TUX_CONN_BACK_H
 #define TUX_CONN_BACK_H
@@ -14,34 +14,38 @@
 
 struct tux_conn;
 
-/* The sending direction of @c, if it is on Tux, goes on in frames. */
+/* The sending direction of @c goes on in frames on TCP, if it is on Tux. */
 void tux_back(struct tux_conn *c, tux_time now);
 
-/* The application has something to send.  If other connections of the pair have
- * found that nobody answers, @c goes back now, rather than to find out itself. */
+/* The application has written.  If another connection of the pair has found
+ * that the peer's loop does not answer, and @c has nothing in flight, @c goes
+ * back to TCP now instead of waiting for its own timeouts. */
 void tux_back_early(struct tux_conn *c, tux_time now);
 
-/* The UDP path to the peer is known to be closed, or to be open again: packets
- * that were sent before are not accepted any more. */
+/* The handlers of tux_conn_stall() and tux_conn_unstall().  From then on, @c
+ * accepts only packets that acknowledge something it has sent since. */
 void tux_back_stalled(struct tux_conn *c, tux_time now);
 void tux_back_unstalled(struct tux_conn *c, tux_time now);
 
-/* Plain TCP is wanted for good, in both directions.  The first @why counts. */
+/* The application or the peer wants plain TCP for good, in both directions, for
+ * the reason @why.  The reason of the first call counts. */
 void tux_back_raw(struct tux_conn *c, enum tux_reason why);
 
-/* The SWITCH frame has gone into TCP. */
+/* TCP has taken the SWITCH frame: the sending direction is on Tux again. */
 void tux_back_again(struct tux_conn *c, tux_time now);
 
 /* ---- for the settle step ---- */
 
-/* The path has answered while frames carry the direction: SWITCH is due. */
+/* The path has answered while frames carry the sending direction: a SWITCH
+ * frame becomes due. */
 void tux_back_alive(struct tux_conn *c);
 
-/* Plain TCP is wanted: a direction that has not switched never will, and the
- * peer is told. */
+/* Plain TCP is wanted: pins each direction that has not switched, and tells the
+ * peer with a RAW record. */
 void tux_back_pin(struct tux_conn *c, tux_time now);
 
-/* ... and a direction that has drained in frames ends with a RAW frame. */
+/* Plain TCP is wanted: when all bytes of the ring are in TCP, in frames, a RAW
+ * frame becomes due, which ends the frames. */
 void tux_back_raw_step(struct tux_conn *c, tux_time now);
 
 #endif

@@ -2,30 +2,32 @@
 /*
  * conn - one connection; private to lib/conn
  *
- * An input is a packet, bytes of TCP, the doorbell, the timer or a completion.
- * Its entry point stands in core.c or step.c.  The entry point calls a handler,
- * which changes the state of the connection and marks in `dirty` what kind of
- * change that was.  Then it calls the settle step (settle.c), the only place
- * that derives what follows from the state and records effects for the loop.
+ * An input is a packet, bytes of TCP, the doorbell, the timer or the completion
+ * of an effect.  Its entry point calls a handler, which changes the state of
+ * the connection and marks in `dirty` what kind of change that was.  Then the
+ * entry point calls the settle step (settle.c), the only place that derives
+ * what follows from the state and records effects for the loop.
  *
- *   core.c        many connections as one engine: datagrams, timers, effects
- *   step.c        the entry points that concern one connection
- *   settle.c      what follows from the state of a connection
+ *   core.c        entry points for datagrams and timers; effects
+ *   step.c        entry points for inputs that concern one connection
+ *   conn_open.c   a connection is made and freed; questions about it
+ *   settle.c      the settle step
  *   conn_timer.c  the deadline, and what happens when it passes
- *   conn_recv.c   a packet in
- *   conn_send.c   a packet out
- *   conn_fill.c   what goes into it
- *   conn_tcp.c    a switched direction's TCP: marker, frames, end
- *   conn_life.c   birth, closing, death, the doorbell
+ *   conn_recv.c   handles a packet
+ *   conn_send.c   builds a packet
+ *   conn_fill.c   puts records into a packet
+ *   conn_tcp.c    TCP under a switched direction: marker, frames, end
+ *   conn_life.c   handles the doorbell; closing and death
+ *   upgrade.c     when to announce and arm: policy around duplex*.c
+ *   back.c        from Tux back to TCP, and to Tux again; RAW
  *   hello.c       the opening exchange
- *   upgrade.c     announcing, arming, committing: policy around duplex*.c
- *   back.c        the way back to TCP, and again to Tux; RAW
- *   conn_ack.c    what a packet acknowledges
- *   conn_ecn.c    what routers mark
+ *   conn_ack.c    handles acknowledgments and losses
+ *   conn_ecn.c    ECN marks of packets
  *   message*.c    messages: see message.h
+ *   conn_frame.c  begins a frame
  *   state.c       the life of a connection and the path of each direction
  *
- * Calls point down this list.
+ * A file calls functions only of files below it in this list.
  */
 #ifndef TUX_CONN_CONN_H
 #define TUX_CONN_CONN_H
@@ -48,60 +50,69 @@
 #include "wire/frame.h"
 #include "wire/pkt.h"
 
-/* An honest number is no farther than this from the expected one: the field
- * `span` has 16 bits.  An acknowledgment from farther back is not accepted
- * either, so that an attacker who knows only the id of a connection has to guess
- * both (as in RFC 5961). */
+/* A packet number is at most this far from the expected one: the field `span`
+ * of the header has 16 bits.  An acknowledged number that is farther back is
+ * refused as well.  So an attacker that knows only the id of a connection has
+ * to guess both numbers (as in RFC 5961). */
 enum { TUX_SEQ_REACH = 1 << 16 };
 
-/* What a packet carries besides stream bytes; in tux_conn.todo, what is still to
- * be sent. */
+/* The control records that a packet carries.  In tux_conn.todo: what has to be
+ * sent. */
 enum {
 	TUX_DO_PREPARE = 0x01,
 	TUX_DO_PREPARED = 0x02,
 	TUX_DO_PING = 0x04,
 	TUX_DO_RAW = 0x08,
-	TUX_DO_RESET = 0x10,		/* once, and not again when lost */
+	TUX_DO_RESET = 0x10,		/* sent once, never again when lost */
 	TUX_DO_HELLO = 0x20,
-	TUX_DO_ACK = 0x40,		/* now, whatever else there is */
+	TUX_DO_ACK = 0x40,		/* an acknowledgment, without delay */
 	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
-	TUX_DO_ROOM = 0x100,		/* for messages; over the path in use */
-	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to find
-					 * out whether the path carries it */
+	TUX_DO_ROOM = 0x100,		/* room for messages, in a packet or, in a
+					 * direction on FRAMES, in a frame */
+	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to probe
+					 * the path MTU */
+	/* what needs a packet with a number */
 	TUX_DO_NUMBERED = TUX_DO_PREPARE | TUX_DO_PREPARED | TUX_DO_PING |
 			  TUX_DO_RAW,
 };
 
-/* What an input has changed since the last settle step: bits of tux_conn.dirty.
- * The settle step looks only at what these say. */
+/* What inputs have changed since the last settle step: bits of tux_conn.dirty.
+ * The settle step looks only at the parts of the state that these name. */
 enum {
-	TUX_DIRTY_LIFE = 0x001,		/* life, closing, the end of TCP */
-	TUX_DIRTY_PATH = 0x002,		/* the path of a direction */
+	TUX_DIRTY_LIFE = 0x001,		/* life; closed; TCP ended; RESET sent;
+					 * why the opening failed */
+	TUX_DIRTY_PATH = 0x002,		/* the path of a direction, or a frame that
+					 * is due */
 	TUX_DIRTY_APP_TX = 0x004,	/* the application wrote, or shut down */
-	TUX_DIRTY_APP_RX = 0x008,	/* the application read, or has switched */
-	TUX_DIRTY_ARM = 0x010,		/* PREPARE waits for the receive latch */
-	TUX_DIRTY_ACCEPT = 0x020,	/* PREPARED waits for the send latch */
-	TUX_DIRTY_ANNOUNCE = 0x040,	/* time to look at the switch of tx */
-	TUX_DIRTY_PROVE = 0x080,	/* ... and at that of rx */
+	TUX_DIRTY_APP_RX = 0x008,	/* the application read, or its read has
+					 * found the marker */
+	TUX_DIRTY_ARM = 0x010,		/* a PREPARE is to be answered */
+	TUX_DIRTY_ACCEPT = 0x020,	/* a PREPARED is to be taken */
+	TUX_DIRTY_ANNOUNCE = 0x040,	/* a generation may be due, void or
+					 * committed */
+	TUX_DIRTY_PROVE = 0x080,	/* the receiving direction may have
+					 * switched */
 	TUX_DIRTY_RAW = 0x100,		/* plain TCP is wanted for good */
-	TUX_DIRTY_CAME = 0x200,		/* content has come, over either path */
-	TUX_DIRTY_ACKED = 0x400,	/* the peer has more of ours */
+	TUX_DIRTY_CAME = 0x200,		/* stream bytes or END came in a packet */
+	TUX_DIRTY_ACKED = 0x400,	/* the peer has acknowledged something */
 	TUX_DIRTY_TCP = 0x800,		/* TCP took or brought bytes */
-	TUX_DIRTY_MESSAGE = 0x1000,	/* a message was settled, or none of them
-					 * can go now */
-	TUX_DIRTY_ROOM = 0x2000,	/* room for messages, here or there */
+	TUX_DIRTY_MESSAGE = 0x1000,	/* a message may be settled, or none of them
+					 * can be sent now */
+	TUX_DIRTY_ROOM = 0x2000,	/* room for messages, here or at the peer */
 	TUX_DIRTY_READY = 0x4000,	/* the application can do more */
-	TUX_DIRTY_CLOSE = 0x8000,	/* closed, or what closing waits for */
-	TUX_DIRTY_FLIGHT = 0x10000,	/* the pair may have room for others */
+	TUX_DIRTY_CLOSE = 0x8000,	/* closed, or the last message that closing
+					 * waited for is settled */
+	TUX_DIRTY_FLIGHT = 0x10000,	/* others of the pair may be able to send */
 };
 
 struct tux_conn_open {			/* the opening exchange */
-	tux_time at;			/* the next HELLO by timer */
-	tux_time sent_at;
-	unsigned tries;			/* HELLOs sent by timer */
-	enum tux_reason why;		/* why it has not succeeded (yet) */
+	tux_time at;			/* when the next HELLO of the series is due */
+	tux_time sent_at;		/* when the last HELLO left */
+	unsigned tries;			/* HELLOs of the series so far */
+	enum tux_reason why;		/* why the path is not proved (yet) */
 	bool owned;			/* OWNING: the effect was recorded */
-	bool ask;			/* owned just now: a PING may be due */
+	bool ask;			/* active end, PROVED just now: PING if
+					 * nothing else is to be sent */
 };
 
 struct tux_conn_tx {			/* the direction that this end sends */
@@ -109,27 +120,33 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	enum tux_path path;
 	uint32_t gen;			/* the open generation; 0: none */
 	uint64_t gen_at;		/* its N */
-	uint32_t ack_gen;		/* PREPARED came, the latch is awaited */
-	unsigned voids;			/* generations that came to nothing */
-	uint64_t ahead;			/* how far to look ahead next time */
-	tux_time announce_at;		/* not before */
-	tux_time quiet_at;		/* look whether the writer rests short of N */
-	uint64_t quiet_off;
-	tux_time hold;			/* how long to stay on TCP next time */
-	tux_time away_at;		/* PLAIN, stalled: no messages until then;
-					 * TUX_NEVER: not stalled */
-	bool stalled;			/* PLAIN, and the path was quiet */
+	uint32_t ack_gen;		/* PREPARED has come for this generation,
+					 * and is not taken yet; 0: none */
+	unsigned voids;			/* generations that became void */
+	uint64_t ahead;			/* how far ahead the next N is put */
+	tux_time announce_at;		/* the next generation, not earlier */
+	tux_time quiet_at;		/* when to look whether the writer rests
+					 * short of N, */
+	uint64_t quiet_off;		/* ... which it does if it is still here */
+	tux_time hold;			/* how long to stay on TCP the next time that
+					 * the path is quiet */
+	tux_time away_at;		/* PLAIN, and the path is quiet: no messages
+					 * until then; TUX_NEVER: it is not */
+	bool stalled;			/* PLAIN, and the path is quiet: for the
+					 * reason */
 	uint32_t kept;			/* TUX_DO_*: lost, and sent again when the
 					 * path is tried again */
-	tux_time probe_at;		/* PING: a way back to Tux, or a window */
-	tux_time probe_in;		/* how long to wait for a window next time */
-	tux_time back_at;
+	tux_time probe_at;		/* PING: on FRAMES, to try the path again;
+					 * on TUX, to learn of room */
+	tux_time probe_in;		/* on TUX: the next interval between PINGs */
+	tux_time back_at;		/* when it last returned to TUX */
 	uint32_t window;		/* the peer's first window */
-	bool tail;			/* one packet may leave in spite of it */
+	bool tail;			/* a tail probe is due: one packet may leave
+					 * though the window is full */
 	bool alive;			/* FRAMES, and the path has answered */
-	bool done;			/* the peer has everything */
-	bool shut_due;			/* shut TCP down behind it */
-	bool raw_wanted;		/* plain TCP for good */
+	bool done;			/* the peer, or its TCP, has everything */
+	bool shut_due;			/* TUX_EFFECT_SHUT is due */
+	bool raw_wanted;		/* plain TCP for good, in both directions */
 	bool raw_told;			/* RAW was sent, or is in `todo` */
 	enum tux_reason raw_why;	/* why it is wanted */
 };
@@ -137,41 +154,46 @@ struct tux_conn_tx {			/* the direction that this end sends */
 struct tux_conn_rx {			/* the direction that this end receives */
 	struct tux_recvbuf buf;		/* valid once gen is not 0 */
 	enum tux_path path;
-	uint32_t gen;			/* generation that buf was set up for */
-	uint32_t arm_gen;		/* PREPARE came, the latch is awaited */
-	uint64_t arm_at;
+	uint32_t gen;			/* generation that buf was set up for; 0:
+					 * none */
+	uint32_t arm_gen;		/* PREPARE has come for this generation, */
+	uint64_t arm_at;		/* ... at this N, and is to be answered */
 	uint32_t answer;		/* generation to say PREPARED for */
-	bool prove;			/* stream data has come: is it switched? */
+	bool prove;			/* a packet has brought stream bytes, which
+					 * proves that the peer has switched */
 	bool tcp_wanted;		/* the loop was told to read TCP */
-	bool tcp_ended;			/* the kernel's end of file was read */
+	bool tcp_ended;			/* TCP was read to its end */
 	int tcp_err;
 };
 
 struct tux_conn_out {			/* bytes on their way to TCP */
-	/* A marker; or a frame's header, and a message's, or ROOM. */
+	/* A marker; or the header of a frame, with that of a message, ROOM or
+	 * END behind it. */
 	uint8_t hdr[TUX_FRAME_HDR + TUX_ROOM_LEN];
 	uint8_t hdr_len;
 	uint8_t hdr_left;		/* of hdr, still to be written */
 	uint8_t type;			/* enum tux_frame_type; 0: marker */
-	uint64_t off;			/* the body's next byte */
-	uint32_t left;			/* of the body */
-	bool busy;			/* a frame is under way */
-	bool marker, fin, sw, raw;	/* what is due, in this order */
-	bool latched;			/* the marker is being written */
-	bool fin_sent;
-	bool turn;			/* a message's, not the stream's */
-	struct tux_msg_pick pick;	/* the message's fragment under way */
+	uint64_t off;			/* offset of the stream's next byte */
+	uint32_t left;			/* of the body, still to be written */
+	bool busy;			/* a frame, or the rest of the marker, has
+					 * begun */
+	bool marker, fin, sw, raw;	/* what is due */
+	bool latched;			/* the send latch is held, to write the
+					 * marker */
+	bool fin_sent;			/* the FIN frame is in TCP */
+	bool turn;			/* messages go next, not the stream */
+	struct tux_msg_pick pick;	/* the fragment in a MESSAGE frame */
 };
 
 struct tux_conn_in {			/* bytes coming from TCP */
 	uint8_t hdr[TUX_FRAME_HDR + TUX_ROOM_LEN];
 	uint8_t have, need;		/* of hdr */
-	bool message;			/* the body is a message's, `part` */
-	struct tux_message_hdr part;	/* what is still to come of it */
-	struct tux_frame frame;
+	bool message;			/* the body is a fragment of a message */
+	struct tux_message_hdr part;	/* what is still to come of the fragment */
+	struct tux_frame frame;		/* the header of the current frame */
 	uint64_t off;			/* of the body's next byte */
-	uint32_t left;			/* of the body */
-	bool starved;			/* it waits for room in the ring */
+	uint32_t left;			/* of the body, still to come */
+	bool starved;			/* a DATA frame waits for room in the ring */
 };
 
 struct tux_conn {
@@ -180,28 +202,32 @@ struct tux_conn {
 	void *user;
 	struct tux_list sendq;		/* in core->sendq if it has output */
 	struct tux_heap_node timer;	/* never later than the deadline */
-	struct tux_list untimed;	/* in core->untimed if it may be */
+	struct tux_list untimed;	/* in core->untimed if the deadline may have
+					 * changed */
 	struct tux_list effectq;	/* in core->effectq if it has effects */
 	uint32_t effects;		/* TUX_EFFECT_* for the loop */
 	uint32_t dirty;			/* TUX_DIRTY_* for the settle step */
 
 	struct tux_tuple tuple;
 	bool active;
-	bool peer_messages;		/* the peer takes them */
+	bool peer_messages;		/* the peer takes messages */
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
-	bool closed_dead;		/* ... when it was dead already */
-	bool expired;			/* the wait for the end of TCP is over */
-	bool told_tux;			/* `ready` was told that it is on Tux, */
-	enum tux_reason reason;		/* and this reason */
-	enum tux_reason closed_why;	/* why it had not moved when closed */
-	uint64_t closed_at;		/* what had arrived by then */
+	bool closed_dead;		/* ... when it was DEAD already */
+	bool expired;			/* closed, and TCP has not ended in time */
+	bool told_tux;			/* the last READY for `reason` said that a
+					 * direction is on Tux, */
+	enum tux_reason reason;		/* ... and this reason */
+	enum tux_reason closed_why;	/* the reason if it is closed before any
+					 * direction has switched */
+	uint64_t closed_at;		/* offset of what had arrived when closed */
 	enum tux_life life;
-	bool dead_told;			/* the application knows of its death */
+	bool dead_told;			/* the duplex has the error of its death */
 	int dead_err;			/* errno of its death */
-	enum tux_reason dead_why;	/* NONE: as it was */
+	enum tux_reason dead_why;	/* what RESET says; NONE: no RESET */
 
-	struct tux_key key, session, seal;
+	struct tux_key key;		/* the caller's; of HELLO */
+	struct tux_key session, seal;	/* derived; of markers, of packets */
 	uint32_t id, peer_id;
 	uint64_t nonce, peer_nonce;
 	uint64_t peer_token;		/* names the peer's loop; 0: not known */
@@ -209,11 +235,12 @@ struct tux_conn {
 	uint32_t mtu, pkt_max;
 
 	uint32_t todo;			/* TUX_DO_* */
-	tux_time retry_at;		/* a latch was held: try again */
-	tux_time progress_at;		/* something was acknowledged, or the first
-					 * of what is in flight left */
-	tux_time linger_at;		/* closed: give up */
-	tux_time reset_at;		/* told of a reset: TCP is read until then */
+	tux_time retry_at;		/* a latch was held: try again then */
+	tux_time progress_at;		/* when something was last acknowledged, or
+					 * the oldest packet in flight left */
+	tux_time linger_at;		/* closed: how long to wait for the end of
+					 * TCP */
+	tux_time reset_at;		/* RESET has come: how long to read TCP on */
 
 	struct tux_conn_open open;
 	struct tux_conn_tx tx;
@@ -222,43 +249,43 @@ struct tux_conn {
 	struct tux_conn_in in;
 	struct tux_messages *msg;	/* NULL: the application takes none */
 
-	uint64_t first, peer_first;	/* the first numbers, for traces */
-	uint64_t since;			/* packets must acknowledge more than this
-					 * to be accepted */
+	uint64_t first, peer_first;	/* the first packet numbers */
+	uint64_t since;			/* a packet must acknowledge a higher number
+					 * than this to be accepted */
 	struct tux_rtt rtt;
 	struct tux_loss loss;
-	struct tux_pair *pair;		/* once the peer is known */
-	struct tux_list waitq;		/* in pair->waitq if that holds it back */
+	struct tux_pair *pair;		/* NULL until the first HELLO came */
+	struct tux_list waitq;		/* in pair->waitq if the pair holds it back */
 	struct tux_list use;		/* in pair->users if tx is on Tux */
 	struct tux_ackq ackq;
-	struct tux_ecn_counts came;	/* the peer's numbered packets */
-	struct tux_ecn_sent ecn;	/* ours */
+	struct tux_ecn_counts came;	/* marks of packets that arrived */
+	struct tux_ecn_sent ecn;	/* marks of packets that this end sent */
 	struct tux_sentq sentq;
 	struct tux_conn_stats stats;
 };
 
-struct tux_settled {			/* by one packet's acknowledgments */
-	uint64_t bytes;
-	uint64_t n;			/* packets, those not lost included */
-	uint64_t ect_n;			/* ... that had left with ECT(0) */
+struct tux_settled {			/* what one packet acknowledges newly */
+	uint64_t bytes;			/* of packets that were in flight */
+	uint64_t n;			/* packets, with those declared lost before */
+	uint64_t ect_n;			/* ... of these, that left with ECT(0) */
 	uint32_t reach;			/* the longest datagram */
 	uint64_t top;			/* sentq.top before */
-	tux_time sent_at;		/* when the newest left */
-	bool timed;			/* the timer had passed for that one */
+	tux_time sent_at;		/* when the newest of them left */
+	bool timed;			/* ... and its timer had expired */
 };
 
 struct tux_core {
 	const struct tux_mem *mem;
-	tux_trace_fn *trace;		/* NULL: nobody listens */
+	tux_trace_fn *trace;		/* may be NULL */
 	void *trace_arg;
 	struct tux_rng rng;
 	struct tux_table table;
 	struct tux_heap timers;
 	struct tux_list sendq;		/* connections with something to send */
-	struct tux_list untimed;	/* whose deadline may have changed */
-	struct tux_list effectq;	/* with effects for the loop */
+	struct tux_list untimed;	/* ... with a deadline that may have moved */
+	struct tux_list effectq;	/* ... with effects for the loop */
 	struct tux_pairs pairs;
-	uint64_t token;
+	uint64_t token;			/* names this loop, in HELLO */
 	uint16_t port;
 	uint32_t pkt_max;
 	tux_time ack_delay;

@@ -22,6 +22,7 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 	tux_conn_do(c, again);
 }
 
+/* Adds packet @s, with number @seq, to what is newly acknowledged, *@out. */
 static void packet_arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
 		    struct tux_settled *out)
 {
@@ -38,6 +39,7 @@ static void packet_arrived(struct tux_conn *c, uint64_t seq, const struct tux_se
 	tux_sentq_arrived(&c->sentq, seq, s);
 }
 
+/* Packet @seq is acknowledged: takes it out of what is in flight. */
 static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
 {
 	struct tux_sent *s = tux_sentq_find(&c->sentq, seq);
@@ -60,8 +62,8 @@ static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
 		settle(c, start, out);
 }
 
-/* Spurious loss: the packet had arrived after all.  Undo what its loss caused,
- * the reduction of the window included. */
+/* Spurious loss: packet @seq was declared lost, and had arrived.  Undoes what
+ * the loss caused, the reduction of the window included. */
 static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 			struct tux_settled *out)
 {
@@ -82,8 +84,9 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 	tux_sentq_settle(&c->sentq, s);
 }
 
-/* Downwards: each that has arrived may have closed those below it, and then
- * their acknowledgment is no proof. */
+/* Looks for spurious losses in [@start, @end).  Goes downwards: a packet that
+ * has arrived may have told the peer a floor above packets below it, and then
+ * an acknowledgment of those does not prove that they have arrived. */
 static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
 		      struct tux_settled *out)
 {
@@ -115,6 +118,8 @@ static void each_sack(struct tux_conn *c, const struct tux_record *rec,
 	}
 }
 
+/* Packets were newly acknowledged.  @delay is how long the peer held the
+ * acknowledgment back. */
 static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 		       tux_time delay, tux_time now)
 {
@@ -125,8 +130,8 @@ static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 
 	c->progress_at = now;
 	c->loss.probe_at = 0;
-	/* What comes so late was held up by a peer that slept, say, and is no
-	 * measure of the path. */
+	/* If the timer had expired for the newest packet, something else than
+	 * the path was slow, such as a peer that slept: no sample. */
 	if (c->sentq.top > got->top && !got->timed) {
 		tux_rtt_sample(&c->rtt, tux_time_since(got->sent_at, now),
 			       delay);
@@ -148,7 +153,8 @@ struct loss {
 	tux_time now;
 };
 
-/* Was it too long?  A probe often is, and does no harm. */
+/* A packet is lost: perhaps it was too long for the path.  A lost probe just
+ * ends the probing for now. */
 static void blame_length(struct tux_conn *c, const struct tux_sent *s,
 			 tux_time now)
 {
@@ -194,8 +200,9 @@ void tux_conn_detect(struct tux_conn *c, tux_time now)
 	tux_loss_detect(&c->loss, &c->sentq, &c->rtt, on_loss, &loss, now);
 }
 
-/* The stream bytes that the peer has; only while Tux carries them: on the way
- * back TCP's own count leads. */
+/* Takes the offset up to which the peer has the stream, and its window.  If TCP
+ * carries the direction, what TCP has taken counts instead, and only the window
+ * is taken.  False: no honest peer says that. */
 static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 {
 	int moved;
@@ -203,7 +210,7 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 	if (c->tx.path == TUX_PATH_PLAIN)
 		return true;
 	if (h->got > tux_pipe_head(&c->dx->txp) + 1)
-		return false;		/* nobody has written that */
+		return false;		/* not written yet */
 	if (tux_path_back(c->tx.path)) {
 		if (h->got + h->window > c->tx.buf.limit)
 			c->tx.buf.limit = h->got + h->window;
@@ -220,8 +227,8 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 	return true;
 }
 
-/* Does @ack speak of what was sent, and not so long ago?  And each range of @sack
- * of something that was sent behind that? */
+/* Is @ack a number that was sent, and in reach?  Is each range of @sack in
+ * order, above @ack, and sent? */
 static bool honest(const struct tux_conn *c, uint64_t ack,
 		   const struct tux_record *sack)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conn_ack - what the peer has: acknowledgments, and what they say of the rest
+ * conn_ack - acknowledgments, and the losses that follow from them
  */
 #ifndef TUX_CONN_CONN_ACK_H
 #define TUX_CONN_CONN_ACK_H
@@ -13,19 +13,20 @@
 
 struct tux_conn;
 
-/* Takes the acknowledgments of the packet with header @h; its SACK, if any, is
- * @sack.  False: no honest peer sends these. */
+/* Takes the acknowledgments of a packet with header @h and SACK record @sack,
+ * which is NULL if it has none.  False: they are impossible, and the packet
+ * must be dropped. */
 bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
 		    const struct tux_record *sack, tux_time now);
 
-/* What is late by now is lost. */
+/* Declares lost the packets that should have been acknowledged before @now. */
 void tux_conn_detect(struct tux_conn *c, tux_time now);
 
-/* All that is in flight is lost, since the timer passed.  Returns how many
- * packets. */
+/* The retransmission timer expired: declares all packets in flight lost.
+ * Returns how many. */
 unsigned tux_conn_lose_all(struct tux_conn *c, tux_time now);
 
-/* What @s carried must be sent again. */
+/* What packet @s carried, as far as it still matters, is to be sent again. */
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s);
 
 #endif

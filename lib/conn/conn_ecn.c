@@ -17,12 +17,15 @@ bool tux_conn_choose_ect(struct tux_conn *c)
 	return ect;
 }
 
+/* The path cannot be trusted with ECN. */
 static void given_up(struct tux_conn *c)
 {
 	c->core->stats.no_ecn++;
 	tux_conn_trace(c, TUX_TRACE_NO_ECN, c->pair->ecn.verdict, 0, 0);
 }
 
+/* The peer reports @n more packets with CE; the newest acknowledged packet left
+ * at @sent_at. */
 static void on_ce(struct tux_conn *c, unsigned n, tux_time sent_at,
 		  tux_time now)
 {
@@ -44,8 +47,9 @@ void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
 	bool was = tux_ecn_capable(e);
 
 	tux_ecn_acked(e, &c->ecn, got->ect_n, got->n);
-	/* Packets overtake one another, and older ones have older counts.  A packet
-	 * that acknowledges a higher number than any before is none of these. */
+	/* Packets may be reordered, and older ones have older counts.  A packet
+	 * that acknowledges a higher number than any before has newer
+	 * counts. */
 	if (c->sentq.top > got->top)
 		on_ce(c, tux_ecn_heard(e, &c->ecn, counts), got->sent_at, now);
 	if (was && !tux_ecn_capable(e))
@@ -60,6 +64,6 @@ void tux_conn_ecn_came(struct tux_conn *c, tux_time now)
 	if (ecn != TUX_ECN_CE)
 		return;
 	c->stats.ce_rx++;
-	/* It is news that should not wait (RFC 9000, 13.2.1). */
+	/* CE is acknowledged without delay (RFC 9000, section 13.2.1). */
 	tux_ackq_again(&c->ackq, now);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conn_ecn - ECN of a connection: what leaves with ECT(0), what the peer says of
- * that, and what came
+ * conn_ecn - ECN of a connection: which packets leave with ECT(0), what the
+ * peer reports of their marks, and the marks of packets that arrive
  *
- * The path is judged in part/ecn.c.
+ * part/ecn.c decides whether the path can be trusted with ECN.
  */
 #ifndef TUX_CONN_CONN_ECN_H
 #define TUX_CONN_CONN_ECN_H
@@ -16,17 +16,18 @@
 struct tux_conn;
 struct tux_settled;
 
-/* A numbered packet leaves: chooses whether with ECT(0), and counts it.  The
- * first packet of a datagram chooses for all of it.  A packet that must get
- * through goes without: a probe of the tail, and all packets after a timeout
- * until something is acknowledged. */
+/* A numbered packet leaves: decides whether with ECT(0), and counts it if so.
+ * The first packet of a datagram decides for all of it.  Packets that must get
+ * through go without ECT: tail probes, and all packets after a timeout until
+ * one is acknowledged. */
 bool tux_conn_choose_ect(struct tux_conn *c);
 
-/* The packet with header @h has settled @got. */
+/* A packet with header @h has acknowledged @got: takes the peer's ECN counts
+ * from the header. */
 void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
 			const struct tux_settled *got, tux_time now);
 
-/* A numbered packet came, and is kept. */
+/* A numbered packet was accepted: counts the mark of its datagram. */
 void tux_conn_ecn_came(struct tux_conn *c, tux_time now);
 
 #endif

@@ -8,10 +8,10 @@
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
 
-enum { AHEAD_MOST = 16384 };	/* what stream and messages owe each other */
+enum { AHEAD_MOST = 16384 };	/* the limit of `ahead`, both ways */
 
-/* May ROOM go over Tux?  It may also where TCP carries frames, but takes none of
- * this end any more. */
+/* May ROOM go in a packet?  It may also if the sending direction has left Tux
+ * but can carry no more frames. */
 static bool room_here(const struct tux_conn *c)
 {
 	return tux_conn_messages_here(c) ||
@@ -19,8 +19,8 @@ static bool room_here(const struct tux_conn *c)
 		!tux_message_may_frame(c));
 }
 
-/* A record that has room with all others of its kind even in the shortest packet
- * that a peer or a path may ask for. */
+/* Adds a control record.  There is always room: all control records together
+ * fit into the shortest packet that a peer or a path may ask for. */
 static uint8_t *add(struct tux_writer *w, uint8_t type, size_t len)
 {
 	uint8_t *p = tux_writer_add(w, type, 0, len);
@@ -29,7 +29,6 @@ static uint8_t *add(struct tux_writer *w, uint8_t type, size_t len)
 	return p;
 }
 
-/* The arrived numbers beyond the first gap, highest first. */
 void tux_fill_sack(struct tux_conn *c, struct tux_writer *w)
 {
 	const struct tux_ranges *s = &c->ackq.seen;
@@ -66,7 +65,7 @@ static void add_prepared(struct tux_conn *c, struct tux_writer *w)
 	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
 }
 
-/* Control records; returns what the packet carries of them. */
+/* Adds the control records that are due, and returns which (TUX_DO_*). */
 static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
 	uint32_t what = c->todo & TUX_DO_NUMBERED;
@@ -89,7 +88,8 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 	return what;
 }
 
-/* Before FIN, for it may overtake messages that TCP carries. */
+/* Adds END, which goes before FIN: FIN may overtake messages that TCP carries,
+ * and END says how many there are. */
 static void add_end(struct tux_conn *c, struct tux_writer *w)
 {
 	uint8_t *p = tux_writer_add(w, TUX_REC_END, 0, TUX_END_LEN);
@@ -98,6 +98,8 @@ static void add_end(struct tux_conn *c, struct tux_writer *w)
 		tux_message_tell_end(c, p);
 }
 
+/* Adds the next stream bytes, and END before the FIN.  *@e gets their extent.
+ * False: there are none, or no room. */
 static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 		       struct tux_extent *e)
 {
@@ -128,7 +130,9 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 	return true;
 }
 
-/* Stream and messages both wait: the one that has sent more lately comes second. */
+/* If stream and messages both wait, the one that has sent less lately goes
+ * first in the next packet: counts @stream and @messages bytes that were
+ * sent. */
 static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
 {
 	int32_t *ahead = &c->msg->ahead;
@@ -144,8 +148,10 @@ static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
 		*ahead = -AHEAD_MOST;
 }
 
-/* Messages and stream bytes, as many as fit.  As long as timers pass, control
- * records go without messages: it may be the long packets that vanish. */
+/* Adds messages and stream bytes, as many as fit.  After a timeout, until
+ * something is acknowledged, a packet with control records gets no messages,
+ * since the path may have dropped the packets because of their length.  False:
+ * no stream bytes. */
 static bool add_content(struct tux_conn *c, struct tux_writer *w,
 			struct tux_extent *e, uint16_t *frag_n, bool control)
 {
@@ -164,7 +170,8 @@ static bool add_content(struct tux_conn *c, struct tux_writer *w,
 	return stream;
 }
 
-/* News of room rides where a packet leaves anyway and has room to spare. */
+/* Adds ROOM to a packet that leaves anyway, if enough has changed and there is
+ * space. */
 static uint32_t add_news(struct tux_conn *c, struct tux_writer *w)
 {
 	if (!c->msg || !tux_message_room_news(c) || !room_here(c) ||

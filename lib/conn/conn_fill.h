@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conn_fill - what goes into a numbered packet: what must be said, then messages
- * and stream bytes, as many as window and room allow
+ * conn_fill - what goes into a numbered packet: control records, then messages
+ * and stream bytes, as many as the peer's window and the packet allow
  */
 #ifndef TUX_CONN_CONN_FILL_H
 #define TUX_CONN_CONN_FILL_H
@@ -13,11 +13,14 @@
 
 struct tux_conn;
 
-/* Adds the arrived numbers beyond the first gap, highest first. */
+/* Adds SACK to the packet: the ranges of packet numbers that have arrived
+ * beyond the first gap, highest first.  Adds nothing if there is no gap. */
 void tux_fill_sack(struct tux_conn *c, struct tux_writer *w);
 
-/* Adds all that fits.  Returns what the packet says beside content (TUX_DO_...,
- * TUX_SENT_FIN); *@e are its stream bytes, *@frag_n counts its fragments. */
+/* Adds to the packet all that fits, and notes that it was sent.  Returns which
+ * control records it carries (TUX_DO_*), and TUX_SENT_FIN if its stream bytes
+ * end with FIN.  *@e gets the extent of its stream bytes; *@frag_n is raised by
+ * the number of its fragments of messages. */
 uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
 		  struct tux_extent *e, uint16_t *frag_n);
 

@@ -9,7 +9,8 @@
 
 struct tux_conn;
 
-/* Begins a frame in c->out: a header for a body of @len bytes. */
+/* Begins a frame in c->out: encodes the header of a frame of @type, with offset
+ * @off and a body of @len bytes.  No other frame may be under way. */
 void tux_conn_frame(struct tux_conn *c, uint8_t type, uint64_t off,
 		    uint32_t len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conn_in - what the files of a connection do alike; private to lib/conn
+ * conn_in - what several files of a connection need; private to lib/conn
  *
  * Questions return a value and change nothing.
  */
@@ -18,35 +18,35 @@ static inline void tux_conn_trace(struct tux_conn *c, enum tux_trace_what what,
 		c->core->trace(c->core->trace_arg, c->user, &t);
 }
 
-/* ---- what a handler leaves behind ---- */
+/* ---- what a handler does ---- */
 
-/* The settle step has to look at @dirty (TUX_DIRTY_*). */
+/* Tells the settle step that @dirty (TUX_DIRTY_*) has changed. */
 static inline void tux_conn_mark(struct tux_conn *c, uint32_t dirty)
 {
 	c->dirty |= dirty;
 }
 
-/* @c has, or may have, something to send. */
+/* Queues @c for sending: it has, or may have, something to send. */
 static inline void tux_conn_kick(struct tux_conn *c)
 {
 	if (tux_list_empty(&c->sendq))
 		tux_list_push(&c->core->sendq, &c->sendq);
 }
 
-/* @what (TUX_DO_*) has to be sent. */
+/* Queues the control records @what (TUX_DO_*) for sending. */
 static inline void tux_conn_do(struct tux_conn *c, uint32_t what)
 {
 	c->todo |= what;
 	tux_conn_kick(c);
 }
 
-/* The application holds a latch: the upgrade is tried again soon. */
+/* The application holds a latch: tries again what needs it, in 100 us. */
 static inline void tux_conn_retry(struct tux_conn *c, tux_time now)
 {
 	c->retry_at = tux_time_min(c->retry_at, tux_time_add(now, TUX_USEC(100)));
 }
 
-/* @c gives up what it has in flight, and its place in the pair. */
+/* Takes what @c has in flight off its pair, and @c out of the pair's lists. */
 static inline void tux_conn_drop_flight(struct tux_conn *c)
 {
 	struct tux_sent *s;
@@ -67,13 +67,14 @@ static inline uint32_t tux_conn_room(const struct tux_conn *c)
 						       c->mtu;
 }
 
+/* This end's TCP address. */
 static inline const struct tux_addr *tux_conn_local(const struct tux_conn *c)
 {
 	return c->active ? &c->tuple.active : &c->tuple.passive;
 }
 
-/* Has the path been proved?  The loop may still be duplicating the descriptor,
- * while further packets of the same datagram come in. */
+/* May @c take packets?  It may once the path is proved, and also while the loop
+ * duplicates the descriptor: the same datagram may have more packets. */
 static inline bool tux_conn_heard(const struct tux_conn *c)
 {
 	return c->life == TUX_LIFE_PROVED || c->life == TUX_LIFE_OWNING;
@@ -89,31 +90,33 @@ static inline uint8_t tux_conn_rx_state(const struct tux_conn *c)
 	return atomic_load_explicit(&c->dx->rx.state, memory_order_acquire);
 }
 
-/* Does the application read and write TCP itself in a direction on @path? */
+/* Does the application use TCP itself in a direction on @path? */
 static inline bool tux_path_plain(enum tux_path path)
 {
 	return path == TUX_PATH_PLAIN || path == TUX_PATH_RAW;
 }
 
-/* Does TCP carry what the application sends on @path? */
+/* Has a direction on @path left Tux, so that TCP carries its bytes again? */
 static inline bool tux_path_back(enum tux_path path)
 {
 	return path == TUX_PATH_FRAMES || path == TUX_PATH_RAW;
 }
 
-/* In a direction that has a ring: is everything up to the peer's FIN here, and
- * every message? */
+/* Has the receiving direction everything up to the peer's FIN, and every
+ * message? */
 static inline bool tux_conn_said_all(const struct tux_conn *c)
 {
 	return c->rx.gen && tux_pipe_head(&c->dx->rxp) == c->rx.buf.end &&
 	       (!c->msg || tux_messages_all_here(c->msg));
 }
 
+/* Are there stream bytes, or a FIN, that a packet may carry now? */
 static inline bool tux_conn_any_stream(const struct tux_conn *c)
 {
 	return c->tx.path == TUX_PATH_TUX && tux_sendbuf_any(&c->tx.buf);
 }
 
+/* Which stream bytes go next, at most @max?  Fills in *@e.  False: none. */
 static inline bool tux_conn_next_extent(const struct tux_conn *c, uint32_t max,
 					struct tux_extent *e)
 {
@@ -121,8 +124,8 @@ static inline bool tux_conn_next_extent(const struct tux_conn *c, uint32_t max,
 	       tux_sendbuf_peek(&c->tx.buf, max, e);
 }
 
-/* May messages go over Tux?  They may before the switch, too, as long as the
- * path answers. */
+/* May messages go in packets?  They may also before the sending direction has
+ * switched, unless the path is quiet. */
 static inline bool tux_conn_messages_here(const struct tux_conn *c)
 {
 	return c->msg && c->tx.away_at == TUX_NEVER &&

@@ -9,7 +9,7 @@
 #include "conn/message_life.h"
 #include "conn/state.h"
 
-enum { RESET_S = 1 };	/* the longest wait for TCP's end behind a RESET */
+enum { RESET_S = 1 };	/* after RESET, wait so long for the end of TCP */
 
 /* ---- death ---- */
 
@@ -26,13 +26,13 @@ void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why)
 		tux_conn_do(c, TUX_DO_RESET);
 }
 
-/* It may have overtaken frames that TCP has, or is about to bring.  A reset of
- * TCP's own comes behind what was sent before it, and so must this one: the end
- * of TCP says when, and follows soon, since the peer has closed TCP. */
+/* RESET must take effect behind everything that the peer sent before it, but
+ * the packet may have overtaken frames on TCP.  So this end reads TCP to its
+ * end, which follows soon, since the peer closes TCP. */
 void tux_conn_told_reset(struct tux_conn *c, tux_time now)
 {
 	if (c->life == TUX_LIFE_OWNING) {
-		c->reset_at = now;	/* the loop has an answer to give first */
+		c->reset_at = now;	/* tux_conn_owned() comes first */
 		return;
 	}
 	if (c->closed || c->rx.tcp_ended || tux_path_plain(c->rx.path)) {
@@ -45,8 +45,8 @@ void tux_conn_told_reset(struct tux_conn *c, tux_time now)
 
 /* ---- the doorbell ---- */
 
-/* The application is done: what it wrote still goes out, what comes in has no
- * reader any more. */
+/* The application has closed.  What it wrote still goes out; what arrives is
+ * discarded. */
 static void on_close(struct tux_conn *c, bool abort)
 {
 	tux_conn_trace(c, TUX_TRACE_CLOSE, 0, 0, 0);
@@ -59,7 +59,7 @@ static void on_close(struct tux_conn *c, bool abort)
 	tux_conn_mark(c, TUX_DIRTY_LIFE | TUX_DIRTY_CLOSE);
 }
 
-/* Bytes, or the end of them, wait in the ring of the sending direction. */
+/* The application may have written to the send ring, or shut it down. */
 static void on_written(struct tux_conn *c)
 {
 	if (c->tx.path != TUX_PATH_PLAIN)
@@ -67,7 +67,7 @@ static void on_written(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_APP_TX);
 }
 
-/* The ring of the receiving direction has room. */
+/* The application may have read from the receive ring, which then has room. */
 static void on_read(struct tux_conn *c)
 {
 	if (c->rx.path != TUX_PATH_PLAIN &&

@@ -12,15 +12,17 @@
 
 struct tux_conn;
 
-/* The connection is broken: the application reads what is complete, then sees
- * @err (an errno).  With @why, the peer is told in a RESET.  The settle step does
- * that, once. */
+/* The connection is broken.  The application can read what has arrived in
+ * order, and then gets the errno @err; the settle step sees to that.  If @why
+ * is not TUX_REASON_NONE, a RESET with it tells the peer.  A second call does
+ * nothing. */
 void tux_conn_die(struct tux_conn *c, int err, enum tux_reason why);
 
-/* The peer says over Tux that the connection is broken. */
+/* The peer's RESET has come in a packet.  The connection dies when the bytes
+ * that TCP still brings have been read, or after a second. */
 void tux_conn_told_reset(struct tux_conn *c, tux_time now);
 
-/* The doorbell rang with @bits (TUX_DOORBELL_*). */
+/* The handler of tux_conn_rung(). */
 void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * conn_open - the birth and the end of a connection, and what can be seen of it
+ * conn_open - a connection is made and freed, and the questions of core.h about
+ * it
  */
 #include "conn/core.h"
 
@@ -37,11 +38,12 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->active = o->active;
 	c->key = o->key;
 	c->id = new_id(core);
-	c->nonce = tux_rng_u64(&core->rng) | 1;	/* never 0: "not known" */
+	c->nonce = tux_rng_u64(&core->rng) | 1;	/* 0 means "not known" */
 	c->mtu = o->mtu;
 	c->pkt_max = core->pkt_max;
 	c->peer = o->active ? o->tuple.passive : o->tuple.active;
-	/* Packets on TCP's own ports need no word from the peer first. */
+	/* If packets use the numbers of the TCP ports, the peer's UDP port is
+	 * known; else the passive end learns it from HELLO. */
 	if (!o->active && core->port)
 		c->peer.port = 0;
 	c->retry_at = c->linger_at = c->reset_at = TUX_NEVER;
@@ -52,7 +54,8 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->in.need = TUX_FRAME_HDR;
 	tux_rtt_init(&c->rtt, 0);
 	tux_loss_init(&c->loss);
-	/* Above 2^32, so that numbers just below the first are no trouble. */
+	/* Above 2^32, so that a number a little below the first is not
+	 * negative. */
 	c->first = (1ull << 32) + tux_rng_u32(&core->rng);
 	tux_sentq_init(&c->sentq, c->first);
 }
@@ -105,7 +108,7 @@ void tux_conn_close(struct tux_conn *c, tux_time now)
 	tux_mem_free(core->mem, c);
 }
 
-/* ---- looking ---- */
+/* ---- questions ---- */
 
 void *tux_conn_user(const struct tux_conn *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The acknowledgments of a packet come first (conn_ack.c), then its records.  A
- * packet whose content cannot be kept is treated as if it had been lost, so that
- * its sender sends it again.
+ * Takes the acknowledgments of a packet first (conn_ack.c), then its records.
+ * If this end has no room for the content of a packet, it drops the packet
+ * without acknowledging it, so that the peer sends the content again.
  */
 #include "conn/conn_recv.h"
 
@@ -30,7 +30,7 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 	if (!c->rx.gen || tux_conn_rx_state(c) == TUX_RX_PLAIN)
 		return -EBADMSG;
 	if (tux_conn_rx_state(c) == TUX_RX_RAW)
-		return 0;		/* late: TCP has brought it */
+		return 0;		/* late: TCP has brought these bytes */
 	tux_conn_trace(c, TUX_TRACE_RECV, seq - c->peer_first, rec->off,
 		       rec->data_len);
 	if (fin)
@@ -88,7 +88,8 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);
 		tux_conn_told_reset(c, now);
 		return 0;
-	default:			/* SACK is done, PING needs nothing */
+	default:			/* SACK is taken already, and PING needs only
+					 * an acknowledgment */
 		return 0;
 	}
 }
@@ -109,7 +110,7 @@ static int on_records(struct tux_conn *c, const struct tux_pkt *h,
 	return more;
 }
 
-/* The first SACK record of a packet, if it has one. */
+/* Finds the first SACK record of a packet.  False: it has none. */
 static bool find_sack(const struct tux_pkt *h, const uint8_t *p,
 		      struct tux_record *rec)
 {
@@ -119,6 +120,7 @@ static bool find_sack(const struct tux_pkt *h, const uint8_t *p,
 	return tux_reader_find(&r, TUX_REC_SACK, rec);
 }
 
+/* Counts a packet as dropped.  Returns false. */
 static bool drop(struct tux_conn *c, uint64_t seq)
 {
 	c->stats.dropped++;
@@ -126,7 +128,7 @@ static bool drop(struct tux_conn *c, uint64_t seq)
 	return false;
 }
 
-/* Does the packet come from where the peer is, and is its number in reach? */
+/* Does the packet come from the peer's address, with a number in reach? */
 static bool plausible(struct tux_conn *c, const struct tux_addr *from,
 		      uint64_t seq)
 {
@@ -136,22 +138,24 @@ static bool plausible(struct tux_conn *c, const struct tux_addr *from,
 	       seq <= c->ackq.next + TUX_SEQ_REACH;
 }
 
-/* Was the packet made after the path was there again? */
+/* Does the packet acknowledge something that was sent since the path was last
+ * closed or reopened? */
 static bool recent(const struct tux_conn *c, const struct tux_pkt *h)
 {
 	return tux_seq_expand(c->sentq.next, h->ack) > c->since;
 }
 
-/* One that was not is answered by a question, which brings a packet that is; but
- * only if its sender waits for an answer, and none is under way. */
+/* A packet is not recent, and is not accepted: sends a PING, since the peer's
+ * answer to it will be recent.  Does so only if the peer waits for an
+ * acknowledgment, and nothing in flight brings an answer anyway. */
 static void ask_for_recent(struct tux_conn *c, const struct tux_pkt *h)
 {
 	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
 		tux_conn_do(c, TUX_DO_PING);
 }
 
-/* Notes that the numbered packet has come, and takes its records if it is
- * @accepted. */
+/* Notes that a packet has come, which is then acknowledged.  Takes its records
+ * if @accepted. */
 static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		 uint64_t seq, bool accepted, tux_time now)
 {
@@ -176,8 +180,8 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		drop(c, seq);
 		return;
 	}
-	/* Not for a packet that is dropped: its sender, which sees no
-	 * acknowledgment, has to assume that it told nothing. */
+	/* Not for a dropped packet: the peer gets no acknowledgment of it, and
+	 * assumes that this end has not seen its header. */
 	tux_ackq_floor(&c->ackq, seq - h->span);
 	tux_ackq_add(&c->ackq, seq, now, h->flags & TUX_PKT_NOW ? 0 :
 		     c->core->ack_delay / 4);
@@ -220,9 +224,10 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		accept_all(c, h, p, seq, now);
 		return;
 	}
-	/* A stale PING is acknowledged: two ends that have both reopened the path
-	 * would wait for each other for ever.  A stranger may have changed its
-	 * records, but not that it asks. */
+	/* A PING is acknowledged even if it is not recent.  Otherwise two ends
+	 * that have both reopened the path would drop each other's packets for
+	 * ever.  The flag that makes it a PING is in the header, which the seal
+	 * protects; its records are ignored. */
 	ask_for_recent(c, h);
 	if (h->flags & TUX_PKT_ASK)
 		take(c, h, p, seq, false, now);

@@ -13,8 +13,9 @@
 
 struct tux_conn;
 
-/* The packet with header @h, which begins at @p, came from @from; its seal is
- * right. */
+/* A numbered packet with header @h, which begins at @p, came from @from.  The
+ * caller has checked its seal.  Takes acknowledgments and records, or counts
+ * the packet as dropped. */
 void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now);
 

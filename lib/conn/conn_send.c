@@ -13,10 +13,11 @@
 enum {
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
-	FEW = 32,		/* packets in a window: acks for eight of them
-				 * would leave it unused for too long */
+	FEW = 32,		/* packets: in a smaller window, acknowledgments
+				 * are asked for without delay */
 };
 
+/* The longest packet that @c may send, probes aside. */
 static uint32_t limit(const struct tux_conn *c)
 {
 	uint32_t room = tux_conn_room(c);
@@ -24,8 +25,8 @@ static uint32_t limit(const struct tux_conn *c)
 	return c->pkt_max < room ? c->pkt_max : room;
 }
 
-/* May another numbered packet leave?  Notes on the pair whether its window is
- * used up, for the congestion controller. */
+/* May another numbered packet leave?  Notes in pair->full whether the pair's
+ * window is used up, for the congestion controller. */
 static bool window_open(struct tux_conn *c, tux_time now)
 {
 	if (tux_sentq_full(&c->sentq))
@@ -39,8 +40,8 @@ static bool ack_due(const struct tux_conn *c, tux_time now)
 	return c->todo & TUX_DO_ACK || c->ackq.due_at <= now;
 }
 
-/* A small window, half of which is in flight: held back, an acknowledgment holds
- * back what waits here. */
+/* Should the peer acknowledge without delay?  In a small window that is half in
+ * flight, a delayed acknowledgment would delay what waits here. */
 static bool hurries(const struct tux_conn *c)
 {
 	const struct tux_cc *cc = c->pair ? &c->pair->cc : NULL;
@@ -49,13 +50,16 @@ static bool hurries(const struct tux_conn *c)
 	       c->pair->in_flight >= cc->w.cwnd / 2;
 }
 
-/* @flags are its, but for what the window says. */
+/* Completes the packet: fills in its header, with @flags (TUX_PKT_*), and seals
+ * it.  Returns its length. */
 static size_t packet_finish(struct tux_conn *c, struct tux_writer *w, uint8_t flags,
 		     tux_time now)
 {
 	bool elicit = flags & TUX_PKT_ELICIT;
-	/* Only what is acknowledged itself tells news of the floor: so we know
-	 * whether an acknowledgment of a lost packet proves its arrival. */
+	/* The peer learns the new floor only from packets that it acknowledges.
+	 * So this end knows which floor the peer knows, and whether an
+	 * acknowledgment of a lost packet proves that the packet has
+	 * arrived. */
 	uint64_t floor = elicit ? tux_sentq_told(&c->sentq) : c->sentq.closed;
 	struct tux_pkt h = {
 		.version = TUX_WIRE_VERSION,
@@ -87,7 +91,8 @@ static size_t packet_finish(struct tux_conn *c, struct tux_writer *w, uint8_t fl
 	return tux_writer_end(w, &h, &c->seal);
 }
 
-/* A connection with nothing in flight begins to wait for acknowledgments now. */
+/* A packet is about to leave.  If none is in flight, the wait for
+ * acknowledgments begins now. */
 static void begin_wait(struct tux_conn *c, tux_time now)
 {
 	if (!tux_sentq_empty(&c->sentq) || c->rtt.backoff)
@@ -97,8 +102,8 @@ static void begin_wait(struct tux_conn *c, tux_time now)
 	c->progress_at = now;
 }
 
-/* @s, which says what the packet carries, is in flight: @len bytes that end at
- * @reach in their datagram. */
+/* The packet is in flight.  @s says what it carries; it has @len bytes, which
+ * end at @reach in their datagram. */
 static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 		   size_t reach, tux_time now)
 {
@@ -110,15 +115,17 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 	tux_pace_sent(&c->pair->pace, s->size, now);
 }
 
-/* Is it time for a longer packet than the path is known to carry?  It goes
- * behind others, while they are answered: an idle path is left alone. */
+/* Is it time to probe the path MTU, with a longer packet than the path is known
+ * to carry?  Only while other packets are in flight and are acknowledged, so
+ * that an idle path stays idle. */
 static bool probe_due(const struct tux_conn *c, tux_time now)
 {
 	return now >= c->pair->pmtu.at && !c->rtt.backoff &&
 	       !tux_sentq_empty(&c->sentq) && !tux_sentq_full(&c->sentq);
 }
 
-/* It has nothing to lose, and leaves whatever the window says. */
+/* A probe of the path MTU, with padding.  It carries nothing that could be
+ * lost, and may leave even if the window is full. */
 static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 			 tux_time now)
 {
@@ -143,8 +150,9 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return len;
 }
 
-/* A packet with a number: control records and stream bytes.  It stands behind
- * @before bytes of its datagram. */
+/* A packet with a number: control records, messages and stream bytes.  Or, if
+ * there are none, an acknowledgment that is due.  @before bytes of the datagram
+ * are in front of it. */
 static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 			    size_t cap, tux_time now)
 {
@@ -187,7 +195,7 @@ static size_t send_ack(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return packet_finish(c, &w, 0, now);
 }
 
-/* Once, for a connection that is broken: nobody waits for an answer. */
+/* RESET is sent once: this end does not wait for an acknowledgment. */
 static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 			 tux_time now)
 {
@@ -204,7 +212,7 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return packet_finish(c, &w, TUX_PKT_ELICIT, now);
 }
 
-/* What the next fragment takes; it is not cut to fit behind others. */
+/* The length of a record with the next fragment, uncut; 0: there is none. */
 static size_t plan_message(struct tux_conn *c)
 {
 	struct tux_msg_pick k;
@@ -214,9 +222,9 @@ static size_t plan_message(struct tux_conn *c)
 	return TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
 }
 
-/* Plans the next packet: how many bytes it takes if it loses nothing.  The stream
- * bytes that are ready go together, since they are most often one question or
- * answer. */
+/* The length of the next packet if nothing has to be cut.  Stream bytes that
+ * are ready should go in one packet, since they are most often one request or
+ * response. */
 static size_t plan(struct tux_conn *c)
 {
 	struct tux_extent e;
@@ -235,7 +243,7 @@ static size_t plan(struct tux_conn *c)
 	return len;
 }
 
-/* The pair holds @c back: if @c has something to send, it stands in line. */
+/* If the pair holds @c back, and @c has something to send, @c waits in line. */
 static void wait_in_line(struct tux_conn *c)
 {
 	if (c->pair->full && !tux_sentq_full(&c->sentq) &&
@@ -244,9 +252,9 @@ static void wait_in_line(struct tux_conn *c)
 		tux_pair_wait(&c->core->pairs, c->pair, &c->waitq);
 }
 
-/* Nothing in flight would bring the news that we wait for - room in a closed
- * window, or what the peer has - so ask, less and less often (RFC 9293,
- * 3.8.6.1). */
+/* This end waits for the peer to open its window, or to acknowledge what has
+ * arrived, and nothing in flight brings an answer.  So it sends PINGs, at
+ * growing intervals (RFC 9293, section 3.8.6.1). */
 static void watch_news(struct tux_conn *c, tux_time now)
 {
 	const struct tux_sendbuf *b = &c->tx.buf;
@@ -265,7 +273,7 @@ static void watch_news(struct tux_conn *c, tux_time now)
 	}
 }
 
-/* Nothing is left that could be sent now. */
+/* @c has nothing left that may be sent now. */
 static void rest(struct tux_conn *c, tux_time now)
 {
 	if (c->msg)
@@ -273,15 +281,16 @@ static void rest(struct tux_conn *c, tux_time now)
 	watch_news(c, now);
 }
 
-/* May there be something to send?  Most often an acknowledgment has come for all
- * there was. */
+/* May there be something to send in a numbered packet?  This is cheap, for the
+ * common case that an acknowledgment came and nothing is left to send. */
 static bool any(const struct tux_conn *c)
 {
 	return c->todo || tux_conn_any_stream(c) ||
 	       (c->msg && tux_message_any(c));
 }
 
-/* A packet of a connection that is proved, or why there is none. */
+/* Builds the next packet of a connection that is PROVED.  If there is none,
+ * notes what the connection waits for. */
 static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 			  size_t cap, bool *more, tux_time now)
 {
@@ -295,7 +304,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 		len = send_numbered(c, buf, before, most, now);
 	}
 	if (!len && probe_due(c, now)) {
-		*more = before;		/* it has a datagram of its own */
+		*more = before;		/* needs a datagram of its own */
 		if (*more)
 			return 0;
 		len = send_probe(c, buf, cap, now);
@@ -304,7 +313,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 	if (*more)
 		return len;
 	if (len)
-		window_open(c, now);	/* was that all of the window? */
+		window_open(c, now);	/* notes in pair->full if it is used up */
 	rest(c, now);
 	return len;
 }

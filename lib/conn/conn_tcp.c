@@ -15,7 +15,7 @@
 
 /* ---- out ---- */
 
-/* The rest of a marker that TCP took only in part. */
+/* Begins the rest of a marker that TCP took only in part. */
 static void begin_marker(struct tux_conn *c)
 {
 	struct tux_conn_out *o = &c->out;
@@ -28,7 +28,8 @@ static void begin_marker(struct tux_conn *c)
 	o->busy = true;
 }
 
-/* At N, acknowledged: the marker, under the latch until TCP has answered. */
+/* PREPARED has come, and the writer is at N: the marker.  Keeps the latch until
+ * tux_tcp_sent() says what TCP took. */
 static size_t commit_out(struct tux_conn *c, uint8_t *buf, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
@@ -55,7 +56,7 @@ static void commit_sent(struct tux_conn *c, size_t n)
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }
 
-/* What goes to TCP next?  False: nothing. */
+/* Begins what goes to TCP next.  False: nothing does. */
 static bool next_frame(struct tux_conn *c)
 {
 	struct tux_conn_out *o = &c->out;
@@ -85,7 +86,7 @@ static bool next_frame(struct tux_conn *c)
 	return true;
 }
 
-/* @len bytes of the body at hand. */
+/* Copies the next @len bytes of the current body. */
 static void copy_body(struct tux_conn *c, uint8_t *dst, uint32_t len)
 {
 	struct tux_conn_out *o = &c->out;
@@ -121,7 +122,8 @@ size_t tux_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap, tux_time now)
 	return n + body;
 }
 
-/* Is TCP to carry everything, and has it the FIN and all before it? */
+/* If frames carry the direction, and TCP has taken everything up to the FIN,
+ * then everything counts as acknowledged. */
 static void fin_in_tcp(struct tux_conn *c)
 {
 	if (c->tx.path == TUX_PATH_FRAMES && c->out.fin_sent &&
@@ -129,19 +131,20 @@ static void fin_in_tcp(struct tux_conn *c)
 		c->tx.buf.got = c->tx.buf.end + 1;
 }
 
-/* Behind this frame the application writes TCP itself again. */
+/* TCP has taken the RAW frame: the application writes to TCP itself again. */
 static void raw_done(struct tux_conn *c)
 {
 	c->out.raw = false;
 	tux_conn_trace(c, TUX_TRACE_RAW_OUT, c->out.off, 0, 0);
 	tux_conn_set_tx(c, TUX_PATH_RAW);
 	atomic_store(&c->dx->tx.hold, 0);
-	/* An application that shuts down from now on shuts TCP down itself. */
+	/* If the application has shut down already, the loop shuts TCP down;
+	 * from now on, the application does that itself. */
 	c->tx.shut_due = atomic_load(&c->dx->tx.shut);
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-/* A frame has gone into TCP whole. */
+/* TCP has taken all of the current frame. */
 static void frame_done(struct tux_conn *c, tux_time now)
 {
 	struct tux_conn_out *o = &c->out;
@@ -191,7 +194,7 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	n -= h;
 	if (n && o->type == TUX_FRAME_MESSAGE) {
 		o->left -= (uint32_t)n;
-	} else if (n) {			/* the kernel has them: as good as got */
+	} else if (n) {			/* in TCP counts as acknowledged */
 		o->off += n;
 		o->left -= (uint32_t)n;
 		c->tx.buf.got = o->off;
@@ -219,8 +222,8 @@ bool tux_conn_tcp_due(const struct tux_conn *c)
 
 /* ---- in ---- */
 
-/* How much of the body at hand the ring can take; what it has already is read
- * and passed over. */
+/* How many bytes of the current body may be read: as many as the ring has room
+ * for.  Bytes that have arrived before are read as well, and discarded. */
 static size_t body_room(const struct tux_conn *c)
 {
 	const struct tux_conn_in *i = &c->in;
@@ -255,11 +258,13 @@ void tux_conn_tcp_starve(struct tux_conn *c)
 	c->in.starved = in_data(c) && !body_room(c);
 	if (!c->in.starved)
 		return;
-	/* Any byte that is read rings from now on; some may have been. */
+	/* From now on the application rings whenever it reads.  It may just
+	 * have read without, so look again. */
 	atomic_store(&c->dx->wake_at, 0);
 	c->in.starved = !body_room(c);
 }
 
+/* The RAW frame: behind it the application reads TCP itself again. */
 static void rx_raw(struct tux_conn *c)
 {
 	tux_conn_trace(c, TUX_TRACE_RAW_IN, c->in.frame.off, 0, 0);
@@ -267,7 +272,7 @@ static void rx_raw(struct tux_conn *c)
 	if (c->msg)
 		tux_message_no_more(c);
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
-	tux_back_raw(c, TUX_REASON_PEER_RAW);	/* and so does this end */
+	tux_back_raw(c, TUX_REASON_PEER_RAW);	/* this end sends RAW as well */
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
@@ -276,7 +281,7 @@ static bool on_data_frame(struct tux_conn *c)
 	const struct tux_frame *f = &c->in.frame;
 
 	if (f->off > tux_pipe_head(&c->dx->rxp))
-		return false;		/* frames begin at what is here */
+		return false;		/* it leaves out bytes */
 	c->in.off = f->off;
 	c->in.left = f->len;
 	if (c->rx.path == TUX_PATH_TUX)
@@ -297,7 +302,7 @@ static bool on_fin_frame(struct tux_conn *c)
 	return true;
 }
 
-/* The peer's packets reach this end again. */
+/* SWITCH: the peer sends in packets again. */
 static void on_switch_frame(struct tux_conn *c)
 {
 	if (c->rx.path == TUX_PATH_FRAMES)
@@ -306,7 +311,7 @@ static void on_switch_frame(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_PATH);
 }
 
-/* False: no honest peer sends this frame here. */
+/* Takes the frame with its header in c->in.  False: no honest peer sends it. */
 static bool on_frame(struct tux_conn *c)
 {
 	const struct tux_frame *f = &c->in.frame;
@@ -418,7 +423,8 @@ void tux_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len)
 
 /* ---- its end ---- */
 
-/* Is TCP over before the peer has said all?  Then the peer has died. */
+/* TCP has ended: has the peer died, that is, have bytes of a switched direction
+ * not arrived? */
 static bool peer_died(const struct tux_conn *c)
 {
 	return (c->rx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_FRAMES) &&

@@ -12,12 +12,13 @@
 #include "conn/upgrade.h"
 
 enum {
-	STALL_TIMEOUTS = 4,		/* in a row, with nothing acknowledged */
-	/* ... and for at least so long.  A direction that goes back stays on TCP
-	 * for a second at least, so a shorter silence is better waited out:
-	 * most often the scheduler or a quota keeps the peer from running, and
-	 * then it would not read TCP either.  A path that is known to be gone
-	 * is left at once, by tux_conn_stall(). */
+	/* The path is quiet after so many timeouts in a row, */
+	STALL_TIMEOUTS = 4,
+	/* ... if nothing was acknowledged for this long.  It is worth waiting
+	 * out a shorter silence, since a direction that goes back stays on TCP
+	 * for at least a second.  Most often the peer's process just does not
+	 * get the processor, and then it would not read TCP either.  A path
+	 * that is known to be gone is left at once, by tux_conn_stall(). */
 	STALL_MS = 1000,
 	HOLD_MAX_S = 60,
 };
@@ -28,7 +29,8 @@ static tux_time rto_at(struct tux_conn *c)
 					c->progress_at);
 	tux_time stall = tux_time_add(c->progress_at, TUX_MSEC(STALL_MS));
 
-	/* Doubled and doubled again, it would come long after the stall. */
+	/* After several backoffs the timeout may be long after the instant at
+	 * which the path counts as quiet. */
 	if (at != TUX_NEVER && at > stall &&
 	    c->rtt.backoff >= STALL_TIMEOUTS && !tux_path_back(c->tx.path))
 		at = stall;
@@ -63,7 +65,7 @@ void tux_conn_set_timer(struct tux_conn *c)
 		tux_heap_set(&c->core->timers, &c->timer, at);
 }
 
-/* What is due again at once waits its turn behind the others. */
+/* A connection that is due again at once is served after the others. */
 void tux_conn_rearm(struct tux_conn *c, tux_time now)
 {
 	tux_time at = tux_conn_deadline(c);
@@ -78,7 +80,8 @@ static bool stalled(const struct tux_conn *c, tux_time now)
 	       tux_time_since(c->progress_at, now) >= TUX_MSEC(STALL_MS);
 }
 
-/* On TCP, or not yet on Tux: the path stays quiet. */
+/* The sending direction is not on Tux, and the path stays quiet: sends nothing
+ * more over it for a while. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
 	tux_conn_lose_all(c, now);
@@ -101,9 +104,9 @@ static void stay_away(struct tux_conn *c, tux_time now)
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(HOLD_MAX_S));
 }
 
-/* Nothing later can tell whether the last packets have arrived.  What the very
- * last carried goes again, whatever the window says, and its acknowledgment
- * tells of the others (RFC 8985, 7). */
+/* Tail probe: sends again what the newest packet in flight carried, even if the
+ * window is full.  The acknowledgment of the probe shows which of the last
+ * packets have arrived (RFC 8985, section 7). */
 static void probe_tail(struct tux_conn *c, tux_time now)
 {
 	struct tux_sent *s = tux_sentq_newest(&c->sentq);
@@ -116,13 +119,13 @@ static void probe_tail(struct tux_conn *c, tux_time now)
 	if (!(c->todo & TUX_DO_NUMBERED) &&
 	    (c->tx.path != TUX_PATH_TUX || !c->tx.buf.lost.n))
 		tux_conn_do(c, TUX_DO_PING);
-	/* It travels with the probe now. */
+	/* Its content belongs to the probe now. */
 	s->len = 0;
 	s->what &= TUX_SENT_PROBE;
 	tux_conn_kick(c);
 }
 
-/* All that was sent has arrived, but for a question: it is put again. */
+/* Is only a PING unanswered, while everything else has arrived? */
 static bool only_asks(const struct tux_conn *c)
 {
 	return c->tx.path == TUX_PATH_TUX &&
@@ -164,7 +167,7 @@ static void on_rto(struct tux_conn *c, tux_time now)
 		on_timeout(c, now);
 }
 
-/* A quiet path is tried again, with @what and with what it has kept. */
+/* Tries a quiet path again: sends @what, and what was lost and kept. */
 static void try_again(struct tux_conn *c, uint32_t what)
 {
 	what |= c->tx.kept;
@@ -172,8 +175,9 @@ static void try_again(struct tux_conn *c, uint32_t what)
 	tux_conn_do(c, what);
 }
 
-/* Messages that wait for room leave TCP nothing to send.  Then TCP would never
- * learn that the peer has gone, since only a sender is told. */
+/* Tries the path again.  While messages wait for room, this end sends nothing
+ * on TCP, and TCP finds out only by sending that the peer has gone.  So a ROOM
+ * frame goes on TCP as well. */
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
@@ -196,7 +200,7 @@ static void expire_path(struct tux_conn *c, tux_time now)
 		on_probe(c);
 	if (now >= c->tx.away_at) {
 		c->tx.away_at = TUX_NEVER;
-		c->progress_at = now;	/* a chance to answer */
+		c->progress_at = now;	/* gives the peer time to answer */
 		try_again(c, 0);
 	}
 	tux_upgrade_expire(c, now);
@@ -207,7 +211,7 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 	tux_hello_expire(c, now);
 	if (now >= c->linger_at) {
 		c->linger_at = TUX_NEVER;
-		c->rx.tcp_ended = true;	/* long enough */
+		c->rx.tcp_ended = true;	/* as if; it has waited long enough */
 		c->expired = true;
 		tux_conn_mark(c, TUX_DIRTY_LIFE);
 	}

@@ -9,15 +9,20 @@
 
 struct tux_conn;
 
+/* The earliest instant at which tux_conn_expire() has something to do;
+ * TUX_NEVER: there is none. */
 tux_time tux_conn_deadline(struct tux_conn *c);
 
 /* Does what is due at @now. */
 void tux_conn_expire(struct tux_conn *c, tux_time now);
 
-/* Its timer goes off in time for the deadline as it is now. */
+/* Takes @c out of core->untimed, and makes its timer earlier if the deadline
+ * has become earlier.  A timer that is too early is corrected when it
+ * expires. */
 void tux_conn_set_timer(struct tux_conn *c);
 
-/* The timer has gone off, and was looked at: it goes off later than @now. */
+/* After tux_conn_expire(): sets the timer to the deadline, but later than
+ * @now. */
 void tux_conn_rearm(struct tux_conn *c, tux_time now);
 
 #endif

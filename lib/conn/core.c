@@ -60,8 +60,8 @@ static const struct tux_addr *remote(const struct tux_conn *c)
 	return c->active ? &c->tuple.passive : &c->tuple.active;
 }
 
-/* An opening packet: whose is it, and does it prove that it comes from the
- * other end? */
+/* An opening packet, with HELLO: finds its connection, and checks that it comes
+ * from the other end of that connection. */
 static void open_input(struct tux_core *core, const struct tux_addr *from,
 		       const struct tux_pkt *h, const uint8_t *p, tux_time now)
 {
@@ -92,7 +92,7 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 	tux_conn_settle(c, now);
 }
 
-/* False: it is damaged, and so may be what follows. */
+/* False: the packet is damaged, so the rest of the datagram must be dropped. */
 static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 			 const struct tux_pkt *h, const uint8_t *p,
 			 tux_time now)
@@ -119,8 +119,8 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 	return true;
 }
 
-/* Another version: the connection stays on TCP, and can say why.  There is no
- * key for what one cannot read, so nothing but that word depends on it. */
+/* A packet of another version of the protocol: the connection gets the reason
+ * VERSION.  The packet cannot be authenticated, so it changes nothing else. */
 static void version_input(struct tux_core *core, const struct tux_addr *from,
 			  const struct tux_pkt *h, tux_time now)
 {
@@ -165,8 +165,9 @@ static struct tux_conn *first(struct tux_core *core)
 	return TUX_CONTAINER(core->sendq.next, struct tux_conn, sendq);
 }
 
-/* The next packet of @c.  What has more to send queues up again behind the
- * others; what has not, leaves the queue. */
+/* Builds the next packet of @c, which then goes to the end of the queue if it
+ * has more to send, and leaves the queue if not.  Sets *@stop if @c needs a new
+ * datagram. */
 static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 		  bool *stop, tux_time now)
 {
@@ -184,8 +185,9 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 	return len;
 }
 
-/* May @c's packets travel in a datagram that goes where @d's go?  To the same
- * place, or to the same loop, which knows its connections by their ids. */
+/* May a datagram for the destination of @d carry packets of @c?  Either the
+ * address is the same, or the peer's loop is: it finds connections by their
+ * ids, whichever of its ports a packet arrives at. */
 static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 {
 	if (!tux_addr_same_ip(tux_conn_local(c), tux_conn_local(d)))
@@ -217,7 +219,8 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		n = one(c, buf + len, len, cap - len, &stop, now);
 		core->stats.packets_tx += !!n;
 		len += n;
-		/* Only a probe may be longer, and nobody else travels in it. */
+		/* Only a probe may be longer, and a datagram with a probe has
+		 * no other packets. */
 		if (len && cap > tux_conn_room(lead))
 			cap = tux_conn_room(lead);
 	}
@@ -235,7 +238,9 @@ static struct tux_conn *untimed(struct tux_core *core)
 	return TUX_CONTAINER(core->untimed.next, struct tux_conn, untimed);
 }
 
-/* Whose timer goes off first, by @now?  All later timers are right then. */
+/* The connection with the earliest deadline, if that is not later than @now,
+ * else NULL.  Corrects timers that are earlier than the deadline of their
+ * connection. */
 static struct tux_conn *timer_due(struct tux_core *core, tux_time now)
 {
 	struct tux_heap_node *n;
@@ -263,8 +268,9 @@ tux_time tux_core_deadline(struct tux_core *core)
 			    tux_pairs_deadline(&core->pairs));
 }
 
-/* So long a pair rests until one of its connections sees whether the path still
- * answers; each time another while, so that they do not meet. */
+/* How long a pair may be idle until one of its connections asks whether the
+ * path still answers.  It is random, so that many pairs do not ask at the same
+ * time. */
 static tux_time patience(struct tux_core *core)
 {
 	return TUX_SEC(REST_S) + tux_rng_u64(&core->rng) % TUX_SEC(REST_MORE_S);
@@ -284,7 +290,7 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 	struct tux_conn *c;
 	bool any = false;
 
-	/* Each leaves the heap, or comes back with a later instant. */
+	/* This ends, since each connection gets a deadline later than @now. */
 	for (; (c = timer_due(core, now)) != NULL; any = true)
 		expire_conn(c, now);
 	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)

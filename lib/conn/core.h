@@ -1,18 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * core - many connections as one engine; everything that a loop needs
+ * core - many connections as one engine, without system calls
  *
- * The loop feeds it inputs: datagrams, bytes of TCP, doorbells, completions and
- * the time.  An input changes the state of connections.  What follows from that
- * state comes out: datagrams (tux_core_output()), bytes for TCP
- * (tux_conn_tcp_out()), effects that the loop carries out (tux_core_effects())
- * and a deadline (tux_core_deadline()).
+ * A loop has one core and uses it through this header alone.
  *
- * The core makes no system call, reads no clock, draws no randomness of its own
- * and has no thread.  It allocates only when a connection is opened.  `now` is
- * in nanoseconds and never goes back; the loop reads the clock once a turn.  One
- * thread at a time calls into a core, and the core calls nothing outside but
- * `trace`.
+ * Inputs:	tux_core_input()	a datagram has arrived
+ *		tux_core_expire()	a deadline has passed
+ *		tux_conn_rung()		the application has rung its doorbell
+ *		tux_conn_tcp_in()	TCP has brought bytes,
+ *		tux_conn_tcp_end()	... or has ended
+ *		tux_conn_tcp_sent()	TCP has taken bytes
+ *		tux_conn_owned()	an effect is complete
+ *
+ * Outputs:	tux_core_output()	datagrams
+ *		tux_conn_tcp_out()	bytes for TCP
+ *		tux_core_effects()	what else the loop has to do
+ *		tux_core_deadline()	when to call tux_core_expire()
+ *
+ * After any input, the loop asks for effects, datagrams and the deadline again.
+ *
+ * The core makes no system call, reads no clock, has no thread, and draws all
+ * its random numbers from a seed.  Of the loop's functions it calls only
+ * `trace`, and the allocator.  It allocates memory when a connection is opened,
+ * and when the peer's first HELLO attaches the connection to a pair.
+ *
+ * `now` is in nanoseconds and never decreases; the loop reads the clock once a
+ * turn.  One thread at a time calls into a core.
  */
 #ifndef TUX_CONN_CORE_H
 #define TUX_CONN_CORE_H
@@ -35,158 +48,186 @@ struct tux_cc_ops;
 struct tux_core;
 struct tux_conn;
 
-/* What the loop has to do for a connection, in this order. */
+/* What the loop has to do for a connection.  If several bits are set, it does
+ * this in the order of the list. */
 enum {
 	TUX_EFFECT_OWN = 0x01,		/* the path is proved: duplicate the TCP
 					 * descriptor, then tux_conn_owned() */
-	TUX_EFFECT_READY = 0x02,	/* the application can do more, or a direction
-					 * has moved, or tux_conn_reason() or a
-					 * path has changed: let it look at the
-					 * duplex and the box of messages */
-	TUX_EFFECT_TCP = 0x04,		/* tux_conn_tcp_out() has bytes, or
+	TUX_EFFECT_READY = 0x02,	/* the duplex, the message box, a path or
+					 * tux_conn_reason() has changed: wake
+					 * the application, so that it looks */
+	TUX_EFFECT_TCP = 0x04,		/* tux_conn_tcp_out() may have bytes, or
 					 * tux_conn_tcp_want() has changed */
 	TUX_EFFECT_SHUT = 0x08,		/* the peer has every byte: shut down TCP's
 					 * sending side */
 	TUX_EFFECT_GONE = 0x10,		/* nothing is left to do: close TCP, then
 					 * tux_conn_close() */
-	TUX_EFFECT_RESET = 0x20,	/* ... and close TCP with a reset */
+	TUX_EFFECT_RESET = 0x20,	/* with GONE: close TCP with a reset */
 };
 
 struct tux_core_opts {
-	const struct tux_mem *mem;
-	tux_trace_fn *trace;		/* told every trace event; NULL: nobody
-					 * listens */
+	const struct tux_mem *mem;	/* must outlive the core */
+	tux_trace_fn *trace;		/* gets every trace event; may be NULL */
 	void *trace_arg;
-	struct tux_key seed;		/* for ids, nonces and numbers */
-	uint16_t port;			/* UDP port that our HELLO names; 0: the
-					 * number of the connection's TCP port */
-	tux_time ack_delay;		/* the longest we may hold back an ack */
-	uint32_t pkt_max;		/* longest packet we take (0: TUX_PKT_MAX) */
+	struct tux_key seed;		/* of ids, nonces and first packet numbers */
+	uint16_t port;			/* UDP port that this end's HELLO names; 0:
+					 * the number of each connection's TCP
+					 * port */
+	tux_time ack_delay;		/* maximum delay of an acknowledgment */
+	uint32_t pkt_max;		/* longest packet that this end accepts; 0:
+					 * TUX_PKT_MAX */
 	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
 };
 
 struct tux_conn_opts {
 	struct tux_tuple tuple;
 	bool active;			/* this end called connect() */
-	struct tux_key key;		/* what only the two ends know */
-	struct tux_duplex *dx;		/* outlives the connection */
-	struct tux_msgbox *box;		/* so does this; NULL: no messages */
-	void *user;
-	uint32_t mtu;			/* longest datagram of the path, at least
-					 * TUX_HELLO_PKT_MIN */
+	struct tux_key key;		/* a secret of the two ends: authenticates
+					 * HELLO, and all other keys derive
+					 * from it */
+	struct tux_duplex *dx;		/* the caller's; must outlive the
+					 * connection */
+	struct tux_msgbox *box;		/* the same; NULL: no messages */
+	void *user;			/* for tux_conn_user() and the trace */
+	uint32_t mtu;			/* longest datagram that the interface
+					 * takes, at least TUX_HELLO_PKT_MIN */
 };
 
-/* Counters, in the order that people read them. */
+/* Since the connection was opened. */
 struct tux_conn_stats {
 	uint64_t tcp_tx, tcp_rx;	/* application bytes over plain TCP */
-	uint64_t frame_tx, frame_rx;	/* ... in frames, on the way back */
-	uint64_t tux_tx, tux_rx;	/* ... over the Tux path */
+	uint64_t frame_tx, frame_rx;	/* ... in frames on TCP */
+	uint64_t tux_tx, tux_rx;	/* ... in packets */
 	uint64_t pkts_tx, pkts_rx;
 	uint64_t lost, resent, timeouts, duplicates, dropped;
-	uint64_t tails;			/* probes of the tail */
+	uint64_t tails;			/* tail probes */
 	uint64_t spurious;		/* of lost: had arrived after all */
-	uint64_t undone;		/* reductions of the window taken back */
-	uint64_t ce_tx, ce_rx;		/* packets that came with CE: to the
-					 * peer, from it */
+	uint64_t undone;		/* window reductions that were undone */
+	uint64_t ce_tx, ce_rx;		/* packets that arrived with CE: at the
+					 * peer, here */
 	uint64_t backs;			/* times a direction went back to TCP */
 	uint64_t msg_tx, msg_rx;	/* bytes of messages, over either path */
 	uint64_t msgs_tx, msgs_rx;	/* messages: arrived there, here */
 };
 
+/* Makes a core; *@cp then belongs to the caller.  0, or -ENOMEM. */
 int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o);
-void tux_core_free(struct tux_core *core);	/* NULL is fine */
 
-/* Opens a connection over an established TCP connection.  -ENOMEM, -EEXIST (the
- * tuple is here already). */
+/* Frees @core, which has no connection any more.  @core may be NULL. */
+void tux_core_free(struct tux_core *core);
+
+/* Opens a connection over an established TCP connection.  0, and *@cp is valid
+ * until tux_conn_close(); or -ENOMEM; or -EEXIST: this end of the tuple is open
+ * already. */
 int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 		  struct tux_conn **cp, tux_time now);
 
-/* Forgets @c: its id, its timers, its effects, its place in queues.  The duplex
- * is the caller's again.  Other connections of its pair may send then. */
+/* Frees @c and cancels its timers and effects.  Sends nothing.  The duplex and
+ * the message box are the caller's alone again.  Other connections of the same
+ * pair may be able to send now. */
 void tux_conn_close(struct tux_conn *c, tux_time now);
 
-/* The next connection that has effects, and what they are (TUX_EFFECT_*), once;
- * NULL: none has.  Carrying one out may call the core, which may record others:
- * ask until NULL. */
+/* Takes the effects of one connection: returns it, with TUX_EFFECT_* bits in
+ * *@effects.  NULL: there are no effects.  What the loop does then may call the
+ * core, which may record more effects, so it asks until NULL. */
 struct tux_conn *tux_core_effects(struct tux_core *core, uint32_t *effects);
 
-/* TUX_EFFECT_OWN is done.  @err 0: the loop has a descriptor of its own, and the
- * directions may move.  A negative errno pins the connection to TCP (reason
- * NO_FD).  Packets that came in between were taken, but no agreement to switch
- * was given: nobody would have read TCP for the marker. */
+/* The loop has carried out TUX_EFFECT_OWN.  @err is 0 if it has a descriptor of
+ * its own; then the directions may switch.  A negative errno keeps the
+ * connection on TCP for good (reason NO_FD).  Until this call the core accepts
+ * packets, but does not answer PREPARE: the peer would write the marker while
+ * the loop cannot read TCP. */
 void tux_conn_owned(struct tux_conn *c, int err, tux_time now);
 
-/* A datagram of @len bytes from @from arrived, with @ecn (TUX_ECN_*). */
+/* A datagram of @len bytes at @p arrived from @from, with the IP header's ECN
+ * field @ecn (TUX_ECN_*).  Packets that are damaged, or belong to no
+ * connection, are counted and dropped. */
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
 
-/* Builds the next datagram into @cap bytes at @buf: packets of connections that
- * share the destination, as many as fit.  Its length, with the destination in
- * *@to, our own address in *@from, and TUX_ECN_ECT0 or _NONE in *@ecn; 0 if
- * nothing may be sent at @now. */
+/* Builds the next datagram into @cap bytes at @buf, from packets of as many
+ * connections as have the same destination and fit.  Returns its length, or 0
+ * if nothing may be sent at @now.  Fills in the destination *@to, this end's
+ * address *@from, and the ECN field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now);
 
-/* When tux_core_expire() has something to do; TUX_NEVER: nothing waits.  Puts the
- * timers in order, hence no question. */
+/* The earliest instant at which tux_core_expire() has something to do;
+ * TUX_NEVER: there is none.  Not const: it sorts the timers that have moved. */
 tux_time tux_core_deadline(struct tux_core *core);
-/* Does what is due at @now.  False: nothing was; finding that out costs little. */
+
+/* Does what is due at @now.  False: nothing was due, which is cheap to find
+ * out. */
 bool tux_core_expire(struct tux_core *core, tux_time now);
 
-/* The connection's doorbell rang with @bits (TUX_DOORBELL_*): the caller took them
- * out of dx->rung. */
+/* The doorbell of @c rang.  The caller has taken @bits (TUX_DOORBELL_*) out of
+ * dx->rung. */
 void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now);
 
-/* How many bytes to read from TCP for a switched direction (never read more);
- * 0: do not read, for now.  TUX_EFFECT_TCP tells when that ends. */
+/* How many bytes the loop may read from TCP now; it must never read more, since
+ * the bytes behind may be the application's.  0: the loop must not read.
+ * TUX_EFFECT_TCP tells it when that changes. */
 size_t tux_conn_tcp_want(const struct tux_conn *c);
 
-/* Bytes that were read, at most tux_conn_tcp_want(). */
+/* The loop has read @len bytes at @p from TCP, at most tux_conn_tcp_want(). */
 void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 		     tux_time now);
 
-/* Reading TCP is at its end (@err 0; writing goes on), or TCP is broken (@err an
- * errno, which may come after a mere end); all that was in it has been read. */
+/* The loop has read TCP to its end.  @err 0: the peer has shut down its sending
+ * side; this end may still write.  @err an errno: TCP is broken; this may
+ * follow a call with @err 0. */
 void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 
-/* Bytes to write to TCP: copies up to @cap (at least 16) into @buf and returns
- * how many.  If that is not 0, tux_conn_tcp_sent() must follow at once and say
- * how many TCP took, none included: the core may hold a latch in between, and
- * settles nothing. */
+/* Copies bytes that are to be written to TCP to @buf, at most @cap, which is at
+ * least 16, the length of a marker.  Returns how many; 0: none.  If not 0, the
+ * caller writes them and calls tux_conn_tcp_sent() next, before any other
+ * function of the core: the core may hold the send latch in between. */
 size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 			tux_time now);
+
+/* TCP has taken the first @n of the bytes that tux_conn_tcp_out() returned; @n
+ * may be 0. */
 void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);
 
-/* The UDP path to this peer is known to be gone (interface down, ICMP is not
- * enough): go back to TCP now. */
+/* The UDP path to the peer is known to be gone, say because the interface is
+ * down: a sending direction on Tux goes back to TCP now.  An ICMP message is no
+ * reason for this call, since anybody can forge it. */
 void tux_conn_stall(struct tux_conn *c, tux_time now);
 
-/* The path may be there again, or for the first time: try it now, as if it had
- * never failed. */
+/* The path may be open again, or for the first time: try it within 20 ms, and
+ * forget that it ever failed. */
 void tux_conn_unstall(struct tux_conn *c, tux_time now);
 
-/* Datagrams on this path may have @mtu bytes from now on.  What was sent longer
- * and is lost, is sent again in such. */
+/* The interface takes datagrams of up to @mtu bytes from now on.  Bytes that
+ * are lost in longer datagrams are sent again in shorter ones. */
 void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now);
 
-/* ---- looking ---- */
+/* ---- questions ---- */
 
 void *tux_conn_user(const struct tux_conn *c);
 struct tux_duplex *tux_conn_duplex(const struct tux_conn *c);
+
+/* Writes to *@active, unless @active is NULL, whether this end connected. */
 const struct tux_tuple *tux_conn_tuple(const struct tux_conn *c, bool *active);
+
 const struct tux_conn_stats *tux_conn_stats(const struct tux_conn *c);
+
+/* Why @c is not wholly on Tux; TUX_REASON_NONE: it is, or is about to be. */
 enum tux_reason tux_conn_reason(const struct tux_conn *c);
-/* Over which path do bytes leave and arrive now? */
+
+/* Do bytes leave, or arrive, in packets now? */
 bool tux_conn_tx_on_tux(const struct tux_conn *c);
 bool tux_conn_rx_on_tux(const struct tux_conn *c);
 
-/* Since the start: what came and went; what fitted no connection, by kind; and of
- * windows that several connections share, how often CE made one smaller, and the
- * paths on which that was given up. */
+/* Since the core was made. */
 struct tux_core_stats {
 	uint64_t datagrams_rx, datagrams_tx, packets_rx, packets_tx;
+	/* Dropped: damaged, without a connection here, HELLO with a wrong MAC
+	 * or address, of another version of the protocol. */
 	uint64_t damaged, strangers, bad_mac, wrong_version;
+	/* Window reductions because of CE, which count once for all connections
+	 * of a pair; paths on which ECN was given up. */
 	uint64_t eased, no_ecn;
 };
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core);

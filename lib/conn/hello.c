@@ -6,15 +6,16 @@
 #include "conn/state.h"
 
 enum {
-	TRIES = 5,			/* HELLOs by timer */
-	FIRST_WAIT_US = 4000,		/* five times longer after each */
-	TOUCH_GAP_US = 500,		/* between HELLOs that I/O asks for */
-	SILENT_MS = 3000,		/* a passive end has heard nothing */
+	TRIES = 5,			/* HELLOs of a series */
+	FIRST_WAIT_US = 4000,		/* times five after each */
+	TOUCH_GAP_US = 500,		/* minimum between HELLOs after touches */
+	SILENT_MS = 3000,		/* an end that may not begin waits so long */
 };
 
 /* Labels of keys; wire.h and key.c have others. */
 enum { SESSION = 0, SEAL = 6 };
 
+/* How long to wait for an answer after HELLO number @tries of the series. */
 static tux_time wait_after(unsigned tries)
 {
 	tux_time in = TUX_USEC(FIRST_WAIT_US);
@@ -24,14 +25,15 @@ static tux_time wait_after(unsigned tries)
 	return in;
 }
 
-/* With packets on TCP's own ports either end may begin.  Else only the active end
- * knows a port of the peer's. */
+/* May this end send the first HELLO?  If packets use the numbers of the TCP
+ * ports, either end may.  Otherwise only the active end knows a UDP port of its
+ * peer. */
 static bool may_begin(const struct tux_conn *c)
 {
 	return c->active || !c->core->port;
 }
 
-/* As long as the path is not proved, and also if it is, in vain. */
+/* Is the path not proved, or proved in vain? */
 static bool opening(const struct tux_conn *c)
 {
 	return c->life == TUX_LIFE_OPENING || c->life == TUX_LIFE_REFUSED;
@@ -81,7 +83,7 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 	tux_conn_do(c, TUX_DO_HELLO);
 }
 
-/* The key for the purpose that is labelled @label, of both nonces. */
+/* Derives the key with @label from the connection's key and both nonces. */
 static struct tux_key derive(const struct tux_conn *c, uint8_t label)
 {
 	struct tux_key k;
@@ -113,7 +115,8 @@ void tux_hello_proved(struct tux_conn *c)
 	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
 }
 
-/* To the peer it is as if nobody had answered. */
+/* The connection stays on TCP.  This end answers HELLO no more, so to the peer
+ * it looks silent. */
 static void hello_refuse(struct tux_conn *c)
 {
 	tux_conn_set_life(c, TUX_LIFE_REFUSED);
@@ -135,14 +138,14 @@ void tux_hello_owned(struct tux_conn *c, int err, tux_time now)
 	c->progress_at = c->tx.announce_at = now;
 	c->open.ask = c->active;
 	tux_messages_proved(c);
-	/* What came meanwhile waits for an answer. */
+	/* What came while the loop duplicated the descriptor is handled now. */
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE | TUX_DIRTY_ARM |
 		      (c->tx.raw_wanted ? TUX_DIRTY_RAW | TUX_DIRTY_READY : 0));
 	tux_conn_kick(c);
 }
 
-/* Takes its place among the connections to the peer's loop, and takes over what
- * they know of the path. */
+/* Joins the pair of connections to the peer's loop, and takes over its estimate
+ * of the round-trip time.  False: no memory. */
 static bool join(struct tux_conn *c)
 {
 	uint32_t mss = c->pkt_max < c->mtu ? c->pkt_max : c->mtu;
@@ -165,9 +168,9 @@ static bool join(struct tux_conn *c)
 	return true;
 }
 
-/* What the peer says of itself.  Until it has proved that it hears us, its last
- * HELLO counts, since the first may be an older connection's.  False: no memory,
- * as if it had not come. */
+/* Takes over what the peer's HELLO says.  Until the path is proved, the last
+ * HELLO counts, since an earlier one may be of an older connection with the
+ * same tuple.  False: no memory; the HELLO is ignored. */
 static bool learn(struct tux_conn *c, const struct tux_addr *from,
 		  const struct tux_hello *h)
 {
@@ -183,7 +186,7 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	c->peer_first = (1ull << 32) + h->seq;
 	tux_ackq_init(&c->ackq, c->peer_first);
 	if (!join(c)) {
-		c->peer_nonce = 0;	/* nor do earlier words count */
+		c->peer_nonce = 0;	/* forgets earlier HELLOs as well */
 		c->open.why = TUX_REASON_NO_MEMORY;
 		tux_conn_mark(c, TUX_DIRTY_LIFE);
 		return false;
@@ -211,8 +214,9 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 		tux_hello_proved(c);
 	if (h->flags & TUX_HELLO_WANT)
 		tux_conn_do(c, TUX_DO_HELLO);
-	/* An end that may begin asks by timer, too, until the path is proved.  The
-	 * other only answers: its peer asks until it has heard that. */
+	/* An end that may begin sends its own series of HELLOs until the path
+	 * is proved.  The other end only answers: its peer repeats HELLO until
+	 * it has the answer. */
 	if (c->life == TUX_LIFE_OPENING && !c->open.tries && may_begin(c)) {
 		c->open.tries = 1;
 		c->open.at = tux_time_add(now, wait_after(1));

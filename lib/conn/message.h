@@ -2,15 +2,18 @@
 /*
  * message - the loop's side of one connection's messages; private to lib/conn
  *
- *   message_life.c  birth, doorbell, end
- *   message_tcp.c   messages and room in frames
- *   message_rx.c    fragments in, deliveries, room
- *   message_fate.c  what became of messages out
- *   message_tx.c    which fragment goes next
+ *   message_life.c  made and freed; doorbell; end
+ *   message_tcp.c   messages and ROOM in frames
+ *   message_rx.c    receiving: fragments, deliveries, room for the peer
+ *   message_fate.c  sending: acknowledgments, losses, cancellation, the peer's
+ *                   room
+ *   message_tx.c    sending: which fragment goes next
  *
- * A message begins (gets its id and its place) when the peer has room and its
- * turn has come; a few of a lane are under way at once and take turns.  What a
- * packet carried stands in a ring beside sentq.
+ * A message begins when it gets its id and its position in the peer's lane,
+ * which needs room there.  Up to four messages of a lane are under way at once,
+ * and send fragments in turns.  The fragments that a packet in flight carries
+ * are noted in a ring of their own (tux_messages.sent), to which
+ * tux_sent.frag_at points.
  */
 #ifndef TUX_CONN_MESSAGE_H
 #define TUX_CONN_MESSAGE_H
@@ -29,28 +32,31 @@ struct tux_conn;
 
 /* ---- out ---- */
 
-struct tux_msg_out {			/* begun, not settled */
-	struct tux_list work;		/* in its lane's list if it has some */
-	uint64_t note;			/* its note's number */
-	uint64_t pos, at;		/* its place there and here */
-	uint32_t total, order;
+struct tux_msg_out {			/* a message that has begun */
+	struct tux_list work;		/* in its lane's `work` if it has something
+					 * to send */
+	uint64_t note;			/* the number of its note */
+	uint64_t pos;			/* position in the peer's lane */
+	uint64_t at;			/* position in this end's message box */
+	uint32_t total;			/* length */
+	uint32_t order;			/* number among the ordered messages */
 	uint32_t next;			/* first byte never sent */
 	uint8_t flags;			/* TUX_MESSAGE_ORDER, _BULK */
-	bool live;
-	bool fresh;			/* nothing of it was ever sent */
+	bool live;			/* begun and not settled */
+	bool fresh;			/* no fragment of it was sent yet */
 	bool cancelled;
 	bool cancel_due;		/* the peer must be told */
-	struct tux_frag acked, lost;
+	struct tux_frag acked, lost;	/* ranges of its bytes */
 };
 
 struct tux_msg_lane_tx {
 	struct tux_list work;		/* messages with something to send */
-	uint64_t first, next;		/* ids begun and not settled */
-	uint64_t pos;			/* end of the last begun */
+	uint64_t first, next;		/* ids: oldest not settled; next to begin */
+	uint64_t pos;			/* end of the last message that has begun */
 	uint64_t note;			/* the next note to begin */
-	uint64_t ids, limit;		/* what the peer allows */
+	uint64_t ids, limit;		/* the peer allows ids and positions below */
 	uint32_t cap;			/* of the peer's lane; 0: not known */
-	uint32_t open_n;		/* begun, and not all sent once */
+	uint32_t open_n;		/* messages begun and not sent completely */
 };
 
 struct tux_msg_sent {			/* a fragment in a packet in flight */
@@ -71,24 +77,25 @@ struct tux_msg_pick {			/* a fragment to be sent */
 
 /* ---- in ---- */
 
+/* GONE: cancelled by the peer. */
 enum tux_msg_state { TUX_MSG_NONE, TUX_MSG_PART, TUX_MSG_WHOLE, TUX_MSG_GONE };
 
-struct tux_msg_in {
+struct tux_msg_in {			/* a message of the peer's */
 	uint8_t state;			/* enum tux_msg_state */
-	uint8_t flags;
-	uint32_t total, order;
-	uint64_t pos;
-	struct tux_frag got;
+	uint8_t flags;			/* TUX_MESSAGE_ORDER */
+	uint32_t total, order;		/* length; number among the ordered ones */
+	uint64_t pos;			/* position in the lane */
+	struct tux_frag got;		/* ranges of bytes that have arrived */
 };
 
 struct tux_msg_lane_rx {
-	uint64_t first;			/* oldest id not yet released */
+	uint64_t first;			/* oldest id that is not free again */
 	uint64_t top;			/* highest id known, plus one */
-	uint64_t tail;			/* places below are free again */
-	uint64_t freed;			/* of what the application has released,
-					 * as the box counts it: below `first` */
-	uint64_t told_ids, told_tail;	/* what the last ROOM said */
-	uint64_t end;			/* with fin: ids of the peer */
+	uint64_t tail;			/* positions below are free again */
+	uint64_t freed;			/* sum of tux_msgbox_takes() of the complete
+					 * messages below `first` */
+	uint64_t told_ids, told_tail;	/* `first` and `tail` of the last ROOM */
+	uint64_t end;			/* if fin: the peer's ids end here */
 };
 
 struct tux_messages {
@@ -96,39 +103,44 @@ struct tux_messages {
 	struct tux_msg_lane_tx tx[TUX_LANES];
 	struct tux_msg_lane_rx rx[TUX_LANES];
 	uint64_t order;			/* next ordered message to deliver */
-	uint32_t sent_next;		/* of the ring below */
-	int32_t ahead;			/* bytes of messages beyond the stream */
-	int32_t lead;			/* small bytes beyond bulk */
-	bool ended;			/* nothing more will be begun */
-	bool fin;			/* the peer has told its last ids */
-	struct tux_msg_sent sent[TUX_MSG_SENT];
-	uint16_t wait[TUX_MSG_IN];	/* by order, complete: slot + 1 */
-	struct tux_msg_out out[TUX_MSG_N];
+	uint32_t sent_next;		/* next entry of `sent` */
+	int32_t ahead;			/* bytes that messages have sent more than
+					 * the stream, lately */
+	int32_t lead;			/* bytes that small messages have sent more
+					 * than bulk ones that wait */
+	bool ended;			/* no more messages will begin */
+	bool fin;			/* END has come: the peer's ids are known */
+	struct tux_msg_sent sent[TUX_MSG_SENT];	/* a ring */
+	uint16_t wait[TUX_MSG_IN];	/* by order: slot + 1 of a message that waits
+					 * for its turn; 0: none */
+	struct tux_msg_out out[TUX_MSG_N];	/* by tux_lane_slot() of the id */
 	struct tux_msg_in in[TUX_MSG_N];
 };
 
 /* ---- questions ---- */
 
+/* The note with number @i of @lane. */
 static inline struct tux_note *tux_message_note(struct tux_messages *g,
 						unsigned lane, uint64_t i)
 {
 	return &g->box->note[tux_lane_slot(lane, i)];
 }
 
+/* The entry for message @id of @lane. */
 static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 						  unsigned lane, uint64_t id)
 {
 	return &g->out[tux_lane_slot(lane, id)];
 }
 
-/* Are there messages of the lane that have not begun? */
+/* Are there notes of @lane that have not begun? */
 static inline bool tux_message_unbegun(const struct tux_messages *g,
 				       unsigned lane)
 {
 	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
 }
 
-/* With END: is every message of the peer's here? */
+/* Has END come, and every message that it counts? */
 bool tux_messages_all_here(const struct tux_messages *g);
 
 #endif

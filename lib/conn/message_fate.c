@@ -6,6 +6,7 @@
 #include "conn/conn_in.h"
 #include "conn/message_tx.h"
 
+/* @m has nothing more to send for the first time. */
 static void all_sent(struct tux_msg_lane_tx *l, const struct tux_msg_out *m)
 {
 	if (m->fresh || m->next < m->total)
@@ -29,8 +30,8 @@ void tux_message_settle(struct tux_conn *c, unsigned lane,
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-/* The message that @f was a piece of, if it is still under way. */
-static struct tux_msg_out *whose(struct tux_messages *g,
+/* The message that fragment @f belongs to; NULL: it is settled. */
+static struct tux_msg_out *message_of(struct tux_messages *g,
 				 const struct tux_msg_sent *f)
 {
 	const struct tux_msg_lane_tx *l = &g->tx[f->lane];
@@ -40,9 +41,10 @@ static struct tux_msg_out *whose(struct tux_messages *g,
 	return id >= l->first && m->live ? m : NULL;
 }
 
+/* Fragment @f is acknowledged. */
 static void fragment_arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 {
-	struct tux_msg_out *m = whose(c->msg, f);
+	struct tux_msg_out *m = message_of(c->msg, f);
 	uint32_t err;
 
 	if (!m || m->cancelled != f->cancel)
@@ -53,7 +55,7 @@ static void fragment_arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 		tux_message_settle(c, f->lane, m, TUX_NOTE_FAILED, (int)err);
 		return;
 	}
-	/* What cannot be noted goes once more. */
+	/* If there are too many gaps to note it, the fragment is sent again. */
 	if (tux_frag_add(&m->acked, f->off, f->off + f->len,
 			 TUX_FRAG_MAX) < 0) {
 		tux_frag_cover(&m->lost, f->off, f->off + f->len);
@@ -65,9 +67,10 @@ static void fragment_arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 	}
 }
 
+/* Fragment @f is lost: what is not acknowledged of it is sent again. */
 static void fragment_again(struct tux_conn *c, const struct tux_msg_sent *f)
 {
-	struct tux_msg_out *m = whose(c->msg, f);
+	struct tux_msg_out *m = message_of(c->msg, f);
 	uint32_t start, end, off, stop;
 
 	if (!m || m->cancelled != f->cancel)
@@ -80,7 +83,7 @@ static void fragment_again(struct tux_conn *c, const struct tux_msg_sent *f)
 		tux_frag_cover(&m->lost, start, end);
 		off = end;
 	}
-	/* An empty message has no bytes to lose. */
+	/* An empty message has no bytes in `lost`: it begins anew. */
 	if (!m->total && !m->cancelled && !m->fresh) {
 		m->fresh = true;
 		c->msg->tx[f->lane].open_n++;
@@ -88,7 +91,8 @@ static void fragment_again(struct tux_conn *c, const struct tux_msg_sent *f)
 	tux_message_requeue(c->msg, f->lane, m, true);
 }
 
-/* Of a packet that was given up long ago, the ring may know nothing more. */
+/* Are the fragments of @s still in the ring?  A spurious loss may be found out
+ * so late that newer fragments have replaced them. */
 static bool known(const struct tux_conn *c, const struct tux_sent *s)
 {
 	return c->msg->sent_next - s->frag_at <= TUX_MSG_SENT;
@@ -124,7 +128,8 @@ void tux_message_framed(struct tux_conn *c, const struct tux_msg_pick *k)
 
 /* ---- cancel, room ---- */
 
-/* Its last byte has not left: the peer cannot have it. */
+/* Cancels @m, unless its last byte has been sent: the peer may have delivered
+ * it. */
 static void cancel(struct tux_conn *c, unsigned lane, struct tux_msg_out *m)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];

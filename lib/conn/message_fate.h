@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * message_fate - messages out: what became of them
+ * message_fate - sending messages: acknowledgments, losses, cancellation and
+ * the peer's room
  *
- * What is acknowledged is noted as a set of bytes, so it does no harm if bytes
- * are in flight twice, or on two paths.
+ * A set of acknowledged bytes, not a count, says when a message has arrived.
+ * So the same bytes may be in flight twice, or on both paths.
  */
 #ifndef TUX_CONN_MESSAGE_FATE_H
 #define TUX_CONN_MESSAGE_FATE_H
@@ -16,21 +17,24 @@
 
 struct tux_conn;
 
-/* Packet @s has arrived, or is lost. */
+/* Packet @s, with fragments, was acknowledged, or is lost. */
 void tux_message_acked(struct tux_conn *c, const struct tux_sent *s);
 void tux_message_lost(struct tux_conn *c, const struct tux_sent *s);
 
-/* A frame has gone into TCP: as good as arrived. */
+/* TCP has taken the frame with fragment @k: it counts as acknowledged. */
 void tux_message_framed(struct tux_conn *c, const struct tux_msg_pick *k);
 
-/* Message @m is settled: its note's @state and @err say how. */
+/* Settles message @m of @lane: its note gets the state @state (TUX_NOTE_*),
+ * which the application waits for, and the errno @err. */
 void tux_message_settle(struct tux_conn *c, unsigned lane,
 			struct tux_msg_out *m, uint32_t state, int err);
 
-/* Does what cancelled notes ask for. */
+/* Cancels the messages with notes that the application has cancelled, unless
+ * their last byte has been sent. */
 void tux_message_cancels(struct tux_conn *c);
 
-/* ROOM has come.  0, -EBADMSG. */
+/* ROOM with @len bytes at @p has come: the peer allows more messages.  0, or
+ * -EBADMSG: no honest peer sends it. */
 int tux_message_room(struct tux_conn *c, const uint8_t *p, size_t len);
 
 #endif

@@ -46,7 +46,7 @@ bool tux_messages_idle(const struct tux_conn *c)
 	return true;
 }
 
-/* The notes that have not begun fail, and so does what comes. */
+/* The notes that have not begun fail with @err, and so will new ones. */
 static void refuse_notes(struct tux_conn *c, int err)
 {
 	struct tux_messages *g = c->msg;
@@ -119,7 +119,7 @@ bool tux_messages_hopeless(const struct tux_conn *c)
 	       atomic_load(&c->dx->tx.shut) && tux_messages_want_room(c);
 }
 
-/* The application has closed: what arrived has no reader. */
+/* The application has closed: releases messages that it will not read. */
 static void sink_messages(struct tux_messages *g)
 {
 	unsigned i;
@@ -128,7 +128,8 @@ static void sink_messages(struct tux_messages *g)
 		const struct tux_msg_in *m = &g->in[i];
 		bool ordered = m->flags & TUX_MESSAGE_ORDER;
 
-		/* One that waits for its turn still has its place. */
+		/* An ordered message that waits for its turn is released when
+		 * it is delivered. */
 		if (m->state == TUX_MSG_WHOLE &&
 		    (!ordered || tux_seq_expand(g->order, m->order) < g->order))
 			atomic_store(&g->box->released[i], 1);
@@ -141,7 +142,7 @@ void tux_messages_rung(struct tux_conn *c)
 
 	if (!g)
 		return;
-	if (g->ended)			/* some may have come since */
+	if (g->ended)			/* there may be new notes */
 		refuse_notes(c, (int)atomic_load(&g->box->err));
 	if (c->closed)
 		sink_messages(g);

@@ -6,10 +6,11 @@
 #include "conn/conn_in.h"
 
 enum {
-	TELL = 8,			/* an eighth of a lane is worth a ROOM in a
-					 * packet that leaves anyway, */
-	DUE = 4,			/* a quarter a packet of its own */
-	GONE = UINT16_MAX,		/* in wait: it will not come */
+	TELL = 8,			/* when an eighth of a lane is free again,
+					 * ROOM goes with a packet that leaves
+					 * anyway, */
+	DUE = 4,			/* ... and when a quarter is, by itself */
+	GONE = UINT16_MAX,		/* in tux_messages.wait: cancelled */
 };
 
 static struct tux_msg_in *in_of(struct tux_messages *g, unsigned lane,
@@ -30,9 +31,10 @@ static uint64_t end_of(const struct tux_msg_in *m)
 	return m->pos + tux_lane_size(m->total);
 }
 
-/* ---- is it honest? ---- */
+/* ---- checks ---- */
 
-/* Between its neighbours, as far as they are known? */
+/* Do positions [@start, @end) of message @id lie behind the message before it,
+ * and before the message behind it, as far as these are known? */
 static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
 		       uint64_t start, uint64_t end)
 {
@@ -57,6 +59,7 @@ static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
 	return start >= l->tail;
 }
 
+/* May message @id be at @pos, with @total bytes? */
 static bool fits(struct tux_messages *g, unsigned lane, uint64_t id,
 		 uint64_t pos, uint32_t total)
 {
@@ -70,6 +73,7 @@ static bool fits(struct tux_messages *g, unsigned lane, uint64_t id,
 	return in_between(g, lane, id, pos, end);
 }
 
+/* If the message is ordered: is its number one that can still come, and new? */
 static bool order_ok(struct tux_messages *g, const struct tux_message_hdr *h)
 {
 	uint64_t n = tux_seq_expand(g->order, h->order);
@@ -80,6 +84,7 @@ static bool order_ok(struct tux_messages *g, const struct tux_message_hdr *h)
 	       !g->wait[n % TUX_MSG_IN];
 }
 
+/* Does the header agree with what earlier fragments said of the message? */
 static bool same(const struct tux_msg_in *m, const struct tux_message_hdr *h,
 		 uint64_t pos)
 {
@@ -87,8 +92,8 @@ static bool same(const struct tux_msg_in *m, const struct tux_message_hdr *h,
 	       m->flags == (h->flags & TUX_MESSAGE_ORDER);
 }
 
-/* The message that the fragment belongs to, made known if it is new.  NULL:
- * no honest peer sends that. */
+/* The message that the fragment belongs to; begins it if it is new.  NULL: no
+ * honest peer sends that. */
 static struct tux_msg_in *find(struct tux_messages *g,
 			       const struct tux_message_hdr *h, unsigned lane,
 			       uint64_t id)
@@ -113,6 +118,7 @@ static struct tux_msg_in *find(struct tux_messages *g,
 
 /* ---- delivery ---- */
 
+/* Delivers the complete message in @slot to the application. */
 static void deliver(struct tux_conn *c, unsigned slot)
 {
 	struct tux_messages *g = c->msg;
@@ -127,7 +133,7 @@ static void deliver(struct tux_conn *c, unsigned slot)
 	tux_conn_trace(c, TUX_TRACE_MSG_DELIVER, lane, id, m->total);
 	c->stats.msg_rx += m->total;
 	c->stats.msgs_rx++;
-	if (c->closed) {		/* nobody reads it */
+	if (c->closed) {		/* the application does not read it */
 		atomic_store(&b->released[slot], 1);
 		return;
 	}
@@ -140,7 +146,7 @@ static void deliver(struct tux_conn *c, unsigned slot)
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-/* Ordered messages whose turn has come; cancelled ones are passed over. */
+/* Delivers the ordered messages that have their turn; skips cancelled ones. */
 static void deliver_ordered(struct tux_conn *c)
 {
 	struct tux_messages *g = c->msg;
@@ -166,7 +172,8 @@ void tux_message_no_more(struct tux_conn *c)
 	}
 }
 
-/* With END: that may be all. */
+/* If END has come, and all messages that it counts, delivers those that
+ * wait. */
 static void messages_look_end(struct tux_conn *c)
 {
 	if (!tux_messages_all_here(c->msg))
@@ -175,7 +182,7 @@ static void messages_look_end(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_CAME | TUX_DIRTY_READY);
 }
 
-/* The message is as complete as it will be. */
+/* The message is complete (WHOLE) or cancelled (GONE), as @state says. */
 static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 {
 	struct tux_messages *g = c->msg;
@@ -194,7 +201,7 @@ static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t sta
 	}
 	if (c->closed || state == TUX_MSG_GONE)
 		tux_message_released(c);
-	if (g->fin)			/* TCP was slower than Tux */
+	if (g->fin)			/* END was quicker than this message */
 		messages_look_end(c);
 }
 
@@ -205,7 +212,7 @@ static int put(struct tux_conn *c, struct tux_msg_in *m,
 	int new;
 
 	if (m->state != TUX_MSG_PART)
-		return 0;		/* it is complete, or cancelled */
+		return 0;		/* complete or cancelled already */
 	if (h->flags & TUX_MESSAGE_CANCEL) {
 		message_finish(c, m, TUX_MSG_GONE);
 		return 0;
@@ -239,8 +246,11 @@ int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 	if (id >= l->first + tux_lane_n(lane))
 		return -EBADMSG;
 	m = find(g, h, lane, id);
-	/* A range is kept for TCP, where nothing can be as if lost; there each
-	 * piece but the first of a message follows on what we have. */
+	/* A fragment in a packet may use all ranges of the set but one, and is
+	 * dropped if they are used up.  A fragment in a frame cannot be
+	 * dropped, so the last range is for these.  One is enough: on TCP each
+	 * fragment of a message but the first follows on bytes that are
+	 * here. */
 	return m ? put(c, m, h, p, TUX_FRAG_MAX - !frame) : -EBADMSG;
 }
 
@@ -280,6 +290,8 @@ bool tux_messages_all_here(const struct tux_messages *g)
 
 /* ---- room ---- */
 
+/* Frees the messages that the application has released, oldest first, up to the
+ * first that it has not. */
 static void free_lane(struct tux_messages *g, unsigned lane)
 {
 	struct tux_msg_lane_rx *l = &g->rx[lane];
@@ -301,6 +313,7 @@ static void free_lane(struct tux_messages *g, unsigned lane)
 	}
 }
 
+/* Has one @part-th of the lane, in bytes or ids, become free since ROOM? */
 static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
 {
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
@@ -309,8 +322,9 @@ static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
 	       l->first - l->told_ids >= tux_lane_n(lane) / part;
 }
 
-/* A part of the lane, or, of the lane of long messages, all of it: what is left
- * at its end may be too short for the next. */
+/* Should ROOM be sent by itself?  Yes if a quarter of the lane is free again.
+ * In the bulk lane also if the lane is empty: the space left at its end may be
+ * too short for the next message. */
 static bool room_due(const struct tux_messages *g, unsigned lane)
 {
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
@@ -350,8 +364,9 @@ void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
 		struct tux_msg_lane_rx *l = &c->msg->rx[i];
 
 		free_lane(c->msg, i);
-		/* From what is free, not from all that is released: the rest
-		 * becomes free with the oldest, which must ring. */
+		/* When the application should ring.  Counted from what is free,
+		 * not from what is released: newer messages become free only
+		 * with the oldest one, so its release must ring. */
 		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
 			     l->freed + b->cap / TELL);
 		l->told_ids = l->first;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * message_rx - messages in: fragments to their places, deliveries, room
+ * message_rx - receiving messages: puts fragments into their places, delivers
+ * complete messages, and tells the peer of room
  *
- * Known messages of a lane lie in the order of their ids and do not overlap, so
- * that nothing a peer sends later touches what the application reads.
+ * The messages of a lane lie in the order of their ids and must not overlap.
+ * So nothing that the peer sends later can change a message that the
+ * application reads.
  */
 #ifndef TUX_CONN_MESSAGE_RX_H
 #define TUX_CONN_MESSAGE_RX_H
@@ -16,25 +18,29 @@
 
 struct tux_conn;
 
-/* A fragment @h with its bytes at @p, from a packet or a @frame.  0; -EBADMSG:
- * no honest peer sends it; -ENOBUFS: it cannot be noted, as if it were lost. */
+/* A fragment with header @h and its bytes at @p has come, in a packet or
+ * (@frame) in a frame.  0; -EBADMSG: no honest peer sends it; -ENOBUFS: there
+ * are too many gaps to note it, and it is treated as lost (never with
+ * @frame). */
 int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		    const uint8_t *p, bool frame);
 
-/* What the application has released is free again. */
+/* Frees the room of messages that the application has released, in the order of
+ * their ids, and queues ROOM if that is worth a packet. */
 void tux_message_released(struct tux_conn *c);
 
-/* All that was begun is here: the ordered messages that others wait for were
- * never sent, and are passed over. */
+/* No more messages will come.  Ordered messages that wait for earlier ones are
+ * delivered: the earlier ones were never sent. */
 void tux_message_no_more(struct tux_conn *c);
 
-/* END has come.  0, -EBADMSG. */
+/* END with @len bytes at @p has come.  0, or -EBADMSG. */
 int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len);
 
-/* Would ROOM say enough to be worth its bytes in a packet that leaves anyway? */
+/* Has enough room become free to send ROOM in a packet that leaves anyway? */
 bool tux_message_room_news(const struct tux_conn *c);
 
-/* What ROOM says now, which the peer knows from then on. */
+/* Encodes ROOM, as it is now, into TUX_ROOM_LEN bytes at @p, and notes that the
+ * peer is told. */
 void tux_message_tell_room(struct tux_conn *c, uint8_t *p);
 
 #endif

@@ -9,7 +9,7 @@
 #include "conn/message_rx.h"
 #include "conn/message_tx.h"
 
-enum { PIECE = 16384 };	/* one frame with a message: others wait for it */
+enum { PIECE = 16384 };	/* longest body of a MESSAGE frame: others wait for it */
 
 bool tux_message_may_frame(const struct tux_conn *c)
 {
@@ -64,7 +64,6 @@ bool tux_message_frame(struct tux_conn *c)
 
 /* ---- in ---- */
 
-/* So many bytes of header has a frame of this type. */
 uint8_t tux_message_frame_need(const struct tux_frame *f)
 {
 	switch (f->type) {

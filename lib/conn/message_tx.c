@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of a lane the first message in its list of work sends a fragment and goes to
- * the end of the list.
+ * Messages of a lane take turns: the first message in the lane's `work` sends a
+ * fragment and goes to the end of the list.
  */
 #include "conn/message_tx.h"
 
@@ -10,9 +10,11 @@
 #include "conn/conn_in.h"
 
 enum {
-	OPEN_MAX = 4,			/* of a lane under way, first time */
-	WORTH = 128,			/* a message is not cut for less */
-	LEAD = 65536,			/* small messages overtake by so much */
+	OPEN_MAX = 4,			/* messages of a lane that are sent for the
+					 * first time at once */
+	WORTH = 128,			/* shortest fragment that is cut to fit */
+	LEAD = 65536,			/* the most bytes by which small messages
+					 * get ahead of bulk ones */
 };
 
 /* ---- helpers ---- */
@@ -36,8 +38,10 @@ void tux_message_requeue(struct tux_messages *g, unsigned lane,
 
 /* ---- begin ---- */
 
-/* The note's words are the application's: they are read once, and checked.  Of
- * what *@m may have, most is room for fragments that few messages need. */
+/* Reads the note into *@m.  The application may change the note at any time, so
+ * each field is read once, and checked afterwards.  Sets fields one by one:
+ * most of *@m is the sets of fragments, which need no clearing.  False: the
+ * note is not valid. */
 static bool read_note(struct tux_messages *g, unsigned lane,
 		      struct tux_note *n, struct tux_msg_out *m)
 {
@@ -64,7 +68,8 @@ static void fail_note(struct tux_conn *c, struct tux_note *n, int err)
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-/* Has the peer room for @m?  Then it has its place. */
+/* Computes the position of @m in the peer's lane.  False: the peer has no room
+ * there yet. */
 static bool place(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
 {
 	m->pos = tux_lane_place(l->pos, m->total, l->cap);
@@ -85,7 +90,8 @@ static void begin(struct tux_messages *g, unsigned lane, struct tux_msg_out *m)
 	tux_message_requeue(g, lane, m, false);
 }
 
-/* Begins the next message of the lane.  False: there is none, or no room. */
+/* Begins the next message of the lane.  False: there is none, or no room.  A
+ * cancelled message fails without beginning, unless it is ordered. */
 static bool begin_next(struct tux_conn *c, unsigned lane)
 {
 	struct tux_messages *g = c->msg;
@@ -105,7 +111,7 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 		m->cancelled = true;
 		n->err = ECANCELED;
 	}
-	/* The peer waits for the number of an ordered one. */
+	/* The peer must be told of an ordered one, since others wait for it. */
 	if (m->cancelled && !(m->flags & TUX_MESSAGE_ORDER)) {
 		l->note++;
 		fail_note(c, n, (int)n->err);
@@ -123,7 +129,8 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 
 /* ---- pick and take ---- */
 
-/* Begins what may begin in the lane.  False: none of it has anything to send. */
+/* Begins what may begin in the lane.  False: no message has anything to
+ * send. */
 static bool lane_ready(struct tux_conn *c, unsigned lane)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
@@ -133,9 +140,9 @@ static bool lane_ready(struct tux_conn *c, unsigned lane)
 	return !tux_list_empty(&l->work);
 }
 
-/* The extent of @m that goes next, at most what fits into @room bytes with its
- * header, which is shorter if it is all of the message.  False: it is better not
- * cut to fit. */
+/* The bytes of @m that go next, into @h: lost ones first, and at most what fits
+ * into @room bytes with the header.  A fragment that is a whole message has a
+ * shorter header.  False: @room is too small to cut a fragment for it. */
 static bool extent(const struct tux_msg_out *m, size_t room,
 		   struct tux_message_hdr *h)
 {
@@ -159,6 +166,7 @@ static bool extent(const struct tux_msg_out *m, size_t room,
 	return true;
 }
 
+/* tux_message_pick() in one lane. */
 static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
 		    struct tux_msg_pick *k)
 {
@@ -190,8 +198,8 @@ bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k)
 	return pick_in(c, lane, room, k) || pick_in(c, !lane, room, k);
 }
 
-/* Small messages go first, until they have had so much more than bulk that
- * waits. */
+/* @len bytes of @lane are sent.  Small messages go before bulk ones that wait,
+ * until they have sent LEAD bytes more. */
 static void count_lead(struct tux_messages *g, unsigned lane, uint32_t len)
 {
 	if (lane == TUX_LANE_BULK)
@@ -268,7 +276,7 @@ void tux_message_tell_end(const struct tux_conn *c, uint8_t *p)
 	tux_put32(p + 4, (uint32_t)c->msg->tx[TUX_LANE_BULK].next);
 }
 
-/* Places in the ring of fragments that packets in flight do not need. */
+/* Do packets in flight need all entries of the ring of fragments? */
 static bool ring_full(struct tux_conn *c)
 {
 	struct tux_sent *s = tux_sentq_oldest(&c->sentq);

@@ -36,7 +36,7 @@ tux_time tux_pairs_deadline(const struct tux_pairs *ps)
 
 /* ---- coming and going ---- */
 
-/* Never 0, which is no key. */
+/* The key of a pair in the map; never 0, which means "not in the map". */
 static uint64_t key_of(const struct tux_pairs *ps, const uint8_t local[16],
 		       const uint8_t peer[16], uint64_t token)
 {
@@ -149,7 +149,8 @@ struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now)
 		first = tux_pair_next(p, now);
 		if (first)
 			return first;
-		/* Somebody else was quicker: later, then. */
+		/* Another connection has sent meanwhile, so the pace holds the
+		 * line back until later. */
 		if (!tux_list_empty(&p->waitq))
 			tux_pair_hold(ps, p);
 	}
@@ -166,12 +167,13 @@ void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
 		tux_heap_set(&ps->rests, &p->rest, now);
 }
 
-/* When to look again; not later than @now: it is time to ask. */
+/* When to look at @p again.  If not later than @now, one of its users should
+ * ask the peer now. */
 static tux_time rests_until(const struct tux_pair *p, tux_time in, tux_time now)
 {
 	if (tux_list_empty(&p->users))
 		return TUX_NEVER;
-	if (p->in_flight)		/* somebody asks already */
+	if (p->in_flight)		/* an answer is due anyway */
 		return tux_time_add(now, in);
 	return tux_time_add(p->ack_at, in);
 }

@@ -3,12 +3,16 @@
  * pair - what the connections between two loops, over the same two addresses,
  * share (RFC 9040)
  *
- * They take the same way, so the congestion window belongs to all of them, and
- * so do the pace, the length of datagrams, a first guess at the round trip, and
- * the verdict on ECN.  Each sends in its turn while there is room in the window;
- * who finds none waits in line.  While none of them sends, one after the other
- * sees now and then whether the path still answers.  The pair is made when the first of them hears
- * from the peer, and goes with the last.
+ * Their packets take the same path through the network.  So these connections
+ * share one congestion window, the pace, the length of datagrams, an estimate
+ * of the round-trip time, and whether the path can be trusted with ECN.  A
+ * connection that finds no room in the window waits in line, first come, first
+ * served.  While all connections of a pair are idle, one of them asks now and
+ * then, in turns, whether the path still answers.  The pair is made when the
+ * first connection hears from the peer, and freed with the last.
+ *
+ * A connection is known here by its places in the pair's two lists,
+ * tux_conn.waitq and tux_conn.use.
  */
 #ifndef TUX_CONN_PAIR_H
 #define TUX_CONN_PAIR_H
@@ -31,45 +35,52 @@ struct tux_pairs {			/* all of a core */
 	const struct tux_cc_ops *cc;	/* how their windows grow */
 	struct tux_key key;
 	struct tux_map map;
-	struct tux_heap paces;		/* those whose pace holds somebody back */
-	struct tux_heap rests;		/* those that may rest */
-	uint32_t n;
+	struct tux_heap paces;		/* pairs that the pace holds back */
+	struct tux_heap rests;		/* pairs with users, which may be idle */
+	uint32_t n;			/* pairs */
 };
 
 struct tux_pair {
 	uint64_t key;			/* in the map; 0: not there */
 	uint32_t conn_n;
-	uint32_t mss;			/* longest packet that any may send; with
-					 * what the path carries, it makes cc.mss */
+	uint32_t mss;			/* longest packet that a connection of the
+					 * pair may send; cc.mss is the minimum of
+					 * this and of pmtu.len */
 	struct tux_cc cc;
 	struct tux_pace pace;
 	struct tux_pmtu pmtu;
-	struct tux_rtt rtt;		/* as the last of them measured it */
+	struct tux_rtt rtt;		/* of the connection that measured last */
 	struct tux_ecn ecn;
-	uint64_t in_flight;		/* bytes, of all */
-	tux_time ack_at;		/* any of them was acknowledged something */
-	bool down;			/* nobody answered one for long, nor since */
+	uint64_t in_flight;		/* bytes, of all connections */
+	tux_time ack_at;		/* the last acknowledgment of any of them */
+	bool down;			/* a connection has stalled, and nothing was
+					 * acknowledged since */
 	bool full;			/* the last connection that wanted to send
 					 * was held back */
-	struct tux_list waitq;		/* who is, in line */
-	struct tux_heap_node timer;	/* when the pace lets the next one go */
-	struct tux_list users;		/* who sends this way */
-	struct tux_heap_node rest;	/* when to look whether anybody did */
+	struct tux_list waitq;		/* connections that are held back, in line */
+	struct tux_heap_node timer;	/* when the pace lets the next one send */
+	struct tux_list users;		/* connections that send over Tux */
+	struct tux_heap_node rest;	/* when to look whether the pair is idle */
 };
 
+/* @key, @cc and @mem: for all pairs.  @key is copied; the others must outlive
+ * @ps. */
 void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
 		    const struct tux_cc_ops *cc, const struct tux_mem *mem);
+
+/* All pairs have been put. */
 void tux_pairs_fini(struct tux_pairs *ps);
 
-/* The earliest instant at which tux_pairs_due() or tux_pairs_rested() may have
- * one; TUX_NEVER. */
+/* The earliest instant at which tux_pairs_due() or tux_pairs_rested() may
+ * return a connection; TUX_NEVER: no timer is set. */
 tux_time tux_pairs_deadline(const struct tux_pairs *ps);
 
-/* Takes out of its line the first whom the pace of its pair lets go at @now; NULL
- * if there is none (left). */
+/* Of a pair that the pace no longer holds back at @now: takes the first
+ * connection out of the line, which may send.  NULL: there is no such pair (any
+ * more). */
 struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now);
 
-/* Is it time to look for one of those? */
+/* Is it time to call tux_pairs_rested()? */
 static inline bool tux_pairs_may_rest(const struct tux_pairs *ps, tux_time now)
 {
 	const struct tux_heap_node *n = tux_heap_min(&ps->rests);
@@ -77,59 +88,67 @@ static inline bool tux_pairs_may_rest(const struct tux_pairs *ps, tux_time now)
 	return n && n->at <= now;
 }
 
-/* A pair that nobody has heard of for @in: the next of its users, whose turn it
- * is to ask.  NULL: there is none (left). */
+/* Of a pair with users, on which nothing is in flight and nothing was
+ * acknowledged for @in: returns the user that should now ask the peer.  Users
+ * take turns.  NULL: there is no such pair (any more). */
 struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
 				  tux_time now);
 
-/* The pair with the loop that @token names at address @peer, from address
- * @local, for one connection more, whose packets are up to @mss bytes; 0 names
- * none, so that the pair is that connection's own.  NULL: no memory. */
+/* A connection from address @local to the loop @token at address @peer joins
+ * its pair, which is made if there is none yet.  @token 0: the peer's loop is
+ * not known, so the connection gets a pair of its own.  @mss is the longest
+ * packet of the connection.  NULL: no memory.  tux_pair_put() gives the pair
+ * back. */
 struct tux_pair *tux_pair_get(struct tux_pairs *ps, const uint8_t local[16],
 			      const uint8_t peer[16], uint64_t token,
 			      uint32_t mss);
 
-/* A connection, out of line and with nothing in flight, leaves @p. */
+/* A connection leaves @p; it is in none of its lists, and has nothing in
+ * flight.  The last one frees @p. */
 void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p);
 
-/* From now on @place's owner sends this way, until it takes it out. */
+/* Adds @place, of a connection, to the users of @p.  The connection removes it
+ * when it no longer sends over Tux. */
 void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
 		  struct tux_list *place, tux_time now);
 
-/* May a connection of @p send now? */
+/* Do window and pace let a connection of @p send now? */
 static inline bool tux_pair_room(const struct tux_pair *p, tux_time now)
 {
 	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
 }
 
-/* It may not: @place, if in no line yet, is last in line. */
+/* The connection of @place may not send now: it goes to the end of the line,
+ * unless it is in line already. */
 void tux_pair_wait(struct tux_pairs *ps, struct tux_pair *p,
 		   struct tux_list *place);
 
-/* Somebody is in line: if only the pace holds them back, a timer says when it
- * does no more. */
+/* A connection is in line.  If the window has room, and only the pace holds the
+ * connection back, sets the timer for tux_pairs_due(). */
 void tux_pair_hold(struct tux_pairs *ps, struct tux_pair *p);
 
-/* There may be room: takes the first out of the line, whose turn it is, and who
- * lets the next one go when it has sent.  NULL: no room, or no line. */
+/* Takes the first connection out of the line, which sends and then lets the
+ * next one send.  NULL: nothing may be sent, or the line is empty. */
 struct tux_list *tux_pair_next(struct tux_pair *p, tux_time now);
 
-/* Something was acknowledged, and @rtt is what its connection knows now. */
+/* @a was acknowledged; @rtt is the estimate of its connection. */
 void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
 		    const struct tux_rtt *rtt, tux_time now);
 
-/* The path has carried a longer datagram than was known, and p->pmtu says how
- * long: packets of the controller are no longer than that.  (While nothing
- * passes at all, nothing is known of lengths, and they stay as they were.) */
+/* p->pmtu.len has changed because a longer datagram than before has arrived:
+ * adapts cc.mss.  (When pmtu.len falls, cc.mss stays: a path that carries
+ * nothing at all says nothing about lengths.) */
 void tux_pair_fit(struct tux_pair *p);
 
-/* The timer of one passed, which has waited since @since, and @n packets are
- * lost.  If others have had answers meanwhile, and within @rto, the path is not
- * to blame: it is a loss. */
+/* The retransmission timer of a connection expired: it has waited since @since,
+ * and its @n packets in flight are lost.  If another connection of the pair was
+ * acknowledged something since then, and within the last @rto, the path works:
+ * it counts as a loss, not as a timeout. */
 void tux_pair_timeout(struct tux_pair *p, unsigned n, tux_time since,
 		      tux_time rto, tux_time now);
 
-/* One has waited since @since in vain, for so long that it gives the way up. */
+/* A connection that has waited since @since goes back to TCP.  If the others
+ * were acknowledged nothing since then either, the pair is down. */
 void tux_pair_stalled(struct tux_pair *p, tux_time since);
 
 #endif

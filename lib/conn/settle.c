@@ -23,8 +23,8 @@ static void add_effect(struct tux_conn *c, uint32_t what)
 
 /* ---- the end of messages, FIN ---- */
 
-/* The application has shut the direction down, and no message holds the FIN up:
- * the ring is all there will be. */
+/* The application has shut down the sending direction, and every message is
+ * settled: FIN becomes due behind the last byte of the ring. */
 static void settle_fin(struct tux_conn *c)
 {
 	if (tux_path_plain(c->tx.path) || c->tx.buf.end != UINT64_MAX ||
@@ -37,8 +37,9 @@ static void settle_fin(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_PATH);
 }
 
-/* FIN, RAW and the end of a closed connection wait for the last message.  False:
- * some are under way, or nothing waits for them. */
+/* FIN, RAW and the end of a closed connection wait for the last message.  True:
+ * something waits, and all messages are settled now.  Ends messages that can
+ * never begin. */
 static bool messages_drained(struct tux_conn *c)
 {
 	if (tux_messages_hopeless(c))
@@ -49,8 +50,9 @@ static bool messages_drained(struct tux_conn *c)
 
 /* ---- the end of file ---- */
 
-/* The application has closed: bytes that arrive have no reader.  They are passed
- * over while ours still go out, and answered with a reset after that. */
+/* The application has closed, and bytes have arrived that it will not read.
+ * Discards them.  When all of this end's bytes have gone out, such bytes break
+ * the connection with a RESET. */
 static void settle_sink(struct tux_conn *c)
 {
 	uint64_t head = tux_pipe_head(&c->dx->rxp);
@@ -62,6 +64,7 @@ static void settle_sink(struct tux_conn *c)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
 
+/* Content has come: if that was all, the application gets the end of file. */
 static void settle_content(struct tux_conn *c)
 {
 	if (tux_conn_said_all(c))
@@ -70,8 +73,8 @@ static void settle_content(struct tux_conn *c)
 
 /* ---- the end of the connection ---- */
 
-/* Has the peer, or the kernel, everything that this end sends?  What is left is
- * TCP's own FIN. */
+/* Has the peer, or TCP, everything that this end sends, so that only TCP's own
+ * FIN is left? */
 static bool tx_done(const struct tux_conn *c)
 {
 	if (tux_path_plain(c->tx.path))
@@ -80,27 +83,31 @@ static bool tx_done(const struct tux_conn *c)
 	if (!tux_sendbuf_done(&c->tx.buf) || c->out.busy || c->out.marker ||
 	    c->out.fin)
 		return false;
-	/* ROOM for the peer's messages may have to go in frames. */
+	/* The peer may still send messages, and ROOM for them may have to go in
+	 * frames on TCP. */
 	return !c->msg || !c->peer_messages || c->closed ||
 	       c->rx.tcp_ended || tux_conn_said_all(c);
 }
 
+/* Everything has been sent: TCP's sending side is to be shut down. */
 static void settle_done(struct tux_conn *c)
 {
 	if (c->tx.done || !tx_done(c))
 		return;
 	c->tx.done = c->tx.shut_due = true;
-	tux_list_remove(&c->use);	/* it has no more to ask for */
+	tux_list_remove(&c->use);	/* it no longer sends over Tux */
 	c->out.sw = false;
 }
 
-/* Does TCP carry both directions, and always did, or will again for good? */
+/* Does the application use TCP itself in both directions, and no switch is
+ * under way in the receiving one? */
 static bool tcp_alone(const struct tux_conn *c)
 {
 	return tux_path_plain(c->tx.path) && tux_path_plain(c->rx.path) &&
 	       tux_conn_rx_state(c) != TUX_RX_ARMED;
 }
 
+/* The end: the loop closes TCP, with a reset if @reset. */
 static void settle_gone(struct tux_conn *c, bool reset)
 {
 	tux_messages_fail(c, ECONNRESET);
@@ -108,28 +115,30 @@ static void settle_gone(struct tux_conn *c, bool reset)
 	c->linger_at = TUX_NEVER;
 	tux_conn_set_life(c, TUX_LIFE_GONE);
 	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
-	/* An end of file behind half of a marker would make it data. */
+	/* If TCP ended behind a part of the marker, the peer would take that
+	 * part for data; a reset makes it an error. */
 	if (atomic_load(&c->dx->tx.marker_left))
 		reset = true;
 	add_effect(c, TUX_EFFECT_GONE | (reset ? TUX_EFFECT_RESET : 0));
 }
 
-/* It waits for the end of TCP, but not for ever. */
+/* Closed, and waits for the end of TCP, but not for ever. */
 static void settle_linger(struct tux_conn *c, tux_time now)
 {
 	c->linger_at = tux_time_min(c->linger_at,
 				    tux_time_add(now, TUX_SEC(LINGER_S)));
 }
 
-/* Closed, and nothing that was written is left to go out: the descriptor of the
- * application was the only one that mattered. */
+/* Closed: can the connection end at once?  So it can if it is aborted, or if it
+ * is on TCP only and no message waits: what the application wrote is in TCP. */
 static bool plain_end(const struct tux_conn *c, uint32_t dirty)
 {
 	return c->aborted || (dirty & TUX_DIRTY_CLOSE && tcp_alone(c) &&
 			      tux_messages_idle(c));
 }
 
-/* The connection is closed: is nothing left to do? */
+/* The connection is closed: ends it if nothing is left to do, or if TCP has not
+ * ended in time. */
 static void settle_closed(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.done && c->rx.tcp_ended)
@@ -142,7 +151,7 @@ static void settle_closed(struct tux_conn *c, tux_time now)
 
 static void settle_end(struct tux_conn *c, uint32_t dirty, tux_time now)
 {
-	/* So it is for each packet but the last ones. */
+	/* The common case: nothing has ended yet. */
 	if (!c->closed && c->tx.path == TUX_PATH_TUX &&
 	    c->tx.buf.end == UINT64_MAX)
 		return;
@@ -157,8 +166,9 @@ static void settle_end(struct tux_conn *c, uint32_t dirty, tux_time now)
 
 /* ---- death ---- */
 
-/* The application hears of the error first: a thread that sees the end must see
- * why.  A peer that had said all leaves a clean end, and only writing fails. */
+/* Stores the error before `eof` and `shut`, so that a thread that sees these
+ * also sees the error.  If everything of the peer's has arrived, there is no
+ * error: reading ends with an end of file, and only writing fails. */
 static void settle_death(struct tux_conn *c)
 {
 	struct tux_duplex *d = c->dx;
@@ -174,8 +184,9 @@ static void settle_death(struct tux_conn *c)
 	add_effect(c, TUX_EFFECT_READY | TUX_EFFECT_TCP);
 }
 
-/* Closed, and the peer has been told: TCP's reset is quicker than silence, but
- * would destroy bytes of ours that are still in TCP. */
+/* Dead, closed, and RESET has been sent: ends the connection.  A reset of TCP
+ * tells the peer at once, but TCP then discards bytes that it has not sent; so
+ * only while the sending direction is on Tux, or if the application aborts. */
 static void settle_dead_closed(struct tux_conn *c)
 {
 	if (!c->closed || (c->todo & TUX_DO_RESET && !c->closed_dead))
@@ -186,6 +197,7 @@ static void settle_dead_closed(struct tux_conn *c)
 
 /* ---- the reason ---- */
 
+/* Why is @c not on Tux?  The most final reason first. */
 static enum tux_reason reason_of(const struct tux_conn *c)
 {
 	if (c->dead_why)
@@ -200,6 +212,7 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 	return TUX_REASON_NONE;
 }
 
+/* Tells the application if the reason has changed. */
 static void settle_reason(struct tux_conn *c)
 {
 	bool tux = c->tx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_TUX;
@@ -216,8 +229,9 @@ static void settle_reason(struct tux_conn *c)
 
 /* ---- what TCP is to carry ---- */
 
-/* May the marker be due, or a frame?  After TUX_DIRTY_TCP alone the loop goes on
- * writing by itself. */
+/* May something have become due to TCP, the marker or a frame?  TUX_DIRTY_TCP
+ * alone does not count: while TCP takes bytes, the loop asks for more by
+ * itself. */
 static bool writes_changed(const struct tux_conn *c, uint32_t dirty)
 {
 	const uint32_t any = TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_RAW |
@@ -235,7 +249,7 @@ static bool writes_changed(const struct tux_conn *c, uint32_t dirty)
 	}
 }
 
-/* May TCP have to be read now, or not any more? */
+/* May tux_conn_tcp_want() have changed? */
 static bool reads_changed(const struct tux_conn *c, uint32_t dirty)
 {
 	if (dirty & TUX_DIRTY_APP_RX && c->in.starved)
@@ -273,8 +287,10 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
 
 /* ---- all of it ---- */
 
-/* The loop has duplicated the descriptor.  Our last HELLO may be lost, and the
- * peer not be one to ask again: a packet with a number is answered. */
+/* PROVED just now, at the active end.  This end's last HELLO may be lost, and a
+ * passive peer may not be allowed to ask for it again.  A packet with a number
+ * proves the path to the peer as well, and is sent again when lost: sends a
+ * PING if no other packet with a number is due. */
 static void settle_opened(struct tux_conn *c, tux_time now)
 {
 	tux_upgrade_step(c, TUX_DIRTY_ANNOUNCE, now);
@@ -317,9 +333,9 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 	settle_end(c, dirty, now);
 }
 
-/* Most inputs are packets and doorbells of a connection that is on Tux in both
- * directions, and that nobody ends: nothing follows but that the application can
- * do more. */
+/* Is this a usual input, a packet or a doorbell, to a connection that is on Tux
+ * in both directions and is not ending?  Then nothing follows, except perhaps
+ * the effect READY. */
 static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
 {
 	const uint32_t usual = TUX_DIRTY_APP_TX | TUX_DIRTY_APP_RX |
@@ -352,7 +368,7 @@ void tux_conn_derive(struct tux_conn *c, tux_time now)
 	if (c->tx.shut_due)
 		add_effect(c, TUX_EFFECT_SHUT);
 	c->tx.shut_due = false;
-	dirty |= c->dirty;		/* with what followed */
+	dirty |= c->dirty;		/* with what the steps above marked */
 	c->dirty = 0;
 	if (dirty & TUX_DIRTY_READY)
 		add_effect(c, TUX_EFFECT_READY);

@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * settle - what follows from the state of a connection
+ * settle - the settle step: derives what follows from the state of a connection
  *
- * Every entry point of the core ends here, once it has changed the state of a
- * connection and has marked in `dirty` what it changed.  Between
- * tux_conn_tcp_out() and tux_conn_tcp_sent() nothing is settled, since the
- * latch of the send direction may be held.
+ * An entry point of the core changes the state of a connection, marks in
+ * `dirty` what it has changed, and then runs the settle step.  The settle step
+ * does not run between tux_conn_tcp_out() and tux_conn_tcp_sent(), since the
+ * send latch may be held there.
  *
- * Connections share a pair, and one that gives up its flight makes room for
- * another.  So the pair is settled as well, in constant time: the next
- * connection in line sends, and settles the pair again.
+ * Connections share the congestion window of their pair.  When a connection
+ * gives up what it has in flight, another may send.  So an entry point settles
+ * the pair as well, in constant time: the first connection in line is queued to
+ * send, and settles the pair again when it has sent.
  */
 #ifndef TUX_CONN_SETTLE_H
 #define TUX_CONN_SETTLE_H
 
 #include "conn/conn.h"
 
-/* Derives what follows from the state, where `dirty` says that it has changed,
- * in this order: the next step of the upgrade; the FIN; RAW; the end of file;
- * the end of the connection; its death; the reason; what TCP is to carry.  What
- * has to happen outside is recorded as effects (TUX_EFFECT_*). */
+/* Derives what follows from the parts of the state that `dirty` names, in the
+ * order that DESIGN lists, and clears `dirty`.  What has to happen outside of
+ * the core is recorded as effects (TUX_EFFECT_*). */
 void tux_conn_derive(struct tux_conn *c, tux_time now);
 
-/* Some connection of @p stands in line: it sends if there is room, or a timer
- * says when the pace lets it. */
+/* For a pair with connections in line: queues the first of them to send if
+ * there is room in the window.  If only the pace holds it back, sets the pair's
+ * timer. */
 void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now);
 
+/* Settles the pair of @c, if it has one and a connection is in line. */
 static inline void tux_conn_settle_pair(struct tux_conn *c, tux_time now)
 {
 	if (c->pair && !tux_list_empty(&c->pair->waitq))
 		tux_pair_settle(c->core, c->pair, now);
 }
 
+/* The settle step of @c: every entry point ends with it. */
 static inline void tux_conn_settle(struct tux_conn *c, tux_time now)
 {
 	if (c->dirty)
 		tux_conn_derive(c, now);
-	/* The deadline may have changed: it is looked at once, when the loop asks
-	 * for it. */
+	/* The deadline may have changed.  It is computed later, once for all
+	 * inputs of a turn, when the loop asks for it. */
 	if (tux_list_empty(&c->untimed))
 		tux_list_push(&c->core->untimed, &c->untimed);
 }

@@ -24,8 +24,9 @@ const uint8_t tux_tx_next[TUX_PATH_N] = {
 	[TUX_PATH_RAW] = 0,
 };
 
-/* The peer's frames come in order, its packets do not: RAW may be the first
- * frame that tells of the way back. */
+/* From TUX to RAW: the receiver learns from the first DATA frame that the peer
+ * has gone back to TCP.  A peer that has nothing to send again sends no DATA
+ * frame, and RAW is its first. */
 const uint8_t tux_rx_next[TUX_PATH_N] = {
 	[TUX_PATH_PLAIN] = PATH(TUX),
 	[TUX_PATH_TUX] = PATH(FRAMES) | PATH(RAW),

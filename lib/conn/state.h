@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * state - which state of a connection, and which path of a direction, may follow
- * which
+ * state - the transitions of a connection's life and of each direction's path
  *
- * Three small machines.  Their transitions stand in one table each (state.c);
- * DESIGN and tux-wire(7) draw them.  A debug build asserts every transition,
- * the trace tells it, and t/sim/swarm counts it.
+ * These are three state machines; the transitions of each stand in one table
+ * (state.c).  DESIGN and tux-wire(7) draw them.  A debug build asserts every
+ * transition, the trace reports it, and t/sim/swarm counts it.
  */
 #ifndef TUX_CONN_STATE_H
 #define TUX_CONN_STATE_H
@@ -21,7 +20,8 @@ extern const uint8_t tux_life_next[TUX_LIFE_N];
 extern const uint8_t tux_tx_next[TUX_PATH_N];
 extern const uint8_t tux_rx_next[TUX_PATH_N];
 
-/* Each makes one transition, and marks that the life or a path has changed. */
+/* Each of these makes one transition, which its table must allow, and marks
+ * TUX_DIRTY_LIFE or TUX_DIRTY_PATH. */
 void tux_conn_set_life(struct tux_conn *c, enum tux_life to);
 void tux_conn_set_tx(struct tux_conn *c, enum tux_path to);
 void tux_conn_set_rx(struct tux_conn *c, enum tux_path to);

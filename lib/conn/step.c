@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * step - the inputs that concern one connection: each changes its state and ends
- * in the settle step
+ * step - the entry points for inputs that concern one connection
  *
- * core.c has those that come by datagram or by timer.
+ * Each calls one handler, which changes the state of the connection, and then
+ * the settle step.  core.c has the entry points for datagrams and timers.
  */
 #include "conn/core.h"
 

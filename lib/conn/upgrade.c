@@ -7,11 +7,13 @@
 enum {
 	AHEAD_MIN = 256,
 	AHEAD_MAX = 1 << 20,
-	GAP_MIN_US = 100,		/* between generations, doubled by voids */
+	GAP_MIN_US = 100,		/* between generations; doubled for each that
+					 * became void */
 	GAP_DOUBLINGS = 10,
 	QUIET_US = 2000,
 };
 
+/* Takes the send latch.  False: the application holds it; it is tried again. */
 static bool try_tx(struct tux_conn *c, tux_time now)
 {
 	if (tux_latch_try(&c->dx->tx.latch))
@@ -20,6 +22,7 @@ static bool try_tx(struct tux_conn *c, tux_time now)
 	return false;
 }
 
+/* Takes the receive latch.  False: the same. */
 static bool try_rx(struct tux_conn *c, tux_time now)
 {
 	if (tux_latch_try(&c->dx->rx.latch))
@@ -49,7 +52,8 @@ static void announce(struct tux_conn *c, tux_time now)
 	tux_latch_drop(&t->latch);
 }
 
-/* The open generation came to nothing: the next, a while later. */
+/* The open generation is void: the next follows after a while, with its N
+ * @ahead bytes ahead. */
 static void next_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
 {
 	tux_time gap = c->rtt.srtt > TUX_USEC(GAP_MIN_US) ?
@@ -70,7 +74,8 @@ static void on_void(struct tux_conn *c, tux_time now)
 {
 	uint64_t ahead;
 
-	/* An announcement of nowhere stays open until the peer has answered. */
+	/* An announcement of "nowhere" stays open until the peer has
+	 * answered. */
 	if (c->tx.gen_at == TUX_NOWHERE || !try_tx(c, now))
 		return;
 	ahead = 2 * (c->dx->tx.off - c->dx->tx.from);
@@ -82,7 +87,8 @@ static void on_void(struct tux_conn *c, tux_time now)
 	next_generation(c, ahead, now);
 }
 
-/* The marker has gone into TCP, at least in part. */
+/* TCP has taken the marker, at least in part: the sending direction has
+ * switched. */
 static void on_commit(struct tux_conn *c, tux_time now)
 {
 	uint64_t n = c->dx->tx.at;
@@ -137,7 +143,7 @@ void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen)
 	tux_conn_mark(c, TUX_DIRTY_ACCEPT);
 }
 
-/* The peer is armed for the open generation. */
+/* Takes PREPARED: the peer is armed for the open generation. */
 static void accept_prepared(struct tux_conn *c, tux_time now)
 {
 	uint32_t gen = c->tx.ack_gen;
@@ -156,7 +162,8 @@ static void accept_prepared(struct tux_conn *c, tux_time now)
 	tux_latch_drop(&c->dx->tx.latch);
 }
 
-/* PREPARED came for N, and the writer is short of it: does it rest? */
+/* PREPARED has come for N, and the writer is short of N.  If it has not moved
+ * since the last look, withdraws, and announces a new N where the writer is. */
 static void check_quiet(struct tux_conn *c, tux_time now)
 {
 	bool quiet;
@@ -174,7 +181,7 @@ static void check_quiet(struct tux_conn *c, tux_time now)
 	else
 		watch_quiet(c, now);
 	tux_latch_drop(&c->dx->tx.latch);
-	if (quiet) {			/* announce where it rests */
+	if (quiet) {
 		next_generation(c, 0, now);
 		c->tx.announce_at = now;
 	}
@@ -196,6 +203,7 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at)
 	tux_conn_mark(c, TUX_DIRTY_ARM);
 }
 
+/* Answers PREPARE: arms the receiving direction, and sends PREPARED. */
 static void arm(struct tux_conn *c, tux_time now)
 {
 	struct tux_conn_rx *r = &c->rx;
@@ -214,13 +222,15 @@ static void arm(struct tux_conn *c, tux_time now)
 		r->answer = gen;
 		tux_conn_do(c, TUX_DO_PREPARED);
 	}
-	/* Bytes that seemed to be the marker and are data have left TCP, so TCP
-	 * will not say that they are there. */
+	/* Spill: bytes that looked like the beginning of a marker are data, and
+	 * have left TCP.  epoll cannot report them, so the application is
+	 * woken. */
 	if (atomic_load(&c->dx->rx.spill_len))
 		tux_conn_mark(c, TUX_DIRTY_READY);
 	tux_latch_drop(&c->dx->rx.latch);
 }
 
+/* The receiving direction has switched. */
 static void on_rx_switch(struct tux_conn *c)
 {
 	tux_conn_trace(c, TUX_TRACE_RX_SWITCHED, c->dx->rx.at, 0, 0);
@@ -229,7 +239,7 @@ static void on_rx_switch(struct tux_conn *c)
 	c->rx.prove = false;
 	c->rx.arm_gen = 0;
 	c->stats.tcp_rx = c->dx->rx.at;
-	tux_conn_do(c, TUX_DO_ACK);	/* only now may `got` be said */
+	tux_conn_do(c, TUX_DO_ACK);	/* packets have `got` from now on */
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 

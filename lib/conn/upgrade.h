@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upgrade - when to announce a switch, and how far ahead: policy around the
- * rules of duplex*.c
+ * upgrade - when to announce a switch, and at which offset N: the policy around
+ * the rules of duplex*.c
  *
- * A generation announced at the byte just written works for a writer that now
- * waits for an answer.  A writer that goes on makes it void; the next generation
- * looks ahead by about twice what was written meanwhile, so that the
- * acknowledgment is back before N is reached.  A writer that stops short of an
- * acknowledged N is given a new generation where it stopped.
+ * The first generation announces N at the byte just written.  That works if the
+ * application now waits for an answer.  If it writes on, the generation is
+ * void, and the next one puts N ahead by twice what was written meanwhile, so
+ * that PREPARED is back before the writer reaches N.  If PREPARED has come and
+ * the writer rests short of N, a new generation has its N where the writer
+ * rests.
  */
 #ifndef TUX_CONN_UPGRADE_H
 #define TUX_CONN_UPGRADE_H
@@ -18,17 +19,23 @@
 
 struct tux_conn;
 
-/* PREPARE(@gen, @at) or PREPARED(@gen) has come; the settle step answers it. */
+/* PREPARE has come: generation @gen switches at offset @at.  The settle step
+ * arms the receiving direction and answers. */
 void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at);
+
+/* PREPARED for generation @gen has come.  The settle step takes it. */
 void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen);
 
-/* What time has made due: a latch is tried again, a writer that rests short of N
- * gets another generation. */
+/* Does what is due at @now: tries a latch again that was held, and looks
+ * whether the writer rests short of N. */
 void tux_upgrade_expire(struct tux_conn *c, tux_time now);
+
+/* When tux_upgrade_expire() has something to do; TUX_NEVER: nothing. */
 tux_time tux_upgrade_deadline(const struct tux_conn *c);
 
-/* For the settle step: the next step of the upgrade in both directions, as
- * @dirty (TUX_DIRTY_*) allows.  Only while the life is PROVED. */
+/* For the settle step, while the life is PROVED: takes the next step of the
+ * upgrade in each direction that has not switched, as far as the bits @dirty
+ * (TUX_DIRTY_*) say that something has changed. */
 void tux_upgrade_step(struct tux_conn *c, uint32_t dirty, tux_time now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * host - a core and what drives it, as lib/loop/loop.c does
+ * host - a simulated host: a core, and what lib/loop does for it in a real one
  *
- * host.c: effects, birth and death; drive.c: turns.
+ * host.c: effects, how a host begins and ends; drive.c: its turns.
  */
 #ifndef SIM_HOST_H
 #define SIM_HOST_H
@@ -22,43 +22,48 @@ struct sim_host {
 	struct sim *s;
 	unsigned i;
 	char name;		/* a, b, ... */
-	unsigned place;		/* i; or that of another loop of the host */
+	unsigned place;		/* i, or that of another loop on the same host */
 	struct tux_list ends;	/* of connections */
 	bool dead;
-	tux_time stopped;	/* SIGSTOP, until then */
+	tux_time stopped;	/* by SIGSTOP, until then */
 	struct tux_core *core;
-	void (*ready)(struct sim_end *e);	/* NULL: it wakes the program */
-	struct tux_addr addr;	/* with the port of its loop; 0: any */
+	void (*ready)(struct sim_end *e);	/* on TUX_EFFECT_READY; NULL: wakes
+						 * the program */
+	struct tux_addr addr;	/* with the UDP port of its loop; 0: any */
 	tux_time timer_at;	/* the earliest timer event that is queued */
-	tux_time wake;		/* from a doorbell to the loop */
+	tux_time wake;		/* how long from a doorbell to a turn */
 	uint64_t sent_n;	/* datagrams */
 	unsigned idle;		/* timers since anything else happened */
-	unsigned turns;		/* taken at this very instant */
+	unsigned turns;		/* taken at `turn_at` */
 	tux_time turn_at;
 };
 
 void sim_kill(struct sim_host *h);	/* kill -9 */
 void sim_restart(struct sim_host *h);	/* a new process in its place */
-void sim_stall(struct sim_end *e);	/* its UDP path is known to be gone, */
-void sim_unstall(struct sim_end *e);	/* ... or to be there again */
-void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for so long */
+void sim_stall(struct sim_end *e);	/* tux_conn_stall() */
+void sim_unstall(struct sim_end *e);	/* tux_conn_unstall() */
+void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for @in */
 
 /* ---- for the simulation itself ---- */
 
 void sim_host_init(struct sim_host *h);
 void sim_host_fini(struct sim_host *h);
-void sim_host_claim(struct sim_end *e);		/* makes its rings, and opens */
-int sim_host_open(struct sim_end *e);		/* 0, or it stays on TCP */
-void sim_host_bell(struct sim_end *e);		/* rings for dx->rung */
-void sim_host_tcp(struct sim_end *e);		/* TCP has news */
+/* Makes the duplex of @e, and opens its connection in the core. */
+void sim_host_claim(struct sim_end *e);
+/* Opens it only.  0, or the error of tux_core_open(): @e stays on TCP. */
+int sim_host_open(struct sim_end *e);
+/* The application has set bits in dx->rung: the loop takes a turn. */
+void sim_host_bell(struct sim_end *e);
+/* TCP has bytes, room or an end for @e. */
+void sim_host_tcp(struct sim_end *e);
 void sim_host_turn(struct sim_host *h);
 void sim_host_input(struct sim_host *h, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn);
 
-/* Carries out what the core has asked for. */
+/* Carries out the effects of the core. */
 void sim_host_effects(struct sim_host *h);
 
-/* Closes the core's connection of @e; keeps its last words. */
+/* Closes @e's connection in the core, and keeps what checks need of it. */
 void sim_host_forget(struct sim_end *e);
 
 #endif

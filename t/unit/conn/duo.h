@@ -3,8 +3,8 @@
  * duo - two cores joined by hand
  *
  * One connection, its active end on one core and its passive end on another.
- * Nothing moves by itself: a test carries datagrams and TCP's bytes across,
- * makes some, drops some, and says what time it is.
+ * Nothing moves by itself: a test carries datagrams and bytes of TCP from one
+ * end to the other, forges or drops some, and sets the time.
  */
 #ifndef TUX_UNIT_CONN_DUO_H
 #define TUX_UNIT_CONN_DUO_H
@@ -27,7 +27,7 @@ struct duo;
 struct duo_stream {			/* what TCP brings to an end */
 	uint8_t p[DUO_TCP];
 	size_t head, tail;
-	size_t room;			/* it takes so many bytes more */
+	size_t room;			/* TCP accepts so many bytes more */
 	bool eof;
 	int err;
 };
@@ -42,8 +42,8 @@ struct duo_end {
 	struct tux_addr addr;		/* with the UDP port */
 	struct tux_tcp tcp;		/* as the duplex uses it */
 	struct duo_stream in;
-	int own_err;			/* what duplicating comes to */
-	bool own_late;			/* ... which the test says itself */
+	int own_err;			/* the result of duplicating the descriptor */
+	bool own_late;			/* the test calls tux_conn_owned() itself */
 	unsigned ready_n, own_n, tcp_n, shut_n, gone_n;	/* effects so far */
 	bool gone_reset;
 	unsigned trace_n[TUX_TRACE_N];
@@ -58,32 +58,34 @@ struct duo {
 
 /* ---- birth ---- */
 
-/* Cores without connections, at one second. */
+/* Two cores without connections; the time is one second. */
 struct duo *duo_new(void);
-/* @e's end of the connection is opened at @e's now; with @messages, a takes
- * them.  What tux_core_open() says. */
+/* Opens @e's end of the connection, with a message box if @messages.  Returns
+ * what tux_core_open() does. */
 int duo_open(struct duo_end *e, bool messages);
-/* Another connection of @e's core, from a's TCP port @port, with what it needs. */
+/* Opens another connection in @e's core, from a's TCP port @port. */
 int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
 		  struct tux_msgbox *box, struct tux_conn **cp);
 struct tux_duplex *duo_duplex(void);
 struct tux_msgbox *duo_box(void);
-/* A second connection between the two cores, beside that of
- * duo_setup_proved(): its path is proved, too, and nothing announced.  @a and
- * @b are its ends. */
+/* One end of a second connection between the two cores, beside that of
+ * duo_setup_proved(). */
 struct duo_other {
 	struct tux_duplex *dx;
 	struct tux_conn *c;
 };
 
+/* Opens it, with the ends @a and @b.  Its path is proved, too, and nothing is
+ * announced. */
 void duo_other(struct duo *d, struct duo_other *a, struct duo_other *b);
 void duo_other_close(struct duo *d, struct duo_other *a, struct duo_other *b);
-/* Closes what is open; all memory must have been given back. */
+/* Closes what is open, and asserts that all memory was freed. */
 void duo_free(struct duo *d);
 
-/* For cmocka: both ends are open; the path is proved, too, and nothing announced
- * yet; both directions are on rings; each of these, and both take messages.
- * Counts begin at zero then. */
+/* Fixtures for cmocka: both ends are open; the path is proved as well, and
+ * nothing is announced yet; both directions are on Tux as well.  Then the same
+ * three, with messages at both ends.  All counters are zero then, of effects
+ * and of the trace. */
 int duo_setup(void **state);
 int duo_setup_proved(void **state);
 int duo_setup_switched(void **state);
@@ -92,10 +94,10 @@ int duo_setup_plain_messages(void **state);
 int duo_setup_messages(void **state);
 int duo_teardown(void **state);
 
-/* What @e's core asks for is counted; a descriptor is duplicated. */
+/* Takes and counts the effects of @e's core, and completes TUX_EFFECT_OWN. */
 void duo_effects(struct duo_end *e);
-/* Behind a handler that a test has called itself: what follows from the state
- * of @e's connection, in which @dirty (TUX_DIRTY_*) has changed, too. */
+/* The settle step, for a test that has called a handler itself; @dirty
+ * (TUX_DIRTY_*) has changed as well. */
 void duo_derive(struct duo_end *e, uint32_t dirty);
 
 /* ---- datagrams ---- */
@@ -110,23 +112,24 @@ struct duo_pkt {			/* a datagram, and its first packet */
 	struct tux_record rec[DUO_RECORDS];
 };
 
-/* The next datagram of @e's core; its length, 0 if there is none now. */
+/* The next datagram of @e's core.  Returns its length; 0: there is none now. */
 size_t duo_out(struct duo_end *e, struct duo_pkt *k);
-/* Its first packet is taken off; false if that was all. */
+/* Removes the first packet of the datagram.  False: it was the last. */
 bool duo_next(struct duo_pkt *k);
-/* The first record of @type in its first packet; NULL: none. */
+/* The first record of @type in the first packet; NULL: none. */
 const struct tux_record *duo_rec(const struct duo_pkt *k, uint8_t type);
-/* It arrives at @e, from the peer, with the mark that it left with. */
+/* The datagram arrives at @e, from its peer, with the ECN mark it left with. */
 void duo_in(struct duo_end *e, const struct duo_pkt *k);
-/* All that @e has to send now arrives, or is lost.  How many. */
+/* All datagrams that @e has to send now arrive, or are lost.  Returns how
+ * many. */
 unsigned duo_carry(struct duo_end *e);
 unsigned duo_drop(struct duo_end *e);
-/* @e's connection fills the window of its pair, and @other, which is of the
- * same pair, stands in line with a PING. */
+/* Fills the window of the pair with packets of @e's connection, so that @other,
+ * of the same pair, waits in line with a PING. */
 void duo_fill(struct duo_end *e, struct tux_conn *other);
 
-/* A packet that a test makes for @to, as one who knows the key can.  Header and
- * number are at first those of an honest peer with nothing to say. */
+/* A packet to @to that a test makes with the connection's key.  duo_forge()
+ * sets header and number as an honest peer with nothing to say would. */
 struct duo_forge {
 	struct duo_end *to;
 	struct tux_pkt h;
@@ -135,37 +138,40 @@ struct duo_forge {
 };
 
 void duo_forge(struct duo_forge *f, struct duo_end *to);
-/* Its number is @by beyond the next; numbers in between are still waited for. */
+/* Sets the number @by beyond the next; the numbers in between may still
+ * come. */
 void duo_forge_skip(struct duo_forge *f, unsigned by);
 uint8_t *duo_forge_add(struct duo_forge *f, uint8_t type, uint8_t flags,
 		       size_t len);
-/* It arrives.  Was it kept, and not dropped or doubled? */
+/* The packet arrives.  False: it was dropped, or taken for a duplicate. */
 bool duo_forge_in(struct duo_forge *f);
 
 /* ---- TCP and applications ---- */
 
-/* The application's calls, and its doorbell.  What the duplex says. */
+/* The application's calls, which also ring the doorbell.  They return what
+ * those of the duplex do. */
 ssize_t duo_write(struct duo_end *e, const void *p, size_t len);
 ssize_t duo_read(struct duo_end *e, void *p, size_t len);
-/* @bits are rung, with those that already wait. */
+/* Rings the doorbell with @bits, and with those that already wait. */
 void duo_ring(struct duo_end *e, uint32_t bits);
-/* A message of @len bytes, all @fill; its name. */
+/* Sends a message of @len bytes, all @fill.  Returns its name. */
 uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill);
 
-/* @e's loop writes TCP, at most @max bytes; how many. */
+/* @e's loop writes at most @max bytes to TCP.  Returns how many. */
 size_t duo_tcp_out(struct duo_end *e, size_t max);
-/* @e's loop reads TCP, as much as it wants; how many. */
+/* @e's loop reads from TCP as much as it wants.  Returns how many bytes. */
 size_t duo_tcp_in(struct duo_end *e);
-/* A frame for @e, whole, as if TCP had brought it: its body is the @len bytes
- * at @body, or none (NULL). */
+/* A whole frame reaches @e, as if over TCP, with the @len bytes at @body; @body
+ * may be NULL. */
 void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 		  const void *body, uint32_t len);
 
-/* Datagrams and TCP go to and fro, at this instant, until nothing moves. */
+/* Carries datagrams and TCP both ways until nothing moves; no time passes. */
 void duo_settle(struct duo *d);
-/* ... and a millisecond later the acknowledgments that were held back. */
+/* The same, then a millisecond passes, and delayed acknowledgments are
+ * carried. */
 void duo_settle_all(struct duo *d);
-/* It is @later from now, and what is due is done; nothing is carried. */
+/* @later passes, and timers that are due expire; nothing is carried. */
 void duo_pass(struct duo *d, tux_time later);
 
 #endif
