@@ -265,7 +265,9 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	n += tux_core_expire(l->core, l->now);
 	n += tend_link(l);
 	n += tux_loop_effects(l);
-	send_datagrams(l);
+	do
+		send_datagrams(l);
+	while (tux_loop_effects(l));
 	atomic_store_explicit(&l->tends, l->link->due_at != TUX_NEVER,
 			      memory_order_relaxed);
 	return n;
@@ -278,7 +280,9 @@ unsigned tux_loop_flush(struct tux_loop *l)
 	l->now = tux_clock_read();
 	n = take_rings(l);
 	tux_loop_effects(l);
-	send_datagrams(l);
+	do
+		send_datagrams(l);
+	while (tux_loop_effects(l));
 	return n;
 }
 

@@ -4,9 +4,12 @@
  */
 #include "loop/loop.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "../scarce.h"
+#include "conn/conn.h"
+#include "conn/conn_life.h"
 #include "link/udp.h"
 
 static unsigned strangers;
@@ -155,6 +158,68 @@ static void forward__is_taken_in(void **state)
 	assert_int_equal(strangers, 0);
 }
 
+/* ---- effects ---- */
+
+static unsigned gone_n;
+
+static void on_ready(void *user)
+{
+	(void)user;
+}
+
+static void on_decided(void *user, bool tux, enum tux_reason why)
+{
+	(void)user, (void)tux, (void)why;
+}
+
+static void on_gone(void *user)
+{
+	(void)user;
+	gone_n++;
+}
+
+/* An end of @f, which has begun to open: nobody is there. */
+static struct tux_end *opening(struct fixture *f)
+{
+	const struct tux_addr a = { { [10] = 0xff, 0xff, 127, 0, 0, 1 }, 9 };
+	struct tux_end *e = tux_ends_get(&f->ends);
+
+	f->l->o.ready = on_ready;
+	f->l->o.decided = on_decided;
+	f->l->o.gone = on_gone;
+	e->dx = calloc(1, tux_duplex_size(4096));
+	tux_duplex_init(e->dx, 4096);
+	e->tuple.active = e->tuple.passive = a;
+	e->mtu = 1472;
+	e->active = true;
+	atomic_store(&e->loop, f->l);
+	atomic_fetch_add(&f->l->end_n, 1);
+	assert_true(tux_duplex_rings(e->dx, TUX_DOORBELL_TOUCH));
+	tux_loop_ring(f->l, e->index);
+	tux_loop_turn(f->l);
+	assert_non_null(e->conn);
+	return e;
+}
+
+/* A closed connection that has broken is gone when its RESET has left.  The loop
+ * carries that out in the same turn, and does not sleep upon it. */
+static void turn__effects_of_its_sending(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+	struct tux_duplex *dx = e->dx;
+
+	gone_n = 0;
+	e->closed = e->conn->closed = true;
+	e->conn->life = TUX_LIFE_PROVED;
+	e->conn->peer_id = 1;
+	tux_conn_die(e->conn, EPROTO, TUX_REASON_PROTOCOL);
+	tux_loop_turn(f->l);
+	assert_int_equal(gone_n, 1);
+	assert_null(e->conn);
+	free(dx);
+}
+
 static void free__null(void **state)
 {
 	(void)state;
@@ -170,6 +235,7 @@ int main(void)
 		T(prepare_sleep__not_with_something_to_do),
 		T(prepare_sleep__a_ring_wakes),
 		T(forward__is_taken_in),
+		T(turn__effects_of_its_sending),
 		cmocka_unit_test(free__null),
 	};
 #undef T
