@@ -120,7 +120,7 @@ void tux_hello_proved(struct tux_conn *c)
 static void hello_refuse(struct tux_conn *c)
 {
 	tux_conn_set_life(c, TUX_LIFE_REFUSED);
-	c->tx.announce_at = TUX_NEVER;
+	c->tx.announce_at = c->reset_at = TUX_NEVER;
 	c->open.why = TUX_REASON_NO_FD;
 	tux_messages_silent(c);
 }

@@ -283,6 +283,29 @@ static void set_mtu__before_there_is_a_pair(void **state)
 	assert_int_equal(d->a.c->mtu, 1400);
 }
 
+/* Closed with a message that waits, then proved, told of a reset and refused in
+ * one batch: it lingers, and does not die of the reset a minute later. */
+static void owned__refused_after_a_reset_and_a_close(void **state)
+{
+	struct duo *d = *state;
+	struct duo_forge f;
+
+	d->a.own_late = true;
+	duo_send(&d->a, 8, 0, 'm');
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OPENING);
+	duo_carry(&d->a);
+	duo_carry(&d->b);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OWNING);
+	duo_forge(&f, &d->a);
+	duo_forge_add(&f, TUX_REC_RESET, 0, TUX_RESET_LEN);
+	assert_true(duo_forge_in(&f));
+	tux_conn_owned(d->a.c, -EBADF, d->now);
+	duo_effects(&d->a);
+	assert_int_equal(d->a.c->life, TUX_LIFE_REFUSED);
+	assert_true(d->a.c->reset_at == TUX_NEVER);
+}
+
 int main(void)
 {
 #define T(name, setup) \
@@ -293,6 +316,8 @@ int main(void)
 		T(owned__could_not, duo_setup),
 		T(owned__after_its_death, duo_setup),
 		T(owned__after_a_reset, duo_setup),
+		T(owned__refused_after_a_reset_and_a_close,
+		  duo_setup_open_messages),
 		T(owned__after_a_close, duo_setup),
 		T(owned__after_an_abort, duo_setup),
 		T(owned__closed_with_messages, duo_setup_open_messages),
