@@ -137,7 +137,8 @@ static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 static inline bool tux_message_unbegun(const struct tux_messages *g,
 				       unsigned lane)
 {
-	return g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
+	return !g->ended &&
+	       g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
 }
 
 /* Has END come, and every message that it counts? */

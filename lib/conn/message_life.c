@@ -40,7 +40,7 @@ bool tux_messages_idle(const struct tux_conn *c)
 
 	for (i = 0; g && i < TUX_LANES; i++) {
 		if (g->tx[i].first != g->tx[i].next ||
-		    (!g->ended && tux_message_unbegun(g, i)))
+		    tux_message_unbegun(g, i))
 			return false;
 	}
 	return true;

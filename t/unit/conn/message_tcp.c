@@ -303,10 +303,36 @@ static void in__fin_and_a_late_message(void **state)
 	assert_int_equal(d->b.dx->rx.eof, 1);
 }
 
+/* A thread reserves a message while RAW ends them all: it had looked before, and
+ * holds the latch.  Nothing asks for TCP again and again meanwhile. */
+static void effects__come_to_an_end(void **state)
+{
+	struct duo *d = *state;
+	struct tux_msgbox *b = d->a.box;
+	uint32_t err;
+	uint64_t ref;
+	unsigned n;
+	void *p;
+
+	assert_true(tux_latch_try(&d->a.dx->tx.latch));
+	duo_ring(&d->a, TUX_DOORBELL_RAW);
+	err = atomic_exchange(&b->err, 0);
+	assert_int_equal(tux_msgbox_reserve(b, 8, 0, false, &p, &ref), 0);
+	atomic_store(&b->err, err);
+	for (n = 0; n < 4; n++) {
+		d->a.tcp_n = 0;
+		while (duo_tcp_out(&d->a, SIZE_MAX))
+			;
+	}
+	assert_int_equal(d->a.tcp_n, 0);
+	tux_latch_drop(&d->a.dx->tx.latch);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
 	const struct CMUnitTest tests[] = {
+		T(effects__come_to_an_end),
 		T(may__each_condition),
 		T(room__is_a_frame),
 		T(fin__with_what_has_begun),
