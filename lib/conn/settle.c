@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn/settle.h"
 
-#include <assert.h>
 #include <errno.h>
 
 #include "conn/back.h"
@@ -50,20 +49,6 @@ static bool messages_drained(struct tux_conn *c)
 
 /* ---- the end of file ---- */
 
-/* The application has closed, and bytes have arrived that it will not read.
- * Discards them.  When all of this end's bytes have gone out, such bytes break
- * the connection with a RESET. */
-static void settle_sink(struct tux_conn *c)
-{
-	uint64_t head = tux_pipe_head(&c->dx->rxp);
-
-	if (c->rx.path == TUX_PATH_PLAIN || tux_pipe_tail(&c->dx->rxp) == head)
-		return;
-	tux_pipe_consume(&c->dx->rxp, head);
-	if (head > c->closed_at && c->tx.done)
-		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
-}
-
 /* Content has come: if that was all, the application gets the end of file. */
 static void settle_content(struct tux_conn *c)
 {
@@ -87,6 +72,20 @@ static bool tx_done(const struct tux_conn *c)
 	 * frames on TCP. */
 	return !c->msg || !c->peer_messages || c->closed ||
 	       c->rx.tcp_ended || tux_conn_said_all(c);
+}
+
+/* The application has closed, and bytes have arrived that it will not read.
+ * Discards them.  When all of this end's bytes have gone out, perhaps by word of
+ * the packet that brought them, such bytes break the connection with a RESET. */
+static void settle_sink(struct tux_conn *c)
+{
+	uint64_t head = tux_pipe_head(&c->dx->rxp);
+
+	if (c->rx.path == TUX_PATH_PLAIN || tux_pipe_tail(&c->dx->rxp) == head)
+		return;
+	tux_pipe_consume(&c->dx->rxp, head);
+	if (head > c->closed_at && (c->tx.done || tx_done(c)))
+		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
 
 /* Everything has been sent: TCP's sending side is to be shut down. */

@@ -563,6 +563,22 @@ static void sink__not_before(void **state)
 	assert_int_equal(tux_pipe_len(&d->a.dx->rxp), 0);
 }
 
+/* One packet acknowledges the FIN of an end that has closed, and has data. */
+static void sink__data_with_the_ack_of_our_fin(void **state)
+{
+	struct duo *d = *state;
+
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
+	duo_tcp_out(&d->a, SIZE_MAX);
+	duo_carry(&d->a);
+	assert_int_equal(duo_write(&d->b, "late", 4), 4);
+	duo_ring(&d->b, TUX_DOORBELL_TX);
+	assert_int_equal(duo_carry(&d->b), 1);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
+	assert_int_equal(d->a.c->dead_why, TUX_REASON_DATA_AFTER_CLOSE);
+	assert_true(d->a.c->todo & TUX_DO_RESET);
+}
+
 int main(void)
 {
 #define T(name, setup) \
@@ -597,6 +613,7 @@ int main(void)
 		T(end__not_seen_that_it_has_moved, duo_setup_proved),
 		T(drained__fin_waits_for_messages, duo_setup_messages),
 		T(sink__bytes_are_passed_over, duo_setup_switched),
+		T(sink__data_with_the_ack_of_our_fin, duo_setup_switched),
 		T(sink__not_before, duo_setup_switched),
 	};
 #undef T
