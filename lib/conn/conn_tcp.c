@@ -335,7 +335,7 @@ static bool on_frame(struct tux_conn *c)
 		return true;
 	case TUX_FRAME_RAW:
 		if (f->off != tux_pipe_head(&c->dx->rxp))
-			return false;
+			break;
 		rx_raw(c);
 		return true;
 	}

@@ -293,7 +293,7 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
 static void settle_opened(struct tux_conn *c, tux_time now)
 {
 	tux_upgrade_step(c, TUX_DIRTY_ANNOUNCE, now);
-	if (c->open.ask && !(c->todo & TUX_DO_NUMBERED))
+	if (!(c->todo & TUX_DO_NUMBERED))
 		tux_conn_do(c, TUX_DO_PING);
 	c->open.ask = false;
 }

@@ -210,7 +210,7 @@ static void arm(struct tux_conn *c, tux_time now)
 	uint32_t gen = r->arm_gen;
 	uint64_t at = r->arm_at;
 
-	if (!gen || r->path != TUX_PATH_PLAIN || !try_rx(c, now))
+	if (!gen || !try_rx(c, now))
 		return;
 	r->arm_gen = 0;
 	if (tux_duplex_arm(c->dx, gen, at, &c->session, !c->active)) {

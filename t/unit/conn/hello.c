@@ -346,6 +346,18 @@ static void proved__knows_the_way(void **state)
 
 /* ---- time ---- */
 
+static void expire__not_before_its_time(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	unsigned tries = c->open.tries;
+
+	tux_hello_expire(c, c->open.at - 1);
+	assert_int_equal(c->open.tries, tries);
+	tux_hello_expire(c, c->open.at);
+	assert_int_equal(c->open.tries, tries + 1);
+}
+
 /* 4 ms, and five times longer after each; then it is on TCP, and says so. */
 static void expire__five_tries(void **state)
 {
@@ -463,6 +475,7 @@ int main(void)
 		T(proved__without_a_handle_of_tcp, duo_setup),
 		T(proved__once, duo_setup_proved),
 		T(proved__knows_the_way, duo_setup),
+		T(expire__not_before_its_time, duo_setup),
 		T(expire__five_tries, duo_setup),
 		T(expire__passive_hears_nothing, duo_setup),
 		T(touch__half_a_millisecond_apart, duo_setup),

@@ -579,11 +579,84 @@ static void sink__data_with_the_ack_of_our_fin(void **state)
 	assert_true(d->a.c->todo & TUX_DO_RESET);
 }
 
+/* ---- a connection in full flow ---- */
+
+/* Does the settle step look at more than READY?  It forgets `alive` then. */
+static bool looks(struct duo_end *e, uint32_t dirty)
+{
+	e->c->tx.alive = true;
+	duo_derive(e, dirty);
+	return !e->c->tx.alive;
+}
+
+static void full_flow__each_condition(void **state)
+{
+	struct duo *d = *state;
+	struct duo_end *e = &d->a;
+	struct tux_conn *c = e->c;
+	const uint32_t usual = TUX_DIRTY_ACKED | TUX_DIRTY_READY;
+
+	assert_false(looks(e, usual));
+	assert_true(looks(e, usual | TUX_DIRTY_PATH));
+	c->in.starved = true;
+	assert_true(looks(e, usual));
+	c->in.starved = false;
+	c->tx.raw_wanted = true;
+	assert_true(looks(e, usual));
+	c->tx.raw_wanted = false;
+	c->rx.buf.end = tux_pipe_head(&e->dx->rxp) + 1;
+	assert_true(looks(e, usual));
+	c->rx.buf.end = UINT64_MAX;
+	c->tx.buf.end = tux_pipe_head(&e->dx->txp) + 1;
+	assert_true(looks(e, usual));
+	c->tx.buf.end = UINT64_MAX;
+	c->rx.path = TUX_PATH_FRAMES;
+	assert_true(looks(e, usual));
+	c->rx.path = TUX_PATH_TUX;
+	c->tx.path = TUX_PATH_FRAMES;
+	assert_true(looks(e, usual));
+	c->tx.path = TUX_PATH_TUX;
+	assert_false(looks(e, usual));
+	c->closed = true;
+	assert_true(looks(e, usual));
+	c->closed = false;
+	atomic_store(&e->dx->tx.shut, 1);
+	assert_true(looks(e, usual));
+	c->life = TUX_LIFE_DEAD;
+	duo_derive(e, usual);
+	assert_true(c->dead_told);
+}
+
+/* The peer has everything.  ROOM for its messages may have to go in frames, as
+ * long as some may come. */
+static void done__not_before_the_peers_messages(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	atomic_store(&d->a.dx->tx.shut, 1);
+	duo_ring(&d->a, TUX_DOORBELL_TX);
+	duo_settle(d);
+	duo_pass(d, TUX_MSEC(5));
+	duo_settle(d);
+	assert_true(tux_sendbuf_done(&c->tx.buf));
+	assert_false(c->tx.done);
+	c->rx.tcp_ended = true;
+	duo_derive(&d->a, TUX_DIRTY_ACKED);
+	assert_true(c->tx.done);
+	c->tx.done = c->rx.tcp_ended = false;
+	c->peer_messages = false;
+	duo_derive(&d->a, TUX_DIRTY_ACKED);
+	assert_true(c->tx.done);
+}
+
 int main(void)
 {
 #define T(name, setup) \
 	cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
 	const struct CMUnitTest tests[] = {
+		T(full_flow__each_condition, duo_setup_switched),
+		T(done__not_before_the_peers_messages, duo_setup_messages),
 		T(settle__nothing_without_a_mark, duo_setup_proved),
 		T(settle__nothing_without_news, duo_setup_proved),
 		T(settle__nothing_without_news, duo_setup_switched),
