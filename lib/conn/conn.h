@@ -2,11 +2,12 @@
 /*
  * conn - one connection; private to lib/conn
  *
- * An input is a packet, bytes of TCP, the doorbell, the timer or the completion
- * of an effect.  Its entry point calls a handler, which changes the state of
- * the connection and marks in `dirty` what kind of change that was.  Then the
- * entry point calls the settle step (settle.c), the only place that derives
- * what follows from the state and records effects for the loop.
+ * An input is a packet, bytes of TCP, the doorbell, the timer, news of the path
+ * or the completion of an effect.  Its entry point calls a handler, which
+ * changes the state of the connection and marks in `dirty` what kind of change
+ * that was.  Then the entry point calls the settle step (settle.c), the only
+ * place that derives what follows from the state and records effects for the
+ * loop.
  *
  *   core.c        entry points for datagrams and timers; effects
  *   step.c        entry points for inputs that concern one connection
@@ -50,10 +51,11 @@
 #include "wire/frame.h"
 #include "wire/pkt.h"
 
-/* A packet number is at most this far from the expected one: the field `span`
- * of the header has 16 bits.  An acknowledged number that is farther back is
- * refused as well.  So an attacker that knows only the id of a connection has
- * to guess both numbers (as in RFC 5961). */
+/* A packet is dropped if its number is farther than this from the expected one:
+ * the field `span` of the header, its number less the sender's floor, has 16
+ * bits.  A packet is also dropped if the number that it acknowledges is farther
+ * than this below the floor of this end.  So an attacker that knows only the id
+ * of a connection has to guess both numbers (as in RFC 5961). */
 enum { TUX_SEQ_REACH = 1 << 16 };
 
 /* The control records that a packet carries.  In tux_conn.todo: what has to be
@@ -96,8 +98,9 @@ enum {
 	TUX_DIRTY_CAME = 0x200,		/* stream bytes or END came in a packet */
 	TUX_DIRTY_ACKED = 0x400,	/* the peer has acknowledged something */
 	TUX_DIRTY_TCP = 0x800,		/* TCP took or brought bytes */
-	TUX_DIRTY_MESSAGE = 0x1000,	/* a message may be settled, or none of them
-					 * can be sent now */
+	TUX_DIRTY_MESSAGE = 0x1000,	/* a message may be settled; or the
+					 * connection has sent all messages that
+					 * it can send now */
 	TUX_DIRTY_ROOM = 0x2000,	/* room for messages, here or at the peer */
 	TUX_DIRTY_READY = 0x4000,	/* the application can do more */
 	TUX_DIRTY_CLOSE = 0x8000,	/* closed, or the last message that closing
@@ -125,15 +128,19 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	unsigned voids;			/* generations that became void */
 	uint64_t ahead;			/* how far ahead the next N is put */
 	tux_time announce_at;		/* the next generation, not earlier */
-	tux_time quiet_at;		/* when to look whether the writer rests
-					 * short of N, */
-	uint64_t quiet_off;		/* ... which it does if it is still here */
+	tux_time quiet_at;		/* PREPARED has come, and the writer is
+					 * short of N: when to look whether it
+					 * rests, */
+	uint64_t quiet_off;		/* ... which it does if it has written
+					 * nothing behind this offset */
 	tux_time hold;			/* how long to stay on TCP the next time that
 					 * the path is quiet */
-	tux_time away_at;		/* PLAIN, and the path is quiet: no messages
-					 * until then; TUX_NEVER: it is not */
-	bool stalled;			/* PLAIN, and the path is quiet: for the
-					 * reason */
+	tux_time away_at;		/* PLAIN, and the path is quiet: neither
+					 * messages nor `kept` are sent until
+					 * then; TUX_NEVER: it is not quiet */
+	bool stalled;			/* the path went quiet while PLAIN, and
+					 * has not carried a direction since:
+					 * the reason is STALLED */
 	uint32_t kept;			/* TUX_DO_*: lost, and sent again when the
 					 * path is tried again */
 	tux_time probe_at;		/* PING: on FRAMES, to try the path again;
@@ -266,12 +273,14 @@ struct tux_conn {
 
 struct tux_settled {			/* what one packet acknowledges newly */
 	uint64_t bytes;			/* of packets that were in flight */
-	uint64_t n;			/* packets, with those declared lost before */
+	uint64_t n;			/* packets, also those declared lost
+					 * before */
 	uint64_t ect_n;			/* ... of these, that left with ECT(0) */
 	uint32_t reach;			/* the longest datagram */
-	uint64_t top;			/* sentq.top before */
+	uint64_t top;			/* sentq.top before this packet */
 	tux_time sent_at;		/* when the newest of them left */
-	bool timed;			/* ... and its timer had expired */
+	bool timed;			/* ... and whether the retransmission
+					 * timer had declared it lost */
 };
 
 struct tux_core {

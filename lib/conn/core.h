@@ -11,6 +11,8 @@
  *		tux_conn_tcp_end()	... or has ended
  *		tux_conn_tcp_sent()	TCP has taken bytes
  *		tux_conn_owned()	an effect is complete
+ *		tux_conn_stall()	the path is known to be gone,
+ *		tux_conn_unstall()	... or may be open again
  *
  * Outputs:	tux_core_output()	datagrams
  *		tux_conn_tcp_out()	bytes for TCP
@@ -20,9 +22,9 @@
  * After any input, the loop asks for effects, datagrams and the deadline again.
  *
  * The core makes no system call, reads no clock, has no thread, and draws all
- * its random numbers from a seed.  Of the loop's functions it calls only
- * `trace`, and the allocator.  It allocates memory when a connection is opened,
- * and when the peer's first HELLO attaches the connection to a pair.
+ * its random numbers from a seed.  The only functions of the loop that it calls
+ * are `trace` and the allocator.  It allocates memory when a connection is
+ * opened, and when the peer's first HELLO attaches the connection to a pair.
  *
  * `now` is in nanoseconds and never decreases; the loop reads the clock once a
  * turn.  One thread at a time calls into a core.
@@ -71,8 +73,8 @@ struct tux_core_opts {
 	void *trace_arg;
 	struct tux_key seed;		/* of ids, nonces and first packet numbers */
 	uint16_t port;			/* UDP port that this end's HELLO names; 0:
-					 * the number of each connection's TCP
-					 * port */
+					 * a HELLO names the number of the
+					 * connection's own TCP port */
 	tux_time ack_delay;		/* maximum delay of an acknowledgment */
 	uint32_t pkt_max;		/* longest packet that this end accepts; 0:
 					 * TUX_PKT_MAX */
@@ -101,13 +103,14 @@ struct tux_conn_stats {
 	uint64_t pkts_tx, pkts_rx;
 	uint64_t lost, resent, timeouts, duplicates, dropped;
 	uint64_t tails;			/* tail probes */
-	uint64_t spurious;		/* of lost: had arrived after all */
+	uint64_t spurious;		/* counted in `lost`, but had arrived */
 	uint64_t undone;		/* window reductions that were undone */
-	uint64_t ce_tx, ce_rx;		/* packets that arrived with CE: at the
-					 * peer, here */
+	uint64_t ce_tx, ce_rx;		/* packets that arrived with CE: _tx at
+					 * the peer, _rx here */
 	uint64_t backs;			/* times a direction went back to TCP */
 	uint64_t msg_tx, msg_rx;	/* bytes of messages, over either path */
-	uint64_t msgs_tx, msgs_rx;	/* messages: arrived there, here */
+	uint64_t msgs_tx, msgs_rx;	/* messages that arrived: _tx at the
+					 * peer, _rx here */
 };
 
 /* Makes a core; *@cp then belongs to the caller.  0, or -ENOMEM. */
@@ -117,8 +120,9 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o);
 void tux_core_free(struct tux_core *core);
 
 /* Opens a connection over an established TCP connection.  0, and *@cp is valid
- * until tux_conn_close(); or -ENOMEM; or -EEXIST: this end of the tuple is open
- * already. */
+ * until tux_conn_close(); or -ENOMEM; or -EEXIST: @core has a connection with
+ * the same tuple and the same `active` already.  It may have both ends of a
+ * TCP connection. */
 int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 		  struct tux_conn **cp, tux_time now);
 
@@ -128,8 +132,9 @@ int tux_core_open(struct tux_core *core, const struct tux_conn_opts *o,
 void tux_conn_close(struct tux_conn *c, tux_time now);
 
 /* Takes the effects of one connection: returns it, with TUX_EFFECT_* bits in
- * *@effects.  NULL: there are no effects.  What the loop does then may call the
- * core, which may record more effects, so it asks until NULL. */
+ * *@effects.  NULL: there are no effects.  To carry out an effect, the loop may
+ * call the core, which may record more effects.  So the loop asks again until
+ * this returns NULL. */
 struct tux_conn *tux_core_effects(struct tux_core *core, uint32_t *effects);
 
 /* The loop has carried out TUX_EFFECT_OWN.  @err is 0 if it has a descriptor of
@@ -226,8 +231,9 @@ struct tux_core_stats {
 	/* Dropped: damaged, without a connection here, HELLO with a wrong MAC
 	 * or address, of another version of the protocol. */
 	uint64_t damaged, strangers, bad_mac, wrong_version;
-	/* Window reductions because of CE, which count once for all connections
-	 * of a pair; paths on which ECN was given up. */
+	/* eased: window reductions because of CE; a window belongs to a pair,
+	 * so one reduction counts once.  no_ecn: paths on which ECN was given
+	 * up. */
 	uint64_t eased, no_ecn;
 };
 const struct tux_core_stats *tux_core_stats(const struct tux_core *core);

@@ -75,8 +75,10 @@ static bool tx_done(const struct tux_conn *c)
 }
 
 /* The application has closed, and bytes have arrived that it will not read.
- * Discards them.  When all of this end's bytes have gone out, perhaps by word of
- * the packet that brought them, such bytes break the connection with a RESET. */
+ * Discards them.  If they arrived after the closing, and the peer or TCP has
+ * everything that this end sends, they break the connection with a RESET.  Asks
+ * tx_done() as well, since the packet that brought the bytes may also have
+ * acknowledged the last of this end's, and settle_done() comes later. */
 static void settle_sink(struct tux_conn *c)
 {
 	uint64_t head = tux_pipe_head(&c->dx->rxp);
@@ -128,8 +130,9 @@ static void settle_linger(struct tux_conn *c, tux_time now)
 				    tux_time_add(now, TUX_SEC(LINGER_S)));
 }
 
-/* Closed: can the connection end at once?  So it can if it is aborted, or if it
- * is on TCP only and no message waits: what the application wrote is in TCP. */
+/* Closed: can the connection end at once?  It can if it is aborted.  It also
+ * can if it is on TCP only and no message waits, since then TCP has all that
+ * the application wrote. */
 static bool plain_end(const struct tux_conn *c, uint32_t dirty)
 {
 	return c->aborted || (dirty & TUX_DIRTY_CLOSE && tcp_alone(c) &&
@@ -183,9 +186,11 @@ static void settle_death(struct tux_conn *c)
 	add_effect(c, TUX_EFFECT_READY | TUX_EFFECT_TCP);
 }
 
-/* Dead, closed, and RESET has been sent: ends the connection.  A reset of TCP
- * tells the peer at once, but TCP then discards bytes that it has not sent; so
- * only while the sending direction is on Tux, or if the application aborts. */
+/* Ends a connection that is dead and closed.  If the application closed before
+ * the death, waits until RESET has been sent.  A reset of TCP tells the peer at
+ * once, but TCP then discards bytes that it has not sent.  So TCP is reset only
+ * if the application aborts, or if it closed before the death and the sending
+ * direction is on Tux. */
 static void settle_dead_closed(struct tux_conn *c)
 {
 	if (!c->closed || (c->todo & TUX_DO_RESET && !c->closed_dead))
@@ -211,7 +216,8 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 	return TUX_REASON_NONE;
 }
 
-/* Tells the application if the reason has changed. */
+/* Tells the application if the reason has changed, or if the connection has
+ * begun or ceased to have a direction on Tux. */
 static void settle_reason(struct tux_conn *c)
 {
 	bool tux = c->tx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_TUX;
@@ -286,10 +292,11 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
 
 /* ---- all of it ---- */
 
-/* PROVED just now, at the active end.  This end's last HELLO may be lost, and a
- * passive peer may not be allowed to ask for it again.  A packet with a number
- * proves the path to the peer as well, and is sent again when lost: sends a
- * PING if no other packet with a number is due. */
+/* PROVED just now, at the active end.  The HELLO that would prove the path to
+ * the peer may be lost.  This end does not repeat it, and the peer may be one
+ * that only answers HELLOs (may_begin() in hello.c).  A packet with a number
+ * proves the path to the peer as well, and its content is sent again when lost.
+ * So a PING is sent if no other packet with a number is due. */
 static void settle_opened(struct tux_conn *c, tux_time now)
 {
 	tux_upgrade_step(c, TUX_DIRTY_ANNOUNCE, now);

@@ -7,10 +7,10 @@
  * does not run between tux_conn_tcp_out() and tux_conn_tcp_sent(), since the
  * send latch may be held there.
  *
- * Connections share the congestion window of their pair.  When a connection
- * gives up what it has in flight, another may send.  So an entry point settles
- * the pair as well, in constant time: the first connection in line is queued to
- * send, and settles the pair again when it has sent.
+ * Connections share the congestion window of their pair.  When less of one
+ * connection is in flight than before, another may send.  So an entry point
+ * settles the pair as well, in constant time: the first connection in line is
+ * queued to send, and settles the pair again when it has sent.
  */
 #ifndef TUX_CONN_SETTLE_H
 #define TUX_CONN_SETTLE_H
