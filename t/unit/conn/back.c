@@ -135,6 +135,7 @@ static void back__fin_is_in_tcp(void **state)
 	tux_back(c, d->now);
 	duo_derive(&d->a, 0);
 	assert_true(tux_sendbuf_done(&c->tx.buf));
+	assert_true(c->tx.buf.got == c->tx.buf.end + 1);
 	assert_int_equal(d->a.shut_n, 1);
 }
 

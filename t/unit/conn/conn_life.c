@@ -154,6 +154,7 @@ static void close__while_armed(void **state)
 	duo_derive(&d->a, 0);
 	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 0);
+	assert_int_equal(atomic_load(&d->a.dx->tx.shut), 1);
 	assert_true(tux_conn_tcp_want(d->a.c) > 0);
 }
 

@@ -2,6 +2,9 @@
 /*
  * The receiver's half of the switch, rule by rule.
  */
+#include <signal.h>
+#include <sys/mman.h>
+
 #include "lone.h"
 
 static void read__stops_at_n(void **state)
@@ -384,6 +387,76 @@ static void read__marker_cannot_be_taken(void **state)
 	assert_int_equal(f->d->rx.held, 0);
 }
 
+/* More bytes arrive behind the first peek. */
+static ssize_t growing_recv(void *arg, const struct iovec *iov, int n,
+			    bool peek)
+{
+	struct wire *w = arg;
+	ssize_t k = wire_recv(arg, iov, n, peek);
+
+	if (peek && w->in_len == 7) {
+		memcpy(w->in + w->in_len, "xyz", 3);
+		w->in_len += 3;
+	}
+	return k;
+}
+
+/* Only bytes that were compared with the marker are held. */
+static void read__more_than_was_compared(void **state)
+{
+	struct fixture *f = *state;
+	char buf[16];
+
+	arm(f, 1, 0);
+	f->d->rx.marker[7] = 'a';
+	arrive(f, f->d->rx.marker, 7);
+	f->tcp.recv = growing_recv;
+	assert_int_equal(get(f, buf, 16), 7);
+	assert_memory_equal(buf, f->d->rx.marker, 7);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	assert_int_equal(get(f, buf, 16), 3);
+	assert_memory_equal(buf, "xyz", 3);
+}
+
+static struct fixture *faulted;
+static struct iovec *page;		/* not accessible until the fault */
+
+/* The ring was empty, and the reader looks at its iovec now.  The loop publishes
+ * the last bytes, and then the end of the stream. */
+static void publish_late(int sig)
+{
+	(void)sig;
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+	tux_pipe_place(&faulted->d->rxp, 0, "abc", 3);
+	tux_pipe_publish(&faulted->d->rxp, 3);
+	faulted->d->rx.eof = 1;
+}
+
+/* The end of the stream is seen after the ring was found empty, and there are
+ * bytes before it. */
+static void read__bytes_just_before_the_end(void **state)
+{
+	const struct sigaction fault = { .sa_handler = publish_late };
+	struct sigaction was;
+	struct fixture *f = *state;
+	char buf[4];
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	faulted = f;
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(page != MAP_FAILED);
+	*page = (struct iovec){ buf, sizeof(buf) };
+	assert_int_equal(mprotect(page, 4096, PROT_NONE), 0);
+	assert_int_equal(sigaction(SIGSEGV, &fault, &was), 0);
+	assert_int_equal(tux_duplex_read(f->d, page, 1, false, &f->tcp), 3);
+	assert_int_equal(sigaction(SIGSEGV, &was, NULL), 0);
+	assert_memory_equal(buf, "abc", 3);
+	assert_int_equal(get(f, buf, sizeof(buf)), 0);
+	munmap(page, 4096);
+}
+
 static void arm__not_once_it_is_on_the_ring(void **state)
 {
 	struct fixture *f = *state;
@@ -436,6 +509,8 @@ int main(void)
 		T(read__spill_in_pieces),
 		T(prove__at_n_only),
 		T(read__marker_cannot_be_taken),
+		T(read__more_than_was_compared),
+		T(read__bytes_just_before_the_end),
 		T(arm__not_once_it_is_on_the_ring),
 		T(arm__never_when_raw),
 	};

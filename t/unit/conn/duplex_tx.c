@@ -187,6 +187,21 @@ static void write__raw_waits_for_its_frame(void **state)
 	assert_false(tux_duplex_shut(f->d));
 }
 
+/* A switch ends every doubt: after RAW, bytes like the marker are data. */
+static void write__raw_after_a_switch(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "a", 1), 1);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
+	f->d->tx.state = TUX_TX_RAW;
+	assert_int_equal(put(f, f->d->tx.marker, TUX_MARKER_LEN),
+			 TUX_MARKER_LEN);
+	assert_int_equal(f->w.out_len, 2 * TUX_MARKER_LEN);
+}
+
 /* The peer has died: the next write succeeds and its bytes are discarded. */
 static void write__mute_once(void **state)
 {
@@ -306,6 +321,7 @@ int main(void)
 		T(shut__in_ring),
 		T(write__nothing),
 		T(write__raw_waits_for_its_frame),
+		T(write__raw_after_a_switch),
 		T(write__mute_once),
 		T(write__error_once),
 		T(announce__only_what_may_move),

@@ -274,6 +274,24 @@ static void cancel__finds_it(void **state)
 	assert_true(out(d, TUX_MSG_SMALL_N + 1)->cancelled);
 }
 
+/* In the lane of short messages, the second one.  The first stays. */
+static void cancel__finds_a_short_one(void **state)
+{
+	struct duo *d = *state;
+	struct tux_sent s;
+	uint64_t ref;
+
+	hand_in(d, 300);
+	leave(d, 128, &s);
+	ref = hand_in(d, 300);
+	leave(d, 128, &s);
+	leave(d, 128, &s);		/* their turn goes round */
+	assert_true(tux_msgbox_cancel(d->a.box, ref));
+	tux_message_cancels(d->a.c);
+	assert_false(out(d, 0)->cancelled);
+	assert_true(out(d, 1)->cancelled);
+}
+
 /* A note is the application's memory: what was settled is not taken back because
  * it says so. */
 static void cancel__of_a_settled_one(void **state)
@@ -465,6 +483,7 @@ int main(void)
 		T(cancel__of_one_under_way),
 		T(cancel__too_late),
 		T(cancel__finds_it),
+		T(cancel__finds_a_short_one),
 		T(cancel__of_a_settled_one),
 		T(cancel__of_a_fresh_one),
 		T(framed__is_as_good_as_arrived),

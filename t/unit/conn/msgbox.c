@@ -359,6 +359,22 @@ static void send__refuses(void **state)
 	free(b);
 }
 
+/* Only the pieces that the caller counts are part of the message. */
+static void send__as_many_pieces_as_told(void **state)
+{
+	struct tux_msgbox *b = box();
+	char byte = 'x';
+	const struct iovec v[2] = {
+		{ &byte, 1 }, { &byte, TUX_MESSAGE_MAX },
+	};
+	uint64_t ref;
+
+	(void)state;
+	assert_int_equal(tux_msgbox_send(b, v, 1, 0, false, &ref), 0);
+	assert_int_equal(b->note[0].len, 1);
+	free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +392,7 @@ int main(void)
 		cmocka_unit_test(take__in_groups),
 		cmocka_unit_test(release__rings),
 		cmocka_unit_test(send__refuses),
+		cmocka_unit_test(send__as_many_pieces_as_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,11 @@ static void timeout__of_one_while_others_are_answered(void **state)
 	p->ack_at = 900;
 	tux_pair_timeout(p, 1, 500, 600, 1000);
 	assert_int_equal(p->cc.w.cwnd, 70 * MSS);
-	/* Nobody is: the path is at fault. */
+	/* The last acknowledgment came when the wait began, not after that. */
+	tux_pair_timeout(p, 1, 900, 600, 1000);
+	assert_int_equal(p->cc.w.cwnd, MSS);
+	/* No connection is acknowledged anything: the path is at fault. */
+	p->cc.w.cwnd = 100 * MSS;
 	tux_pair_timeout(p, 1, 1000, 600, 2000);
 	assert_int_equal(p->cc.w.cwnd, MSS);
 	tux_pair_put(&ps, p);

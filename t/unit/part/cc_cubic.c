@@ -103,6 +103,25 @@ static void acked__no_slower_than_newreno(void **state)
 	assert_in_range(cc.w.cwnd, 28 * MSS, 31 * MSS);
 }
 
+/* Beyond cwnd_prior, W_est grows by a packet when exactly a window has been
+ * acknowledged. */
+static void acked__the_estimate_to_the_byte(void **state)
+{
+	struct tux_cc_ack a = { .bytes = 100 * MSS - 1, .full = true };
+
+	(void)state;
+	start(100);
+	cc.w.ssthresh = 1;
+	a.sent_at = now;
+	tux_cc_acked(&cc, &a, now);
+	assert_int_equal(cc.w.cubic.est, 100 * MSS);
+	assert_int_equal(cc.w.cwnd, 100 * MSS);
+	a.bytes = 1;
+	tux_cc_acked(&cc, &a, now);
+	assert_int_equal(cc.w.cubic.est, 101 * MSS);
+	assert_int_equal(cc.w.cwnd, 101 * MSS);
+}
+
 static void idle__does_not_count_as_time(void **state)
 {
 	(void)state;
@@ -244,6 +263,7 @@ int main(void)
 		cmocka_unit_test(reduce__to_seven_tenths),
 		cmocka_unit_test(acked__is_back_after_k),
 		cmocka_unit_test(acked__no_slower_than_newreno),
+		cmocka_unit_test(acked__the_estimate_to_the_byte),
 		cmocka_unit_test(idle__does_not_count_as_time),
 		cmocka_unit_test(timeout__one_packet_and_slow_start),
 		cmocka_unit_test(spurious__the_cubic_is_as_before),

@@ -128,8 +128,10 @@ static void lost__never_below_two_packets(void **state)
 
 	(void)state;
 	start(&cc);
-	for (t = 1; t < 20; t++)
+	for (t = 1; t < 20; t++) {
 		tux_cc_lost(&cc, 10 * t, 10 * t);
+		assert_true(cc.w.cwnd >= 2 * MSS);
+	}
 	assert_int_equal(cc.w.cwnd, 2 * MSS);
 	assert_int_equal(cc.w.ssthresh, 2 * MSS);
 }

@@ -99,6 +99,24 @@ static void acked__neither_sooner_nor_later(void **state)
 			 TUX_HYSTART_SLOW);
 }
 
+/* A packet that leaves at the moment a round begins belongs to that round, and
+ * its acknowledgment ends the round. */
+static void acked__a_round_ends_with_a_packet_of_its_beginning(void **state)
+{
+	tux_time first;
+
+	(void)state;
+	start();
+	first = now;
+	tux_hystart_acked(&h, first, TUX_MSEC(40), first);
+	assert_true(h.round_at == first);
+	now += TUX_MSEC(40);
+	tux_hystart_acked(&h, first - 1, TUX_MSEC(40), now);
+	assert_true(h.round_at == first);
+	tux_hystart_acked(&h, first, TUX_MSEC(40), now);
+	assert_true(h.round_at == now);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -109,6 +127,8 @@ int main(void)
 		cmocka_unit_test(acked__the_margin_has_bounds),
 		cmocka_unit_test(acked__few_samples_say_nothing),
 		cmocka_unit_test(acked__neither_sooner_nor_later),
+		cmocka_unit_test(
+			acked__a_round_ends_with_a_packet_of_its_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
