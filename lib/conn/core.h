@@ -181,7 +181,8 @@ void tux_conn_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len,
 
 /* The loop has read TCP to its end.  @err 0: the peer has shut down its sending
  * side; this end may still write.  @err an errno: TCP is broken; this may
- * follow a call with @err 0. */
+ * follow a call with @err 0.  Not before tux_conn_owned(): the loop has no
+ * descriptor to read. */
 void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 
 /* Copies bytes that are to be written to TCP to @buf, at most @cap, which is at

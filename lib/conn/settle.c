@@ -37,12 +37,9 @@ static void settle_fin(struct tux_conn *c)
 }
 
 /* FIN, RAW and the end of a closed connection wait for the last message.  True:
- * something waits, and all messages are settled now.  Ends messages that can
- * never begin. */
-static bool messages_drained(struct tux_conn *c)
+ * something waits, and all messages are settled now. */
+static bool messages_drained(const struct tux_conn *c)
 {
-	if (tux_messages_hopeless(c))
-		tux_messages_end(c, ENOBUFS);
 	return c->msg && tux_messages_idle(c) &&
 	       (atomic_load(&c->dx->tx.shut) || c->tx.raw_wanted);
 }
@@ -307,6 +304,8 @@ static void settle_opened(struct tux_conn *c, tux_time now)
 
 static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 {
+	if (dirty & TUX_DIRTY_MESSAGE && tux_messages_hopeless(c))
+		tux_messages_end(c, ENOBUFS);
 	if (dirty & TUX_DIRTY_MESSAGE && messages_drained(c))
 		tux_conn_mark(c, TUX_DIRTY_APP_TX | TUX_DIRTY_CLOSE);
 	dirty |= c->dirty;

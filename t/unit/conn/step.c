@@ -116,7 +116,7 @@ static void owned__could_not(void **state)
 	assert_int_equal(c->reason, TUX_REASON_NO_FD);
 }
 
-/* TCP breaks meanwhile.  The loop's answer comes too late to matter. */
+/* The connection has died.  An answer of the loop's comes too late to matter. */
 static void owned__after_its_death(void **state)
 {
 	static const int answer[] = { 0, -EMFILE };
@@ -125,6 +125,7 @@ static void owned__after_its_death(void **state)
 	unsigned i;
 
 	owning(d);
+	c->life = TUX_LIFE_PROVED;
 	tux_conn_tcp_end(c, EIO, d->now);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(c->life, TUX_LIFE_DEAD);
