@@ -148,7 +148,7 @@ static void accept_prepared(struct tux_conn *c, tux_time now)
 {
 	uint32_t gen = c->tx.ack_gen;
 
-	if (!gen || c->tx.path != TUX_PATH_PLAIN || !try_tx(c, now))
+	if (!gen || !try_tx(c, now))
 		return;
 	c->tx.ack_gen = 0;
 	tux_duplex_prepared(c->dx, gen);

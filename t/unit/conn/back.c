@@ -332,6 +332,23 @@ static void raw__asks_and_goes_back(void **state)
 	assert_int_equal(c->reason, TUX_REASON_PINNED);
 }
 
+/* The application has shut down: FIN is the end, and no byte can come behind. */
+static void raw__not_behind_a_shutdown(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	tux_back(c, d->now);
+	c->tx.raw_wanted = true;
+	atomic_store(&d->a.dx->tx.shut, 1);
+	tux_back_raw_step(c, d->now);
+	assert_false(c->out.raw);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_SWITCHED);
+	atomic_store(&d->a.dx->tx.shut, 0);
+	tux_back_raw_step(c, d->now);
+	assert_true(c->out.raw);
+}
+
 static void raw__each_that_is_waited_for(void **state)
 {
 	struct duo *d = *state;
@@ -473,6 +490,7 @@ int main(void)
 		T(again__behind_fin, duo_setup_switched),
 		T(again__not_when_raw_is_wanted, duo_setup_switched),
 		T(raw__asks_and_goes_back, duo_setup_switched),
+		T(raw__not_behind_a_shutdown, duo_setup_switched),
 		T(raw__each_that_is_waited_for, duo_setup_switched),
 		T(raw__switch_is_taken_back, duo_setup_switched),
 		T(raw__while_plain, duo_setup_proved),
