@@ -5,6 +5,7 @@
 #ifndef TUX_CONN_DUPLEX_IN_H
 #define TUX_CONN_DUPLEX_IN_H
 
+#include "base/iov.h"
 #include "conn/duplex.h"
 
 static inline uint8_t load8(const _Atomic uint8_t *v)
@@ -15,16 +16,6 @@ static inline uint8_t load8(const _Atomic uint8_t *v)
 static inline void store8(_Atomic uint8_t *v, uint8_t to)
 {
 	atomic_store_explicit(v, to, memory_order_release);
-}
-
-static inline uint64_t iov_len(const struct iovec *iov, int n)
-{
-	uint64_t len = 0;
-	int i;
-
-	for (i = 0; i < n; i++)
-		len += iov[i].iov_len;
-	return len;
 }
 
 /* Makes @out, of at most @cap pieces, describe up to @max bytes of @iov behind

@@ -48,7 +48,7 @@ static ssize_t read_ring_or_why(struct tux_duplex *d, const struct iovec *iov,
 	ssize_t k = read_ring(d, iov, n, peek);
 	bool eof;
 
-	if (k > 0 || !iov_len(iov, n))
+	if (k > 0 || !tux_iov_len(iov, n))
 		return k;
 	eof = load8(&d->rx.eof);
 	if (!eof && !atomic_load(&d->err))
@@ -73,7 +73,7 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	/* TCP reports an error once, and the end of the stream after that.  It
 	 * may have reported the error to the loop, which has put it into
 	 * d->err. */
-	return k == 0 && iov_len(v, m) ? duplex_take_error(d) : k;
+	return k == 0 && tux_iov_len(v, m) ? duplex_take_error(d) : k;
 }
 
 /* The sender has switched: reads come from the ring now.  Bytes of the marker

@@ -66,7 +66,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	tux_pipe_rewind(p);
 	head = tux_pipe_head(p);
 	room = tux_pipe_room(p);
-	len = iov_len(iov, n) - skip;
+	len = tux_iov_len(iov, n) - skip;
 	if (len > room)
 		len = room;
 	while (at < len) {
@@ -162,7 +162,7 @@ static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 			  const struct tux_tcp *tcp)
 {
 	struct tux_duplex_tx *t = &d->tx;
-	uint64_t len = iov_len(iov, n), done = 0;
+	uint64_t len = tux_iov_len(iov, n), done = 0;
 	ssize_t k;
 
 	if (t->off < t->at) {
@@ -194,7 +194,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (load8(&d->tx.mute)) {
 		store8(&d->tx.mute, 0);
-		return (ssize_t)iov_len(iov, n);
+		return (ssize_t)tux_iov_len(iov, n);
 	}
 	/* In any other state TCP reports the error itself. */
 	err = state == TUX_TX_SWITCHED ? duplex_take_error(d) : 0;

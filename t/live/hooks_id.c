@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who the process is.
+ * The ids of the process: users and groups.
  */
 #include "hooks.h"
 
