@@ -30,6 +30,11 @@ static inline tux_time tux_time_min(tux_time a, tux_time b)
 	return a < b ? a : b;
 }
 
+static inline tux_time tux_time_max(tux_time a, tux_time b)
+{
+	return a > b ? a : b;
+}
+
 /* The time from @then to @now; 0 if @then is in the future. */
 static inline tux_time tux_time_since(tux_time then, tux_time now)
 {

@@ -12,6 +12,9 @@ enum {
 	RETRY_MIN_MS = 1000,
 	STEADY_MS = 60000,		/* kept for so long: retries start anew */
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
+	REROUTE_MS = 100,		/* routes change in swarms */
+	/* Each time, the loop asks the kernel for the route of every flow. */
+	REROUTES_MS = 1000,
 };
 
 /* ---- the interface ---- */
@@ -105,6 +108,14 @@ static void on_links(struct tux_paths *p, tux_time now)
 	}
 }
 
+static void on_routes(struct tux_paths *p, tux_time now)
+{
+	if (p->reroute_at == TUX_NEVER)
+		p->reroute_at = tux_time_max(now + TUX_MSEC(REROUTE_MS),
+					     p->rerouted_at +
+					     TUX_MSEC(REROUTES_MS));
+}
+
 void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now)
 {
 	unsigned changed;
@@ -116,7 +127,8 @@ void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now)
 		if (changed & TUX_NEIGH_LINKS)
 			on_links(p, now);
 		p->changed |= (changed & TUX_NEIGH_HOPS) != 0;
-		p->reroute |= (changed & TUX_NEIGH_ROUTES) != 0;
+		if (changed & TUX_NEIGH_ROUTES)
+			on_routes(p, now);
 	}
 	tux_paths_plan(p, now);
 }
@@ -150,7 +162,7 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 	return true;
 }
 
-void tux_paths_tick(struct tux_paths *p, tux_time now)
+static void look_after(struct tux_paths *p, tux_time now)
 {
 	tux_paths_forget(p, now);
 	if (tux_paths_on(p)) {
@@ -170,9 +182,19 @@ void tux_paths_tick(struct tux_paths *p, tux_time now)
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
 		tux_paths_take(p, now);
-	if (p->reroute)
-		tux_paths_reroute(p);
 	probe(p);
+}
+
+void tux_paths_tick(struct tux_paths *p, tux_time now)
+{
+	if (now >= p->reroute_at) {
+		p->rerouted_at = now;
+		tux_paths_reroute(p);
+	}
+	if (now >= p->tick_at) {
+		p->tick_at = TUX_NEVER;
+		look_after(p, now);
+	}
 	tux_paths_plan(p, now);
 }
 
@@ -201,7 +223,7 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 
 	p->epfd = epfd;
 	p->tag = tag;
-	p->due_at = TUX_NEVER;
+	p->reroute_at = p->tick_at = p->due_at = TUX_NEVER;
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	p->nic.fd = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);

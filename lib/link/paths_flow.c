@@ -35,7 +35,7 @@ void tux_paths_reroute(struct tux_paths *p)
 	for (i = 0; i < p->flows.top; i++)
 		if (p->flows.at[i].used)
 			route(p, &p->flows.at[i]);
-	p->reroute = false;
+	p->reroute_at = TUX_NEVER;
 	p->changed = true;
 }
 
@@ -117,8 +117,7 @@ void tux_paths_leave(struct tux_paths *p, struct tux_flow *f, tux_time now)
 {
 	tux_flows_release(&p->flows, f, now);
 	p->idle_at = now;
-	if (p->due_at == TUX_NEVER)
-		tux_paths_plan(p, now);
+	tux_paths_plan(p, now);
 }
 
 void tux_paths_forget(struct tux_paths *p, tux_time now)

@@ -6,7 +6,6 @@
 
 enum {
 	TICK_MS = 1000,
-	REROUTE_MS = 100,		/* routes change in swarms */
 	RETRY_MAX_MS = 60000,
 };
 
@@ -19,11 +18,12 @@ void tux_paths_plan(struct tux_paths *p, tux_time now)
 {
 	/* A tick is due while the interface is ours, is being taken or given
 	 * back, or is wanted. */
-	p->due_at = TUX_NEVER;
-	if (tux_paths_wanted(p) || p->flows.n || p->nic.state != TUX_NIC_OFF)
-		p->due_at = now + TUX_MSEC(TICK_MS);
-	if (p->reroute)
-		p->due_at = now + TUX_MSEC(REROUTE_MS);
+	if (!tux_paths_wanted(p) && !p->flows.n &&
+	    p->nic.state == TUX_NIC_OFF)
+		p->tick_at = TUX_NEVER;
+	else if (p->tick_at == TUX_NEVER)
+		p->tick_at = now + TUX_MSEC(TICK_MS);
+	p->due_at = tux_time_min(p->tick_at, p->reroute_at);
 }
 
 void tux_paths_look(struct tux_paths *p)

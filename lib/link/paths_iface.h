@@ -35,11 +35,13 @@ struct tux_paths {
 	enum tux_reason why;		/* the interface is not ours: why */
 	bool waiting;			/* somebody asked in vain */
 	bool changed;			/* answers may be others */
-	bool reroute;			/* routes have changed */
 	unsigned ticks;
 	tux_time retry_at, retry_in;
 	tux_time taken_at;
 	tux_time idle_at;		/* the last flow went */
+	tux_time reroute_at;		/* find the routes anew; TUX_NEVER */
+	tux_time rerouted_at;		/* that was done last */
+	tux_time tick_at;		/* look after the rest; TUX_NEVER */
 	tux_time due_at;		/* call tux_paths_tick() */
 };
 
@@ -52,7 +54,8 @@ void tux_paths_take(struct tux_paths *p, tux_time now);
 /* What @i lacks, or NONE. */
 enum tux_reason tux_paths_lacks(const struct tux_iface *i);
 
-/* Decides when to look again. */
+/* Decides when to look again.  A deadline that is set stays, however often this
+ * is called before it. */
 void tux_paths_plan(struct tux_paths *p, tux_time now);
 
 /* The interface is not to be had, for @why: it is tried again later. */
