@@ -142,8 +142,9 @@ TUX_API int tux_turn(struct tux *t);
 /* ---- services and their callbacks ------------------------------------- */
 
 /* The connection is established.  This is the first callback of an accepted
- * connection and of one that tux_connect() began.  It does not run for a
- * connection that ended before: then gone is the only callback. */
+ * connection, so what it allocates is there in all others, and gone can free
+ * it.  It is also the first one of a connection that tux_connect() began, unless
+ * that ends before: then gone is the only callback. */
 typedef void tux_open_fn(struct tux_connection *c, void *arg);
 
 /* Bytes of the stream have arrived, or its end, or an error: tux_read() tells
@@ -168,7 +169,10 @@ typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
 			    void *arg);
 
 /* The connection is over.  This is its last callback, and runs once for each
- * connection that was accepted or that tux_connect() returned.  @err says why:
+ * connection that tux_connect() began, and for each accepted one for which open
+ * has run, or would have run if it were set.  An accepted connection that ends
+ * before that, because the peer resets it or its service is freed, has no
+ * callback at all.  @err says why:
  *
  *   0			tux_disconnect(); or the peer ended its stream, and the
  *			service has no stream callback
@@ -177,8 +181,9 @@ typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
  *   ETIMEDOUT		messages were not settled in time, or the peer has died
  *   EPROTO		the peer sent stream bytes, and the service has no
  *			stream callback
- *   ENOTCONN		the peer reset the connection before it was accepted
- *   ECONNRESET, ECONNREFUSED, ...	what the kernel or the peer's stack said
+ *   ECONNRESET		the peer reset the connection, or its process died
+ *   EPIPE		the peer ended its stream, and then reset
+ *   ECONNREFUSED, ...	what else the kernel or the peer's stack said
  *
  * What arrived before an error is delivered first.  When gone has returned,
  * only the holder of a reference (tux_get()) may use the handle, and calls with

@@ -146,6 +146,8 @@ struct tux_connection {
 	struct tux_latch plain[2];	/* of directions without a duplex */
 
 	/* its task's */
+	bool told;			/* the program knows of it, from open or
+					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
 	bool err_read;			/* and has */
 	bool eof_told, raw_told;

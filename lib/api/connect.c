@@ -32,6 +32,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 	c->index = (uint32_t)(c - t->at);
 	c->fd = fd;
 	c->active = active;
+	c->told = active;
 	tux_list_init(&c->closing);
 	tux_list_init(&c->dead);
 	atomic_store(&c->refs, 1);
@@ -96,40 +97,49 @@ static int connect_watch(struct tux_connection *c)
 	return tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_ADD, c->fd, &e);
 }
 
-/* A peer that has reset it already has no name any more: gone tells. */
-static void fail(struct tux_connection *c, int err)
-{
-	atomic_store(&c->err, (uint32_t)-err);
-	tux_api_raise_here(c, TUX_EVENT_END);
-}
-
-void tux_api_established(struct tux_connection *c)
+int tux_api_establish(struct tux_connection *c)
 {
 	int err = connect_look_up(c);
 
 	if (!err && !c->active)
 		err = connect_watch(c);
-	if (err) {
-		fail(c, err);
-		return;
-	}
+	if (err)
+		return err;
 	connect_claim(c);
 	atomic_store(&c->stage, TUX_STAGE_OPEN);
 	tux_api_raise_here(c, TUX_EVENT_OPEN);
+	return 0;
 }
 
 /* ---- connecting ---- */
 
-void tux_api_connecting(struct tux_connection *c)
+static int connect_tcp_error(const struct tux_connection *c)
 {
 	int err = 0;
 	socklen_t len = sizeof(err);
 
 	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
-	if (err)
-		fail(c, -err);
-	else
-		tux_api_established(c);
+	return -err;
+}
+
+static int connect_finish(struct tux_connection *c)
+{
+	int err = connect_tcp_error(c);
+
+	if (!err)
+		err = tux_api_establish(c);
+	/* The peer has reset it since then. */
+	return err == -ENOTCONN ? connect_tcp_error(c) : err;
+}
+
+void tux_api_connecting(struct tux_connection *c)
+{
+	int err = connect_finish(c);
+
+	if (!err)
+		return;
+	atomic_store(&c->err, (uint32_t)-err);
+	tux_api_raise_here(c, TUX_EVENT_END);
 }
 
 static int connect_begin(struct tux_service *s, const struct tux_addr *to,

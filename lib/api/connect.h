@@ -14,7 +14,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
 void tux_api_connecting(struct tux_connection *c);
 
 /* A TCP socket, nonblocking, is connected: claims it, watches it, and raises
- * OPEN. */
-void tux_api_established(struct tux_connection *c);
+ * OPEN.  0; -ENOTCONN: the peer has reset it already; or another errno. */
+int tux_api_establish(struct tux_connection *c);
 
 #endif

@@ -151,8 +151,8 @@ static bool ended(const struct tux_connection *c)
 static void deliver_events(struct tux_connection *c, uint32_t events)
 {
 	look_at_error(c, events);
-	if (events & TUX_EVENT_OPEN && c->s->on_open.fn && !ended(c))
-		TUX_TELL(c, on_open);
+	if (events & TUX_EVENT_OPEN && !ended(c))
+		tux_api_tell_open(c);
 	if (c->messages && !ended(c)) {
 		bool more;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "api/connect.h"
+#include "api/connection.h"
 #include "api/host.h"
 #include "api/say.h"
 #include "sys/clock.h"
@@ -242,28 +243,38 @@ void tux_api_unpause(struct tux *t)
 			tux_list_remove(n);
 }
 
+static int accept_as_connection(struct tux_listener *l, int fd)
+{
+	struct tux_connection *c = tux_api_new(l->s, fd, false);
+	int err;
+
+	if (!c)
+		return -ENOBUFS;
+	atomic_store(&c->why, l->why);
+	err = tux_api_establish(c);
+	if (err)
+		tux_api_forget(c);
+	return err;
+}
+
 static int accept_one(struct tux_listener *l)
 {
-	struct tux_connection *c;
-	int fd = tux_sys_accept(l->fd);
+	int err, fd = tux_sys_accept(l->fd);
 
 	if (fd < 0)
 		return fd;
-	c = tux_api_new(l->s, fd, false);
-	if (!c) {
+	err = accept_as_connection(l, fd);
+	if (err)
 		tux_sys_close(fd);
-		return -ENOBUFS;
-	}
-	l->s->t->paused_said = false;
-	atomic_store(&c->why, l->why);
-	tux_api_established(c);
-	return 0;
+	else
+		l->s->t->paused_said = false;
+	return err;
 }
 
 static bool is_lasting(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOBUFS ||
-	       err == -ENOMEM;
+	       err == -ENOMEM || err == -ENOSPC;
 }
 
 void tux_api_accept(struct tux_listener *l)

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The callbacks for messages, for what became of them, and for the end.
+ * The callbacks for the beginning, for messages, for what became of them, and
+ * for the end.
  */
 #include "api/tell.h"
 
 #include <errno.h>
 
 #include "stack/post.h"
+
+/* ---- the beginning ---- */
+
+void tux_api_tell_open(struct tux_connection *c)
+{
+	c->told = true;
+	if (c->s->on_open.fn)
+		TUX_TELL(c, on_open);
+}
 
 /* ---- messages ---- */
 
@@ -117,6 +127,6 @@ void tux_api_settle(struct tux_connection *c)
 
 void tux_api_tell_gone(struct tux_connection *c, int err)
 {
-	if (c->s->on_gone.fn)
+	if (c->s->on_gone.fn && c->told)
 		TUX_TELL(c, on_gone, err);
 }

@@ -21,6 +21,9 @@
 		tux_sched_enter();					\
 	} while (0)
 
+/* The connection is the program's from now on, with or without a callback. */
+void tux_api_tell_open(struct tux_connection *c);
+
 /* Gives one group of messages to the callback. The rest waits for the next run,
  * so that other connections have their turn. */
 void tux_api_tell_messages(struct tux_connection *c);
@@ -35,6 +38,7 @@ void tux_api_reap(struct tux_connection *c);
 /* The connection ends with @why: what has not settled fails. */
 void tux_api_give_up(struct tux_connection *c, int why);
 
+/* Does nothing for a connection that the program does not know of. */
 void tux_api_tell_gone(struct tux_connection *c, int err);
 
 #endif
