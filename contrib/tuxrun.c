@@ -20,10 +20,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "stack/mode.h"
+
 #define PRELOAD "libtux-preload.so"
 
 enum { EXIT_SELF = 125, EXIT_NOEXEC = 126, EXIT_NOENT = 127 };
-enum { THREADS_MAX = 64 };
 
 static const char usage[] =
 	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
@@ -96,25 +97,11 @@ static void set_interface(const char *name)
 	set("TUX_IFACE", name);
 }
 
-static bool good_mode(const char *mode)
-{
-	static const char key[] = "threads=";
-	unsigned long n;
-	char *end;
-
-	if (!strcmp(mode, "inline"))
-		return true;
-	if (strncmp(mode, key, sizeof key - 1))
-		return false;
-	n = strtoul(mode + sizeof key - 1, &end, 10);
-	return !*end && n >= 1 && n <= THREADS_MAX;
-}
-
 static void set_mode(const char *mode)
 {
-	if (!good_mode(mode))
+	if (tux_mode_threads(mode) < 0)
 		die(EXIT_SELF, "mode '%s' is neither 'inline' nor "
-		    "'threads=N' with N from 1 to %d", mode, THREADS_MAX);
+		    "'threads=N' with N from 1 to %d", mode, TUX_LOOPS_MAX);
 	set("TUX_MODE", mode);
 }
 
@@ -167,6 +154,15 @@ static const char *why_not_xdp(void)
 		return "no AF_XDP without privilege";
 	close(fd);
 	return NULL;
+}
+
+/* The mode that the environment brings. */
+static void check_mode(void)
+{
+	const char *mode = getenv("TUX_MODE");
+
+	if (mode && *mode)
+		set_mode(mode);
 }
 
 /* UDP sockets are for those who ask for them, so without AF_XDP there is nothing
@@ -291,6 +287,7 @@ int main(int argc, char **argv)
 	char path[PATH_MAX];
 
 	parse(argc, argv);
+	check_mode();
 	check_io();
 	find_preload(path, sizeof path);
 	join_preload(path);

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "part/cc.h"
+#include "stack/mode.h"
 
 struct conf conf;
-
-enum { MAX_THREADS = 64 };
 
 /* The copy outlives what the program does to its environment. */
 static void set_iface(const char *name)
@@ -22,17 +21,13 @@ static void set_iface(const char *name)
 	conf.lo = strcmp(copy, "lo") == 0;
 }
 
-static unsigned threads(const char *mode)
+/* Of a mode that is not known, say_init() tells. */
+static void set_mode(const char *mode)
 {
-	static const char key[] = "threads=";
-	unsigned n = 0;
+	int n = mode && *mode ? tux_mode_threads(mode) : 0;
 
-	if (!mode || strncmp(mode, key, sizeof(key) - 1) != 0)
-		return 0;
-	for (mode += sizeof(key) - 1; *mode >= '0' && *mode <= '9'; mode++)
-		if (n <= MAX_THREADS)
-			n = n * 10 + (unsigned)(*mode - '0');
-	return n <= MAX_THREADS ? n : MAX_THREADS;
+	conf.threads = n > 0 ? (unsigned)n : 0;
+	conf.bad_mode = n < 0 ? mode : NULL;
 }
 
 void conf_init(void)
@@ -44,7 +39,7 @@ void conf_init(void)
 	const char *verbose = getenv("TUX_VERBOSE");
 
 	set_iface(getenv("TUX_IFACE"));
-	conf.threads = threads(getenv("TUX_MODE"));
+	set_mode(getenv("TUX_MODE"));
 	conf.io = io && strcmp(io, "udp") == 0 ? TUX_IO_UDP : TUX_IO_XDP;
 	conf.attach_start = attach && strcmp(attach, "start") == 0;
 	if (zerocopy && strcmp(zerocopy, "auto") == 0)

@@ -3,7 +3,7 @@
  * conf - what tuxrun told us, in the environment
  *
  * TUX_IFACE    the interface whose connections are taken; unset: any but lo
- * TUX_MODE     inline (the default) or threads=N
+ * TUX_MODE     inline (the default) or threads=N, as in stack/mode.h
  * TUX_IO       xdp (the default) or udp
  * TUX_ATTACH   start: take the interface at once; or demand (the default)
  * TUX_ZERO_COPY  auto or on: try zero copy; or off (the default)
@@ -20,6 +20,7 @@ struct conf {
 	const char *iface;	/* NULL: any but lo */
 	bool lo;		/* ... is lo */
 	unsigned threads;	/* 0: inline */
+	const char *bad_mode;	/* what TUX_MODE said instead; or NULL */
 	enum tux_io io;
 	bool attach_start;
 	enum tux_zerocopy zerocopy;

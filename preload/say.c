@@ -7,6 +7,7 @@
 
 #include "conf.h"
 #include "libc.h"
+#include "stack/mode.h"
 #include "sys/fd.h"
 
 enum {
@@ -95,10 +96,25 @@ static void send_line(struct line *l)
 	errno = saved;
 }
 
+static void say_mode(const char *mode)
+{
+	struct line l = { .len = 0 };
+
+	say_put(&l, "tux: TUX_MODE '");
+	say_put(&l, mode);
+	say_put(&l, "' is neither 'inline' nor 'threads=N' with N from 1 to ");
+	put_number(&l, TUX_LOOPS_MAX, 10);
+	say_put(&l, ": inline");
+	send_line(&l);
+}
+
 void say_init(void)
 {
-	if (conf.verbose)
-		out = tux_fd_copy(2);
+	if (!conf.verbose)
+		return;
+	out = tux_fd_copy(2);
+	if (conf.bad_mode)
+		say_mode(conf.bad_mode);
 }
 
 void say_decided(const struct sock *s, bool tux, enum tux_reason why)

@@ -9,11 +9,11 @@
 #include "link/announce.h"
 #include "loop/end.h"
 #include "stack/driver.h"
+#include "stack/mode.h"
 #include "stack/stack.h"
 #include "sys/arena.h"
 
 enum {
-	TUX_LOOPS_MAX = 16,
 	TUX_LISTENERS_MAX = 256,
 	TUX_RING_LEN = 256 * 1024,	/* bytes under way, each direction */
 	TUX_SMALL_LEN = 256 * 1024,	/* ... of small messages */

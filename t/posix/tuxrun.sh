@@ -31,7 +31,7 @@ says()
 fails "unknown backend"   125 --io carrier-pigeon true
 fails "no interface"      125 --io udp -i nowhere0 true
 fails "no threads"        125 --io udp -m threads=0 true
-fails "many threads"      125 --io udp -m threads=65 true
+fails "one thread too many" 125 --io udp -m threads=17 true
 fails "half a number"     125 --io udp -m threads=3x true
 fails "unknown mode"      125 --io udp -m outline true
 fails "attached whenever" 125 --io udp --attach=whenever true
@@ -40,6 +40,17 @@ fails "no such control"   125 --congestion=reno true
 fails "not executable"    126 --io udp /etc/passwd
 fails "not there"         127 --io udp /nowhere/program
 fails "says why it is TCP"  0 -i lo true
+
+TUX_MODE=threads=17 \
+	fails "too many by environment" 125 --io udp true
+same "the most threads" "" "$("$run" --io udp -m threads=16 true 2>&1)"
+
+# Where tuxrun was not asked, the object says it.
+same "the object says so" \
+	"tux: TUX_MODE 'threads=17' is neither 'inline' nor 'threads=N' with \
+N from 1 to 16: inline" \
+	"$(object=$(says LD_PRELOAD --io udp)
+	TUX_MODE=threads=17 TUX_VERBOSE=1 LD_PRELOAD=$object sh -c : 2>&1)"
 
 same "no program"    125 "$("$run" 2>/dev/null; echo $?)"
 same "exit status"   7 "$("$run" --io udp sh -c 'exit 7'; echo $?)"
