@@ -209,6 +209,9 @@ void say_link(const struct tux_link_note *n)
 		[TUX_LINK_REFUSED] = ": zero copy was refused, so it copies",
 		[TUX_LINK_STUCK] = ": zero copy dropped, as nothing leaves",
 		[TUX_LINK_DEAF] = ": zero copy dropped, as nothing arrives",
+		[TUX_LINK_DENIED] = ": the process has given up its privilege: "
+			"what is on Tux stays there, new connections stay on "
+			"TCP",
 	};
 	struct line l = { .len = 0 };
 

@@ -116,10 +116,15 @@ int tux_announce_look(const struct tux_announce *a, int fd,
 {
 	struct tux_bpf_mark m = { 0 };
 	struct tux_said we, peer;
+	int err;
 
 	if (a->link < 0)
 		return -(int)a->why;
-	if (map_call(BPF_MAP_LOOKUP_ELEM, a->marks, &fd, &m, 0) < 0)
+	err = map_call(BPF_MAP_LOOKUP_ELEM, a->marks, &fd, &m, 0);
+	/* Then the process could not set marks, either. */
+	if (err == -EPERM)
+		return -TUX_REASON_NO_PRIVILEGE;
+	if (err)
 		return -TUX_REASON_NOT_ANNOUNCED;
 	if (m.saw == TUX_BPF_SAW_COOKIE)
 		return -TUX_REASON_SYN_COOKIE;

@@ -49,6 +49,7 @@ struct tux_link_note {
 		TUX_LINK_REFUSED,	/* zero copy: copied instead */
 		TUX_LINK_STUCK,		/* ... nothing leaves: given back */
 		TUX_LINK_DEAF,		/* ... nothing arrives: given back */
+		TUX_LINK_DENIED,	/* the privilege for new flows is gone */
 	} what;
 	const char *ifname;
 	const struct tux_tally *tally;

@@ -51,7 +51,7 @@ static void on_taken(struct tux_paths *p)
 	uint32_t i;
 
 	p->why = TUX_REASON_NONE;
-	p->waiting = false;
+	p->waiting = p->denied = false;
 	if (p->nic.refused)
 		paths_say(p, TUX_LINK_REFUSED);
 	paths_say(p, TUX_LINK_TAKEN);
@@ -150,6 +150,19 @@ static void probe(struct tux_paths *p)
 	}
 }
 
+/* A process that has given up its privilege may not ask, but keeps what it
+ * has. */
+static bool detached(struct tux_paths *p)
+{
+	enum tux_reason why = tux_prog_lost(&p->nic.prog);
+
+	if (why == TUX_REASON_NO_PRIVILEGE && !p->denied) {
+		p->denied = true;
+		paths_say(p, TUX_LINK_DENIED);
+	}
+	return why == TUX_REASON_DETACHED;
+}
+
 /* Zero copy that does not work is not tried again; copying comes next. */
 static bool tried_in_vain(struct tux_paths *p, tux_time now)
 {
@@ -166,7 +179,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 {
 	tux_paths_forget(p, now);
 	if (tux_paths_on(p)) {
-		if (!tux_prog_attached(&p->nic.prog))
+		if (detached(p))
 			lose(p, TUX_REASON_DETACHED, now);
 		else if (tried_in_vain(p, now))
 			lose(p, TUX_REASON_ZERO_COPY, now);

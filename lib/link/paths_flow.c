@@ -64,18 +64,18 @@ static int flow_add(struct tux_paths *p, const struct tux_addr *local,
 		    tux_time now)
 {
 	struct tux_flow *f = tux_flows_add(&p->flows, local, peer);
-	enum tux_reason why;
+	int r;
 
 	if (!f)
 		return -TUX_REASON_NO_MEMORY;
-	why = route(p, f);
-	if (!why && tux_prog_add(&p->nic.prog, local, peer))
-		why = TUX_REASON_NO_MEMORY;
-	if (why) {
+	r = -(int)route(p, f);
+	if (!r)
+		r = tux_prog_add(&p->nic.prog, local, peer);
+	if (r) {
 		unroute(p, f);
 		tux_flows_release(&p->flows, f, now);
 		tux_flows_del(&p->flows, f);
-		return -(int)why;
+		return r;
 	}
 	*fp = f;
 	return 0;

@@ -35,6 +35,7 @@ struct tux_paths {
 	enum tux_reason why;		/* the interface is not ours: why */
 	bool waiting;			/* somebody asked in vain */
 	bool changed;			/* answers may be others */
+	bool denied;			/* it is ours, but bpf() is refused */
 	unsigned ticks;
 	tux_time retry_at, retry_in;
 	tux_time taken_at;

@@ -12,7 +12,6 @@
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "tux_bpf.h"
-#include "wire/reason.h"
 
 /* What clang made of bpf/tux.bpf.c, an ELF object. */
 static const _Alignas(8) unsigned char object[] = {
@@ -174,15 +173,19 @@ int tux_prog_attach(struct tux_prog *p, unsigned ifindex)
 	return 0;
 }
 
-bool tux_prog_attached(const struct tux_prog *p)
+enum tux_reason tux_prog_lost(const struct tux_prog *p)
 {
 	struct bpf_link_info info = { 0 };
 	union bpf_attr attr = { 0 };
+	long err;
 
 	attr.info.bpf_fd = (uint32_t)p->link;
 	attr.info.info_len = sizeof(info);
 	attr.info.info = (uintptr_t)&info;
-	return !bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) && info.xdp.ifindex;
+	err = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	if (err == -EPERM)
+		return TUX_REASON_NO_PRIVILEGE;
+	return err || !info.xdp.ifindex ? TUX_REASON_DETACHED : TUX_REASON_NONE;
 }
 
 /* ---- maps ---- */
@@ -233,8 +236,11 @@ int tux_prog_add(struct tux_prog *p, const struct tux_addr *local,
 {
 	struct tux_bpf_flow f = flow_of(local, peer);
 	uint32_t one = 1;
+	int err = update(p->flows, &f, &one);
 
-	return update(p->flows, &f, &one);
+	if (err == -EPERM)
+		return -TUX_REASON_NO_PRIVILEGE;
+	return err ? -TUX_REASON_NO_MEMORY : 0;
 }
 
 int tux_prog_del(struct tux_prog *p, const struct tux_addr *local,

@@ -9,10 +9,10 @@
 #ifndef TUX_LINK_PROG_H
 #define TUX_LINK_PROG_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/addr.h"
+#include "wire/reason.h"
 
 struct tux_prog {		/* descriptors; -1: not there */
 	int prog, queues, flows, link;
@@ -26,9 +26,10 @@ int tux_prog_load(struct tux_prog *p);
 /* Attaches it to interface @ifindex, in the driver.  0, or the reason. */
 int tux_prog_attach(struct tux_prog *p, unsigned ifindex);
 
-/* Is it still attached?  Not if the interface has gone, or if somebody with the
- * privilege has taken it off. */
-bool tux_prog_attached(const struct tux_prog *p);
+/* Why it is not attached any more; NONE: it is.  DETACHED: the interface has
+ * gone, or a process with the privilege has taken it off.  NO_PRIVILEGE: the
+ * kernel does not tell this process any more; what is attached stays so. */
+enum tux_reason tux_prog_lost(const struct tux_prog *p);
 
 /* Detaches and unloads, as far as it has come. */
 void tux_prog_close(struct tux_prog *p);
@@ -36,9 +37,11 @@ void tux_prog_close(struct tux_prog *p);
 /* Packets for connections that arrive at @queue go to socket @xsk.  -errno. */
 int tux_prog_queue(struct tux_prog *p, uint32_t queue, int xsk);
 
-/* Packets from @peer to @local are ours; or are not any more.  -errno. */
+/* Packets from @peer to @local are ours.  0, or the reason why not, negated. */
 int tux_prog_add(struct tux_prog *p, const struct tux_addr *local,
 		 const struct tux_addr *peer);
+
+/* ... are not any more.  -errno. */
 int tux_prog_del(struct tux_prog *p, const struct tux_addr *local,
 		 const struct tux_addr *peer);
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is left of a link when the kernel refuses bpf(), as kernels before 5.19
+ * do to a process that has given up its privilege.  A filter plays them.
+ */
+#include "kernel.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "link/announce.h"
+
+enum { FD = 0 };		/* some descriptor */
+
+static unsigned denials;
+
+static void on_said(const struct tux_link_note *n)
+{
+	denials += n->what == TUX_LINK_DENIED;
+}
+
+static int init(void **state)
+{
+	struct kernel *k;
+
+	denials = 0;
+	kernel_init(state, on_said);
+	k = *state;
+	k->p.iface = (struct tux_iface){
+		.index = KERNEL_INDEX, .mtu = KERNEL_MTU, .up = true,
+	};
+	k->p.nic.iface = k->p.iface;
+	k->p.nic.state = TUX_NIC_ON;
+	return 0;
+}
+
+static int deny(void **state)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { N_OF(f), f };
+
+	(void)state;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) {
+		puts("this kernel takes no seccomp filter");
+		exit(77);
+	}
+	return 0;
+}
+
+/* ---- bpf() is there ---- */
+
+static void prog_lost__no_link(void **state)
+{
+	struct tux_prog p;
+
+	(void)state;
+	tux_prog_init(&p);
+	assert_int_equal(tux_prog_lost(&p), TUX_REASON_DETACHED);
+}
+
+static void prog_add__no_map(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct tux_prog p;
+
+	(void)state;
+	tux_prog_init(&p);
+	assert_int_equal(tux_prog_add(&p, &local, &peer),
+			 -TUX_REASON_NO_MEMORY);
+}
+
+static int look(void)
+{
+	struct tux_tuple t = { kernel_addr(1), kernel_addr(80) };
+	struct tux_announce a;
+	struct tux_key key;
+
+	tux_announce_init(&a);
+	a.link = FD;
+	return tux_announce_look(&a, FD, &t, true, &key);
+}
+
+static void announce_look__no_map(void **state)
+{
+	(void)state;
+	assert_int_equal(look(), -TUX_REASON_NOT_ANNOUNCED);
+}
+
+/* ---- it is refused ---- */
+
+static void prog_lost__may_not_ask(void **state)
+{
+	struct tux_prog p;
+
+	(void)state;
+	tux_prog_init(&p);
+	assert_int_equal(tux_prog_lost(&p), TUX_REASON_NO_PRIVILEGE);
+}
+
+static void prog_add__may_not_add(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct tux_prog p;
+
+	(void)state;
+	tux_prog_init(&p);
+	assert_int_equal(tux_prog_add(&p, &local, &peer),
+			 -TUX_REASON_NO_PRIVILEGE);
+}
+
+static void announce_look__may_not_look(void **state)
+{
+	(void)state;
+	assert_int_equal(look(), -TUX_REASON_NO_PRIVILEGE);
+}
+
+static void paths_admit__says_why(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct kernel *k = *state;
+	struct tux_flow *f;
+
+	kernel_route(k, 0);
+	kernel_route(k, 1);
+	assert_int_equal(tux_paths_admit(&k->p, &local, &peer, &f, TUX_SEC(9)),
+			 -TUX_REASON_NO_PRIVILEGE);
+	assert_int_equal(k->p.flows.n, 0);
+}
+
+static void paths_tick__keeps_the_interface(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct kernel *k = *state;
+	unsigned i;
+
+	tux_flows_add(&k->p.flows, &local, &peer);
+	for (i = 0; i < 100; i++) {
+		tux_paths_plan(&k->p, TUX_SEC(i));
+		tux_paths_tick(&k->p, TUX_SEC(i + 1));
+	}
+	assert_true(tux_paths_on(&k->p));
+	assert_int_equal(denials, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, init, kernel_fini)
+
+int main(void)
+{
+	const struct CMUnitTest before[] = {
+		cmocka_unit_test(prog_lost__no_link),
+		cmocka_unit_test(prog_add__no_map),
+		cmocka_unit_test(announce_look__no_map),
+	};
+	const struct CMUnitTest denied[] = {
+		cmocka_unit_test(prog_lost__may_not_ask),
+		cmocka_unit_test(prog_add__may_not_add),
+		cmocka_unit_test(announce_look__may_not_look),
+		T(paths_admit__says_why),
+		T(paths_tick__keeps_the_interface),
+	};
+	int failed = cmocka_run_group_tests(before, NULL, NULL);
+
+	return cmocka_run_group_tests(denied, deny, NULL) + failed;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kernel - the path manager with the kernel's side of netlink played by a test:
+ * what it tells, and what it answers
+ */
+#ifndef TUX_UNIT_LINK_KERNEL_H
+#define TUX_UNIT_LINK_KERNEL_H
+
+#include "link/paths.h"
+
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../test.h"
+
+enum { KERNEL_INDEX = 2, KERNEL_MTU = 1500 };
+
+struct kernel {
+	struct tux_paths p;
+	int epfd;
+	int asked, news;		/* the kernel's ends */
+};
+
+static inline int kernel_play(int *fd)
+{
+	int both[2];
+
+	close(*fd);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0,
+				    both), 0);
+	*fd = both[0];
+	return both[1];
+}
+
+static inline int kernel_init(void **state, tux_link_said_fn *said)
+{
+	struct kernel *k = calloc(1, sizeof(*k));
+	struct tux_link_opts o = { .said = said };
+
+	k->epfd = epoll_create1(0);
+	assert_int_equal(tux_paths_init(&k->p, k->epfd, 0, &o), 0);
+	k->asked = kernel_play(&k->p.neigh.ask.fd);
+	k->news = kernel_play(&k->p.neigh.notify.fd);
+	*state = k;
+	return 0;
+}
+
+static inline int kernel_fini(void **state)
+{
+	struct kernel *k = *state;
+
+	tux_paths_fini(&k->p);
+	close(k->asked);
+	close(k->news);
+	close(k->epfd);
+	free(k);
+	return 0;
+}
+
+/* How many questions there were, since the last call. */
+static inline unsigned kernel_questions(struct kernel *k)
+{
+	char buf[1024];
+	unsigned n = 0;
+
+	while (recv(k->asked, buf, sizeof(buf), 0) > 0)
+		n++;
+	return n;
+}
+
+static inline void kernel_send(int fd, const struct nlmsghdr *h)
+{
+	assert_int_equal(send(fd, h, h->nlmsg_len, 0), h->nlmsg_len);
+}
+
+/* The answer to the next question but @ahead: the peer is a neighbour. */
+static inline void kernel_route(struct kernel *k, unsigned ahead)
+{
+	char buf[256] = { 0 };
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct rtmsg *m;
+
+	h->nlmsg_type = RTM_NEWROUTE;
+	h->nlmsg_seq = k->p.neigh.ask.seq + 1 + ahead;
+	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
+	m->rtm_type = RTN_UNICAST;
+	mnl_attr_put_u32(h, RTA_OIF, KERNEL_INDEX);
+	kernel_send(k->asked, h);
+}
+
+/* ... and the interface has @flags. */
+static inline void kernel_iface(struct kernel *k, unsigned ahead,
+				unsigned flags)
+{
+	char buf[256] = { 0 };
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *m;
+
+	h->nlmsg_type = RTM_NEWLINK;
+	h->nlmsg_seq = k->p.neigh.ask.seq + 1 + ahead;
+	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
+	m->ifi_index = KERNEL_INDEX;
+	m->ifi_flags = flags;
+	mnl_attr_put_u32(h, IFLA_MTU, KERNEL_MTU);
+	mnl_attr_put_strz(h, IFLA_IFNAME, "eth0");
+	kernel_send(k->asked, h);
+}
+
+/* News of @type, with a header of @len zeros. */
+static inline void kernel_tell(struct kernel *k, uint16_t type, size_t len)
+{
+	char buf[256] = { 0 };
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+
+	h->nlmsg_type = type;
+	mnl_nlmsg_put_extra_header(h, len);
+	kernel_send(k->news, h);
+}
+
+static inline struct tux_addr kernel_addr(uint16_t port)
+{
+	return (struct tux_addr){
+		.ip = { [10] = 0xff, 0xff, 10, 0, 0, 1 }, .port = port,
+	};
+}
+
+#endif
