@@ -61,8 +61,7 @@ inline want_raw(e)
 
 #define TX way[e]
 #define RX way[1 - e]
-#define TX_PLAIN(e) ((TX.st == RAW && !TX.hold) || \
-	(TX.st == PLAIN && TX.pinned && !TX.doubt))
+#define TX_PLAIN(e) (TX.st == PLAIN && TX.pinned && !TX.doubt && !TX.hold)
 #ifdef M_RAWARMED		/* the peer may yet commit */
 #define QUIET(e) (RX.rst != RING)
 #else
@@ -73,8 +72,8 @@ inline want_raw(e)
 #else
 #define OVER(e) (RX.reof && RX.eof && !RX.n)
 #endif
-#define RX_PLAIN(e) ((RX.rst == RAW && RX.roff >= RX.rhead) || \
-	(QUIET(e) && RX.rpinned) || OVER(e))
+#define RX_PLAIN(e) ((QUIET(e) && RX.rpinned && RX.roff >= RX.rhead) || \
+	OVER(e))
 
 proctype caller(byte e)
 {
@@ -141,12 +140,12 @@ end:	do
 #ifdef M_FORKTX			/* ... which goes on over Tux */
 #define TX_IDLE true
 #else
-#define TX_IDLE (way[0].st == PLAIN && !way[0].doubt)
+#define TX_IDLE (way[0].st == PLAIN && !way[0].doubt && !way[0].hold)
 #endif
 #ifdef M_FORKRX
 #define RX_IDLE true
 #else
-#define RX_IDLE (way[1].rst == PLAIN)
+#define RX_IDLE (way[1].rst == PLAIN && way[1].roff >= way[1].rhead)
 #endif
 
 /* Plain on both sides, the child stays plain; else it is refused. */

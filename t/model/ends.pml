@@ -22,9 +22,14 @@
 #define AT_COMMIT(w) (W.st == ACKED && AT_N_TX(w) && MAY_COMMIT(w))
 #define CAN_COMMIT(w) (AT_COMMIT(w) && W.n + 2 <= ROOM)
 #define LOW(w) (W.got < W.wr -> W.got : W.wr)
-#define CAN_TCP(w) (W.n < ROOM && (W.st == PLAIN || W.st == ANNOUNCED || \
-	(W.st == ACKED && (W.wr < W.at || W.pinned)) || \
-	(W.st == RAW && !W.hold) || CHILD(w)))
+#ifdef M_NOHOLD			/* writes go on while the frame waits */
+#define HELD_BACK(w) false
+#else
+#define HELD_BACK(w) W.hold
+#endif
+#define CAN_TCP(w) (W.n < ROOM && ((W.st == PLAIN && !HELD_BACK(w)) || \
+	W.st == ANNOUNCED || \
+	(W.st == ACKED && (W.wr < W.at || W.pinned)) || CHILD(w)))
 #ifdef M_LATEMARKER		/* bytes into the ring before the marker is out */
 #define MAY_RING(w) true
 #define WHOLE(w) (RUNS(w) && W.n + 2 <= ROOM)
@@ -38,7 +43,8 @@
 #define WHOLE(w) true
 #endif
 #endif
-#define CAN_RING(w) (W.st == RING && MAY_RING(w) && W.wr - LOW(w) < RINGCAP)
+#define CAN_RING(w) (W.st == RING && MAY_RING(w) && !W.hold && \
+	W.wr - LOW(w) < RINGCAP)
 #define CAN_WRITE(w) (CAN_TCP(w) || CAN_RING(w))
 #ifndef RAW_TOO			/* what end e does when RAW comes */
 #define RAW_TOO(e) skip
@@ -111,7 +117,8 @@ end:	do
 
 /* ---- the sending loop, before the switch ---- */
 
-#define MAY_ANNOUNCE(w) (W.st == PLAIN && !W.shut && !W.disarming && \
+#define MAY_ANNOUNCE(w) (W.st == PLAIN && !W.hold && !W.shut && \
+	!W.disarming && \
 	(W.doubt -> W.gen < 2 * GENS : W.reals < GENS && !W.pinned))
 #ifdef M_OLDACK			/* any PREPARED will do */
 #define FITS(w, g) true
@@ -168,7 +175,7 @@ end:	do
 /* ---- the sending loop, after it ---- */
 
 #define DUE(w) (W.path != NONE && !W.busy && !W.left && \
-	(FRAMES(w) || W.fin || W.raw || W.sw))
+	(FRAMES(w) || W.fin || W.raw || W.plain || W.sw))
 #ifdef M_RAWSHUT		/* the end is due, but RAW comes first */
 #define MAY_RAW(w) true
 #else
@@ -198,7 +205,8 @@ end:	do
 	:: atomic { RUNS(w) && W.path == TUX && !W.done && STALLED(w) ->
 		back(w) }
 	:: atomic { RUNS(w) && W.path == TCP && !W.sw && W.busy != SWITCH &&
-		    !W.rawwanted && !W.done && W.again < SWITCHES ->
+		    !W.rawwanted && !W.done && W.st == RING && !W.leaving &&
+		    W.again < SWITCHES ->
 		W.again++; W.sw = 1 }
 	:: atomic { RUNS(w) && DUE(w) -> begin(w) }
 	:: atomic { RUNS(w) && W.busy && W.n < ROOM -> frame_done(w) }
@@ -220,7 +228,24 @@ end:	do
 	:: atomic { RUNS(w) && W.rawwanted && W.path == TCP && !W.busy &&
 		    !W.raw && !W.left && W.off == W.wr && W.st == RING &&
 		    MAY_RAW(w) ->
-		W.st = RAW; W.hold = 1; W.raw = 1 }
+		plain_next(w) }
+#endif
+#ifdef LEAVES
+	/* Plain is better for what it carries: the writer waits, all that is
+	 * in flight arrives, or goes in frames. */
+	:: atomic { RUNS(w) && W.st == RING && W.path != NONE && !W.shut &&
+		    !W.rawwanted && !W.leaving && W.leaves < LEAVES ->
+		printf("loop %d: leaves Tux\n", w);
+		W.leaves++; W.leaving = 1; W.hold = 1; W.sw = 0 }
+	:: atomic { RUNS(w) && W.leaving && !W.busy && !W.left &&
+		    W.st == RING &&
+#ifdef M_LEAVEFLIGHT		/* does not wait for what is in flight */
+		    true ->
+#else
+		    ((W.path == TCP && W.off == W.wr) ||
+		     (W.path == TUX && W.got == W.wr)) ->
+#endif
+		plain_next(w) }
 #endif
 	od
 }
@@ -233,8 +258,13 @@ end:	do
 #else
 #define BOUND(w) (W.rst == ARMED && W.roff == W.rat)
 #endif
-#define FROM_TCP(w) (W.rst == PLAIN || CHILD(1 - w) || \
-	(W.rst == ARMED && !BOUND(w)) || (W.rst == RAW && W.roff >= W.rhead))
+#ifdef M_TCPFIRST		/* plain again: TCP before the rest of the ring */
+#define DRAINED(w) true
+#else
+#define DRAINED(w) (W.roff >= W.rhead)
+#endif
+#define FROM_TCP(w) ((W.rst == PLAIN && DRAINED(w)) || CHILD(1 - w) || \
+	(W.rst == ARMED && !BOUND(w)))
 #define READS(w) (!gone[1 - w] && !W.reof && !W.rerr && !BUSY(1 - w))
 #define AT_N(w) (!gone[1 - w] && !W.reof && !W.rerr && ADVANCES(1 - w) && \
 	BOUND(w))
@@ -247,7 +277,7 @@ end:	do
 	:: atomic { READS(w) && FROM_TCP(w) && W.n > 0 -> read_tcp(w) }
 	:: atomic { READS(w) && FROM_TCP(w) && W.n == 0 && W.eof -> end_rx(w) }
 	:: atomic { READS(w) && FROM_TCP(w) && W.n == 0 && W.err -> err_rx(w) }
-	:: atomic { READS(w) && (W.rst == RING || W.rst == RAW) &&
+	:: atomic { READS(w) && (W.rst == RING || W.rst == PLAIN) &&
 		    W.roff < W.rhead ->
 		printf("app %d: byte %d from the ring\n", 1 - w, W.roff + 1);
 		W.roff++ }
@@ -280,7 +310,7 @@ end:	do
 #define LISTENS(w) (LOOP(1 - w) && !W.rerr)
 #define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
 	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
-#define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && W.rst != RAW && \
+#define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && \
 	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
 	(i) < (W.roff > W.rat -> W.roff : W.rat) + RINGCAP)
 #ifdef M_OLDPREPARE		/* whatever comes arms */
@@ -289,8 +319,18 @@ end:	do
 #define NEWER(w, g) ((g) > W.rgen)
 #endif
 #define PREPARE_NEW(w, g) (LISTENS(w) && !dead && (g) <= 2 * GENS && \
-	W.prep[(g) % (2 * GENS + 1)] && NEWER(w, g) && \
-	(W.rst == PLAIN || W.rst == ARMED))
+	W.prep[(g) % (2 * GENS + 1)] && NEWER(w, g) && MAY_ARM(w) && \
+	IN_TURN(w, (g) % (2 * GENS + 1)))
+#ifdef M_NOTURN			/* any newer PREPARE makes the older void */
+#define IN_TURN(w, g) true
+#else
+#define IN_TURN(w, g) (W.pturn[g] == W.rturn)
+#endif
+#ifdef M_ARMFULL		/* arms while the ring has bytes */
+#define MAY_ARM(w) (W.rst == PLAIN || W.rst == ARMED)
+#else
+#define MAY_ARM(w) ((W.rst == PLAIN && W.roff >= W.rhead) || W.rst == ARMED)
+#endif
 
 proctype loop_rx(byte w)
 {
@@ -330,13 +370,17 @@ end:	do
 		assert(W.rst != PLAIN && i >= W.rat);
 		take(w, i);
 		i = 0 }
-	:: atomic { LISTENS(w) && !dead && !W.rfin && W.rst != RAW &&
+	:: atomic { LISTENS(w) && !dead && !W.rfin &&
 		    (W.tuxfin || (W.path == TUX && W.ended)) ->
 		printf("loop %d: FIN over Tux\n", 1 - w);
 		assert(W.rst != PLAIN);
 		W.rfin = 1; W.tuxfin = 0 }
 	/* Stream data proves the commitment. */
 	:: atomic { LISTENS(w) && BOUND(w) && PROVEN(w) -> switch_rx(w, 2) }
+#ifdef M_OLDPROVES		/* ... also what is left from before */
+	:: atomic { LISTENS(w) && BOUND(w) && W.rturn && !dead ->
+		switch_rx(w, 2) }
+#endif
 	:: atomic { LISTENS(w) && W.rst == RING && W.rleft && W.n > 0 ->
 		assert(!NUM(W.q[0]) && KIND(W.q[0]) < DATA);
 		pop(w); W.rleft-- }
@@ -350,10 +394,15 @@ end:	do
 			assert(NUM(W.q[0]) == W.wr);
 			W.rfin = 1; W.tuxfin = 0
 		:: KIND(W.q[0]) == SWITCH
-		:: KIND(W.q[0]) == RAWF ->
+		:: KIND(W.q[0]) == PLAINF || KIND(W.q[0]) == RAWF ->
 			assert(NUM(W.q[0]) == W.rhead);
-			W.rst = RAW;
-			RAW_TOO(1 - w)
+			W.rst = PLAIN;
+			if
+			:: KIND(W.q[0]) == RAWF ->
+				W.rpinned = 1;
+				RAW_TOO(1 - w)
+			:: else -> W.rturn++
+			fi
 		:: else -> assert(false)		/* no frame */
 		fi;
 		pop(w) }
@@ -427,10 +476,12 @@ end:	do
 		crash_rx(0) }
 #endif
 #ifdef FORKS			/* a child touches it: plain on both sides only */
-	:: atomic { way[0].st == PLAIN && !way[0].doubt && !way[0].pinned ->
+	:: atomic { way[0].st == PLAIN && !way[0].doubt && !way[0].pinned &&
+		    !way[0].hold ->
 		printf("end 0: a child writes\n");
 		way[0].pinned = 1 }
-	:: atomic { way[0].rst == PLAIN && !way[0].rpinned ->
+	:: atomic { way[0].rst == PLAIN && !way[0].rpinned &&
+		    way[0].roff >= way[0].rhead ->
 		printf("end 1: a child reads\n");
 		way[0].rpinned = 1 }
 #endif

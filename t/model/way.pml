@@ -15,7 +15,6 @@
 #define ARMED 1			/* the same, of a receiver */
 #define ACKED 2
 #define RING 3
-#define RAW 4
 
 #define NONE 0
 #define TUX 1
@@ -37,6 +36,7 @@
 #define FIN 11
 #define SWITCH 12
 #define RAWF 13
+#define PLAINF 14
 #define IS_BYTE(s) (KIND(s) < DATA && NUM(s) > 0)
 
 #define NOWHERE 15		/* N of a disarming generation */
@@ -49,7 +49,14 @@ typedef Way {
 	bit shut, hold, left, pinned, doubt, disarming;
 	/* its loop */
 	byte path, off, got, busy, again, reals;
-	bit ended, fin, finsent, sw, raw, done, rawwanted;
+	bit ended, fin, finsent, sw, raw, plain, done, rawwanted;
+	/* wants to leave Tux, and writes wait; so often it has */
+	bit leaving;
+	byte leaves;
+	/* times that it has become plain again: the sender's count, the
+	 * receiver's, and what the PREPARE of a generation says */
+	byte turn, rturn, pturn[2 * GENS + 1];
+	byte cgen, cat;			/* only for checks: what was committed */
 	/* TCP: eof and err stand behind what is queued */
 	byte q[TOP], n;
 	bit eof, err;
@@ -152,6 +159,7 @@ inline commit(w)
 {
 	printf("end %d: marker of %d to TCP at %d\n", w, W.mgen, W.wr);
 	W.st = RING; W.doubt = 0; W.disarming = 0; W.prepared = 0;
+	W.cgen = W.mgen; W.cat = W.at;
 	W.got = W.wr; W.off = W.wr; W.left = 1;
 #ifndef M_LATEMARKER		/* the loop will write it, some time */
 	push(w, SYM(FIRST, 0))
@@ -172,10 +180,13 @@ inline shut_app(w)
 	printf("app %d: no more\n", w);
 	W.shut = 1;
 	if
-	:: W.st == RING			/* the loop tells the peer */
-	:: W.st == RAW && W.hold
-#ifdef M_SHUTHOLD		/* shutdown() before the RAW frame is out */
-		-> W.eof = 1
+	:: W.st == RING	->		/* the loop tells the peer */
+#ifndef M_LEAVESHUT		/* leaves Tux, although the end is due */
+		W.leaving = 0; W.hold = 0
+#endif
+	:: W.st != RING && W.hold -> W.pinned = 1;
+#ifdef M_SHUTHOLD		/* shutdown() before the frame is out */
+		W.eof = 1
 #endif
 	:: W.st != RING && !W.hold -> W.eof = 1; W.pinned = 1
 	fi
@@ -197,6 +208,7 @@ inline announce(w, ahead)
 		W.reals++; W.mgen = W.gen; W.at = W.wr + ahead;
 		W.prep[W.gen] = W.at + 1; W.doubt = 1; W.st = ANNOUNCED
 	fi;
+	W.pturn[W.gen] = W.turn;
 	printf("loop %d: PREPARE %d at %d\n", w, W.gen, W.prep[W.gen] - 1)
 }
 
@@ -236,7 +248,8 @@ inline back(w)
 inline begin(w)
 {
 	W.busy = (FRAMES(w) -> DATA :
-		  (W.fin -> FIN : (W.raw -> RAWF : SWITCH)))
+		  (W.fin -> FIN : (W.raw -> RAWF :
+		  (W.plain -> PLAINF : SWITCH))))
 }
 
 inline raw_wanted(w)
@@ -246,11 +259,28 @@ inline raw_wanted(w)
 #ifndef M_SWAFTERRAW		/* a SWITCH that waits is still written */
 	W.sw = 0;
 #endif
+	W.leaving = 0;
+	if
+	:: W.plain -> W.plain = 0; W.raw = 1; W.pinned = 1
+	:: !W.plain && W.st == RING -> W.hold = 0
+	:: else
+	fi;
 	if
 	:: W.path == TUX -> back(w)
 	:: W.path == NONE && W.st != RING ->
 		W.pinned = 1;
 		W.st = PLAIN
+	:: else
+	fi
+}
+
+/* Plain again: what comes next, raw or plain, is written behind all frames. */
+inline plain_next(w)
+{
+	W.st = PLAIN; W.hold = 1; W.leaving = 0;
+	W.raw = W.rawwanted; W.plain = !W.rawwanted; W.pinned = W.rawwanted;
+	if
+	:: W.path == TUX -> W.off = W.wr; W.path = TCP
 	:: else
 	fi
 }
@@ -276,8 +306,11 @@ inline frame_done(w)
 #endif
 		:: else
 		fi
-	:: W.busy == RAWF ->
-		W.raw = 0; W.hold = 0; W.sent = 0;
+	:: W.busy == RAWF || W.busy == PLAINF ->
+		W.raw = 0; W.plain = 0; W.hold = 0;
+		W.path = (W.busy == PLAINF -> NONE : TCP);
+		W.got = 0; W.off = 0; W.turn = W.turn + (W.busy == PLAINF);
+		W.pinned = W.pinned | W.rawwanted;
 		W.eof = W.eof | W.shut		/* shut while held */
 	:: W.busy == SWITCH ->
 		W.sw = 0;
@@ -297,6 +330,10 @@ inline frame_done(w)
 inline arm(w, g)
 {
 	printf("loop %d: PREPARE %d at %d is here\n", 1 - w, g, W.prep[g] - 1);
+	if
+	:: W.rst == ARMED -> W.rhead = W.roff	/* the ring is empty */
+	:: else
+	fi;
 	W.rst = PLAIN; W.rgen = g; W.rat = W.prep[g] - 1;
 	if
 	:: W.rat == NOWHERE -> W.prepared = W.prepared | BIT(g)
@@ -310,18 +347,26 @@ inline arm(w, g)
 	fi
 }
 
+inline forget_prep(w, g)
+{
+	if
+	:: g <= W.rgen -> W.prep[g] = 0
+	:: else
+	fi
+}
+
 inline switch_rx(w, rest)
 {
 	printf("end %d: reads from the ring, from %d\n", 1 - w, W.roff);
-	assert(W.st == RING || W.st == RAW);	/* the sender has committed */
-	assert(W.mgen == W.rgen && W.at == W.rat && W.roff == W.at);
+	/* the sender has committed */
+	assert(W.cgen == W.rgen && W.cat == W.rat && W.roff == W.rat);
 	W.rst = RING; W.rleft = rest;
 	/* What matters no more, so that states are alike. */
-	W.prepared = 0; W.prep[1] = 0; W.prep[2] = 0;
+	W.prepared = 0; W.lost = 0;
+	forget_prep(w, 1); forget_prep(w, 2);
 #if GENS > 1
-	W.prep[3] = 0; W.prep[4] = 0;
+	forget_prep(w, 3); forget_prep(w, 4)
 #endif
-	W.lost = 0
 }
 
 /* A byte of the application, read from TCP. */
