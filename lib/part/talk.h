@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * talk - how the bytes of one direction come: in bursts, between turn-arounds
+ *
+ * A burst is what a direction carries until the other direction has carried
+ * something, too.  A request is a burst, and so is its answer.  The end of a
+ * burst shows with the next byte of the same direction, and is a turn-around.
+ *
+ * Tux saves a constant time for each burst, and costs a time for each packet of
+ * a burst.  So the mean length of bursts tells which path is faster (policy.h).
+ *
+ * The threads that move bytes of a direction update its talk; other threads may
+ * read it at any time.  If two threads move bytes of the same direction at the
+ * same time, an update may be lost.
+ */
+#ifndef TUX_PART_TALK_H
+#define TUX_PART_TALK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct tux_talk {
+	_Atomic uint64_t total;		/* bytes so far */
+	_Atomic uint64_t began;		/* `total` when the burst began */
+	_Atomic uint64_t other;		/* the other direction's total when
+					 * this one last moved */
+	_Atomic uint32_t turns;		/* bursts that have ended */
+	_Atomic uint32_t mean;		/* of their lengths, in bytes, the later
+					 * ones weighing more */
+};
+
+/* Direction @t has moved @n > 0 bytes; @other is the opposite one. */
+void tux_talk_moved(struct tux_talk *t, const struct tux_talk *other,
+		    uint64_t n);
+
+/* Makes @t what @from was at this moment. */
+void tux_talk_copy(struct tux_talk *t, const struct tux_talk *from);
+
+static inline uint64_t tux_talk_total(const struct tux_talk *t)
+{
+	return atomic_load_explicit(&t->total, memory_order_relaxed);
+}
+
+static inline uint32_t tux_talk_turns(const struct tux_talk *t)
+{
+	return atomic_load_explicit(&t->turns, memory_order_relaxed);
+}
+
+/* The length of bursts: the mean, or that of the present burst if it is longer
+ * already. */
+static inline uint64_t tux_talk_burst(const struct tux_talk *t)
+{
+	uint64_t now = tux_talk_total(t) -
+		       atomic_load_explicit(&t->began, memory_order_relaxed);
+	uint32_t mean = atomic_load_explicit(&t->mean, memory_order_relaxed);
+
+	return now > mean ? now : mean;
+}
+
+#endif

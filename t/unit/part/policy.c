@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/policy.h"
+
+#include "../test.h"
+
+enum { PACKET = 1432, SHORT = 1000, LONG = 100000 };
+
+static struct tux_policy p;
+static tux_time now;
+
+static void start(enum tux_path_mode mode)
+{
+	tux_policy_init(&p, mode, PACKET);
+	now = TUX_SEC(100);
+}
+
+static enum tux_move look(bool on_tux, uint64_t burst, uint32_t turns,
+			  uint64_t rate)
+{
+	struct tux_evidence e = { burst, turns, rate };
+	enum tux_move m = tux_policy_look(&p, on_tux, &e, now);
+
+	if (m == TUX_MOVE)
+		tux_policy_moved(&p, &e, now);
+	if (m == TUX_RETURN)
+		tux_policy_returned(&p, &e, now);
+	return m;
+}
+
+/* @n requests of @ask bytes and answers of @answer bytes. */
+static void talk(struct tux_talk *tx, struct tux_talk *rx, unsigned n,
+		 uint64_t ask, uint64_t answer)
+{
+	while (n--) {
+		tux_talk_moved(tx, rx, ask);
+		tux_talk_moved(rx, tx, answer);
+	}
+}
+
+static bool opens(bool active, unsigned n, uint64_t ask, uint64_t answer)
+{
+	struct tux_talk tx = { 0 }, rx = { 0 };
+
+	talk(&tx, &rx, n, ask, answer);
+	return tux_policy_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
+}
+
+static void opens__a_request_for_each_connection_never(void **state)
+{
+	(void)state;
+	assert_false(opens(true, 1, 100, 1000));
+	assert_false(opens(false, 2, 100, 1000));
+}
+
+static void opens__after_short_requests_and_answers(void **state)
+{
+	(void)state;
+	assert_false(opens(true, TUX_POLICY_TURNS_ACTIVE, 40, 1000));
+	assert_true(opens(true, TUX_POLICY_TURNS_ACTIVE + 1, 40, 1000));
+}
+
+static void opens__the_passive_end_sooner(void **state)
+{
+	(void)state;
+	assert_true(opens(false, TUX_POLICY_TURNS_ACTIVE, 40, 1000));
+	assert_true(opens(false, 9, 40, 6 * PACKET));
+	assert_false(opens(true, 9, 40, 6 * PACKET));
+}
+
+static void opens__not_for_long_answers(void **state)
+{
+	(void)state;
+	assert_false(opens(true, 100, 40, LONG));
+	assert_false(opens(false, 100, LONG, 40));
+}
+
+static void opens__at_once_or_never_if_the_user_says_so(void **state)
+{
+	struct tux_talk t = { 0 };
+
+	(void)state;
+	assert_true(tux_policy_opens(TUX_PATH_MODE_TUX, true, &t, &t, PACKET));
+	assert_false(tux_policy_opens(TUX_PATH_MODE_TCP, true, &t, &t, PACKET));
+}
+
+static void look__tux_whenever_both_can_never_returns(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_TUX);
+	assert_int_equal(look(false, LONG, 0, 0), TUX_MOVE);
+	assert_int_equal(look(true, LONG, 0, 1000), TUX_STAY);
+}
+
+static void look__short_bursts_move_and_stay(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	assert_int_equal(look(false, SHORT, 5, 0), TUX_STAY);
+	assert_int_equal(look(false, SHORT, 6, 0), TUX_MOVE);
+	for (i = 7; i < 1000; i++, now += TUX_MSEC(1))
+		assert_int_equal(look(true, SHORT, i, 0), TUX_STAY);
+}
+
+static void look__between_the_limits_nothing_moves(void **state)
+{
+	uint64_t between = (TUX_POLICY_PACKETS + 1) * PACKET;
+
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	assert_int_equal(look(false, between, 100, 0), TUX_STAY);
+	assert_int_equal(look(false, SHORT, 100, 0), TUX_MOVE);
+	assert_int_equal(look(true, between, 101, 0), TUX_STAY);
+}
+
+static void look__long_bursts_return_and_hold(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	look(false, SHORT, 10, 0);
+	assert_int_equal(look(true, LONG, 11, 0), TUX_RETURN);
+	now += TUX_MSEC(99);
+	assert_int_equal(look(false, SHORT, 1000, 0), TUX_STAY);
+	now += TUX_MSEC(1);
+	/* and it has to show short bursts again */
+	assert_int_equal(look(false, SHORT, 11 + TUX_POLICY_TURNS_AGAIN - 1, 0),
+			 TUX_STAY);
+	assert_int_equal(look(false, SHORT, 11 + TUX_POLICY_TURNS_AGAIN, 0),
+			 TUX_MOVE);
+}
+
+/* Bursts that alternate between short and long, a hundred turn-arounds each:
+ * ever fewer moves. */
+static void look__an_oscillation_moves_ever_less(void **state)
+{
+	unsigned i, moves = 0, early = 0;
+	bool tux = false;
+
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	for (i = 0; i < 100000; i++, now += TUX_USEC(100)) {
+		uint64_t burst = i / 100 % 2 ? LONG : SHORT;
+		enum tux_move m = look(tux, burst, i, 0);
+
+		if (m == TUX_STAY)
+			continue;
+		tux = m == TUX_MOVE;
+		moves += m == TUX_MOVE;
+		if (i < 50000)
+			early = moves;
+	}
+	assert_in_range(moves, 2, 8);
+	assert_in_range(moves - early, 0, 1);
+}
+
+static void look__after_long_peace_the_hold_is_short_again(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	for (i = 0; i < 5; i++) {
+		now += TUX_SEC(10);
+		assert_int_equal(look(false, SHORT, 100 * (i + 1), 0),
+				 TUX_MOVE);
+		now += TUX_MSEC(1);
+		look(true, LONG, 100 * (i + 1), 0);
+	}
+	assert_true(p.hold > TUX_SEC(1));
+	now += TUX_SEC(10);
+	look(false, SHORT, 1000, 0);
+	now += TUX_SEC(3600);
+	look(true, LONG, 100000, 0);
+	assert_int_equal(p.until - now, TUX_MSEC(100));
+}
+
+static void look__back_to_tux_if_tcp_is_slower(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	look(false, SHORT, 10, 0);
+	assert_int_equal(look(true, LONG, 11, 2000000), TUX_RETURN);
+	assert_int_equal(look(false, LONG, 11, 0), TUX_STAY);
+	assert_int_equal(look(false, LONG, 11, 1000000), TUX_MOVE);
+	/* and does not try TCP again at once */
+	assert_int_equal(look(true, LONG, 11, 2000000), TUX_STAY);
+	now += TUX_SEC(1);
+	assert_int_equal(look(true, LONG, 11, 2000000), TUX_RETURN);
+}
+
+static void look__stays_on_tcp_if_that_is_faster(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	look(false, SHORT, 10, 0);
+	assert_int_equal(look(true, LONG, 11, 1000000), TUX_RETURN);
+	assert_int_equal(look(false, LONG, 11, 2000000), TUX_STAY);
+	now += TUX_SEC(100);
+	assert_int_equal(look(false, LONG, 11, 2000000), TUX_STAY);
+}
+
+static void packet__longer_datagrams_allow_longer_bursts(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	assert_int_equal(look(false, 16000, 100, 0), TUX_STAY);
+	tux_policy_packet(&p, 8972);
+	assert_int_equal(look(false, 16000, 100, 0), TUX_MOVE);
+}
+
+static void look_turns__is_when_the_answer_can_change(void **state)
+{
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	assert_int_equal(tux_policy_look_turns(&p, 0),
+			 TUX_POLICY_TURNS_PASSIVE);
+	look(false, SHORT, 10, 0);
+	look(true, LONG, 11, 0);
+	assert_int_equal(tux_policy_look_turns(&p, 11),
+			 11 + TUX_POLICY_TURNS_AGAIN);
+	assert_true(tux_policy_look_turns(&p, 500) > 500);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(opens__a_request_for_each_connection_never),
+		cmocka_unit_test(opens__after_short_requests_and_answers),
+		cmocka_unit_test(opens__the_passive_end_sooner),
+		cmocka_unit_test(opens__not_for_long_answers),
+		cmocka_unit_test(opens__at_once_or_never_if_the_user_says_so),
+		cmocka_unit_test(look__tux_whenever_both_can_never_returns),
+		cmocka_unit_test(look__short_bursts_move_and_stay),
+		cmocka_unit_test(look__between_the_limits_nothing_moves),
+		cmocka_unit_test(look__long_bursts_return_and_hold),
+		cmocka_unit_test(look__an_oscillation_moves_ever_less),
+		cmocka_unit_test(look__after_long_peace_the_hold_is_short_again),
+		cmocka_unit_test(look__back_to_tux_if_tcp_is_slower),
+		cmocka_unit_test(look__stays_on_tcp_if_that_is_faster),
+		cmocka_unit_test(packet__longer_datagrams_allow_longer_bursts),
+		cmocka_unit_test(look_turns__is_when_the_answer_can_change),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
