@@ -125,7 +125,9 @@ struct tux_duplex {
 					 * ring TUX_DOORBELL_TOUCH */
 	_Atomic uint32_t err;		/* errno for the application; 0: none */
 	_Atomic uint64_t wake_at;	/* ring TUX_DOORBELL_RX when the rx ring
-					 * is consumed up to here */
+					 * is consumed up to here; never more
+					 * than half a ring beyond the tail that
+					 * the loop has seen */
 	struct tux_pipe txp;		/* the tx ring: application to loop */
 	struct tux_pipe rxp;		/* the rx ring: loop to application */
 };

@@ -25,7 +25,6 @@ void tux_duplex_init(struct tux_duplex *d, uint32_t cap)
 	tux_pipe_init(&d->txp, size - txp, cap, 0);
 	tux_pipe_init(&d->rxp, size - rxp + cap, cap, 0);
 	atomic_store(&d->touches, TOUCHES);
-	atomic_store(&d->wake_at, UINT64_MAX);
 }
 
 /* ---- looking ---- */

@@ -13,6 +13,11 @@
 
 enum { SWALLOW = 16384 };	/* the loop discards so many bytes at once */
 
+/* The load of wake_at may overtake the store of the tail, so this thread may
+ * miss a 0 that the loop has just stored, while the loop misses the tail.  That
+ * does no harm.  The loop stores 0 when the ring is full beyond the tail that
+ * it has seen, and every older value is at most half a ring beyond that tail.
+ * So the read that empties the ring rings, whichever value it finds. */
 static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 			 bool peek)
 {

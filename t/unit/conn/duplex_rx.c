@@ -184,6 +184,23 @@ static void read__rings_when_worth_it(void **state)
 	assert_int_equal(f->d->rung, TUX_DOORBELL_RX);
 }
 
+/* Until the loop has said what is worth a ring, every read rings: the ring may
+ * be full, and the loop may wait for room in it. */
+static void read__rings_before_any_window(void **state)
+{
+	struct fixture *f = *state;
+	char buf[CAP];
+
+	arm(f, 1, 0);
+	tux_duplex_prove(f->d);
+	memset(buf, 'x', sizeof(buf));
+	tux_pipe_place(&f->d->rxp, 0, buf, CAP);
+	tux_pipe_publish(&f->d->rxp, CAP);
+	atomic_store(&f->d->rung, 0);
+	assert_int_equal(get(f, buf, CAP), CAP);
+	assert_int_equal(f->d->rung, TUX_DOORBELL_RX);
+}
+
 static void arm__answers_again(void **state)
 {
 	struct fixture *f = *state;
@@ -495,6 +512,7 @@ int main(void)
 		T(read__tux_data_proves),
 		T(read__error_once_then_end),
 		T(read__rings_when_worth_it),
+		T(read__rings_before_any_window),
 		T(arm__answers_again),
 		T(arm__too_late_is_void),
 		T(arm__nowhere_disarms),
