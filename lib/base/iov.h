@@ -6,6 +6,7 @@
 #define TUX_BASE_IOV_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 /* How many bytes the @n buffers have. */
@@ -19,23 +20,35 @@ static inline size_t tux_iov_len(const struct iovec *iov, int n)
 	return len;
 }
 
-/* Makes @out, of at most @cap buffers, describe @iov behind its first @skip
- * bytes.  Returns how many buffers of @out that took. */
-static inline int tux_iov_skip(struct iovec *out, int cap,
-			       const struct iovec *iov, int n, size_t skip)
+/* Makes @out, of at most @cap buffers, describe up to @max bytes of @iov behind
+ * its first @skip.  Returns how many buffers of @out that took. */
+static inline int tux_iov_cut(struct iovec *out, int cap,
+			      const struct iovec *iov, int n, uint64_t skip,
+			      uint64_t max)
 {
 	int i, m = 0;
 
-	for (i = 0; i < n && m < cap; i++) {
-		if (skip >= iov[i].iov_len) {
-			skip -= iov[i].iov_len;
+	for (i = 0; i < n && m < cap && max; i++) {
+		uint64_t len = iov[i].iov_len;
+
+		if (skip >= len) {
+			skip -= len;
 			continue;
 		}
+		len -= skip;
 		out[m].iov_base = (char *)iov[i].iov_base + skip;
-		out[m++].iov_len = iov[i].iov_len - skip;
+		out[m].iov_len = len < max ? len : max;
+		max -= out[m++].iov_len;
 		skip = 0;
 	}
 	return m;
+}
+
+/* The same for all bytes behind the first @skip. */
+static inline int tux_iov_skip(struct iovec *out, int cap,
+			       const struct iovec *iov, int n, size_t skip)
+{
+	return tux_iov_cut(out, cap, iov, n, skip, SIZE_MAX);
 }
 
 #endif

@@ -18,29 +18,6 @@ static inline void store8(_Atomic uint8_t *v, uint8_t to)
 	atomic_store_explicit(v, to, memory_order_release);
 }
 
-/* Makes @out, of at most @cap pieces, describe up to @max bytes of @iov behind
- * the first @skip.  Returns the number of pieces. */
-static inline int iov_cut(struct iovec *out, int cap, const struct iovec *iov,
-			  int n, uint64_t skip, uint64_t max)
-{
-	int i, m = 0;
-
-	for (i = 0; i < n && m < cap && max; i++) {
-		uint64_t len = iov[i].iov_len;
-
-		if (skip >= len) {
-			skip -= len;
-			continue;
-		}
-		out[m].iov_base = (char *)iov[i].iov_base + skip;
-		len -= skip;
-		out[m].iov_len = len < max ? len : max;
-		max -= out[m++].iov_len;
-		skip = 0;
-	}
-	return m;
-}
-
 /* A plain read or write: rings TUX_DOORBELL_TOUCH if touches are left. */
 static inline void duplex_touch(struct tux_duplex *d)
 {

@@ -69,7 +69,7 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 			uint64_t max, bool peek, const struct tux_tcp *tcp)
 {
 	struct iovec v[8];
-	int m = iov_cut(v, 8, iov, n, 0, max);
+	int m = tux_iov_cut(v, 8, iov, n, 0, max);
 	ssize_t k = tcp->recv(tcp->arg, v, m, peek);
 
 	if (k > 0 && !peek)

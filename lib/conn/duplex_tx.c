@@ -17,7 +17,7 @@ static uint64_t iov_copy_out(uint8_t *dst, uint64_t max,
 			     const struct iovec *iov, int n, uint64_t skip)
 {
 	struct iovec v[8];
-	int i, m = iov_cut(v, 8, iov, n, skip, max);
+	int i, m = tux_iov_cut(v, 8, iov, n, skip, max);
 	uint64_t at = 0;
 
 	for (i = 0; i < m; i++) {
@@ -87,7 +87,7 @@ static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 			 uint64_t skip, uint64_t max, const struct tux_tcp *tcp)
 {
 	struct iovec v[8];
-	int m = iov_cut(v, 8, iov, n, skip, max);
+	int m = tux_iov_cut(v, 8, iov, n, skip, max);
 	ssize_t k = tcp->send(tcp->arg, v, m);
 
 	if (k > 0)

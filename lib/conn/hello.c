@@ -140,7 +140,7 @@ void tux_hello_owned(struct tux_conn *c, int err, tux_time now)
 	tux_messages_proved(c);
 	/* What came while the loop duplicated the descriptor is handled now. */
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE | TUX_DIRTY_ARM |
-		      (c->tx.raw_wanted ? TUX_DIRTY_RAW | TUX_DIRTY_READY : 0));
+		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 	tux_conn_kick(c);
 }
 

@@ -294,9 +294,8 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
  * that only answers HELLOs (may_begin() in hello.c).  A packet with a number
  * proves the path to the peer as well, and its content is sent again when lost.
  * So a PING is sent if no other packet with a number is due. */
-static void settle_opened(struct tux_conn *c, tux_time now)
+static void settle_opened(struct tux_conn *c)
 {
-	tux_upgrade_step(c, TUX_DIRTY_ANNOUNCE, now);
 	if (!(c->todo & TUX_DO_NUMBERED))
 		tux_conn_do(c, TUX_DO_PING);
 	c->open.ask = false;
@@ -316,11 +315,11 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 		add_effect(c, TUX_EFFECT_OWN);
 	}
 	if (c->life == TUX_LIFE_PROVED) {
-		if (c->open.ask)
-			settle_opened(c, now);
 		if (c->tx.path == TUX_PATH_PLAIN ||
 		    c->rx.path == TUX_PATH_PLAIN)
 			tux_upgrade_step(c, dirty, now);
+		if (c->open.ask)
+			settle_opened(c);
 		if (dirty & TUX_DIRTY_APP_TX)
 			settle_fin(c);
 		if (dirty & TUX_DIRTY_RAW)

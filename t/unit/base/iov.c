@@ -57,6 +57,25 @@ static void skip__fills_what_there_is(void **state)
 	assert_int_equal(tux_iov_skip(out, 0, four, 4, 1), 0);
 }
 
+static void cut__ends_in_a_buffer_or_between_two(void **state)
+{
+	uint64_t skip, max;
+
+	(void)state;
+	for (skip = 0; skip <= 10; skip++) {
+		for (max = 0; max <= 11; max++) {
+			struct iovec out[4];
+			uint64_t left = 10 - skip;
+			int m = tux_iov_cut(out, 4, four, 4, skip, max);
+
+			assert_int_equal(tux_iov_len(out, m),
+					 max < left ? max : left);
+			if (m)
+				assert_ptr_equal(out[0].iov_base, text + skip);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -64,6 +83,7 @@ int main(void)
 		cmocka_unit_test(skip__nothing_leaves_out_the_empty),
 		cmocka_unit_test(skip__each_number_of_bytes),
 		cmocka_unit_test(skip__fills_what_there_is),
+		cmocka_unit_test(cut__ends_in_a_buffer_or_between_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 
 #include "duo.h"
 
+#include "conn/upgrade.h"
+
 /* ---- the loop duplicates the descriptor ---- */
 
 /* b's loop takes its time: a is proved and has announced a place, and its HELLO
@@ -222,12 +224,38 @@ static void owned__plain_tcp_wanted(void **state)
 	assert_int_equal(d->b.dx->tx.pinned, 1);
 	assert_int_equal(d->b.dx->rx.pinned, 1);
 	assert_int_equal(c->todo & TUX_DO_RAW, 0);
+	d->b.ready_n = 0;
 	tux_conn_owned(c, 0, d->now);
+	duo_effects(&d->b);
+	assert_int_equal(d->b.ready_n, 0);	/* it knows the reason */
 	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
 	duo_settle_all(d);
 	assert_int_equal(d->a.c->reason, TUX_REASON_PEER_RAW);
 	assert_int_equal(c->reason, TUX_REASON_PINNED);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
+}
+
+/* The active end has nothing to announce, but an answer: the packet with it
+ * proves the path to the peer, and no PING goes with it. */
+static void owned__answers_and_asks_no_more(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct duo_pkt k;
+
+	d->a.own_late = true;
+	d->a.dx->tx.pinned = 1;
+	duo_carry(&d->a);
+	duo_carry(&d->b);
+	assert_int_equal(c->life, TUX_LIFE_OWNING);
+	tux_upgrade_prepare(c, 1, 100);
+	tux_conn_owned(c, 0, d->now);
+	assert_int_equal(d->a.dx->rx.state, TUX_RX_ARMED);
+	assert_true(duo_out(&d->a, &k) > 0);
+	do {
+		assert_null(duo_rec(&k, TUX_REC_PING));
+	} while (!duo_rec(&k, TUX_REC_PREPARED) && duo_next(&k));
+	assert_non_null(duo_rec(&k, TUX_REC_PREPARED));
 }
 
 /* ---- TCP ---- */
@@ -323,6 +351,7 @@ int main(void)
 		T(owned__after_an_abort, duo_setup),
 		T(owned__closed_with_messages, duo_setup_open_messages),
 		T(owned__plain_tcp_wanted, duo_setup),
+		T(owned__answers_and_asks_no_more, duo_setup),
 		T(tcp_out__settles_if_there_is_nothing, duo_setup_switched),
 		T(tcp_end__of_one_that_is_gone, duo_setup_switched),
 		T(set_mtu__is_news_for_the_path, duo_setup_switched),
