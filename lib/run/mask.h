@@ -27,8 +27,8 @@ void tux_mask_own(struct tux_routine *r);
 void tux_mask_aside(struct tux_routine *r);
 void tux_mask_back(struct tux_routine *r);
 
-/* In the handler of a tick: what a call has put in place of the thread's mask
- * while it waits goes; the kernel knows the routine's. */
-void tux_mask_restore(struct tux_sched *s);
+/* Puts @mask in place: in the handler of a tick that does not return at once,
+ * the mask of the code that it interrupts. */
+void tux_mask_put(uint64_t mask);
 
 #endif

@@ -139,11 +139,12 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 static void preempt_leave(struct tux_routine *r, const struct place *at,
 			  ucontext_t *uc)
 {
+	if (is_off())
+		r->sched->stats.escapes++;
+	r->sched->stats.preemptions++;
+	r->preempted++;
 	r->amidst = is_off() || tux_critical_has(at->pc);
 	r->waits = waits(at);
-	/* Calls that wait with another mask have put it in place. */
-	if (at->ax == -EINTR)
-		tux_mask_restore(r->sched);
 	tux_routine_leave(r, TUX_ROUTINE_READY);
 	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
 }
@@ -153,23 +154,44 @@ static bool wants_lock(const struct place *at)
 	return is_syscall((const uint8_t *)at->pc) && at->ax == SYS_futex;
 }
 
-/* The thread is the application's, and waits for a lock that a routine may have,
- * which runs in no other thread.  If it does not, it is asked less and less
+/* Does the thread, which is the application's, wait for a lock that a routine may
+ * have, which runs in no other thread?  If it does not, it is asked less and less
  * often: other calls end when a signal comes. */
-static void rescue(const struct place *at)
+static bool may_rescue(const struct place *at)
 {
 	struct tux_sched *s = tux_here.left;
-	int err = errno;
 
 	if (!s || s->thread != tux_here.thread)
-		return;
+		return false;
 	if (!is_off() && wants_lock(at))
-		tux_sched_settle(s);
-	else
-		tux_watch_later(&s->watch, tux_tick_read());
+		return true;
+	tux_watch_later(&s->watch, tux_tick_read());
+	return false;
+}
+
+static void rescue(void)
+{
+	int err = errno;
+
+	tux_sched_settle(tux_here.left);
 	errno = err;
 }
 
+/* Is the slice over, and the routine where it can be preempted? */
+static bool may_preempt(struct tux_routine *r, const struct place *at,
+			const char *restorer)
+{
+	if (!r->sched || !tux_watch_over(&r->sched->watch, tux_tick_read()))
+		return false;
+	if (may_go(r, at, restorer))
+		return true;
+	r->skipped++;
+	r->sched->stats.skipped++;
+	return false;
+}
+
+/* The watcher hears of it when the work is done: a tick that it sends now waits
+ * until the handler has returned, or put a mask in place that lets it come. */
 void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		      const char *restorer)
 {
@@ -180,27 +202,20 @@ void tux_preempt_tick(int sig, siginfo_t *info, void *context,
 		.sp = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP],
 		.ax = uc->uc_mcontext.gregs[REG_RAX],
 	};
-	struct tux_sched_stats *st;
+	bool go;
 
 	memcpy(&at.mask, &uc->uc_sigmask, sizeof(at.mask));
 	(void)sig;
+	go = r ? may_preempt(r, &at, restorer) : may_rescue(&at);
 	if (info->si_code == SI_QUEUE)
 		tux_watch_arrived((unsigned)info->si_value.sival_int);
-	if (!r)
-		rescue(&at);
-	if (!r || !r->sched || !tux_watch_over(&r->sched->watch, tux_tick_read()))
+	if (!go)
 		return;
-	st = &r->sched->stats;
-	if (!may_go(r, &at, restorer)) {
-		r->skipped++;
-		st->skipped++;
-		return;
-	}
-	if (is_off())
-		st->escapes++;
-	st->preemptions++;
-	r->preempted++;
-	preempt_leave(r, &at, uc);
+	tux_mask_put(at.mask);
+	if (r)
+		preempt_leave(r, &at, uc);
+	else
+		rescue();
 }
 
 /* ---- the signal ---- */

@@ -16,16 +16,32 @@ static bool is_free(int sig)
 	       a.sa_handler == SIG_DFL;
 }
 
-/* Not on an alternate stack: its frame has to stay on the routine's. Nothing is
- * masked, because the next routine would inherit the mask. */
+/* Faults cannot wait.  All other signals do: a tick that came before the last
+ * one's handler has ended would put its frame upon that one's, and on a slow
+ * machine without end; a handler of the application's might sleep, and leave
+ * this mask to the next routine. */
+static void block_in_handler(sigset_t *set)
+{
+	static const int faults[] = {
+		SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP,
+	};
+	unsigned i;
+
+	sigfillset(set);
+	for (i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(set, faults[i]);
+}
+
+/* Not on an alternate stack: its frame has to stay on the routine's. */
 int tux_tick_signal_take(void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction a = {
 		.sa_sigaction = handler,
-		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART,
+		.sa_flags = SA_SIGINFO | SA_RESTART,
 	};
 	int sig;
 
+	block_in_handler(&a.sa_mask);
 	signal_nr = -ENOENT;
 	for (sig = SIGRTMIN + FIRST; sig <= SIGRTMAX - LAST; sig++)
 		if (is_free(sig) && !sigaction(sig, &a, NULL)) {

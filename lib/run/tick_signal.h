@@ -8,7 +8,8 @@
 #include <signal.h>
 
 /* Takes a signal that nobody uses, once, and installs @handler for it; which it
- * is, or -ENOENT. */
+ * is, or -ENOENT.  All signals but faults are blocked in the handler, until it
+ * returns or puts another mask in place. */
 int tux_tick_signal_take(void (*handler)(int, siginfo_t *, void *));
 
 /* Which signal it is, if there is a handler; else 0. */
