@@ -47,14 +47,19 @@ struct look {
 	bool any;			/* somebody entered since the last */
 };
 
+/* The last tick may be lost, but not yet. */
+static bool watch_expects(const struct tux_watch *w, tux_tick now)
+{
+	return atomic_load(&tux_watch_sent[w->slot]) &&
+	       now - w->sent_at < tux_tick_of(TUX_USEC(UNHEARD_US));
+}
+
 static void send_tick(struct tux_watch *w, tux_tick now)
 {
 	siginfo_t info = { .si_code = SI_QUEUE };
 	long err;
 
-	if (atomic_exchange(&tux_watch_sent[w->slot], 1) &&
-	    now - w->sent_at < tux_tick_of(TUX_USEC(UNHEARD_US)))
-		return;
+	atomic_store(&tux_watch_sent[w->slot], 1);
 	w->sent_at = now;
 	info.si_signo = w->sig;
 	info.si_pid = getpid();
@@ -67,6 +72,32 @@ static void send_tick(struct tux_watch *w, tux_tick now)
 		tux_watch_leave(w);
 }
 
+/* How long it is from the first tick of a slice to the next. */
+static tux_tick watch_again(const struct tux_watch *w)
+{
+	tux_tick again = w->slice / AGAIN;
+	tux_tick least = tux_tick_of(TUX_USEC(AGAIN_US));
+
+	return again > least ? again : least;
+}
+
+/* A tick is due.  Before the one that follows a late tick there is a pause. */
+static void watch_tick(struct tux_watch *w, tux_tick now)
+{
+	bool was_late = w->late;
+
+	w->late = watch_expects(w, now);
+	if (w->late) {
+		w->next = now + watch_again(w);
+		return;
+	}
+	if (!was_late)
+		send_tick(w, now);
+	else if (w->again < tux_tick_of(TUX_USEC(UNHEARD_US)))
+		w->again *= 2;
+	w->next = now + w->again;
+}
+
 static void watch_look_at(struct look *l, struct tux_watch *w)
 {
 	tux_tick until = atomic_load(&w->until);
@@ -76,18 +107,15 @@ static void watch_look_at(struct look *l, struct tux_watch *w)
 	if (until != w->seen) {
 		w->seen = until;
 		w->next = until;
+		w->again = watch_again(w);
+		w->late = false;
 		l->any = true;
 	}
 	if (!(until & TUX_WATCH_INSIDE))
 		return;
 	l->any = true;
-	if (l->now >= w->next) {
-		tux_tick again = w->slice / AGAIN, least;
-
-		least = tux_tick_of(TUX_USEC(AGAIN_US));
-		send_tick(w, l->now);
-		w->next = l->now + (again > least ? again : least);
-	}
+	if (l->now >= w->next)
+		watch_tick(w, l->now);
 	if (w->next < l->next)
 		l->next = w->next;
 }

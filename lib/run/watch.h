@@ -31,14 +31,18 @@ struct tux_watch {
 	int tid, sig;
 	unsigned slot;			/* among those of the process */
 	tux_tick seen;			/* until, as last looked at */
-	tux_tick next;			/* tick, if that one is still inside */
+	tux_tick next;			/* tick, if that one is still inside; */
+	tux_tick again;			/* from one tick to the next */
+	bool late;			/* the last has not arrived in that time */
 	tux_tick sent_at;		/* the last was */
 };
 
 enum { TUX_WATCH_INSIDE = 1 };
 
 /* A tick carries the number of its network thread. The kernel queues ticks one
- * upon another, so the next one is not sent before the last has arrived. */
+ * upon another, so the next one is not sent before the last has arrived.  After
+ * one that was late the next one waits for longer and longer: on a slow machine
+ * the thread would have no time beside its ticks. */
 enum { TUX_WATCH_SLOTS = 64 };
 extern _Atomic uint8_t tux_watch_sent[TUX_WATCH_SLOTS]
 	__attribute__((visibility("hidden")));
@@ -84,7 +88,7 @@ static inline void tux_watch_leave(struct tux_watch *w)
 			      memory_order_relaxed);
 }
 
-/* In the handler: the tick has arrived. */
+/* In the handler, at its end: the tick has arrived. */
 static inline void tux_watch_arrived(unsigned slot)
 {
 	if (slot < TUX_WATCH_SLOTS)

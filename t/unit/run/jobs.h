@@ -35,11 +35,10 @@ static void jobs_say(const char *line, void *arg)
 }
 
 /* False if routines are not preempted here. */
-static bool jobs_open(void)
+static bool jobs_open_with(tux_time slice)
 {
 	struct tux_sched_opts o = {
-		.slice = TUX_USEC(JOBS_SLICE_US), .preempt = true,
-		.say = jobs_say,
+		.slice = slice, .preempt = true, .say = jobs_say,
 	};
 
 	jobs_n = 0;
@@ -48,6 +47,11 @@ static bool jobs_open(void)
 		return true;
 	tux_sched_free(jobs_sched);
 	return false;
+}
+
+static inline bool jobs_open(void)
+{
+	return jobs_open_with(TUX_USEC(JOBS_SLICE_US));
 }
 
 static void jobs_run_one(struct tux_task *t)
