@@ -91,11 +91,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 	if (tux_path_back(c->tx.path)) {
 		c->tx.probe_at = tux_time_add(now, c->tx.hold);
 	} else {
-		if (tux_latch_try(&c->dx->tx.latch)) {
-			tux_duplex_withdraw(c->dx);
-			tux_latch_drop(&c->dx->tx.latch);
-		}
-		c->tx.gen = c->tx.ack_gen = 0;
+		c->tx.gen = c->tx.ack_gen = 0;	/* tux_upgrade_step() withdraws */
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = tux_time_add(now, c->tx.hold);
 		c->tx.away_at = c->tx.announce_at;

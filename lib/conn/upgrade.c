@@ -106,6 +106,16 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
+/* This end has given up the open generation, since the path is quiet: withdraws
+ * it.  Without that, no other could be announced until the writer passes N. */
+static void withdraw(struct tux_conn *c, tux_time now)
+{
+	if (!try_tx(c, now))
+		return;
+	tux_duplex_withdraw(c->dx);
+	tux_latch_drop(&c->dx->tx.latch);
+}
+
 static void look_tx(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.path != TUX_PATH_PLAIN)
@@ -120,6 +130,8 @@ static void look_tx(struct tux_conn *c, tux_time now)
 		announce(c, now);
 		break;
 	default:
+		if (!c->tx.gen)
+			withdraw(c, now);
 		break;
 	}
 }

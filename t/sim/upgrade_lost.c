@@ -333,6 +333,29 @@ static void half_an_hour(struct sim *s)
 	SIM_CHECK(s, a->was_tx && b->was_tx);
 }
 
+/* The path goes when a has announced where it is, and a thread of a is inside
+ * when a's loop gives that up.  The thread writes nothing, and nothing is
+ * written later: still the direction moves when the path is back. */
+static void given_up_under_a_latch(struct sim *s)
+{
+	sim_pair(s, &a, &b);
+	sim_write(a, 100);
+	sim_run(s, TUX_USEC(2500));
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_ANNOUNCED);
+	s->link[0][1].down = s->link[1][0].down = true;
+	sim_run(s, TUX_MSEC(1000));
+	SIM_CHECK(s, tux_latch_try(&a->dx->tx.latch));
+	sim_run(s, TUX_MSEC(1005));
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_STALLED);
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_ANNOUNCED);
+	tux_latch_drop(&a->dx->tx.latch);
+	sim_ms(s, 1);
+	SIM_CHECK(s, a->dx->tx.state == TUX_TX_PLAIN);
+	s->link[0][1].down = s->link[1][0].down = false;
+	sim_ms(s, 10000);
+	SIM_CHECK(s, a->was_tx && b->was_tx);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "hello", hello },
 	{ "answer", answer },
@@ -345,5 +368,6 @@ const struct sim_story sim_stories[] = {
 	{ "tcp_late", tcp_late },
 	{ "got_lost", got_lost },
 	{ "half_an_hour", half_an_hour },
+	{ "given_up_under_a_latch", given_up_under_a_latch },
 	{ NULL, NULL },
 };

@@ -276,11 +276,13 @@ static void away__before_the_switch(void **state)
 	assert_int_equal(c->tx.kept, 0);
 }
 
-/* A writer is there: it finds out itself that the generation is void. */
+/* A writer is there: the generation is withdrawn when it has gone, and the next
+ * follows in time, even if the application writes no more. */
 static void away__latch_is_held(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
+	tux_time at;
 
 	c->tx.announce_at = d->now;
 	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
@@ -288,12 +290,18 @@ static void away__latch_is_held(void **state)
 	c->rtt.backoff = 3;
 	c->progress_at = d->now;
 	d->now += TUX_SEC(1);
+	at = d->now + TUX_SEC(1);
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
 	expire(&d->a, d->now);
 	tux_latch_drop(&d->a.dx->tx.latch);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
 	assert_int_equal(c->tx.gen, 0);
 	assert_int_equal(c->reason, TUX_REASON_STALLED);
+	expire_at(&d->a, d->now + TUX_USEC(100));
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
+	expire_at(&d->a, at);
+	assert_true(c->tx.gen_at == TUX_NOWHERE);
+	assert_true(tux_conn_deadline(c) > at);
 }
 
 /* On TCP the path is asked, less and less often, for a minute at most. */
