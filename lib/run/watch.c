@@ -72,7 +72,7 @@ static void send_tick(struct tux_watch *w, tux_tick now)
 		tux_watch_leave(w);
 }
 
-/* How long it is from the first tick of a slice to the next. */
+/* From one tick to the next, if none is late. */
 static tux_tick watch_again(const struct tux_watch *w)
 {
 	tux_tick again = w->slice / AGAIN;
@@ -81,21 +81,24 @@ static tux_tick watch_again(const struct tux_watch *w)
 	return again > least ? again : least;
 }
 
-/* A tick is due.  Before the one that follows a late tick there is a pause. */
-static void watch_tick(struct tux_watch *w, tux_tick now)
+void tux_watch_slice(struct tux_watch *w, tux_tick until)
 {
+	w->seen = until;
+	w->next = until;
+	w->again = watch_again(w);
+	w->late = false;
+}
+
+bool tux_watch_sends(struct tux_watch *w, tux_tick now, bool expected)
+{
+	tux_tick most = tux_tick_of(TUX_USEC(UNHEARD_US));
 	bool was_late = w->late;
 
-	w->late = watch_expects(w, now);
-	if (w->late) {
-		w->next = now + watch_again(w);
-		return;
-	}
-	if (!was_late)
-		send_tick(w, now);
-	else if (w->again < tux_tick_of(TUX_USEC(UNHEARD_US)))
+	w->late = expected;
+	if (was_late && !expected && w->again < most)
 		w->again *= 2;
-	w->next = now + w->again;
+	w->next = now + (expected ? watch_again(w) : w->again);
+	return !expected && !was_late;
 }
 
 static void watch_look_at(struct look *l, struct tux_watch *w)
@@ -105,17 +108,15 @@ static void watch_look_at(struct look *l, struct tux_watch *w)
 	if (w->slice < l->slice)
 		l->slice = w->slice;
 	if (until != w->seen) {
-		w->seen = until;
-		w->next = until;
-		w->again = watch_again(w);
-		w->late = false;
+		tux_watch_slice(w, until);
 		l->any = true;
 	}
 	if (!(until & TUX_WATCH_INSIDE))
 		return;
 	l->any = true;
-	if (l->now >= w->next)
-		watch_tick(w, l->now);
+	if (l->now >= w->next &&
+	    tux_watch_sends(w, l->now, watch_expects(w, l->now)))
+		send_tick(w, l->now);
 	if (w->next < l->next)
 		l->next = w->next;
 }

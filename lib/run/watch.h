@@ -88,6 +88,13 @@ static inline void tux_watch_leave(struct tux_watch *w)
 			      memory_order_relaxed);
 }
 
+/* The watcher: a new slice of @w ends at @until. */
+void tux_watch_slice(struct tux_watch *w, tux_tick until);
+
+/* The watcher: a tick is due at @now; is it sent, and when is the next due?
+ * @expected: the last one has not arrived. */
+bool tux_watch_sends(struct tux_watch *w, tux_tick now, bool expected);
+
 /* In the handler, at its end: the tick has arrived. */
 static inline void tux_watch_arrived(unsigned slot)
 {

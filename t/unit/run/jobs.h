@@ -35,10 +35,11 @@ static void jobs_say(const char *line, void *arg)
 }
 
 /* False if routines are not preempted here. */
-static bool jobs_open_with(tux_time slice)
+static bool jobs_open(void)
 {
 	struct tux_sched_opts o = {
-		.slice = slice, .preempt = true, .say = jobs_say,
+		.slice = TUX_USEC(JOBS_SLICE_US), .preempt = true,
+		.say = jobs_say,
 	};
 
 	jobs_n = 0;
@@ -47,11 +48,6 @@ static bool jobs_open_with(tux_time slice)
 		return true;
 	tux_sched_free(jobs_sched);
 	return false;
-}
-
-static inline bool jobs_open(void)
-{
-	return jobs_open_with(TUX_USEC(JOBS_SLICE_US));
 }
 
 static void jobs_run_one(struct tux_task *t)

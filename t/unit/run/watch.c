@@ -1,89 +1,103 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/watch.h"
 
-#include "jobs.h"
-#include "run/tick_signal.h"
-#include "sys/sys.h"
+#include "../test.h"
 
-enum {
-	SLICE_MS = 4,			/* and so a tick each millisecond, */
-	AWAY_MS = 3,			/* which cannot come for that long */
-	AWAY_MOST_MS = 8,		/* the watcher believes it lost later */
-	GAP_US = 1500,
-	TRIES = 20,
-};
+enum { SLICE = 4000000, AGAIN = SLICE / 4, UNTIL = 5000000 };
 
-static tux_time gap;
+static struct tux_watch watch;
+static tux_tick now;
 
-static void deliver(bool on)
+static void begin(void)
 {
-	uint64_t set = UINT64_C(1) << (tux_tick_signal() - 1);
-
-	TUX_SYS(SYS_rt_sigprocmask, on ? SIG_UNBLOCK : SIG_BLOCK, (long)&set, 0,
-		sizeof(set), 0, 0);
+	watch = (struct tux_watch){ .slice = SLICE };
+	now = UNTIL;
+	tux_watch_slice(&watch, now);
+	assert_int_equal(watch.next, now);
 }
 
-static uint64_t skipped(void)
+/* At the time when the next tick is due. */
+static bool sends(bool expected)
 {
-	return tux_sched_stats(jobs_sched)->skipped;
+	now = watch.next;
+	return tux_watch_sends(&watch, now, expected);
 }
 
-/* The next tick that is of no use, after @n. */
-static tux_time next_after(uint64_t n)
+static tux_tick pause_len(void)
 {
-	tux_time until = tux_clock_read() + TUX_SEC(5), now;
-
-	do
-		now = tux_clock_read();
-	while (skipped() == n && now < until);
-	return now;
+	return watch.next - now;
 }
 
-/* A tick comes late, as on a machine where it takes long: when does the next? */
-static bool find_gap(void)
+static void sends__ticks_that_arrive_in_time(void **state)
 {
-	uint64_t before = skipped();
-	tux_time from, away;
+	unsigned i;
 
-	next_after(before);
-	from = tux_clock_read();
-	deliver(false);
-	jobs_spin(TUX_MSEC(AWAY_MS));
-	before = skipped();
-	away = tux_clock_read();
-	deliver(true);
-	assert_true(skipped() > before);
-	gap = next_after(before + 1) - away;
-	return away - from < TUX_MSEC(AWAY_MOST_MS);
+	(void)state;
+	begin();
+	for (i = 0; i < 8; i++) {
+		assert_true(sends(false));
+		assert_int_equal(pause_len(), AGAIN);
+	}
 }
 
-static void be_late(struct job *j)
+/* One is late: how long until the next is sent? */
+static tux_tick after_late(unsigned looks)
 {
-	unsigned i = 0;
+	tux_tick from;
 
-	(void)j;
-	tux_sched_enter();
-	while (i < TRIES && !find_gap())
-		i++;
-	tux_sched_leave();
-	assert_true(i < TRIES);
+	while (looks--) {
+		assert_false(sends(true));
+		assert_int_equal(pause_len(), AGAIN);
+	}
+	assert_false(sends(false));
+	from = now;
+	assert_true(sends(false));
+	return now - from;
 }
 
-static void look__a_late_tick_is_followed_by_a_pause(void **state)
+static void sends__longer_after_each_late_tick(void **state)
 {
 	(void)state;
-	if (!jobs_open_with(TUX_MSEC(SLICE_MS)))
-		skip();
-	jobs_add(be_late);
-	jobs_run(NULL);
-	assert_true(gap >= TUX_USEC(GAP_US));
-	jobs_close();
+	begin();
+	assert_true(sends(false));
+	assert_int_equal(after_late(1), 2 * AGAIN);
+	assert_int_equal(pause_len(), 2 * AGAIN);
+	assert_int_equal(after_late(5), 4 * AGAIN);
+}
+
+/* Some ticks a second are left. */
+static void sends__not_longer_without_end(void **state)
+{
+	tux_tick most = 0;
+	unsigned i;
+
+	(void)state;
+	begin();
+	assert_true(sends(false));
+	for (i = 0; i < 64; i++)
+		most = after_late(1);
+	assert_in_range(most, TUX_MSEC(10), TUX_MSEC(20));
+}
+
+static void slice__the_next_begins_anew(void **state)
+{
+	(void)state;
+	begin();
+	assert_true(sends(false));
+	assert_int_equal(after_late(1), 2 * AGAIN);
+	assert_false(sends(true));
+	tux_watch_slice(&watch, now);
+	assert_true(sends(false));
+	assert_int_equal(pause_len(), AGAIN);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(look__a_late_tick_is_followed_by_a_pause),
+		cmocka_unit_test(sends__ticks_that_arrive_in_time),
+		cmocka_unit_test(sends__longer_after_each_late_tick),
+		cmocka_unit_test(sends__not_longer_without_end),
+		cmocka_unit_test(slice__the_next_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
