@@ -221,6 +221,7 @@ struct tux_conn {
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
 	bool closed_dead;		/* ... when it was DEAD already */
+	bool barred;			/* no packet of it may travel */
 	bool expired;			/* closed, and TCP has not ended in time */
 	bool told_tux;			/* the last READY for `reason` said that a
 					 * direction is on Tux, */

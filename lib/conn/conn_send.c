@@ -120,7 +120,7 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
  * that an idle path stays idle. */
 static bool probe_due(const struct tux_conn *c, tux_time now)
 {
-	return now >= c->pair->pmtu.at && !c->rtt.backoff &&
+	return now >= c->pair->pmtu.at && !c->rtt.backoff && !c->barred &&
 	       !tux_sentq_empty(&c->sentq) && !tux_sentq_full(&c->sentq);
 }
 

@@ -87,6 +87,8 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 		core->stats.bad_mac++;
 		return;
 	}
+	if (c->barred)
+		return;
 	tux_hello_mask(&hello, &c->key);
 	tux_hello_recv(c, from, &hello, now);
 	tux_conn_settle(c, now);
@@ -113,6 +115,8 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 		core->stats.damaged++;
 		return false;
 	}
+	if (c->barred)
+		return true;
 	tux_conn_recv(c, from, h, p, now);
 	tux_conn_settle(c, now);
 	tux_conn_settle_pair(c, now);
@@ -182,7 +186,8 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 	tux_conn_settle_pair(c, now);
 	if (more)
 		tux_conn_kick(c);
-	return len;
+	/* To the connection, the network has lost it. */
+	return c->barred ? 0 : len;
 }
 
 /* May a datagram for the destination of @d carry packets of @c?  Either the

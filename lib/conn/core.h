@@ -13,6 +13,7 @@
  *		tux_conn_owned()	an effect is complete
  *		tux_conn_stall()	the path is known to be gone,
  *		tux_conn_unstall()	... or may be open again
+ *		tux_conn_bar()		no packet may travel, or may again
  *
  * Outputs:	tux_core_output()	datagrams
  *		tux_conn_tcp_out()	bytes for TCP
@@ -204,6 +205,11 @@ void tux_conn_stall(struct tux_conn *c, tux_time now);
 /* The path may be open again, or for the first time: try it within 20 ms, and
  * forget that it ever failed. */
 void tux_conn_unstall(struct tux_conn *c, tux_time now);
+
+/* While @barred, no packet of this connection may travel: the core drops what it
+ * would send, and what arrives.  Other connections of the same pair go on.  To
+ * be called together with tux_conn_stall() and tux_conn_unstall(). */
+void tux_conn_bar(struct tux_conn *c, bool barred);
 
 /* The interface takes datagrams of up to @mtu bytes from now on.  Bytes that
  * are lost in longer datagrams are sent again in shorter ones. */

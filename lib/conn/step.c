@@ -71,6 +71,11 @@ void tux_conn_unstall(struct tux_conn *c, tux_time now)
 	tux_conn_settle(c, now);
 }
 
+void tux_conn_bar(struct tux_conn *c, bool barred)
+{
+	c->barred = barred;
+}
+
 void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now)
 {
 	if (mtu != c->mtu && c->pair)

@@ -196,6 +196,16 @@ void sim_unstall(struct sim_end *e)
 	sim_host_effects(e->host);
 }
 
+void sim_bar(struct sim_end *e, bool barred)
+{
+	tux_conn_bar(e->c, barred);
+	if (barred)
+		sim_stall(e);
+	else
+		sim_unstall(e);
+	sim_host_turn(e->host);
+}
+
 int sim_host_open(struct sim_end *e)
 {
 	struct sim_conn *k = e->conn;

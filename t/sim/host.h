@@ -42,6 +42,7 @@ void sim_kill(struct sim_host *h);	/* kill -9 */
 void sim_restart(struct sim_host *h);	/* a new process in its place */
 void sim_stall(struct sim_end *e);	/* tux_conn_stall() */
 void sim_unstall(struct sim_end *e);	/* tux_conn_unstall() */
+void sim_bar(struct sim_end *e, bool barred);	/* tux_conn_bar(), and these */
 void sim_stop(struct sim_host *h, tux_time in);	/* SIGSTOP, for @in */
 
 /* ---- for the simulation itself ---- */
