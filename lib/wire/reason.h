@@ -89,7 +89,13 @@
 	  "connections came at once, and did not keep the peer's Tux option") \
 	X(NO_ANNOUNCE, 33, "no-announce", \
 	  "the Tux option cannot be put into TCP's handshake: no cgroup-v2 " \
-	  "is mounted, or it takes no program")
+	  "is mounted, or it takes no program") \
+	X(IPSEC, 34, "ipsec", \
+	  "an IPsec policy protects or blocks the connection, or UDP between " \
+	  "its two ends, and packets of Tux would pass by it") \
+	X(ENCAPSULATED, 35, "encapsulated", \
+	  "the route to the peer encapsulates packets, and AF_XDP would send " \
+	  "them without that")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,
