@@ -82,6 +82,7 @@ struct tux_link {
 	unsigned fd_n;
 	uint16_t port;		/* our HELLO names it; 0: TCP's own */
 	bool blocked;		/* flush() left something: try it again soon */
+	bool bypass;		/* its packets pass by the kernel's IPsec */
 	bool changed;		/* admit(), closed() and mtu() may answer
 				 * otherwise; the loop takes it back */
 	uint32_t pkt_max;	/* the longest packet that fits; 0: any */

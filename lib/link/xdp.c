@@ -71,6 +71,7 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	if (err)
 		return err;
 	x->link.ops = &tux_xdp;
+	x->link.bypass = true;
 	x->link.pkt_max = TUX_NIC_MTU - TUX_ETH_V4_HDRS;
 	x->frame = TUX_UMEM_NONE;
 	err = tux_paths_init(&x->paths, epfd, tag, o);

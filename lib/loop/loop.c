@@ -54,6 +54,19 @@ static int open_core(struct tux_loop *l)
 	return err ? err : tux_core_new(&l->core, &o);
 }
 
+/* Without IPsec in the kernel, there is nothing to hear. */
+static int open_xfrm(struct tux_loop *l)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = TUX_LOOP_XFRM,
+	};
+	int err = tux_xfrm_open(&l->xfrm);
+
+	if (err || l->xfrm.notify.fd < 0)
+		return err;
+	return tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->xfrm.notify.fd, &e);
+}
+
 static int loop_open_all(struct tux_loop *l)
 {
 	int err;
@@ -61,6 +74,8 @@ static int loop_open_all(struct tux_loop *l)
 	err = tux_area_map((void **)&l->buf, TUX_LIFELINE_BUF, TUX_AREA_OWN);
 	if (!err)
 		err = open_wakeup(l);
+	if (!err)
+		err = open_xfrm(l);
 	if (!err)
 		err = l->o.link->open(&l->link, &l->o.link_opts, l->epfd,
 				      TUX_LOOP_LINK);
@@ -78,7 +93,7 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 	if (err)
 		return err;
 	l->o = *o;
-	l->epfd = l->bell_fd = -1;
+	l->epfd = l->bell_fd = l->xfrm.notify.fd = -1;
 	tux_slab_init(&l->slab);
 	err = loop_open_all(l);
 	if (err) {
@@ -97,6 +112,7 @@ void tux_loop_free(struct tux_loop *l)
 	tux_slab_fini(&l->slab);
 	if (l->link)
 		l->link->ops->close(l->link);
+	tux_xfrm_close(&l->xfrm);
 	tux_wake_fini(l->bell, l->bell_fd);
 	tux_fd_close(l->epfd);
 	tux_area_unmap(l->buf, TUX_LIFELINE_BUF);
@@ -106,6 +122,7 @@ void tux_loop_free(struct tux_loop *l)
 void tux_loop_forked(struct tux_loop *l)
 {
 	l->link->ops->forked(l->link);
+	tux_fd_close(l->xfrm.notify.fd);
 	tux_fd_close(l->bell_fd);
 	tux_fd_close(l->epfd);
 }
@@ -187,6 +204,8 @@ static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
 		take_openings(l, (unsigned)(at - TUX_LOOP_LINK));
 	} else if (at == TUX_LOOP_BELL) {
 		tux_wake_clear(l->bell_fd);
+	} else if (at == TUX_LOOP_XFRM) {
+		l->link->changed |= tux_xfrm_read(&l->xfrm);
 	}
 }
 

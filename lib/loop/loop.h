@@ -18,6 +18,7 @@
 
 #include "conn/core.h"
 #include "link/link.h"
+#include "link/xfrm.h"
 #include "loop/end.h"
 #include "loop/forward.h"
 #include "sys/slab.h"
@@ -49,6 +50,7 @@ struct tux_loop {
 	struct tux_loop_opts o;
 	struct tux_core *core;
 	struct tux_link *link;
+	struct tux_xfrm xfrm;		/* which connections have to stay on TCP */
 	struct tux_bell *bell;
 	int bell_fd;
 	int epfd;			/* readable: there is work, as the link's fd */
@@ -65,8 +67,14 @@ struct tux_loop {
 	uint8_t *buf;			/* for lifelines */
 };
 
-/* The epoll data of ends and of links begin here; below is the bell. */
-enum { TUX_LOOP_BELL = 0, TUX_LOOP_LINK = 1 << 8, TUX_LOOP_END = 1 << 24 };
+/* The epoll data of ends and of links begin here; below are the bell and what
+ * the kernel tells of IPsec. */
+enum {
+	TUX_LOOP_BELL = 0,
+	TUX_LOOP_XFRM = 1,
+	TUX_LOOP_LINK = 1 << 8,
+	TUX_LOOP_END = 1 << 24,
+};
 
 enum { TUX_LOOP_FDS = 1 + TUX_LINK_FDS };
 

@@ -12,16 +12,34 @@
 
 /* ---- the flow ---- */
 
+static const struct tux_addr *end_local(const struct tux_end *e)
+{
+	return e->active ? &e->tuple.active : &e->tuple.passive;
+}
+
+static const struct tux_addr *end_peer(const struct tux_end *e)
+{
+	return e->active ? &e->tuple.passive : &e->tuple.active;
+}
+
+/* Does IPsec keep @e on TCP?  The reason, or NONE. */
+static enum tux_reason barred(const struct tux_loop *l, const struct tux_end *e)
+{
+	return tux_xfrm_refuses(&l->xfrm, end_local(e), end_peer(e),
+				l->link->bypass);
+}
+
 /* Asks the link for a flow.  0; 1: not yet known; a reason, negated. */
 static int admit(struct tux_loop *l, struct tux_end *e)
 {
-	const struct tux_addr *a = &e->tuple.active, *p = &e->tuple.passive;
 	const struct tux_link_ops *ops = l->link->ops;
+	enum tux_reason why = barred(l, e);
 
+	if (why)
+		return -(int)why;
 	if (!ops->admit)
 		return 0;
-	return ops->admit(l->link, e->active ? a : p, e->active ? p : a,
-			  &e->flow, l->now);
+	return ops->admit(l->link, end_local(e), end_peer(e), &e->flow, l->now);
 }
 
 /* The longest datagram now; never more than the TCP connection was made for. */
@@ -42,8 +60,11 @@ static void leave(struct tux_loop *l, struct tux_end *e)
 
 static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
 {
-	return l->link->ops->closed ?
-	       l->link->ops->closed(l->link, e->flow) : TUX_REASON_NONE;
+	enum tux_reason why = barred(l, e);
+
+	if (why || !l->link->ops->closed)
+		return why;
+	return l->link->ops->closed(l->link, e->flow);
 }
 
 /* ---- doing it ---- */
@@ -245,6 +266,7 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 	bool was = e->blocked;
 
 	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
+	tux_conn_bar(e->conn, barred(l, e) != TUX_REASON_NONE);
 	e->blocked = closed(l, e) != TUX_REASON_NONE;
 	if (e->blocked)
 		tux_conn_stall(e->conn, l->now);
