@@ -23,7 +23,8 @@ struct tux_flow {
 	uint64_t key;			/* in the map */
 	uint32_t refs;			/* connections: 1, or 0 for a moment */
 	uint16_t queue;			/* packets came from it last */
-	int16_t hop;			/* of struct tux_neigh; -1: no route */
+	int16_t hop;			/* of struct tux_neigh; -1: no route, */
+	uint8_t why;			/* ... for this reason (enum tux_reason) */
 	tux_time gone_at;		/* refs became 0 */
 	bool used;
 	uint32_t next_free;

@@ -129,6 +129,7 @@ static void on_route(void *arg, const struct nlmsghdr *h)
 	    !tux_attrs_parse(&t, h, sizeof(*m)) || m->rtm_type != RTN_UNICAST)
 		return;
 	tux_attr_get(&t, RTA_OIF, &r->index, sizeof(r->index));
+	r->encap = t.at[RTA_ENCAP] || t.at[RTA_ENCAP_TYPE];
 	if (t.at[RTA_GATEWAY]) {
 		get_ip(&r->hop, t.at[RTA_GATEWAY]);
 	} else if (t.at[RTA_VIA]) {
@@ -154,6 +155,7 @@ int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,
 	neigh_put_ip(h, RTA_DST, peer);
 	neigh_put_ip(h, RTA_SRC, local);
 	r->index = 0;
+	r->encap = false;
 	r->hop = *peer;
 	err = tux_netlink_ask(&n->ask, h, on_route, r);
 	return err ? err : r->index ? 0 : -ENETUNREACH;

@@ -29,6 +29,7 @@ struct tux_iface {
 
 struct tux_route {
 	unsigned index;			/* the interface; 0: none leads there */
+	bool encap;			/* a light-weight tunnel is on the way */
 	struct tux_addr hop;		/* the peer itself, or a gateway */
 };
 

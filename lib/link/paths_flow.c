@@ -15,17 +15,32 @@ static void unroute(struct tux_paths *p, struct tux_flow *f)
 	f->hop = -1;
 }
 
+/* The kernel's route from @local to @peer.  Frames that AF_XDP sends do not go
+ * through the encapsulation that a route may have. */
+static enum tux_reason route_find(struct tux_paths *p,
+				  const struct tux_addr *local,
+				  const struct tux_addr *peer,
+				  struct tux_route *r)
+{
+	if (tux_neigh_route(&p->neigh, local, peer, r))
+		return TUX_REASON_NO_INTERFACE;
+	return r->encap ? TUX_REASON_ENCAPSULATED : TUX_REASON_NONE;
+}
+
 static enum tux_reason route(struct tux_paths *p, struct tux_flow *f)
 {
 	struct tux_route r;
+	enum tux_reason why = route_find(p, &f->local, &f->peer, &r);
 	int hop = -1;
 
-	if (!tux_neigh_route(&p->neigh, &f->local, &f->peer, &r) &&
-	    r.index == p->iface.index)
+	if (!why && r.index == p->iface.index)
 		hop = tux_neigh_get(&p->neigh, &r);
+	if (!why && hop < 0)
+		why = TUX_REASON_NO_INTERFACE;
 	unroute(p, f);
 	f->hop = (int16_t)(hop < 0 ? -1 : hop);
-	return hop < 0 ? TUX_REASON_NO_INTERFACE : TUX_REASON_NONE;
+	f->why = (uint8_t)why;
+	return why;
 }
 
 void tux_paths_reroute(struct tux_paths *p)
@@ -94,8 +109,9 @@ int tux_paths_admit(struct tux_paths *p, const struct tux_addr *local,
 		tux_flows_hold(&p->flows, *fp);
 		return 0;
 	}
-	if (tux_neigh_route(&p->neigh, local, peer, &r))
-		return -TUX_REASON_NO_INTERFACE;
+	why = route_find(p, local, peer, &r);
+	if (why)
+		return -(int)why;
 	why = flow_choose(p, &r);
 	if (!why && p->nic.state == TUX_NIC_OFF) {
 		if (now >= p->retry_at)
@@ -146,8 +162,8 @@ enum tux_reason tux_paths_closed(const struct tux_paths *p,
 		return p->why ? p->why : TUX_REASON_NOT_STARTED;
 	if (tux_paths_lacks(&p->iface))
 		return tux_paths_lacks(&p->iface);
-	if (f->hop < 0)
-		return TUX_REASON_NO_INTERFACE;
+	if (f->why)
+		return (enum tux_reason)f->why;
 	return p->neigh.hop[f->hop].known ? TUX_REASON_NONE :
 	       TUX_REASON_NO_NEIGHBOUR;
 }
