@@ -8,7 +8,12 @@
 #include "sys/sys.h"
 
 enum {
-	IDLE_MS = 5000,			/* without flows, until it is given back */
+	/* Without flows, until the interface is given back: drivers may reset
+	 * their hardware when it is taken, and a peer could have it taken all
+	 * the time. */
+	UNUSED_MIN_S = 5,
+	UNUSED_MAX_S = 320,
+	UNUSED_CALM_S = 600,
 	RETRY_MIN_MS = 1000,
 	STEADY_MS = 60000,		/* kept for so long: retries start anew */
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
@@ -72,6 +77,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 	tux_nic_settle(&p->nic);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
+		tux_hold_again(&p->unused, now);
 		on_taken(p);
 	} else if (p->nic.reason) {
 		tux_paths_fail(p, p->nic.reason, now);
@@ -190,7 +196,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 	if (p->flows.n)
 		p->idle_at = now;
 	if (tux_paths_on(p) && !tux_paths_wanted(p) && !p->flows.n &&
-	    tux_time_since(p->idle_at, now) >= TUX_MSEC(IDLE_MS))
+	    tux_time_since(p->idle_at, now) >= tux_hold_len(&p->unused, now))
 		tux_nic_drop(&p->nic);
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
@@ -238,6 +244,8 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	p->tag = tag;
 	p->reroute_at = p->tick_at = p->due_at = TUX_NEVER;
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
+	tux_hold_init(&p->unused, TUX_SEC(UNUSED_MIN_S), TUX_SEC(UNUSED_MAX_S),
+		      TUX_SEC(UNUSED_CALM_S));
 	p->nic.fd = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);
 	err = paths_open_all(p);

@@ -16,6 +16,7 @@
 #include "link/link.h"
 #include "link/neigh.h"
 #include "link/nic.h"
+#include "part/hold.h"
 #include "sys/slab.h"
 #include "wire/reason.h"
 
@@ -40,6 +41,7 @@ struct tux_paths {
 	tux_time retry_at, retry_in;
 	tux_time taken_at;
 	tux_time idle_at;		/* the last flow went */
+	struct tux_hold unused;		/* how long it is kept without flows */
 	tux_time reroute_at;		/* find the routes anew; TUX_NEVER */
 	tux_time rerouted_at;		/* that was done last */
 	tux_time tick_at;		/* look after the rest; TUX_NEVER */

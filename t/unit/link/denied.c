@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is left of a link when the kernel refuses bpf(), as kernels before 5.19
- * do to a process that has given up its privilege.  A filter plays them.
+ * What is left of a link when the kernel refuses bpf().
  */
 #include "kernel.h"
-
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stdio.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include "link/announce.h"
 
@@ -25,36 +17,9 @@ static void on_said(const struct tux_link_note *n)
 
 static int init(void **state)
 {
-	struct kernel *k;
-
 	denials = 0;
 	kernel_init(state, on_said);
-	k = *state;
-	k->p.iface = (struct tux_iface){
-		.index = KERNEL_INDEX, .mtu = KERNEL_MTU, .up = true,
-	};
-	k->p.nic.iface = k->p.iface;
-	k->p.nic.state = TUX_NIC_ON;
-	return 0;
-}
-
-static int deny(void **state)
-{
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog p = { N_OF(f), f };
-
-	(void)state;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) {
-		puts("this kernel takes no seccomp filter");
-		exit(77);
-	}
+	kernel_taken(*state);
 	return 0;
 }
 
@@ -171,5 +136,5 @@ int main(void)
 	};
 	int failed = cmocka_run_group_tests(before, NULL, NULL);
 
-	return cmocka_run_group_tests(denied, deny, NULL) + failed;
+	return cmocka_run_group_tests(denied, kernel_deny, NULL) + failed;
 }

@@ -8,10 +8,16 @@
 
 #include "link/paths.h"
 
+#include <errno.h>
+#include <linux/filter.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../test.h"
@@ -118,6 +124,38 @@ static inline void kernel_tell(struct kernel *k, uint16_t type, size_t len)
 	h->nlmsg_type = type;
 	mnl_nlmsg_put_extra_header(h, len);
 	kernel_send(k->news, h);
+}
+
+/* The interface is ours, as far as the path manager knows. */
+static inline void kernel_taken(struct kernel *k)
+{
+	k->p.iface = (struct tux_iface){
+		.index = KERNEL_INDEX, .mtu = KERNEL_MTU, .up = true,
+	};
+	k->p.nic.iface = k->p.iface;
+	k->p.nic.state = TUX_NIC_ON;
+}
+
+/* From now on, bpf() is refused, as by kernels before 5.19 for a process that
+ * has given up its privilege.  So a program that is not there is not missed. */
+static inline int kernel_deny(void **state)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = { N_OF(f), f };
+
+	(void)state;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) {
+		puts("this kernel takes no seccomp filter");
+		exit(77);
+	}
+	return 0;
 }
 
 static inline struct tux_addr kernel_addr(uint16_t port)

@@ -92,6 +92,58 @@ static void tick__is_not_due_when_all_is_over(void **state)
 	assert_int_equal(k->p.due_at, TUX_NEVER);
 }
 
+/* ---- giving back ---- */
+
+static void look_after(struct kernel *k, tux_time from, tux_time to)
+{
+	tux_time t;
+
+	for (t = from; t < to; t += TUX_MSEC(100))
+		turn(k, t);
+}
+
+/* The interface was taken @times, and its last connection goes now. */
+static void taken(struct kernel *k, unsigned times)
+{
+	kernel_taken(k);
+	while (times--)
+		tux_hold_again(&k->p.unused, ms(0));
+	come_and_go(k, 1, ms(0));
+}
+
+static void tick__gives_back_soon(void **state)
+{
+	struct kernel *k = *state;
+
+	taken(k, 1);
+	look_after(k, ms(0), ms(5000));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	look_after(k, ms(5000), ms(9000));
+	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
+static void tick__gives_back_late_what_was_taken_often(void **state)
+{
+	struct kernel *k = *state;
+
+	taken(k, 4);
+	look_after(k, ms(0), ms(40000));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	look_after(k, ms(40000), ms(44000));
+	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
+static void tick__an_idle_connection_keeps_it(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+	struct kernel *k = *state;
+
+	taken(k, 1);
+	tux_flows_add(&k->p.flows, &local, &peer);
+	look_after(k, ms(0), ms(7200000));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
 /* ---- routes ---- */
 
 static void news_of_routes(struct kernel *k, tux_time now)
@@ -149,5 +201,12 @@ int main(void)
 		T(event__routes_are_found_once_a_second),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	const struct CMUnitTest taken_tests[] = {
+		T(tick__gives_back_soon),
+		T(tick__gives_back_late_what_was_taken_often),
+		T(tick__an_idle_connection_keeps_it),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	return cmocka_run_group_tests(taken_tests, kernel_deny, NULL) + failed;
 }
