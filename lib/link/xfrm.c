@@ -156,7 +156,6 @@ static void hear_default(struct tux_xfrm *x, const struct nlmsghdr *h)
 
 void tux_xfrm_hear(struct tux_xfrm *x, const struct nlmsghdr *h)
 {
-	x->changed = true;
 	switch (h->nlmsg_type) {
 	case XFRM_MSG_NEWPOLICY:
 	case XFRM_MSG_UPDPOLICY:
@@ -175,9 +174,9 @@ void tux_xfrm_hear(struct tux_xfrm *x, const struct nlmsghdr *h)
 		hear_default(x, h);
 		break;
 	default:
-		x->changed = false;
-		break;
+		return;
 	}
+	x->changed = true;
 }
 
 static void xfrm_on_message(void *arg, const struct nlmsghdr *h)

@@ -210,6 +210,15 @@ static void hear__nothing_of_keys(void **state)
 	assert_false(hear("10000000 1800 0000 00000000 00000000"));
 }
 
+/* What came before them is not forgotten. */
+static void hear__keys_after_a_policy(void **state)
+{
+	(void)state;
+	assert_true(hear(added));
+	tux_xfrm_hear(&x, message("10000000 1800 0000 00000000 00000000"));
+	assert_true(x.changed);
+}
+
 /* @attr behind the policy, which lets packets pass, or is of direction @dir. */
 static void with(const char *attr, size_t len, uint8_t dir)
 {
@@ -346,6 +355,7 @@ int main(void)
 		CASE(hear__all_deleted),
 		CASE(hear__the_default),
 		CASE(hear__nothing_of_keys),
+		CASE(hear__keys_after_a_policy),
 		CASE(hear__what_is_not_sure),
 		CASE(hear__not_of_xfrm_interfaces),
 		CASE(hear__not_what_is_forwarded),
