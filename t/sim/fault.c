@@ -138,6 +138,10 @@ static bool set_program(struct sim_end *e, const uint64_t *v, bool on)
 		if (on)
 			pin(e);
 		return true;
+	case SIM_BAR:
+		if (e->c && e->host->stopped <= e->conn->s->now)
+			sim_bar(e, on);
+		return true;
 	default:
 		return false;
 	}

@@ -31,6 +31,7 @@ struct sim_life;
 	X(STALL, "stall")		/* the way is known to be gone */ \
 	X(UNSTALL, "unstall")		/* ... to be there again */ \
 	X(FLAP, "flap")			/* both in turns, n times */ \
+	X(BAR, "bar")			/* its packets are forbidden here */ \
 	X(PAUSE, "pause")		/* the program reads nothing */ \
 	X(STOP, "stop")			/* SIGSTOP */ \
 	X(KILL, "kill") \

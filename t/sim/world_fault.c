@@ -88,7 +88,7 @@ static tux_time when(struct sim_draw *d, unsigned conn)
 static enum sim_fault what_next(struct sim_draw *d)
 {
 	static const enum sim_fault path[] = {
-		SIM_PART, SIM_ONE_WAY, SIM_STALL, SIM_FLAP, SIM_RAW,
+		SIM_PART, SIM_ONE_WAY, SIM_STALL, SIM_FLAP, SIM_BAR, SIM_RAW,
 	};
 
 	if (rarely(d, 3))
