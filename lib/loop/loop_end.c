@@ -263,11 +263,12 @@ unsigned tux_loop_effects(struct tux_loop *l)
  * when the link can. */
 static void follow(struct tux_loop *l, struct tux_end *e)
 {
+	enum tux_reason why = closed(l, e);
 	bool was = e->blocked;
 
 	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
-	tux_conn_bar(e->conn, barred(l, e) != TUX_REASON_NONE);
-	e->blocked = closed(l, e) != TUX_REASON_NONE;
+	tux_conn_bar(e->conn, why == TUX_REASON_IPSEC);
+	e->blocked = why != TUX_REASON_NONE;
 	if (e->blocked)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)

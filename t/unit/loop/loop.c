@@ -5,6 +5,7 @@
 #include "loop/loop.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 
 #include "../scarce.h"
@@ -167,9 +168,12 @@ static void on_ready(void *user)
 	(void)user;
 }
 
+static enum tux_reason decided;
+
 static void on_decided(void *user, bool tux, enum tux_reason why)
 {
-	(void)user, (void)tux, (void)why;
+	(void)user, (void)tux;
+	decided = why;
 }
 
 static void on_gone(void *user)
@@ -178,8 +182,8 @@ static void on_gone(void *user)
 	gone_n++;
 }
 
-/* An end of @f, which has begun to open: nobody is there. */
-static struct tux_end *opening(struct fixture *f)
+/* An end of @f, which has just been claimed. */
+static struct tux_end *fresh(struct fixture *f)
 {
 	const struct tux_addr a = { { [10] = 0xff, 0xff, 127, 0, 0, 1 }, 9 };
 	struct tux_end *e = tux_ends_get(&f->ends);
@@ -197,6 +201,14 @@ static struct tux_end *opening(struct fixture *f)
 	assert_true(tux_duplex_rings(e->dx, TUX_DOORBELL_TOUCH));
 	tux_loop_ring(f->l, e->index);
 	tux_loop_turn(f->l);
+	return e;
+}
+
+/* An end of @f, which has begun to open: nobody is there. */
+static struct tux_end *opening(struct fixture *f)
+{
+	struct tux_end *e = fresh(f);
+
 	assert_non_null(e->conn);
 	return e;
 }
@@ -220,6 +232,88 @@ static void turn__effects_of_its_sending(void **state)
 	free(dx);
 }
 
+/* ---- IPsec ---- */
+
+/* A policy that protects TCP of IPv4, outwards. */
+static void protect(struct fixture *f)
+{
+	struct tux_policy p = {
+		.index = 1, .dir = TUX_POLICY_OUT, .proto = IPPROTO_TCP,
+		.v4 = true, .sure = true,
+	};
+
+	/* Without privilege, there is no table yet. */
+	if (!f->l->xfrm.policies.at)
+		assert_int_equal(tux_policies_init(&f->l->xfrm.policies), 0);
+	tux_policies_clear(&f->l->xfrm.policies);
+	tux_policies_add(&f->l->xfrm.policies, &p);
+	f->l->link->changed = true;
+}
+
+static void expose(struct fixture *f)
+{
+	tux_policies_clear(&f->l->xfrm.policies);
+	f->l->link->changed = true;
+}
+
+static void close_end(struct fixture *f, struct tux_end *e)
+{
+	struct tux_duplex *dx = e->dx;
+
+	gone_n = 0;
+	tux_duplex_rings(dx, TUX_DOORBELL_ABORT);
+	tux_loop_ring(f->l, e->index);
+	tux_loop_turn(f->l);
+	assert_int_equal(gone_n, 1);
+	free(dx);
+}
+
+static void turn__no_connection_that_ipsec_protects(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e;
+
+	decided = TUX_REASON_NONE;
+	protect(f);
+	e = fresh(f);
+	assert_null(e->conn);
+	assert_int_equal(e->stage, TUX_END_FRESH);
+	assert_int_equal(decided, TUX_REASON_IPSEC);
+	expose(f);
+	tux_loop_turn(f->l);
+	assert_non_null(e->conn);
+	close_end(f, e);
+}
+
+static void turn__a_policy_bars_a_connection(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+
+	assert_false(e->conn->barred);
+	protect(f);
+	tux_loop_turn(f->l);
+	assert_true(e->conn->barred && e->blocked);
+	expose(f);
+	tux_loop_turn(f->l);
+	assert_false(e->conn->barred || e->blocked);
+	close_end(f, e);
+}
+
+/* Packets that pass by IPsec need to know what it says. */
+static void turn__no_bypass_without_knowledge(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e;
+
+	decided = TUX_REASON_NONE;
+	f->l->xfrm.blind = f->l->link->bypass = true;
+	e = fresh(f);
+	assert_null(e->conn);
+	assert_int_equal(decided, TUX_REASON_NO_PRIVILEGE);
+	close_end(f, e);
+}
+
 static void free__null(void **state)
 {
 	(void)state;
@@ -236,6 +330,9 @@ int main(void)
 		T(prepare_sleep__a_ring_wakes),
 		T(forward__is_taken_in),
 		T(turn__effects_of_its_sending),
+		T(turn__no_connection_that_ipsec_protects),
+		T(turn__a_policy_bars_a_connection),
+		T(turn__no_bypass_without_knowledge),
 		cmocka_unit_test(free__null),
 	};
 #undef T
