@@ -76,16 +76,16 @@ static bool came_behind(struct edge *e, struct sock *s)
 	return yes;
 }
 
-static bool edge_became_raw(struct edge *e, const struct tux_duplex *d)
+static bool edge_became_plain(struct edge *e, const struct tux_duplex *d)
 {
-	if (e->raw || atomic_load(&d->tx.state) != TUX_TX_RAW ||
-	    atomic_load(&d->tx.hold))
-		return false;
-	e->raw = true;
-	return true;
+	uint32_t turns = tux_duplex_tx_turns(d) + tux_duplex_rx_turns(d);
+	bool news = turns != e->turns;
+
+	e->turns = turns;
+	return news;
 }
 
 bool edge_hidden(struct edge *e, struct sock *s)
 {
-	return claimed(s) && (came_behind(e, s) || edge_became_raw(e, s->dx));
+	return claimed(s) && (came_behind(e, s) || edge_became_plain(e, s->dx));
 }

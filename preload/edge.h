@@ -19,8 +19,9 @@ struct edge {			/* what was told so far */
 	uint64_t rx;		/* bytes that had come on the ring; 0: none */
 	uint64_t tx;		/* bytes that had left, when told of room */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
-	bool raw;		/* edge_hidden(): sending is plain again ... */
-	uint64_t behind;	/* ... or bytes that had come on the ring */
+	uint32_t turns;		/* edge_hidden(): times that a direction has
+				 * become plain again, */
+	uint64_t behind;	/* ... and bytes that had come on the ring */
 };
 
 /* Nothing has been told yet. */
@@ -37,8 +38,9 @@ bool edge_wrote(const struct edge *e, struct sock *s);
 void edge_told(struct edge *e, struct sock *s, uint32_t told);
 
 /* An edge that shows only in what TCP can do, and of which the kernel knows
- * nothing: bytes on the ring behind bytes that are still in TCP; or sending is
- * plain TCP again after a while in which TCP would have taken nothing. */
+ * nothing: bytes on the ring behind bytes that are still in TCP; or a direction
+ * is plain TCP again, after a while in which TCP's edges were not the
+ * application's. */
 bool edge_hidden(struct edge *e, struct sock *s);
 
 #endif

@@ -90,7 +90,7 @@ void path_notice(struct sock *s)
 
 	if (s->dx->rx.state == TUX_RX_SWITCHED)
 		p |= TUX_RX_ON_RING;
-	if (s->dx->tx.state == TUX_TX_SWITCHED)
+	if (s->dx->tx.state == TUX_TX_SWITCHED || s->dx->tx.hold)
 		p |= TUX_TX_ON_RING;
 	if (p != s->path)
 		sock_ready(s);

@@ -133,10 +133,9 @@ static bool rw_from_tcp(const struct tux_duplex *d)
 	if (d->rx.spill_len)
 		return false;
 	switch (state) {
-	case TUX_RX_PLAIN:
-		return true;
 	case TUX_RX_ARMED:
 		return d->rx.off < d->rx.at;
+	case TUX_RX_PLAIN:
 	case TUX_RX_RAW:
 		return !tux_duplex_readable(d);
 	default:

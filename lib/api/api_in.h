@@ -150,7 +150,8 @@ struct tux_connection {
 					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
 	bool err_read;			/* and has */
-	bool eof_told, raw_told;
+	bool eof_told;
+	uint32_t turns_told;	/* tux_duplex_rx_turns() */
 	uint64_t rx_told;		/* offset of the ring it was told of */
 	tux_time closing_at;		/* not settled by then: not waited for */
 

@@ -150,7 +150,7 @@ static bool worth_a_look(const struct tux_connection *c)
 	if (can & TUX_RX_ON_RING)
 		return tux_pipe_head(&c->dx->rxp) > c->rx_told;
 	return tux_duplex_readable(c->dx) ||
-	       atomic_load(&c->dx->rx.state) == TUX_RX_RAW;
+	       tux_duplex_rx_turns(c->dx) != c->turns_told;
 }
 
 void tux_api_ready(void *user)

@@ -35,11 +35,13 @@ static bool ring_changed(struct tux_connection *c, unsigned can)
 }
 
 /* What lay in TCP behind the frames has not been told of. */
-static bool deliver_became_raw(struct tux_connection *c)
+static bool deliver_became_plain(struct tux_connection *c)
 {
-	if (c->raw_told || atomic_load(&c->dx->rx.state) != TUX_RX_RAW)
-		return false;
-	return c->raw_told = true;
+	uint32_t turns = tux_duplex_rx_turns(c->dx);
+	bool news = turns != c->turns_told;
+
+	c->turns_told = turns;
+	return news;
 }
 
 static bool stream_due(struct tux_connection *c, uint32_t events)
@@ -52,7 +54,7 @@ static bool stream_due(struct tux_connection *c, uint32_t events)
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
 		due |= events & TUX_EVENT_IN && tux_api_advance(c);
-		due |= deliver_became_raw(c) || tux_duplex_readable(c->dx);
+		due |= deliver_became_plain(c) || tux_duplex_readable(c->dx);
 		can = tux_duplex_poll(c->dx);
 	}
 	return (can & TUX_RX_ON_RING && ring_changed(c, can)) || due;

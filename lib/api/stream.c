@@ -42,10 +42,9 @@ static bool stream_from_tcp(const struct tux_connection *c)
 	if (atomic_load(&d->rx.spill_len))
 		return false;
 	switch (atomic_load(&d->rx.state)) {
-	case TUX_RX_PLAIN:
-		return true;
 	case TUX_RX_ARMED:
 		return d->rx.off < d->rx.at;
+	case TUX_RX_PLAIN:
 	case TUX_RX_RAW:
 		return !tux_duplex_readable(d);
 	default:

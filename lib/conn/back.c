@@ -30,6 +30,14 @@ static void forget_flight(struct tux_conn *c)
 	tux_ranges_init(&c->tx.buf.lost);
 }
 
+/* May the direction become plain again as a new turn?  A direction of an end
+ * that takes messages may not: they would have no frames to travel in. */
+static bool may_leave(const struct tux_conn *c)
+{
+	return c->peer_plain && !c->msg && !c->tx.raw_wanted && !c->tx.done &&
+	       c->tx.buf.end == UINT64_MAX;
+}
+
 void tux_back(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.path != TUX_PATH_TUX)
@@ -47,6 +55,32 @@ void tux_back(struct tux_conn *c, tux_time now)
 	c->tx.probe_at = tux_time_add(now, c->tx.hold);
 	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(60));
 	tux_conn_trace(c, TUX_TRACE_BACK, c->out.off, 0, 0);
+}
+
+void tux_back_leave(struct tux_conn *c, tux_time until)
+{
+	if (tux_path_plain(c->tx.path) || !may_leave(c))
+		return;
+	c->tx.leaving = true;
+	c->tx.stalled = c->tx.path == TUX_PATH_FRAMES;
+	c->tx.announce_at = until;
+	c->tx.probe_at = TUX_NEVER;
+	c->out.sw = false;
+	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
+void tux_back_plain(struct tux_conn *c)
+{
+	struct tux_conn_tx *t = &c->tx;
+
+	t->turn_at = c->out.off;
+	t->gen = t->ack_gen = 0;
+	t->voids = 0;
+	t->ahead = 0;
+	t->probe_at = TUX_NEVER;
+	if (t->stalled)
+		t->away_at = t->announce_at;
+	tux_duplex_tx_plain(c->dx);
 }
 
 void tux_back_early(struct tux_conn *c, tux_time now)
@@ -70,11 +104,13 @@ static void distrust(struct tux_conn *c)
 	}
 	tux_sentq_forget(&c->sentq);
 	c->since = tux_sentq_skip(&c->sentq);
+	c->trusted = c->life != TUX_LIFE_PROVED;
 }
 
 void tux_back_stalled(struct tux_conn *c, tux_time now)
 {
 	tux_back(c, now);
+	tux_back_leave(c, c->tx.probe_at);
 	distrust(c);
 	tux_conn_mark(c, TUX_DIRTY_FLIGHT);
 }
@@ -85,7 +121,8 @@ void tux_back_unstalled(struct tux_conn *c, tux_time now)
 
 	distrust(c);
 	c->tx.hold = TUX_SEC(1);
-	if (c->tx.path == TUX_PATH_FRAMES && !c->tx.raw_wanted && !c->tx.done)
+	if (c->tx.path == TUX_PATH_FRAMES && !c->tx.raw_wanted &&
+	    !c->tx.leaving && !c->tx.done)
 		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);
 	else if (c->tx.announce_at != TUX_NEVER)
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, soon);
@@ -94,9 +131,24 @@ void tux_back_unstalled(struct tux_conn *c, tux_time now)
 	tux_hello_again(c, now);
 }
 
+void tux_back_heard(struct tux_conn *c, tux_time now)
+{
+	bool news = !c->trusted || c->tx.away_at != TUX_NEVER;
+
+	c->trusted = true;
+	if (!news || c->tx.path != TUX_PATH_PLAIN)
+		return;
+	if (c->tx.away_at != TUX_NEVER)
+		c->tx.away_at = now;
+	if (tux_conn_tx_state(c) == TUX_TX_PLAIN) {
+		c->tx.announce_at = now;
+		tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
+	}
+}
+
 void tux_back_alive(struct tux_conn *c)
 {
-	if (c->out.sw || c->tx.raw_wanted || c->tx.done ||
+	if (c->out.sw || c->tx.raw_wanted || c->tx.leaving || c->tx.done ||
 	    c->life != TUX_LIFE_PROVED)
 		return;
 	c->tx.probe_at = TUX_NEVER;
@@ -126,7 +178,12 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 		c->open.why = TUX_REASON_NONE;	/* @why replaces it */
 	}
 	tux_messages_end(c, ESHUTDOWN);
-	c->out.sw = false;
+	c->out.sw = c->tx.leaving = false;
+	if (c->out.plain && !c->out.busy) {
+		c->out.plain = false;
+		c->out.raw = true;
+		atomic_store(&c->dx->tx.state, TUX_TX_RAW);
+	}
 	tux_conn_mark(c, TUX_DIRTY_RAW);
 }
 
@@ -171,12 +228,47 @@ void tux_back_pin(struct tux_conn *c, tux_time now)
 	}
 }
 
-void tux_back_raw_step(struct tux_conn *c, tux_time now)
+/* Is everything that was written at the peer, or in TCP? */
+static bool drained(const struct tux_conn *c)
+{
+	uint64_t head = tux_pipe_head(&c->dx->txp);
+
+	if (c->tx.path == TUX_PATH_FRAMES)
+		return c->out.off == head;
+	return c->tx.leaving && c->tx.path == TUX_PATH_TUX &&
+	       c->tx.buf.got == head;
+}
+
+/* The frame RAW or PLAIN is due; the latch is held. */
+static void plain_next(struct tux_conn *c)
+{
+	if (c->tx.path == TUX_PATH_TUX) {
+		tux_list_remove(&c->use);
+		tux_conn_set_tx(c, TUX_PATH_FRAMES);
+		c->out.off = c->tx.buf.got;
+	}
+	tux_duplex_tx_leave(c->dx, c->out.off);
+	c->out.plain = c->tx.leaving && !c->tx.raw_wanted;
+	c->out.raw = !c->out.plain;
+	if (c->out.raw)
+		atomic_store(&c->dx->tx.state, TUX_TX_RAW);
+	c->tx.leaving = false;
+	c->tx.probe_at = TUX_NEVER;
+	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
+void tux_back_step(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
+	bool wait;
 
-	if (c->tx.path != TUX_PATH_FRAMES || c->out.busy || c->out.raw ||
-	    c->out.marker || c->out.off < tux_pipe_head(&c->dx->txp) ||
+	if (c->tx.leaving && atomic_load(&t->shut)) {
+		c->tx.leaving = false;
+		tux_duplex_hold(c->dx, false);
+	}
+	wait = c->tx.leaving && !atomic_load(&t->hold);
+	if (tux_path_plain(c->tx.path) || c->out.busy || c->out.raw ||
+	    c->out.plain || c->out.marker || (!wait && !drained(c)) ||
 	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
@@ -186,13 +278,11 @@ void tux_back_raw_step(struct tux_conn *c, tux_time now)
 	/* Under the latch the application cannot write, and `hold` makes its
 	 * next write wait until TCP has the frame.  After a shutdown there is
 	 * no next write, and FIN is enough. */
-	if (c->out.off == tux_pipe_head(&c->dx->txp) &&
-	    !atomic_load(&t->shut)) {
-		atomic_store(&t->hold, 1);
-		atomic_store(&t->state, TUX_TX_RAW);
-		c->out.raw = true;
-		c->tx.probe_at = TUX_NEVER;
-		tux_conn_mark(c, TUX_DIRTY_PATH);
+	if (!atomic_load(&t->shut)) {
+		if (drained(c))
+			plain_next(c);
+		else if (c->tx.leaving)
+			tux_duplex_hold(c->dx, true);
 	}
 	tux_latch_drop(&t->latch);
 }

@@ -5,6 +5,11 @@
  * When a sending direction on Tux gets no more answers, it goes on in frames on
  * TCP, from the last byte that the peer has acknowledged.  It tries the path
  * again later.  RAW ends Tux for good.
+ *
+ * A direction may also become plain TCP again as a new turn, because TCP is
+ * faster for what it carries, or because the path does not answer.  Then writes
+ * are held; what is in flight arrives, or goes in frames; and behind a PLAIN
+ * frame the direction is where it began, and may be announced again.
  */
 #ifndef TUX_CONN_BACK_H
 #define TUX_CONN_BACK_H
@@ -27,12 +32,23 @@ void tux_back_early(struct tux_conn *c, tux_time now);
 void tux_back_stalled(struct tux_conn *c, tux_time now);
 void tux_back_unstalled(struct tux_conn *c, tux_time now);
 
+/* A packet has been accepted: a plain direction that waits until the path is
+ * tried again need not wait any longer. */
+void tux_back_heard(struct tux_conn *c, tux_time now);
+
 /* The application or the peer wants plain TCP for good, in both directions, for
  * the reason @why.  The reason of the first call counts. */
 void tux_back_raw(struct tux_conn *c, enum tux_reason why);
 
 /* TCP has taken the SWITCH frame: the sending direction is on Tux again. */
 void tux_back_again(struct tux_conn *c, tux_time now);
+
+/* The sending direction, on Tux or in frames, is to become plain again, if the
+ * peer knows how, and is not to be announced before @until. */
+void tux_back_leave(struct tux_conn *c, tux_time until);
+
+/* TCP has taken the PLAIN frame: a new turn begins. */
+void tux_back_plain(struct tux_conn *c);
 
 /* ---- for the settle step ---- */
 
@@ -44,8 +60,9 @@ void tux_back_alive(struct tux_conn *c);
  * peer with a RAW record. */
 void tux_back_pin(struct tux_conn *c, tux_time now);
 
-/* Plain TCP is wanted: when all bytes of the ring are in TCP, in frames, a RAW
- * frame becomes due, which ends the frames. */
-void tux_back_raw_step(struct tux_conn *c, tux_time now);
+/* Plain TCP is wanted, for good or as a new turn: when the peer has all bytes of
+ * the ring, or TCP has them, a RAW or PLAIN frame becomes due, which ends the
+ * frames. */
+void tux_back_step(struct tux_conn *c, tux_time now);
 
 #endif

@@ -44,6 +44,7 @@
 #include "conn/table.h"
 #include "part/ackq.h"
 #include "part/loss.h"
+#include "part/choice.h"
 #include "part/recvbuf.h"
 #include "part/rtt.h"
 #include "part/sendbuf.h"
@@ -152,6 +153,18 @@ struct tux_conn_tx {			/* the direction that this end sends */
 					 * though the window is full */
 	bool alive;			/* FRAMES, and the path has answered */
 	bool done;			/* the peer, or its TCP, has everything */
+	bool leaving;			/* to become PLAIN as a new turn: writes
+					 * are held, and what is in flight
+					 * arrives first */
+	uint64_t turn_at;		/* offset at which the present turn began */
+	struct tux_choice choice;
+	uint64_t burst_max;		/* on Tux: longer bursts make the settle
+					 * step look at the choice of path */
+	tux_time rate_at;		/* when the window began in which the rate
+					 * is measured; TUX_NEVER: there is none */
+	uint64_t rate_from;		/* ... and how many bytes had left then */
+	uint64_t rate;			/* PLAIN: the best rate so far, */
+	unsigned windows;		/* ... and how many windows are left */
 	bool shut_due;			/* TUX_EFFECT_SHUT is due */
 	bool raw_wanted;		/* plain TCP for good, in both directions */
 	bool raw_told;			/* RAW was sent, or is in `todo` */
@@ -165,6 +178,8 @@ struct tux_conn_rx {			/* the direction that this end receives */
 					 * none */
 	uint32_t arm_gen;		/* PREPARE has come for this generation, */
 	uint64_t arm_at;		/* ... at this N, and is to be answered */
+	uint32_t arm_turn;		/* ... in this turn of the direction */
+	uint64_t turn_at;		/* offset at which the present turn began */
 	uint32_t answer;		/* generation to say PREPARED for */
 	bool prove;			/* a packet has brought stream bytes, which
 					 * proves that the peer has switched */
@@ -184,7 +199,7 @@ struct tux_conn_out {			/* bytes on their way to TCP */
 	uint32_t left;			/* of the body, still to be written */
 	bool busy;			/* a frame, or the rest of the marker, has
 					 * begun */
-	bool marker, fin, sw, raw;	/* what is due */
+	bool marker, fin, sw, raw, plain;	/* what is due */
 	bool latched;			/* the send latch is held, to write the
 					 * marker */
 	bool fin_sent;			/* the FIN frame is in TCP */
@@ -218,6 +233,7 @@ struct tux_conn {
 	struct tux_tuple tuple;
 	bool active;
 	bool peer_messages;		/* the peer takes messages */
+	bool peer_plain;		/* the peer knows the frame PLAIN */
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
 	bool closed_dead;		/* ... when it was DEAD already */
@@ -260,6 +276,7 @@ struct tux_conn {
 	uint64_t first, peer_first;	/* the first packet numbers */
 	uint64_t since;			/* a packet must acknowledge a higher number
 					 * than this to be accepted */
+	bool trusted;			/* ... and such a packet has come */
 	struct tux_rtt rtt;
 	struct tux_loss loss;
 	struct tux_pair *pair;		/* NULL until the first HELLO came */

@@ -48,13 +48,17 @@ void tux_fill_sack(struct tux_conn *c, struct tux_writer *w)
 
 static void add_prepare(struct tux_conn *c, struct tux_writer *w)
 {
+	uint32_t turn = atomic_load(&c->dx->tx.turn);
 	uint8_t *p;
 
 	if (!c->tx.gen)
 		return;
-	p = add(w, TUX_REC_PREPARE, TUX_PREPARE_LEN);
+	p = add(w, TUX_REC_PREPARE,
+		turn ? TUX_PREPARE_TURN_LEN : TUX_PREPARE_LEN);
 	tux_put32(p, c->tx.gen);
 	tux_put64(p + 4, c->tx.gen_at);
+	if (turn)
+		tux_put32(p + TUX_PREPARE_LEN, turn);
 	tux_conn_trace(c, c->tx.gen_at == TUX_NOWHERE ? TUX_TRACE_SEND_NOWHERE :
 		       TUX_TRACE_SEND_PREPARE, c->tx.gen, c->tx.gen_at, 0);
 }

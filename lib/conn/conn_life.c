@@ -8,6 +8,7 @@
 #include "conn/hello.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
+#include "conn/upgrade.h"
 
 enum { RESET_S = 1 };	/* after RESET, wait so long for the end of TCP */
 
@@ -73,7 +74,8 @@ static void on_read(struct tux_conn *c)
 	if (c->rx.path != TUX_PATH_PLAIN &&
 	    tux_pipe_tail(&c->dx->rxp) >= tux_recvbuf_wake_at(&c->rx.buf))
 		tux_conn_do(c, TUX_DO_ACK);
-	tux_conn_mark(c, TUX_DIRTY_APP_RX);
+	tux_conn_mark(c, TUX_DIRTY_APP_RX |
+		      (c->rx.arm_gen ? TUX_DIRTY_ARM : 0));
 }
 
 void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
@@ -96,6 +98,8 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 			    TUX_DOORBELL_CLOSE))
 			on_read(c);
 	}
+	if (bits & TUX_DOORBELL_LOOK)
+		tux_upgrade_look(c, now);
 	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, TUX_REASON_PINNED);
 	if (bits & TUX_DOORBELL_CLOSE)

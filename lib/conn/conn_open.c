@@ -11,6 +11,7 @@
 #include "conn/hello.h"
 #include "conn/message_life.h"
 #include "conn/settle.h"
+#include "conn/upgrade.h"
 
 static uint32_t new_id(struct tux_core *core)
 {
@@ -50,6 +51,10 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->open.at = TUX_NEVER;
 	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;
 	c->tx.hold = TUX_SEC(1);
+	c->tx.rate_at = TUX_NEVER;
+	c->trusted = true;
+	tux_choice_init(&c->tx.choice, o->mode, 0);
+	tux_upgrade_mtu(c);
 	c->tx.away_at = TUX_NEVER;
 	c->in.need = TUX_FRAME_HDR;
 	tux_rtt_init(&c->rtt, 0);

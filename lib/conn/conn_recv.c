@@ -27,10 +27,12 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 
 	if (!(rec->flags & TUX_STREAM_ORDER))
 		return -EBADMSG;
+	if (tux_conn_rx_state(c) == TUX_RX_RAW ||
+	    (rec->off < c->rx.turn_at &&
+	     rec->off + rec->data_len <= c->rx.turn_at))
+		return 0;	/* late: TCP or an earlier turn has brought them */
 	if (!c->rx.gen || tux_conn_rx_state(c) == TUX_RX_PLAIN)
 		return -EBADMSG;
-	if (tux_conn_rx_state(c) == TUX_RX_RAW)
-		return 0;		/* late: TCP has brought these bytes */
 	tux_conn_trace(c, TUX_TRACE_RECV, seq - c->peer_first, rec->off,
 		       rec->data_len);
 	if (fin)
@@ -76,7 +78,7 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 	case TUX_REC_ROOM:
 		return tux_message_room(c, rec->body, rec->len);
 	case TUX_REC_PREPARE:
-		tux_upgrade_prepare(c, rec->gen, rec->off);
+		tux_upgrade_prepare(c, rec->gen, rec->off, rec->turn);
 		return 0;
 	case TUX_REC_PREPARED:
 		tux_upgrade_prepared(c, rec->gen);
@@ -197,6 +199,7 @@ static void accept_all(struct tux_conn *c, const struct tux_pkt *h,
 	struct tux_record sack;
 	bool has_sack = find_sack(h, p, &sack);
 
+	tux_back_heard(c, now);
 	if (!tux_conn_acked(c, h, has_sack ? &sack : NULL, now))
 		drop(c, seq);
 	else if (h->flags & TUX_PKT_ELICIT)

@@ -12,6 +12,7 @@
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
 #include "conn/state.h"
+#include "conn/upgrade.h"
 
 /* ---- out ---- */
 
@@ -78,6 +79,8 @@ static bool next_frame(struct tux_conn *c)
 		tux_message_fin_frame(c);
 	} else if (o->raw) {
 		tux_conn_frame(c, TUX_FRAME_RAW, o->off, 0);
+	} else if (o->plain) {
+		tux_conn_frame(c, TUX_FRAME_PLAIN, o->off, 0);
 	} else if (o->sw) {
 		tux_conn_frame(c, TUX_FRAME_SWITCH, o->off, 0);
 	} else {
@@ -144,6 +147,20 @@ static void raw_done(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
+/* TCP has taken the PLAIN frame: the direction is where it began, in a new
+ * turn. */
+static void plain_done(struct tux_conn *c, tux_time now)
+{
+	c->out.plain = false;
+	tux_conn_trace(c, TUX_TRACE_PLAIN_OUT, c->out.off, 0, 0);
+	tux_conn_set_tx(c, TUX_PATH_PLAIN);
+	tux_back_plain(c);
+	tux_upgrade_turn(c, now);
+	c->tx.shut_due = atomic_load(&c->dx->tx.shut);
+	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ANNOUNCE |
+		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
+}
+
 /* TCP has taken all of the current frame. */
 static void frame_done(struct tux_conn *c, tux_time now)
 {
@@ -170,6 +187,9 @@ static void frame_done(struct tux_conn *c, tux_time now)
 		break;
 	case TUX_FRAME_RAW:
 		raw_done(c);
+		break;
+	case TUX_FRAME_PLAIN:
+		plain_done(c, now);
 		break;
 	case TUX_FRAME_SWITCH:
 		o->sw = false;
@@ -213,7 +233,7 @@ bool tux_conn_tcp_due(const struct tux_conn *c)
 		return false;
 	if (c->tx.path == TUX_PATH_PLAIN)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED;
-	return o->busy || o->marker || o->fin || o->raw || o->sw ||
+	return o->busy || o->marker || o->fin || o->raw || o->plain || o->sw ||
 	       (c->tx.path == TUX_PATH_FRAMES &&
 		o->off < tux_pipe_head(&c->dx->txp)) ||
 	       (tux_message_may_frame(c) &&
@@ -274,6 +294,19 @@ static void rx_raw(struct tux_conn *c)
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
 	tux_back_raw(c, TUX_REASON_PEER_RAW);	/* this end sends RAW as well */
 	tux_conn_mark(c, TUX_DIRTY_READY);
+}
+
+/* The PLAIN frame: behind it the application reads TCP itself, in a new turn of
+ * the direction.  A PREPARE of that turn may have come before it. */
+static void rx_plain(struct tux_conn *c)
+{
+	tux_conn_trace(c, TUX_TRACE_PLAIN_IN, c->in.frame.off, 0, 0);
+	tux_conn_set_rx(c, TUX_PATH_PLAIN);
+	c->rx.gen = c->rx.answer = 0;
+	c->rx.turn_at = c->in.frame.off;
+	tux_duplex_rx_plain(c->dx, c->in.frame.off);
+	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ARM |
+		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 }
 
 static bool on_data_frame(struct tux_conn *c)
@@ -337,6 +370,13 @@ static bool on_frame(struct tux_conn *c)
 		if (f->off != tux_pipe_head(&c->dx->rxp))
 			break;
 		rx_raw(c);
+		return true;
+	case TUX_FRAME_PLAIN:
+		/* Messages are not where a direction becomes plain again. */
+		if (c->peer_messages ||
+		    f->off != tux_pipe_head(&c->dx->rxp))
+			break;
+		rx_plain(c);
 		return true;
 	}
 	return false;

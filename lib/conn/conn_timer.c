@@ -90,6 +90,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 	c->progress_at = now;
 	if (tux_path_back(c->tx.path)) {
 		c->tx.probe_at = tux_time_add(now, c->tx.hold);
+		tux_back_leave(c, c->tx.probe_at);
 	} else {
 		c->tx.gen = c->tx.ack_gen = 0;	/* tux_upgrade_step() withdraws */
 		c->tx.quiet_at = TUX_NEVER;

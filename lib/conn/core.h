@@ -43,6 +43,7 @@
 #include "conn/duplex.h"
 #include "conn/msgbox.h"
 #include "conn/trace.h"
+#include "part/choice.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 #include "wire/wire.h"
@@ -94,6 +95,8 @@ struct tux_conn_opts {
 	void *user;			/* for tux_conn_user() and the trace */
 	uint32_t mtu;			/* longest datagram that the interface
 					 * takes, at least TUX_HELLO_PKT_MIN */
+	enum tux_path_mode mode;	/* which path its stream should take;
+					 * TCP is not for a core */
 };
 
 /* Since the connection was opened. */

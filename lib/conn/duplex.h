@@ -4,9 +4,10 @@
  *
  * A duplex has two directions: tx, which the application writes, and rx, which
  * it reads.  Each direction begins with plain bytes on a kernel TCP connection.
- * It may switch, once, to a ring in this memory that the loop serves; later it
- * may become plain TCP again, for good (RAW).  The state of a direction says
- * where its next byte goes.  This module has the rules of the switch, for the
+ * It may switch to a ring in this memory that the loop serves.  Later it may
+ * become plain TCP again: for good (RAW), or as a new turn (PLAIN), in which it
+ * may switch once more.  The state of a direction says where its next byte
+ * goes.  This module has the rules of the switch, for the
  * sender (duplex_tx.c) and the receiver (duplex_rx.c); t/model enumerates them,
  * and tux-wire(7), Switching a direction from TCP to Tux, explains them.
  *
@@ -30,6 +31,7 @@
 
 #include "base/latch.h"
 #include "base/pipe.h"
+#include "part/talk.h"
 #include "wire/wire.h"
 
 enum tux_tx_state {
@@ -42,7 +44,8 @@ enum tux_tx_state {
 };
 
 enum tux_rx_state {
-	TUX_RX_PLAIN,		/* reads come from TCP */
+	TUX_RX_PLAIN,		/* reads empty the ring, in a later turn, then
+				 * come from TCP */
 	TUX_RX_ARMED,		/* reads come from TCP up to N; the marker there
 				 * means switched, other bytes mean void */
 	TUX_RX_SWITCHED,	/* reads come from the ring */
@@ -60,6 +63,8 @@ enum {
 	TUX_DOORBELL_RAW = 0x20,	/* it wants plain TCP, for good */
 	TUX_DOORBELL_MESSAGE = 0x40,	/* a message to send, cancelled or
 					 * released */
+	TUX_DOORBELL_LOOK = 0x80,	/* tx has shown new evidence of which
+					 * path is better (tx.look_at) */
 	TUX_DOORBELL_QUEUED = 0x80000000u, /* the index of the connection is in
 					    * the loop's bell */
 };
@@ -69,8 +74,13 @@ struct tux_duplex_tx {
 	struct tux_latch latch;
 	_Atomic uint8_t state;		/* enum tux_tx_state */
 	_Atomic uint8_t shut;		/* the application sends no more */
-	_Atomic uint8_t hold;		/* RAW: writes wait until the loop has
-					 * written the RAW frame */
+	_Atomic uint8_t hold;		/* writes wait until the loop has written
+					 * the frame behind which the direction
+					 * is plain TCP again */
+	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
+	_Atomic uint32_t look_at;	/* PLAIN: ring TUX_DOORBELL_LOOK when
+					 * `talk` has so many turn-arounds */
+	struct tux_talk talk;		/* its bursts, on every path */
 	_Atomic uint8_t marker_left;	/* SWITCHED: so many bytes of the marker
 					 * are not yet in TCP; the loop writes
 					 * them, and writes wait */
@@ -85,8 +95,8 @@ struct tux_duplex_tx {
 	uint8_t disarming;		/* the last announcement was of
 					 * TUX_NOWHERE */
 	uint32_t gen;			/* last announced; 0: none yet */
-	uint64_t off;			/* bytes written to TCP before the
-					 * switch */
+	uint64_t off;			/* PLAIN: bytes written so far; SWITCHED:
+					 * N */
 	uint64_t at;			/* N of the open generation, or of the
 					 * one in doubt */
 	uint64_t from;			/* off at the last announcement */
@@ -109,9 +119,11 @@ struct tux_duplex_rx {
 					 * and match the marker so far */
 	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
 					 * marker's beginning and are data */
+	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
+	struct tux_talk talk;		/* its bursts, on every path */
 	uint32_t gen;			/* the newest generation seen */
-	uint64_t off;			/* bytes read from TCP before the
-					 * switch, those in spill included */
+	uint64_t off;			/* PLAIN: offset of the next byte of TCP,
+					 * behind those in spill; SWITCHED: N */
 	uint64_t at;			/* N of generation gen */
 	uint8_t marker[TUX_MARKER_LEN];
 	uint8_t spill[TUX_MARKER_LEN];
@@ -145,6 +157,11 @@ size_t tux_duplex_size(uint32_t cap);
 /* Sets up @d in zeroed memory of tux_duplex_size(@cap) bytes, with both
  * directions plain. */
 void tux_duplex_init(struct tux_duplex *d, uint32_t cap);
+
+/* @tx and @rx are what the directions of fresh @d have carried before it was
+ * there. */
+void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
+		      const struct tux_talk *rx);
 
 /* ---- the application's side; the caller holds that direction's latch ---- */
 
@@ -183,6 +200,20 @@ enum {
 	TUX_TX_ON_RING = 0x20,	/* ignore whether TCP is writable */
 };
 unsigned tux_duplex_poll(const struct tux_duplex *d);
+
+/* How often the direction has become plain TCP again, for good or not. */
+static inline uint32_t tux_duplex_tx_turns(const struct tux_duplex *d)
+{
+	return atomic_load(&d->tx.turn) +
+	       (atomic_load(&d->tx.state) == TUX_TX_RAW &&
+		!atomic_load(&d->tx.hold));
+}
+
+static inline uint32_t tux_duplex_rx_turns(const struct tux_duplex *d)
+{
+	return atomic_load(&d->rx.turn) +
+	       (atomic_load(&d->rx.state) == TUX_RX_RAW);
+}
 
 /* Bytes that can be read now and are not in TCP.  If rx is not on the ring, add
  * TCP's FIONREAD. */
@@ -243,6 +274,22 @@ void tux_duplex_committed(struct tux_duplex *d, size_t n);
 /* Makes the open generation void: back to PLAIN.  The loop does that when the
  * application has stopped writing short of N. */
 void tux_duplex_withdraw(struct tux_duplex *d);
+
+/* Writes wait from now on (@hold), or go on.  The direction is SWITCHED. */
+void tux_duplex_hold(struct tux_duplex *d, bool hold);
+
+/* The frame PLAIN is to be written behind all frames, at offset @off: the
+ * direction becomes PLAIN, and writes wait until tux_duplex_tx_plain(). */
+void tux_duplex_tx_leave(struct tux_duplex *d, uint64_t off);
+void tux_duplex_tx_plain(struct tux_duplex *d);
+
+/* The frame PLAIN has come: behind what the ring still has, reads come from TCP
+ * again, at offset @off.  No latch is needed. */
+void tux_duplex_rx_plain(struct tux_duplex *d, uint64_t off);
+
+/* May a generation be armed?  Not while the ring has bytes of an earlier turn.
+ * Then the next read that empties it rings TUX_DOORBELL_RX. */
+bool tux_duplex_drained(struct tux_duplex *d);
 
 /* PREPARE(@gen, @at) arrived.  Returns true if the answer is PREPARED(@gen). */
 bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,

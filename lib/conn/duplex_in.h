@@ -29,6 +29,16 @@ static inline void duplex_touch(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
+/* A plain write has moved the talk: rings TUX_DOORBELL_LOOK if that is due. */
+static inline void duplex_look(struct tux_duplex *d)
+{
+	if (tux_talk_turns(&d->tx.talk) <
+	    atomic_load_explicit(&d->tx.look_at, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&d->tx.look_at, UINT32_MAX, memory_order_relaxed);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_LOOK);
+}
+
 /* The connection's error, negated, once; 0 if there is none. */
 static inline ssize_t duplex_take_error(struct tux_duplex *d)
 {

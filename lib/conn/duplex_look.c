@@ -25,13 +25,24 @@ void tux_duplex_init(struct tux_duplex *d, uint32_t cap)
 	tux_pipe_init(&d->txp, size - txp, cap, 0);
 	tux_pipe_init(&d->rxp, size - rxp + cap, cap, 0);
 	atomic_store(&d->touches, TOUCHES);
+	atomic_store(&d->tx.look_at, UINT32_MAX);
+}
+
+void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
+		      const struct tux_talk *rx)
+{
+	tux_talk_copy(&d->tx.talk, tx);
+	tux_talk_copy(&d->rx.talk, rx);
+	d->tx.off = tux_talk_total(tx);
+	d->rx.off = tux_talk_total(rx);
 }
 
 /* ---- looking ---- */
 
 uint32_t tux_duplex_readable(const struct tux_duplex *d)
 {
-	uint32_t ring = load8(&d->rx.state) >= TUX_RX_SWITCHED ?
+	/* Armed, the ring may have bytes from behind N: not yet. */
+	uint32_t ring = load8(&d->rx.state) != TUX_RX_ARMED ?
 			tux_pipe_len(&d->rxp) : 0;
 
 	return ring + load8(&d->rx.spill_len);
@@ -61,17 +72,20 @@ static unsigned duplex_poll_rx(const struct tux_duplex *d, bool err)
 }
 
 /* The ring is writable when a quarter of it is free, so that a waiting writer
- * is not woken for a few bytes. */
+ * is not woken for a few bytes.  While writes are held, TCP's room does not
+ * count either. */
 static unsigned duplex_poll_tx(const struct tux_duplex *d, bool err)
 {
 	unsigned can = 0;
 
-	if (load8(&d->tx.state) != TUX_TX_SWITCHED)
+	bool held = load8(&d->tx.hold);
+
+	if (load8(&d->tx.state) != TUX_TX_SWITCHED && !held)
 		return 0;
 	can |= TUX_TX_ON_RING;
 	if (err || load8(&d->tx.shut))
 		can |= TUX_CAN_WRITE;
-	else if (!load8(&d->tx.marker_left) &&
+	else if (!held && !load8(&d->tx.marker_left) &&
 	    tux_pipe_room(&d->txp) >= d->txp.cap / 4)
 		can |= TUX_CAN_WRITE;
 	return can;

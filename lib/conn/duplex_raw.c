@@ -20,6 +20,8 @@ bool tux_duplex_tx_is_raw(const struct tux_duplex *d)
 	case TUX_TX_RAW:
 		return !load8(&t->hold);
 	case TUX_TX_PLAIN:
+		if (load8(&t->hold))
+			return false;
 		/* In doubt, tux_duplex_write() must keep plain bytes from
 		 * completing the old marker. */
 		return load8(&t->shut) || (t->pinned && !t->doubt);
@@ -44,8 +46,8 @@ int tux_duplex_pin(struct tux_duplex *d)
 
 	tux_duplex_withdraw(d);
 	tx = load8(&d->tx.state);
-	if (tx == TUX_TX_SWITCHED || tx == TUX_TX_RAW || rx != TUX_RX_PLAIN ||
-	    load8(&d->rx.spill_len))
+	if (tx == TUX_TX_SWITCHED || tx == TUX_TX_RAW || load8(&d->tx.hold) ||
+	    rx != TUX_RX_PLAIN || tux_duplex_readable(d))
 		return -EBUSY;
 	d->tx.pinned = d->rx.pinned = 1;
 	return tux_duplex_tx_is_raw(d) ? 0 : -EAGAIN;

@@ -35,6 +35,7 @@ static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 		at += k;
 	}
 	if (at && !peek) {
+		tux_talk_moved(&d->rx.talk, &d->tx.talk, at);
 		tux_pipe_consume(p, tail + at);
 		if (tail + at >= atomic_load_explicit(&d->wake_at,
 						      memory_order_relaxed))
@@ -72,8 +73,10 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	int m = tux_iov_cut(v, 8, iov, n, 0, max);
 	ssize_t k = tcp->recv(tcp->arg, v, m, peek);
 
-	if (k > 0 && !peek)
+	if (k > 0 && !peek) {
 		d->rx.off += (uint64_t)k;
+		tux_talk_moved(&d->rx.talk, &d->tx.talk, (uint64_t)k);
+	}
 	duplex_touch(d);
 	/* TCP reports an error once, and the end of the stream after that.  It
 	 * may have reported the error to the loop, which has put it into
@@ -122,6 +125,7 @@ static ssize_t read_spill(struct tux_duplex *d, const struct iovec *iov, int n,
 		at += k;
 	}
 	if (!peek) {
+		tux_talk_moved(&r->talk, &d->tx.talk, at);
 		memmove(r->spill, r->spill + at, len - at);
 		store8(&r->spill_len, (uint8_t)(len - at));
 	}
@@ -230,11 +234,9 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 		return read_armed(d, iov, n, peek, tcp);
 	case TUX_RX_SWITCHED:
 		return read_ring_or_why(d, iov, n, peek);
-	case TUX_RX_RAW:
+	default:
 		if (tux_pipe_len(&d->rxp))
 			return read_ring(d, iov, n, peek);
-		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
-	default:
 		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
 	}
 }
@@ -284,4 +286,21 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 	tux_pipe_reset(&d->rxp, at);
 	store8(&r->state, TUX_RX_ARMED);
 	return true;
+}
+
+void tux_duplex_rx_plain(struct tux_duplex *d, uint64_t off)
+{
+	d->rx.off = off;
+	atomic_fetch_add(&d->rx.turn, 1);
+	store8(&d->rx.state, TUX_RX_PLAIN);
+}
+
+bool tux_duplex_drained(struct tux_duplex *d)
+{
+	if (load8(&d->rx.state) != TUX_RX_PLAIN || !tux_pipe_len(&d->rxp))
+		return true;
+	/* From now on reads ring.  One that is under way may not.  If it is the
+	 * last, this generation has no answer, and the next one has. */
+	atomic_store(&d->wake_at, 0);
+	return !tux_pipe_len(&d->rxp);
 }

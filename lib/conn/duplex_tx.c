@@ -77,6 +77,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	}
 	if (!at)
 		return -EAGAIN;
+	tux_talk_moved(&d->tx.talk, &d->rx.talk, at);
 	tux_pipe_publish(p, head + at);
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 	return (ssize_t)at;
@@ -90,8 +91,11 @@ static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	int m = tux_iov_cut(v, 8, iov, n, skip, max);
 	ssize_t k = tcp->send(tcp->arg, v, m);
 
-	if (k > 0)
+	if (k > 0) {
 		d->tx.off += (uint64_t)k;
+		tux_talk_moved(&d->tx.talk, &d->rx.talk, (uint64_t)k);
+		duplex_look(d);
+	}
 	duplex_touch(d);
 	return k;
 }
@@ -202,16 +206,14 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 		return err;
 	if (load8(&d->tx.shut))
 		return -EPIPE;
+	if (load8(&d->tx.hold))
+		return -EAGAIN;
 	switch (state) {
 	case TUX_TX_ANNOUNCED:
 	case TUX_TX_ACKED:
 		return write_open(d, iov, n, tcp);
 	case TUX_TX_SWITCHED:
 		return write_ring(d, iov, n, 0);
-	case TUX_TX_RAW:
-		if (load8(&d->tx.hold))
-			return -EAGAIN;
-		__attribute__((fallthrough));
 	default:
 		return write_plain(d, iov, n, 0, tcp);
 	}
@@ -220,8 +222,7 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 bool tux_duplex_shut(struct tux_duplex *d)
 {
 	uint8_t state = load8(&d->tx.state);
-	bool ring = state == TUX_TX_SWITCHED ||
-		    (state == TUX_TX_RAW && load8(&d->tx.hold));
+	bool ring = state == TUX_TX_SWITCHED || load8(&d->tx.hold);
 
 	store8(&d->tx.shut, 1);
 	if (ring)
@@ -239,7 +240,7 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 	struct tux_duplex_tx *t = &d->tx;
 
 	if (load8(&t->state) != TUX_TX_PLAIN || load8(&t->shut) ||
-	    (t->pinned && !t->doubt))
+	    load8(&t->hold) || (t->pinned && !t->doubt))
 		return false;
 	t->gen += 1 + (t->gen == UINT32_MAX);	/* 0 means none */
 	t->from = t->off;
@@ -272,4 +273,22 @@ void tux_duplex_withdraw(struct tux_duplex *d)
 
 	if (state == TUX_TX_ANNOUNCED || state == TUX_TX_ACKED)
 		store8(&d->tx.state, TUX_TX_PLAIN);
+}
+
+void tux_duplex_hold(struct tux_duplex *d, bool hold)
+{
+	store8(&d->tx.hold, hold);
+}
+
+void tux_duplex_tx_leave(struct tux_duplex *d, uint64_t off)
+{
+	store8(&d->tx.hold, 1);
+	d->tx.off = off;
+	store8(&d->tx.state, TUX_TX_PLAIN);
+}
+
+void tux_duplex_tx_plain(struct tux_duplex *d)
+{
+	atomic_fetch_add(&d->tx.turn, 1);
+	store8(&d->tx.hold, 0);
 }

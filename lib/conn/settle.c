@@ -210,6 +210,9 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 	if (c->tx.path == TUX_PATH_FRAMES || c->rx.path == TUX_PATH_FRAMES ||
 	    c->tx.stalled)
 		return TUX_REASON_STALLED;
+	if ((c->tx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->tx.turn)) ||
+	    (c->rx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->rx.turn)))
+		return TUX_REASON_BULK;
 	return TUX_REASON_NONE;
 }
 
@@ -324,11 +327,13 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 			settle_fin(c);
 		if (dirty & TUX_DIRTY_RAW)
 			tux_back(c, now);
+		if (tux_upgrade_doubtful(c))
+			tux_upgrade_leave(c, now);
 		if (c->tx.alive)
 			tux_back_alive(c);
 		c->tx.alive = false;
-		if (c->tx.raw_wanted)
-			tux_back_raw_step(c, now);
+		if (c->tx.raw_wanted || c->tx.leaving)
+			tux_back_step(c, now);
 	}
 	if (dirty & (TUX_DIRTY_CAME | TUX_DIRTY_TCP))
 		settle_content(c);
@@ -349,7 +354,8 @@ static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
 	return !(dirty & ~usual) && c->life == TUX_LIFE_PROVED &&
 	       c->tx.path == TUX_PATH_TUX && c->rx.path == TUX_PATH_TUX &&
 	       c->tx.buf.end == UINT64_MAX && c->rx.buf.end == UINT64_MAX &&
-	       !c->closed && !c->tx.raw_wanted && !c->in.starved &&
+	       !c->closed && !c->tx.raw_wanted && !c->tx.leaving &&
+	       !c->in.starved && !tux_upgrade_doubtful(c) &&
 	       !atomic_load_explicit(&c->dx->tx.shut, memory_order_acquire);
 }
 

@@ -20,17 +20,17 @@ const uint8_t tux_life_next[TUX_LIFE_N] = {
 const uint8_t tux_tx_next[TUX_PATH_N] = {
 	[TUX_PATH_PLAIN] = PATH(TUX),
 	[TUX_PATH_TUX] = PATH(FRAMES),
-	[TUX_PATH_FRAMES] = PATH(TUX) | PATH(RAW),
+	[TUX_PATH_FRAMES] = PATH(TUX) | PATH(RAW) | PATH(PLAIN),
 	[TUX_PATH_RAW] = 0,
 };
 
-/* From TUX to RAW: the receiver learns from the first DATA frame that the peer
+/* From TUX to RAW or PLAIN: the receiver learns from the first DATA frame that the peer
  * has gone back to TCP.  A peer that has nothing to send again sends no DATA
- * frame, and RAW is its first. */
+ * frame, and RAW or PLAIN is its first. */
 const uint8_t tux_rx_next[TUX_PATH_N] = {
 	[TUX_PATH_PLAIN] = PATH(TUX),
-	[TUX_PATH_TUX] = PATH(FRAMES) | PATH(RAW),
-	[TUX_PATH_FRAMES] = PATH(TUX) | PATH(RAW),
+	[TUX_PATH_TUX] = PATH(FRAMES) | PATH(RAW) | PATH(PLAIN),
+	[TUX_PATH_FRAMES] = PATH(TUX) | PATH(RAW) | PATH(PLAIN),
 	[TUX_PATH_RAW] = 0,
 };
 

@@ -13,6 +13,7 @@
 #include "conn/conn_tcp.h"
 #include "conn/hello.h"
 #include "conn/settle.h"
+#include "conn/upgrade.h"
 
 void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 {
@@ -81,4 +82,5 @@ void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now)
 	if (mtu != c->mtu && c->pair)
 		tux_pmtu_again(&c->pair->pmtu, now);
 	c->mtu = mtu;
+	tux_upgrade_mtu(c);
 }

@@ -55,6 +55,9 @@
 	X(TCP_END, "tcp end %") \
 	X(RAW_OUT, "raw out at %") \
 	X(RAW_IN, "raw in at %") \
+	X(LEAVE, "bursts of %, limit %, % bytes/s: leaves") \
+	X(PLAIN_OUT, "plain out at %") \
+	X(PLAIN_IN, "plain in at %") \
 	X(MSG_SEND, "send message %.% at %") \
 	X(MSG_RECV, "recv message %.% at %") \
 	X(MSG_LOST, "lost message %.% at %") \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn/upgrade.h"
 
+#include "conn/back.h"
 #include "conn/conn_in.h"
 #include "conn/state.h"
 
@@ -11,6 +12,8 @@ enum {
 					 * became void */
 	GAP_DOUBLINGS = 10,
 	QUIET_US = 2000,
+	WINDOW_MS = 5,			/* so long a rate is measured, */
+	WINDOWS = 8,			/* ... and so often over TCP */
 };
 
 /* Takes the send latch.  False: the application holds it; it is tried again. */
@@ -31,13 +34,161 @@ static bool try_rx(struct tux_conn *c, tux_time now)
 	return false;
 }
 
+/* ---- which path is better ---- */
+
+/* So many bytes have left: the peer has them, or TCP. */
+static uint64_t have_left(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_PLAIN ?
+	       tux_talk_total(&c->dx->tx.talk) : c->tx.buf.got;
+}
+
+static void begin_window(struct tux_conn *c, tux_time now)
+{
+	c->tx.rate_at = now;
+	c->tx.rate_from = have_left(c);
+}
+
+/* Bytes per second since the window began; 0: it is too short. */
+static uint64_t window_rate(const struct tux_conn *c, tux_time now)
+{
+	tux_time took = tux_time_since(c->tx.rate_at, now);
+
+	if (c->tx.rate_at == TUX_NEVER || took < TUX_MSEC(WINDOW_MS))
+		return 0;
+	return (have_left(c) - c->tx.rate_from) * 1000000u / (took / 1000u);
+}
+
+static struct tux_evidence evidence(const struct tux_conn *c)
+{
+	const struct tux_talk *t = &c->dx->tx.talk;
+
+	return (struct tux_evidence){
+		.burst = tux_talk_burst(t),
+		.turns = tux_talk_turns(t),
+	};
+}
+
+/* After a return for which the rate over Tux is known, the rate over TCP is
+ * measured in a few windows.  The best one counts, since the application may
+ * pause.  False: another window begins. */
+static bool tried_tcp(struct tux_conn *c, struct tux_evidence *e, tux_time now)
+{
+	uint64_t rate;
+
+	if (!c->tx.windows)
+		return true;
+	rate = window_rate(c, now);
+	if (rate > c->tx.rate)
+		c->tx.rate = rate;
+	if (now >= c->tx.rate_at + TUX_MSEC(WINDOW_MS)) {
+		begin_window(c, now);
+		c->tx.windows--;
+	}
+	e->rate = c->tx.rate;
+	return !c->tx.windows;
+}
+
+/* Is Tux better for the direction, which is plain?  If not, sets when to look
+ * again. */
+static bool better_on_tux(struct tux_conn *c, tux_time now)
+{
+	struct tux_choice *p = &c->tx.choice;
+	struct tux_evidence e = evidence(c);
+
+	if (!tried_tcp(c, &e, now)) {
+		c->tx.announce_at = c->tx.rate_at + TUX_MSEC(WINDOW_MS);
+		return false;
+	}
+	if (tux_choice_look(p, false, &e, now) == TUX_MOVE)
+		return true;
+	c->tx.announce_at = now < p->until ? p->until : TUX_NEVER;
+	atomic_store(&c->dx->tx.look_at, tux_choice_look_turns(p, e.turns));
+	return false;
+}
+
+void tux_upgrade_turn(struct tux_conn *c, tux_time now)
+{
+	if (!c->tx.windows)
+		return;
+	begin_window(c, now);
+	c->tx.rate = 0;
+	c->tx.announce_at = now + TUX_MSEC(WINDOW_MS);
+}
+
+void tux_upgrade_mtu(struct tux_conn *c)
+{
+	uint32_t len = c->mtu < c->pkt_max ? c->mtu : c->pkt_max;
+
+	tux_choice_packet(&c->tx.choice, len - TUX_PKT_HDR - TUX_REC_HDR -
+			  TUX_STREAM_HDR);
+	c->tx.burst_max = tux_choice_stays(&c->tx.choice);
+}
+
+void tux_upgrade_look(struct tux_conn *c, tux_time now)
+{
+	if (c->life != TUX_LIFE_PROVED || c->tx.path != TUX_PATH_PLAIN ||
+	    tux_conn_tx_state(c) != TUX_TX_PLAIN)
+		return;
+	c->tx.announce_at = tux_time_min(c->tx.announce_at,
+					 now < c->tx.choice.until ?
+					 c->tx.choice.until : now);
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
+}
+
+/* Do bytes wait?  Half of the ring is full. */
+static bool backlog(const struct tux_conn *c)
+{
+	return tux_pipe_len(&c->dx->txp) >= c->dx->txp.cap / 2;
+}
+
+/* A long burst that still goes on leaves only if its bytes wait, and is measured
+ * first, so that its rate over TCP can be compared. */
+void tux_upgrade_leave(struct tux_conn *c, tux_time now)
+{
+	struct tux_choice *p = &c->tx.choice;
+	struct tux_evidence e;
+
+	if (c->tx.path != TUX_PATH_TUX || c->tx.leaving)
+		return;
+	e = evidence(c);
+	if (!backlog(c))
+		c->tx.rate_at = TUX_NEVER;
+	else if (c->tx.rate_at == TUX_NEVER)
+		begin_window(c, now);
+	else
+		e.rate = window_rate(c, now);
+	if ((!e.rate && tux_talk_mean(&c->dx->tx.talk) <= c->tx.burst_max) ||
+	    tux_choice_look(p, true, &e, now) != TUX_RETURN)
+		return;
+	tux_choice_returned(p, &e, now);
+	c->tx.windows = e.rate ? WINDOWS : 0;
+	c->tx.rate_at = TUX_NEVER;
+	tux_conn_trace(c, TUX_TRACE_LEAVE, e.burst, p->limit, e.rate);
+	tux_back_leave(c, p->until);
+}
+
 /* ---- the direction that this end sends ---- */
+
+/* The path has been closed, and this end drops what the peer sent before it has
+ * heard from this end again.  Only a PING makes sure that it does; so PREPARE
+ * comes later. */
+static bool asked_first(struct tux_conn *c)
+{
+	if (c->trusted)
+		return false;
+	c->tx.announce_at = TUX_NEVER;
+	if (tux_sentq_empty(&c->sentq))
+		tux_conn_do(c, TUX_DO_PING);
+	return true;
+}
 
 static void announce(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
-	if (now < c->tx.announce_at)
+	if (now < c->tx.announce_at || asked_first(c) ||
+	    (!c->tx.gen && !better_on_tux(c, now)))
 		return;
 	if (!try_tx(c, now)) {
 		c->tx.announce_at = c->retry_at;
@@ -92,14 +243,19 @@ static void on_void(struct tux_conn *c, tux_time now)
 static void on_commit(struct tux_conn *c, tux_time now)
 {
 	uint64_t n = c->dx->tx.at;
+	struct tux_evidence e;
 
 	tux_conn_trace(c, TUX_TRACE_COMMIT, c->dx->tx.gen, n, 0);
 	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
+	e = evidence(c);
+	tux_choice_moved(&c->tx.choice, &e, now);
+	c->tx.rate_at = TUX_NEVER;
+	c->tx.windows = 0;
 	c->tx.announce_at = c->tx.quiet_at = TUX_NEVER;
 	c->tx.stalled = false;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
-	c->stats.tcp_tx = n;
+	c->stats.tcp_tx += n - c->tx.turn_at;
 	tux_sendbuf_init(&c->tx.buf, &c->dx->txp, n, c->tx.window);
 	c->out.marker = atomic_load(&c->dx->tx.marker_left) != 0;
 	tux_conn_mark(c, TUX_DIRTY_READY);
@@ -201,17 +357,23 @@ static void check_quiet(struct tux_conn *c, tux_time now)
 
 /* ---- the direction that this end receives ---- */
 
-void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at)
+/* A PREPARE of a later turn than the one that is known may overtake the frame
+ * PLAIN, or the marker of the turn before.  It waits until that frame has come,
+ * since it must not make a committed generation void. */
+void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
+			 uint32_t turn)
 {
 	struct tux_conn_rx *r = &c->rx;
+	int32_t ahead = (int32_t)(turn - atomic_load(&c->dx->rx.turn));
 
 	tux_conn_trace(c, at == TUX_NOWHERE ? TUX_TRACE_RECV_NOWHERE :
 		       TUX_TRACE_RECV_PREPARE, gen, at, 0);
-	if (r->path != TUX_PATH_PLAIN ||
+	if (ahead < 0 || (!ahead && r->path != TUX_PATH_PLAIN) ||
 	    (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
 		return;
 	r->arm_gen = gen;
 	r->arm_at = at;
+	r->arm_turn = turn;
 	tux_conn_mark(c, TUX_DIRTY_ARM);
 }
 
@@ -222,7 +384,8 @@ static void arm(struct tux_conn *c, tux_time now)
 	uint32_t gen = r->arm_gen;
 	uint64_t at = r->arm_at;
 
-	if (!gen || !try_rx(c, now))
+	if (!gen || r->arm_turn != atomic_load(&c->dx->rx.turn) ||
+	    !tux_duplex_drained(c->dx) || !try_rx(c, now))
 		return;
 	r->arm_gen = 0;
 	if (tux_duplex_arm(c->dx, gen, at, &c->session, !c->active)) {
@@ -249,8 +412,9 @@ static void on_rx_switch(struct tux_conn *c)
 	tux_conn_set_rx(c, TUX_PATH_TUX);
 	c->tx.stalled = false;		/* the path works */
 	c->rx.prove = false;
-	c->rx.arm_gen = 0;
-	c->stats.tcp_rx = c->dx->rx.at;
+	if (c->rx.arm_turn == atomic_load(&c->dx->rx.turn))
+		c->rx.arm_gen = 0;
+	c->stats.tcp_rx += c->dx->rx.at - c->rx.turn_at;
 	tux_conn_do(c, TUX_DO_ACK);	/* packets have `got` from now on */
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }

@@ -18,6 +18,7 @@
 #include "conn/msgbox.h"
 #include "link/link.h"
 #include "loop/lifeline.h"
+#include "part/choice.h"
 #include "wire/addr.h"
 
 struct tux_loop;
@@ -45,6 +46,7 @@ struct tux_end {
 	uint32_t mtu;
 	uint32_t index;
 	bool active;
+	enum tux_path_mode mode;
 
 	/* the application's descriptor, while it is open; -1 after that */
 	struct tux_latch fd_latch;

@@ -7,7 +7,7 @@
  * burst shows with the next byte of the same direction, and is a turn-around.
  *
  * Tux saves a constant time for each burst, and costs a time for each packet of
- * a burst.  So the mean length of bursts tells which path is faster (policy.h).
+ * a burst.  So the mean length of bursts tells which path is faster (choice.h).
  *
  * The threads that move bytes of a direction update its talk; other threads may
  * read it at any time.  If two threads move bytes of the same direction at the
@@ -46,13 +46,18 @@ static inline uint32_t tux_talk_turns(const struct tux_talk *t)
 	return atomic_load_explicit(&t->turns, memory_order_relaxed);
 }
 
+static inline uint32_t tux_talk_mean(const struct tux_talk *t)
+{
+	return atomic_load_explicit(&t->mean, memory_order_relaxed);
+}
+
 /* The length of bursts: the mean, or that of the present burst if it is longer
  * already. */
 static inline uint64_t tux_talk_burst(const struct tux_talk *t)
 {
 	uint64_t now = tux_talk_total(t) -
 		       atomic_load_explicit(&t->began, memory_order_relaxed);
-	uint32_t mean = atomic_load_explicit(&t->mean, memory_order_relaxed);
+	uint32_t mean = tux_talk_mean(t);
 
 	return now > mean ? now : mean;
 }

@@ -134,7 +134,10 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e = new_end(s, o->messages && s->bulk_len, o->asks);
 	if (!e)
 		return -TUX_REASON_NO_MEMORY;
+	if (o->tx)
+		tux_duplex_begin(e->dx, o->tx, o->rx);
 	e->user = o->user;
+	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
 	e->tuple = o->tuple;
 	e->active = o->active;
 	e->key = key;

@@ -22,6 +22,7 @@
 
 #include "base/time.h"
 #include "conn/duplex.h"
+#include "part/choice.h"
 #include "stack/stack.h"
 #include "stack/waiter.h"
 #include "wire/addr.h"
@@ -36,6 +37,10 @@ struct tux_end_opts {
 	bool active;		/* this process called connect() */
 	bool messages;		/* beside the stream: see post.h */
 	bool asks;		/* ... what became of each that it sends */
+	enum tux_path_mode mode;	/* AUTO does not hold for messages: such
+				 * a connection moves at once */
+	/* What the directions have carried so far; NULL: nothing. */
+	const struct tux_talk *tx, *rx;
 	void *user;
 };
 
@@ -50,7 +55,7 @@ struct tux_duplex *tux_end_duplex(const struct tux_end *e);
  * at first?  Bytes below N came by TCP. */
 static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
 {
-	uint64_t before = *last ? *last : d->rx.at;
+	uint64_t before = *last > d->rx.at ? *last : d->rx.at;
 	uint64_t head = tux_pipe_head(&d->rxp);
 
 	if (head <= before)

@@ -28,6 +28,7 @@ static bool frame_ok(const struct tux_frame *f)
 	case TUX_FRAME_RESET:
 	case TUX_FRAME_SWITCH:
 	case TUX_FRAME_RAW:
+	case TUX_FRAME_PLAIN:
 		return !f->len && f->off < UINT64_MAX - 1;
 	default:
 		return false;

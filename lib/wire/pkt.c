@@ -80,10 +80,12 @@ static int read_stream(struct tux_record *rec)
 
 static int read_prepare(struct tux_record *rec)
 {
-	if (rec->len != TUX_PREPARE_LEN)
+	if (rec->len != TUX_PREPARE_LEN && rec->len != TUX_PREPARE_TURN_LEN)
 		return -EBADMSG;
 	rec->gen = tux_get32(rec->body);
 	rec->off = tux_get64(rec->body + 4);
+	if (rec->len == TUX_PREPARE_TURN_LEN)
+		rec->turn = tux_get32(rec->body + TUX_PREPARE_LEN);
 	return 0;
 }
 

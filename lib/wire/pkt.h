@@ -41,6 +41,7 @@ struct tux_record {
 	const uint8_t *body;
 	uint64_t off;			/* STREAM: offset; PREPARE: N */
 	uint32_t gen;			/* PREPARE, PREPARED */
+	uint32_t turn;			/* PREPARE */
 	uint32_t reason;		/* RESET */
 	const uint8_t *data;		/* STREAM: the bytes */
 	uint16_t data_len;

@@ -95,7 +95,15 @@
 	  "its two ends, and packets of Tux would pass by it") \
 	X(ENCAPSULATED, 35, "encapsulated", \
 	  "the route to the peer encapsulates packets, and AF_XDP would send " \
-	  "them without that")
+	  "them without that") \
+	X(BULK, 36, "bulk", \
+	  "its requests or answers are long, and TCP is faster for those; " \
+	  "it moves when they are short") \
+	X(YOUNG, 37, "young", \
+	  "it has not shown enough short requests and answers yet; only a " \
+	  "connection that has is faster over Tux") \
+	X(CHOSEN, 38, "chosen", \
+	  "the user has chosen TCP for all connections")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

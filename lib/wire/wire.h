@@ -65,6 +65,8 @@
  *           everything from seq on are zero.
  * PREPARE   0  u32  generation
  *           4  u64  N, an offset
+ *           12 u32  turn: how often the direction has become plain again; only
+ *                   if not 0
  * PREPARED  0  u32  generation
  * RESET     0  u32  reason, a number of reason.h
  * PING      empty; asks for an acknowledgment
@@ -123,6 +125,7 @@ enum {
 	TUX_REC_HDR = 4,
 	TUX_STREAM_HDR = 8,
 	TUX_PREPARE_LEN = 12,
+	TUX_PREPARE_TURN_LEN = 16,	/* with the turn */
 	TUX_PREPARED_LEN = 4,
 	TUX_RESET_LEN = 4,
 	TUX_SACK_EACH = 8,
@@ -229,6 +232,7 @@ enum {
 					 * sender is not proved yet */
 	TUX_HELLO_ACTIVE = 0x02,	/* the sender is the active end */
 	TUX_HELLO_MESSAGES = 0x04,	/* the sender takes messages */
+	TUX_HELLO_PLAIN = 0x08,		/* the sender knows the frame PLAIN */
 };
 
 enum tux_frame_type {
@@ -239,6 +243,8 @@ enum tux_frame_type {
 	TUX_FRAME_SWITCH = 5,		/* from offset on over Tux again */
 	TUX_FRAME_RAW = 6,		/* from offset on plain TCP, for good */
 	TUX_FRAME_ROOM = 7,		/* room for messages */
+	TUX_FRAME_PLAIN = 8,		/* from offset on plain TCP; the
+					 * direction may switch again */
 };
 
 #endif

@@ -44,6 +44,7 @@ struct sim_plan {
 	bool no_fd;		/* the loop gets no handle of its own */
 	bool plain;		/* a program without Tux */
 	bool deaf;		/* takes no messages */
+	bool choose;		/* the path that is faster; else Tux */
 	unsigned keep;		/* messages that it reads later, at most */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */
 	uint32_t mimic;		/* ... write what looks like a marker */

@@ -75,7 +75,7 @@ static void once(struct sim *s)
 /* The loop knows that the path is gone: nobody waits for a timer. */
 static void told(struct sim *s)
 {
-	s->only = SIM_BACK;
+	s->only = SIM_BACK | SIM_T(PLAIN_OUT) | SIM_T(COMMIT);
 	sim_switched(s, &a, &b);
 	sim_part(s, 0, 1, true);
 	sim_write(a, 5000);
@@ -88,8 +88,9 @@ static void told(struct sim *s)
 	sim_ms(s, 2000);
 	SIM_TRACE(s,
 		"[  51.000] a > back to tcp at 0\n"
+		"[  51.000] a > plain out at 5000\n"
 		"[1051.000] a > probe\n"
-		"[1053.250] a > tux again at 5000\n");
+		"[1055.250] a > commit 2 at 5000\n");
 	finish(s);
 }
 
@@ -124,7 +125,7 @@ static void often(struct sim *s)
 /* One way only: b hears a, a does not hear b. */
 static void one_way(struct sim *s)
 {
-	s->only = SIM_T(BACK) | SIM_T(AGAIN);
+	s->only = SIM_T(BACK) | SIM_T(AGAIN) | SIM_T(PLAIN_OUT) | SIM_T(COMMIT);
 	sim_switched(s, &a, &b);
 	s->link[1][0].down = true;
 	sim_write(a, 20000);
@@ -139,8 +140,10 @@ static void one_way(struct sim *s)
 	SIM_TRACE(s,
 		"[1050.000] a > back to tcp at 0\n"
 		"[1050.000] b > back to tcp at 0\n"
-		"[5588.250] a > tux again at 20000\n"
-		"[5844.000] b > tux again at 20000\n");
+		"[3586.000] a > plain out at 20000\n"
+		"[3842.000] b > plain out at 20000\n"
+		"[5588.000] a > commit 2 at 20000\n"
+		"[5589.000] b > commit 2 at 20000\n");
 }
 
 /* The peer does not run for @ms, with data on its way to it.  How often did

@@ -105,7 +105,8 @@ static void many(struct sim *s)
 	for (i = 0; i < MANY; i++)
 		SIM_CHECK(s, k[i]->end[1].got == 1000);
 	sim_part(s, 0, 1, false);
-	sim_ms(s, 60000);
+	/* The longest hold, and a timeout: the path is tried again then. */
+	sim_ms(s, 70000);
 	for (i = 0; i < MANY; i++) {
 		SIM_CHECK(s, tux_conn_tx_on_tux(k[i]->end[0].c));
 		sim_finish(&k[i]->end[0]);

@@ -214,7 +214,7 @@ static void reset(struct sim *s)
 /* On TCP, the question whether the path is back is lost: it is asked later. */
 static void ping(struct sim *s)
 {
-	begin(s, SIM_BACK);
+	begin(s, SIM_BACK | SIM_T(PLAIN_OUT) | SIM_T(COMMIT));
 	sim_part(s, 0, 1, true);
 	sim_write(a, 1000);
 	sim_ms(s, 1200);
@@ -249,8 +249,8 @@ static void ping(struct sim *s)
 		"[1250.000] net path up\n"
 		"[2050.000] a > probe\n"
 		"[2050.000] net lost ping from a\n"
-		"[5586.000] a > probe\n"
-		"[5588.000] a > tux again at 1000\n");
+		"[3586.000] a > plain out at 1000\n"
+		"[5588.000] a > commit 2 at 1000\n");
 	finish(s);
 }
 

@@ -72,7 +72,7 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 				TO(TX_RING),
 			[SIM_TX_MARKER] = TO(TX_RING),
 			[SIM_TX_RING] = TO(TX_HOLD),
-			[SIM_TX_HOLD] = TO(TX_RAW),
+			[SIM_TX_HOLD] = TO(TX_RAW) | TO(TX_PLAIN),
 		},
 		.may = {
 			/* Announced, and taken back for good, in one doorbell. */
@@ -82,7 +82,10 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 			[SIM_TX_ANNOUNCED] = TO(TX_PINNED) | TO(TX_MARKER) |
 				TO(TX_RING),
 			[SIM_TX_ACKED] = TO(TX_PLAIN) | TO(TX_PINNED),
-			[SIM_TX_RING] = TO(TX_RAW),
+			[SIM_TX_RING] = TO(TX_RAW) | TO(TX_PLAIN),
+			/* Shut while it waited, or announced at once. */
+			[SIM_TX_HOLD] = TO(TX_RING) | TO(TX_PINNED) |
+				TO(TX_ANNOUNCED),
 		},
 	},
 	[SIM_M_RX] = {
@@ -96,7 +99,7 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 				TO(RX_HELD) | TO(RX_MARKER) | TO(RX_RING),
 			[SIM_RX_HELD] = TO(RX_SPILL) | TO(RX_RING),
 			[SIM_RX_MARKER] = TO(RX_RING),
-			[SIM_RX_RING] = TO(RX_RAW),
+			[SIM_RX_RING] = TO(RX_RAW) | TO(RX_PLAIN),
 		},
 		.may = {
 			[SIM_RX_PLAIN] = TO(RX_SPILL),
@@ -104,6 +107,8 @@ const struct sim_state_table sim_machines[SIM_MACHINES] = {
 			[SIM_RX_ARMED] = TO(RX_SPILL),
 			[SIM_RX_HELD] = TO(RX_PLAIN) | TO(RX_PINNED) |
 				TO(RX_ARMED) | TO(RX_MARKER),
+			[SIM_RX_RING] = TO(RX_PINNED) | TO(RX_ARMED),
+			[SIM_RX_MARKER] = TO(RX_PLAIN),
 		},
 	},
 	[SIM_M_OUT] = {

@@ -23,7 +23,7 @@
 	X(TX_ACKED, "acked") \
 	X(TX_MARKER, "marker")		/* TCP has a part of it */ \
 	X(TX_RING, "ring") \
-	X(TX_HOLD, "hold")		/* RAW, its frame not yet out */ \
+	X(TX_HOLD, "hold")		/* about to be plain; writes wait */ \
 	X(TX_RAW, "raw")
 
 #define SIM_RX_STATES(X) \

@@ -39,25 +39,27 @@ static void passive_first(struct sim *s)
 	sim_link(a->host, b->host)->down = false;
 	sim_ms(s, 2);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 3\n"
-		"[   0.000] b > send hello 1\n"
-		"[   1.000] a > recv hello 1\n"
-		"[   1.000] a > send hello 3\n"
-		"[   2.000] b > recv hello 3\n"
+		"[   0.000] a > send hello 11\n"
+		"[   0.000] b > send hello 9\n"
+		"[   1.000] a > recv hello 9\n"
+		"[   1.000] a > send hello 11\n"
+		"[   2.000] b > recv hello 11\n"
 		"[   2.000] b > path proved\n"
-		"[   2.000] b > send hello 0\n");
+		"[   2.000] b > send hello 8\n");
 	finish(s);
 }
 
 /* Switched, and gone back: no probe waits for its time. */
 static void again(struct sim *s, bool tell)
 {
-	s->only = SIM_BACK;
+	s->only = SIM_BACK | SIM_T(PLAIN_OUT) | SIM_T(COMMIT);
 	s->tcp_ports = true;
 	sim_switched(s, &a, &b);
 	sim_part(s, 0, 1, true);
 	sim_stall(a);
 	sim_stall(b);
+	sim_host_turn(a->host);
+	sim_host_turn(b->host);
 	sim_write(a, 5000);
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 5000);
@@ -73,10 +75,12 @@ static void again_told(struct sim *s)
 	SIM_TRACE(s,
 		"[  50.000] a > back to tcp at 0\n"
 		"[  50.000] b > back to tcp at 0\n"
+		"[  50.000] a > plain out at 0\n"
+		"[  50.000] b > plain out at 0\n"
 		"[ 170.000] a > probe\n"
 		"[ 170.000] b > probe\n"
-		"[ 172.250] a > tux again at 5000\n"
-		"[ 172.250] b > tux again at 0\n");
+		"[ 174.250] a > commit 2 at 5000\n"
+		"[ 174.250] b > commit 2 at 0\n");
 	finish(s);
 }
 
@@ -87,10 +91,12 @@ static void again_untold(struct sim *s)
 	SIM_TRACE(s,
 		"[  50.000] a > back to tcp at 0\n"
 		"[  50.000] b > back to tcp at 0\n"
+		"[  50.000] a > plain out at 0\n"
+		"[  50.000] b > plain out at 0\n"
 		"[1050.000] a > probe\n"
 		"[1050.000] b > probe\n"
-		"[1052.250] a > tux again at 5000\n"
-		"[1052.250] b > tux again at 0\n");
+		"[1054.250] a > commit 2 at 5000\n"
+		"[1054.250] b > commit 2 at 0\n");
 	finish(s);
 }
 
@@ -115,20 +121,20 @@ static void late_told(struct sim *s)
 {
 	late(s, true);
 	SIM_TRACE(s,
-		"[5000.000] a > send hello 3\n"
-		"[5000.000] b > send hello 1\n"
-		"[5001.000] b > recv hello 3\n"
-		"[5001.000] b > send hello 1\n"
-		"[5001.000] a > recv hello 1\n"
-		"[5001.000] a > send hello 3\n"
-		"[5002.000] a > recv hello 1\n"
+		"[5000.000] a > send hello 11\n"
+		"[5000.000] b > send hello 9\n"
+		"[5001.000] b > recv hello 11\n"
+		"[5001.000] b > send hello 9\n"
+		"[5001.000] a > recv hello 9\n"
+		"[5001.000] a > send hello 11\n"
+		"[5002.000] a > recv hello 9\n"
 		"[5002.000] a > path proved\n"
-		"[5002.000] a > send hello 2\n"
-		"[5002.000] b > recv hello 3\n"
+		"[5002.000] a > send hello 10\n"
+		"[5002.000] b > recv hello 11\n"
 		"[5002.000] b > path proved\n"
-		"[5002.000] b > send hello 0\n"
-		"[5003.000] b > recv hello 2\n"
-		"[5003.000] a > recv hello 0\n"
+		"[5002.000] b > send hello 8\n"
+		"[5003.000] b > recv hello 10\n"
+		"[5003.000] a > recv hello 8\n"
 		"[5004.000] a > commit 1 at 0\n"
 		"[5004.000] b > commit 1 at 0\n"
 		"[5005.000] b > receive switched at 0\n"

@@ -55,6 +55,7 @@ static void behind_frames(struct sim *s)
 	sim_switched(s, &a, &b);
 	a->conn->tcp.delay = TUX_MSEC(30);
 	sim_stall(a);
+	sim_host_turn(a->host);
 	sim_write(a, 5000);
 	sim_finish(a);
 	sim_ms(s, 1);

@@ -93,6 +93,7 @@ static const struct event reasons[] = {
 	{ TUX_REASON_PROTOCOL, "protocol" },
 	{ TUX_REASON_CLOSED, "closed" },
 	{ TUX_REASON_DATA_AFTER_CLOSE, "data-after-close" },
+	{ TUX_REASON_BULK, "bulk" },
 	{ 0, NULL }
 };
 
@@ -107,6 +108,7 @@ static const struct event frames[] = {
 	{ TUX_FRAME_DATA, "data" }, { TUX_FRAME_MESSAGE, "message" },
 	{ TUX_FRAME_FIN, "fin" }, { TUX_FRAME_RESET, "reset" },
 	{ TUX_FRAME_SWITCH, "switch" }, { TUX_FRAME_RAW, "raw" },
+	{ TUX_FRAME_PLAIN, "plain" },
 	{ TUX_FRAME_ROOM, "room" },
 	{ 0, NULL }
 };

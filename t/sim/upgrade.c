@@ -25,14 +25,14 @@ static void quiet(struct sim *s)
 	sim_run_out(s, TUX_SEC(10));
 	sim_check_all(s);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 3\n"
-		"[   1.000] b > recv hello 3\n"
-		"[   1.000] b > send hello 1\n"
-		"[   2.000] a > recv hello 1\n"
+		"[   0.000] a > send hello 11\n"
+		"[   1.000] b > recv hello 11\n"
+		"[   1.000] b > send hello 9\n"
+		"[   2.000] a > recv hello 9\n"
 		"[   2.000] a > path proved\n"
-		"[   2.000] a > send hello 2\n"
+		"[   2.000] a > send hello 10\n"
 		"[   2.000] a > send prepare 1 at 100\n"
-		"[   3.000] b > recv hello 2\n"
+		"[   3.000] b > recv hello 10\n"
 		"[   3.000] b > path proved\n"
 		"[   3.000] b > armed 1 at 100\n"
 		"[   3.000] b > send prepare 1 at 0\n"
@@ -172,9 +172,9 @@ static void older_behind(struct sim *s)
 	tux_latch_drop(&a->dx->tx.latch);
 	r = &b->c->dx->rx;
 	SIM_CHECK(s, tux_latch_try(&r->latch));
-	tux_upgrade_prepare(b->c, 7, 5000);
+	tux_upgrade_prepare(b->c, 7, 5000, 0);
 	settle(b, s->now);
-	tux_upgrade_prepare(b->c, 6, 4000);
+	tux_upgrade_prepare(b->c, 6, 4000, 0);
 	settle(b, s->now);
 	SIM_CHECK(s, !r->gen);
 	tux_latch_drop(&r->latch);

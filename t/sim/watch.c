@@ -20,6 +20,8 @@ static unsigned open_state(const struct tux_conn *c)
 
 static unsigned tx_state(const struct tux_duplex_tx *t)
 {
+	if (atomic_load(&t->hold))
+		return SIM_TX_HOLD;
 	switch (atomic_load(&t->state)) {
 	case TUX_TX_PLAIN:
 		if (t->doubt)
@@ -33,7 +35,7 @@ static unsigned tx_state(const struct tux_duplex_tx *t)
 		return atomic_load(&t->marker_left) ? SIM_TX_MARKER :
 						      SIM_TX_RING;
 	default:
-		return atomic_load(&t->hold) ? SIM_TX_HOLD : SIM_TX_RAW;
+		return SIM_TX_RAW;
 	}
 }
 

@@ -83,6 +83,7 @@
 	X(PLAN_NO_FD, "no_fd", 0) \
 	X(PLAN_PLAIN, "plain", 0) \
 	X(PLAN_DEAF, "deaf", 0) \
+	X(PLAN_AUTO, "auto", 0) \
 	X(PLAN_KEEP, "keep", 0) \
 	X(PLAN_HOLD, "hold", 0) \
 	X(PLAN_MIMIC, "mimic", 0)

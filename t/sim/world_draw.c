@@ -81,7 +81,9 @@ static uint64_t *draw_plan(struct sim_draw *d, unsigned conn, unsigned side)
 		v[SIM_PLAN_MIMIC] = 1000000;
 	v[SIM_PLAN_PLAIN] = rarely(d, 20);
 	v[SIM_PLAN_NO_FD] = rarely(d, 50);
-	v[SIM_PLAN_DEAF] = rarely(d, 16);
+	/* Only a connection without messages can become plain again. */
+	v[SIM_PLAN_AUTO] = rarely(d, 4);
+	v[SIM_PLAN_DEAF] = v[SIM_PLAN_AUTO] || rarely(d, 16);
 	if (rarely(d, 4))
 		v[SIM_PLAN_KEEP] = 1 + below(d, SIM_KEEP - 1);
 	return v;

@@ -72,6 +72,7 @@ static void set_plan(struct sim_life *life, const struct sim_item *it)
 	p->no_fd = v[SIM_PLAN_NO_FD];
 	p->plain = v[SIM_PLAN_PLAIN];
 	p->deaf = v[SIM_PLAN_DEAF];
+	p->choose = v[SIM_PLAN_AUTO];
 	p->keep = (unsigned)(v[SIM_PLAN_KEEP] % SIM_KEEP);
 	p->hold = (uint32_t)v[SIM_PLAN_HOLD];
 	p->mimic = (uint32_t)v[SIM_PLAN_MIMIC];

@@ -150,7 +150,7 @@ static void close__while_armed(void **state)
 {
 	struct duo *d = *state;
 
-	tux_upgrade_prepare(d->a.c, 1, 100);
+	tux_upgrade_prepare(d->a.c, 1, 100, 0);
 	duo_derive(&d->a, 0);
 	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 0);

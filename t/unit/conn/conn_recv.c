@@ -332,10 +332,10 @@ static void stream__before_it_is_armed(void **state)
 	struct duo *d = *state;
 
 	assert_false(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
-	tux_upgrade_prepare(d->b.c, 1, 10);
+	tux_upgrade_prepare(d->b.c, 1, 10, 0);
 	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.c->rx.gen, 1);
-	tux_upgrade_prepare(d->b.c, 2, TUX_NOWHERE);
+	tux_upgrade_prepare(d->b.c, 2, TUX_NOWHERE, 0);
 	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
 	assert_false(stream_in(&d->b, 10, "abc", TUX_STREAM_ORDER));
@@ -347,7 +347,7 @@ static void stream__proves_the_switch(void **state)
 	struct duo *d = *state;
 	char buf[8];
 
-	tux_upgrade_prepare(d->b.c, 1, 0);
+	tux_upgrade_prepare(d->b.c, 1, 0, 0);
 	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_ARMED);
 	assert_true(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));

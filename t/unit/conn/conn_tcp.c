@@ -6,6 +6,7 @@
 
 #include "duo.h"
 
+#include "conn/back.h"
 #include "conn/conn_life.h"
 #include "conn/upgrade.h"
 
@@ -34,9 +35,11 @@ static uint8_t frame_next(struct duo_end *e)
 	return f.type;
 }
 
-/* @e is back on TCP, its peer not yet. */
+/* @e is back on TCP, its peer not yet.  It is of an older kind, which does not
+ * know the frame PLAIN. */
 static void stall(struct duo_end *e)
 {
+	e->c->peer_plain = false;
 	tux_conn_stall(e->c, e->duo->now);
 	duo_effects(e);
 	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
@@ -250,7 +253,8 @@ static void out__bytes_behind_fin(void **state)
 static void out__order_of_what_is_due(void **state)
 {
 	static const uint8_t want[] = {
-		TUX_FRAME_DATA, TUX_FRAME_FIN, TUX_FRAME_RAW, TUX_FRAME_SWITCH,
+		TUX_FRAME_DATA, TUX_FRAME_FIN, TUX_FRAME_RAW, TUX_FRAME_PLAIN,
+		TUX_FRAME_SWITCH,
 	};
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
@@ -260,11 +264,14 @@ static void out__order_of_what_is_due(void **state)
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	stall(&d->a);
 	c->tx.buf.end = 5;
-	c->out.fin = c->out.raw = c->out.sw = true;
+	c->out.fin = c->out.raw = c->out.plain = c->out.sw = true;
 	for (i = 0; i < N_OF(want); i++) {
 		assert_int_equal(frame_next(&d->a), want[i]);
-		if (want[i] == TUX_FRAME_RAW)	/* nothing follows it */
+		/* nothing follows these */
+		if (want[i] == TUX_FRAME_RAW)
 			c->out.raw = c->out.busy = false;
+		else if (want[i] == TUX_FRAME_PLAIN)
+			c->out.plain = c->out.busy = false;
 		else
 			assert_true(frame_out(&d->a, &f) > 0);
 	}
@@ -311,6 +318,199 @@ static void out__raw_of_one_that_is_shut(void **state)
 	assert_int_equal(d->a.shut_n, 1);
 }
 
+/* ---- plain again ---- */
+
+static void leave(struct duo_end *e, tux_time until)
+{
+	tux_back_leave(e->c, until);
+	duo_derive(e, 0);
+}
+
+/* What is in flight arrives first; meanwhile the application cannot write. */
+static void plain__drains_first(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_frame f;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	leave(&d->a, d->now + TUX_SEC(1));
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(duo_write(&d->a, "x", 1), -EAGAIN);
+	assert_false(tux_duplex_poll(d->a.dx) & TUX_CAN_WRITE);
+	assert_int_equal(frame_out(&d->a, &f), 0);
+	duo_carry(&d->a);
+	duo_carry(&d->b);
+	duo_pass(d, TUX_MSEC(1));
+	duo_carry(&d->b);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(f.type, TUX_FRAME_PLAIN);
+	assert_int_equal(f.off, 3);
+	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
+	assert_int_equal(c->stats.frame_tx, 0);
+	assert_int_equal(c->stats.backs, 0);
+	assert_int_equal(atomic_load(&d->a.dx->tx.turn), 1);
+	assert_true(d->a.dx->tx.off == 3);
+	assert_true(c->tx.announce_at == d->now - TUX_MSEC(1) + TUX_SEC(1));
+	assert_int_equal(duo_write(&d->a, "x", 1), 1);
+	assert_int_equal(d->b.in.p[d->b.in.head - 1], 'x');
+}
+
+/* The reader empties the ring, and then finds the rest in TCP. */
+static void plain__ring_comes_before_tcp(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_settle_all(d);
+	leave(&d->a, TUX_NEVER);
+	duo_settle_all(d);
+	assert_int_equal(c->rx.path, TUX_PATH_PLAIN);
+	assert_int_equal(atomic_load(&d->b.dx->rx.turn), 1);
+	assert_int_equal(c->reason, TUX_REASON_BULK);
+	assert_int_equal(duo_write(&d->a, "de", 2), 2);
+	assert_int_equal(tux_conn_tcp_want(c), 0);
+	assert_int_equal(tux_duplex_poll(d->b.dx) &
+			 (TUX_CAN_READ | TUX_RX_ON_RING), TUX_CAN_READ);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "de", 2);
+}
+
+/* The other direction stays on Tux, and this one may move once more. */
+static void plain__moves_again(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_settle_all(d);
+	leave(&d->a, d->now + TUX_SEC(1));
+	duo_settle_all(d);
+	assert_int_equal(d->b.c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
+	assert_int_equal(duo_write(&d->a, "de", 2), 2);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 2);
+	duo_pass(d, TUX_SEC(1));
+	duo_settle_all(d);
+	assert_int_equal(c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);
+	assert_int_equal(c->stats.tcp_tx, 2);
+	assert_int_equal(d->b.c->stats.tcp_rx, 2);
+	assert_int_equal(duo_write(&d->a, "fg", 2), 2);
+	duo_settle_all(d);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "fg", 2);
+	assert_int_equal(c->reason, TUX_REASON_NONE);
+}
+
+/* Not before the ring has been read. */
+static void plain__a_full_ring_is_not_armed(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_settle_all(d);
+	leave(&d->a, d->now);
+	duo_settle_all(d);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_PLAIN);
+	assert_int_not_equal(d->b.c->rx.arm_gen, 0);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
+	duo_ring(&d->b, 0);
+	duo_settle_all(d);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);
+}
+
+/* Shut down while it drains: FIN says it, over Tux. */
+static void plain__not_behind_a_shutdown(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	leave(&d->a, TUX_NEVER);
+	assert_true(tux_duplex_shut(d->a.dx));
+	duo_ring(&d->a, 0);
+	assert_false(c->tx.leaving);
+	assert_int_equal(atomic_load(&d->a.dx->tx.hold), 0);
+	duo_settle_all(d);
+	assert_true(atomic_load(&d->b.dx->rx.eof));
+	assert_false(c->out.plain);
+}
+
+/* Plain TCP for good is wanted while the frame waits. */
+static void plain__becomes_raw(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_frame f;
+
+	leave(&d->a, TUX_NEVER);
+	assert_true(c->out.plain);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
+	assert_false(c->out.plain);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(f.type, TUX_FRAME_RAW);
+	assert_int_equal(c->tx.path, TUX_PATH_RAW);
+}
+
+/* An older peer, and an end that takes messages, stay. */
+static void plain__only_if_the_peer_knows_it(void **state)
+{
+	struct duo *d = *state;
+
+	d->a.c->peer_plain = false;
+	leave(&d->a, TUX_NEVER);
+	assert_false(d->a.c->tx.leaving);
+	assert_int_equal(d->a.c->tx.path, TUX_PATH_TUX);
+}
+
+static void plain__not_with_messages(void **state)
+{
+	struct duo *d = *state;
+
+	leave(&d->a, TUX_NEVER);
+	assert_false(d->a.c->tx.leaving);
+	/* and who gets such a frame from one that sends messages breaks off */
+	duo_frame_in(&d->b, TUX_FRAME_PLAIN, 0, NULL, 0);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
+}
+
+static void plain__leaves_out_no_byte(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_PLAIN, 1, NULL, 0);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
+}
+
+/* The path is closed: frames, and then plain. */
+static void plain__when_the_path_is_gone(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_frame f;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_drop(&d->a);
+	tux_conn_stall(c, d->now);
+	duo_effects(&d->a);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(f.type, TUX_FRAME_PLAIN);
+	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
+	assert_int_equal(c->reason, TUX_REASON_STALLED);
+	assert_true(c->tx.announce_at == d->now + TUX_SEC(1));
+	assert_true(c->tx.away_at == c->tx.announce_at);
+}
+
 /* ---- frames in ---- */
 
 static void want__never_more_than_the_frame(void **state)
@@ -341,7 +541,7 @@ static void want__nothing_of_a_plain_direction(void **state)
 
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 0);
 	/* Unless nobody reads it any more. */
-	tux_upgrade_prepare(d->b.c, 1, 4);
+	tux_upgrade_prepare(d->b.c, 1, 4, 0);
 	duo_derive(&d->b, 0);
 	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	assert_int_equal(tux_conn_tcp_want(d->b.c), 4);
@@ -545,7 +745,7 @@ static void in__plain_of_a_closed_end(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 2);
+	tux_upgrade_prepare(c, 1, 2, 0);
 	duo_derive(&d->b, 0);
 	duo_ring(&d->b, TUX_DOORBELL_CLOSE);
 	tux_conn_tcp_in(c, (const uint8_t *)"ab", 2, d->now);
@@ -663,6 +863,16 @@ int main(void)
 		T(out__order_of_what_is_due, duo_setup_switched),
 		T(out__raw_ends_it, duo_setup_switched),
 		T(out__raw_of_one_that_is_shut, duo_setup_switched),
+		T(plain__drains_first, duo_setup_switched),
+		T(plain__ring_comes_before_tcp, duo_setup_switched),
+		T(plain__moves_again, duo_setup_switched),
+		T(plain__a_full_ring_is_not_armed, duo_setup_switched),
+		T(plain__not_behind_a_shutdown, duo_setup_switched),
+		T(plain__becomes_raw, duo_setup_switched),
+		T(plain__only_if_the_peer_knows_it, duo_setup_switched),
+		T(plain__not_with_messages, duo_setup_messages),
+		T(plain__leaves_out_no_byte, duo_setup_switched),
+		T(plain__when_the_path_is_gone, duo_setup_switched),
 		T(want__never_more_than_the_frame, duo_setup_switched),
 		T(want__nothing_of_a_plain_direction, duo_setup_proved),
 		T(want__rest_of_the_marker, duo_setup_switched),

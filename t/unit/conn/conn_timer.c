@@ -312,6 +312,7 @@ static void away__on_tcp(void **state)
 	uint64_t gap = 1;
 	unsigned i;
 
+	c->peer_plain = false;
 	tux_conn_stall(c, d->now);
 	assert_int_equal(duo_drop(&d->a), 0);
 	for (i = 0; i < 8; i++) {

@@ -58,7 +58,8 @@ static void start__active_asks_passive_waits(void **state)
 	assert_int_equal(k.h.flags, TUX_PKT_OPEN);
 	assert_int_equal(k.to.port, 6379);	/* no other is known */
 	h = hello_of(&k, d->a.c);
-	assert_int_equal(h.flags, TUX_HELLO_WANT | TUX_HELLO_ACTIVE);
+	assert_int_equal(h.flags, TUX_HELLO_WANT | TUX_HELLO_ACTIVE |
+			 TUX_HELLO_PLAIN);
 	assert_int_equal(h.port, DUO_PORT);
 	assert_int_equal(h.id, d->a.c->id);
 	assert_int_equal(h.seq, (uint32_t)d->a.c->first);
@@ -82,7 +83,8 @@ static void start__own_ports_both_ask(void **state)
 	assert_true(duo_out(&d->b, &k) > 0);
 	assert_int_equal(k.to.port, 40000);
 	assert_int_equal(hello_of(&k, d->b.c).port, 6379);
-	assert_int_equal(hello_of(&k, d->b.c).flags, TUX_HELLO_WANT);
+	assert_int_equal(hello_of(&k, d->b.c).flags,
+			 TUX_HELLO_WANT | TUX_HELLO_PLAIN);
 }
 
 /* ---- the exchange ---- */
@@ -98,14 +100,14 @@ static void recv__three_prove_both(void **state)
 	assert_int_equal(d->b.own_n, 0);
 	assert_true(duo_out(&d->b, &k) > 0);
 	h = hello_of(&k, d->b.c);
-	assert_int_equal(h.flags, TUX_HELLO_WANT);
+	assert_int_equal(h.flags, TUX_HELLO_WANT | TUX_HELLO_PLAIN);
 	assert_true(h.echo == d->a.c->nonce);
 	duo_in(&d->a, &k);
 	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->a.own_n, 1);
 	assert_true(duo_out(&d->a, &k) > 0);
 	h = hello_of(&k, d->a.c);
-	assert_int_equal(h.flags, TUX_HELLO_ACTIVE);
+	assert_int_equal(h.flags, TUX_HELLO_ACTIVE | TUX_HELLO_PLAIN);
 	assert_true(h.echo == d->b.c->nonce);
 	duo_in(&d->b, &k);
 	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);

@@ -55,12 +55,12 @@ static const struct machine life = {
 
 /* PLAIN 0, TUX 1, FRAMES 2, RAW 3. */
 static const struct machine tx = {
-	tux_tx_next, TUX_PATH_N, "01 12 21 23",
+	tux_tx_next, TUX_PATH_N, "01 12 20 21 23",
 	go_tx, TUX_TRACE_TX_PATH, TUX_DIRTY_PATH,
 };
 
 static const struct machine rx = {
-	tux_rx_next, TUX_PATH_N, "01 12 13 21 23",
+	tux_rx_next, TUX_PATH_N, "01 10 12 13 20 21 23",
 	go_rx, TUX_TRACE_RX_PATH, TUX_DIRTY_PATH,
 };
 

@@ -248,7 +248,7 @@ static void owned__answers_and_asks_no_more(void **state)
 	duo_carry(&d->a);
 	duo_carry(&d->b);
 	assert_int_equal(c->life, TUX_LIFE_OWNING);
-	tux_upgrade_prepare(c, 1, 100);
+	tux_upgrade_prepare(c, 1, 100, 0);
 	tux_conn_owned(c, 0, d->now);
 	assert_int_equal(d->a.dx->rx.state, TUX_RX_ARMED);
 	assert_true(duo_out(&d->a, &k) > 0);

@@ -243,9 +243,9 @@ static void prepare__when_the_reader_has_left(void **state)
 	struct tux_conn *c = d->b.c;
 
 	assert_true(tux_latch_try(&d->b.dx->rx.latch));
-	tux_upgrade_prepare(c, 7, 100);
+	tux_upgrade_prepare(c, 7, 100, 0);
 	duo_derive(&d->b, 0);
-	tux_upgrade_prepare(c, 6, 50);	/* it was overtaken */
+	tux_upgrade_prepare(c, 6, 50, 0);	/* it was overtaken */
 	duo_derive(&d->b, 0);
 	assert_false(c->todo & TUX_DO_PREPARED);
 	tux_latch_drop(&d->b.dx->rx.latch);
@@ -263,7 +263,7 @@ static void rx__proved_when_the_reader_has_left(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 0);
+	tux_upgrade_prepare(c, 1, 0, 0);
 	duo_derive(&d->b, 0);
 	assert_true(tux_latch_try(&d->b.dx->rx.latch));
 	c->rx.prove = true;
@@ -356,10 +356,10 @@ static void rx__nothing_to_prove_any_more(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->b.c;
 
-	tux_upgrade_prepare(c, 1, 10);
+	tux_upgrade_prepare(c, 1, 10, 0);
 	duo_derive(&d->b, 0);
 	c->rx.prove = true;
-	tux_upgrade_prepare(c, 2, TUX_NOWHERE);
+	tux_upgrade_prepare(c, 2, TUX_NOWHERE, 0);
 	duo_derive(&d->b, 0);
 	assert_int_equal(d->b.dx->rx.state, TUX_RX_PLAIN);
 	duo_derive(&d->b, TUX_DIRTY_PROVE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy - which path a direction should take
+ * choice - which path a direction should take
  *
  * The rule behind all of it: no connection is slower with Tux than without.
  * Tux saves some 10 us for each burst, which is a request or an answer, because
@@ -17,8 +17,8 @@
  *
  * These functions are pure.  Evidence and the time go in, a decision comes out.
  */
-#ifndef TUX_PART_POLICY_H
-#define TUX_PART_POLICY_H
+#ifndef TUX_PART_CHOICE_H
+#define TUX_PART_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,13 +34,16 @@ enum tux_path_mode {		/* what the user wants */
 
 enum {
 	/* A direction whose mean burst is at most so many packets moves. */
-	TUX_POLICY_PACKETS = 4,
+	TUX_CHOICE_PACKETS = 4,
 	/* Turn-arounds that a new connection has to show: fewer at the passive
 	 * end, which so is ready when the active end opens the path. */
-	TUX_POLICY_TURNS_ACTIVE = 8,
-	TUX_POLICY_TURNS_PASSIVE = 6,
+	TUX_CHOICE_TURNS_ACTIVE = 8,
+	TUX_CHOICE_TURNS_PASSIVE = 6,
 	/* ... and a direction that has returned. */
-	TUX_POLICY_TURNS_AGAIN = 32,
+	TUX_CHOICE_TURNS_AGAIN = 32,
+	/* A direction on Tux returns when its bursts are so many times as long
+	 * as those with which it may move. */
+	TUX_CHOICE_HYSTERESIS = 2,
 };
 
 enum tux_move {
@@ -49,7 +52,7 @@ enum tux_move {
 	TUX_RETURN,		/* from Tux to TCP */
 };
 
-struct tux_policy {		/* of one direction */
+struct tux_choice {		/* of one direction */
 	enum tux_path_mode mode;
 	uint32_t limit;		/* bytes: the longest mean burst that suits
 				 * Tux */
@@ -73,38 +76,45 @@ struct tux_evidence {
 };
 
 /* @packet: the payload of the longest datagram, in bytes. */
-void tux_policy_init(struct tux_policy *p, enum tux_path_mode mode,
+void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 		     uint32_t packet);
 
 /* The length of datagrams has changed. */
-void tux_policy_packet(struct tux_policy *p, uint32_t packet);
+void tux_choice_packet(struct tux_choice *p, uint32_t packet);
 
 /* Should a connection that is not on Tux yet open the path?  @tx and @rx are its
  * two directions, @packet as above. */
-bool tux_policy_opens(enum tux_path_mode mode, bool active,
+bool tux_choice_opens(enum tux_path_mode mode, bool active,
 		      const struct tux_talk *tx, const struct tux_talk *rx,
 		      uint32_t packet);
 
 /* What should a direction do that is @on_tux?  It changes nothing; the caller
- * does what it says, and then calls tux_policy_moved() or
- * tux_policy_returned(). */
-enum tux_move tux_policy_look(const struct tux_policy *p, bool on_tux,
+ * does what it says, and then calls tux_choice_moved() or
+ * tux_choice_returned(). */
+enum tux_move tux_choice_look(const struct tux_choice *p, bool on_tux,
 			      const struct tux_evidence *e, tux_time now);
 
-void tux_policy_moved(struct tux_policy *p, const struct tux_evidence *e,
+void tux_choice_moved(struct tux_choice *p, const struct tux_evidence *e,
 		      tux_time now);
-void tux_policy_returned(struct tux_policy *p, const struct tux_evidence *e,
+void tux_choice_returned(struct tux_choice *p, const struct tux_evidence *e,
 			 tux_time now);
+
+/* On Tux: the longest bursts for which tux_choice_look() need not be asked. */
+static inline uint64_t tux_choice_stays(const struct tux_choice *p)
+{
+	return p->mode == TUX_PATH_MODE_TUX ? UINT64_MAX :
+	       (uint64_t)TUX_CHOICE_HYSTERESIS * p->limit;
+}
 
 /* On TCP: when is it worth looking again?  After how many turn-arounds in all,
  * and not before p->until. */
-static inline uint32_t tux_policy_look_turns(const struct tux_policy *p,
+static inline uint32_t tux_choice_look_turns(const struct tux_choice *p,
 					     uint32_t turns)
 {
-	uint32_t at = p->turns + TUX_POLICY_TURNS_AGAIN;
+	uint32_t at = p->turns + TUX_CHOICE_TURNS_AGAIN;
 
 	return p->returned && at > turns ? at :
-	       turns + TUX_POLICY_TURNS_PASSIVE;
+	       turns + TUX_CHOICE_TURNS_PASSIVE;
 }
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "part/policy.h"
+#include "part/choice.h"
 
 #include "../test.h"
 
 enum { PACKET = 1432, SHORT = 1000, LONG = 100000 };
 
-static struct tux_policy p;
+static struct tux_choice p;
 static tux_time now;
 
 static void start(enum tux_path_mode mode)
 {
-	tux_policy_init(&p, mode, PACKET);
+	tux_choice_init(&p, mode, PACKET);
 	now = TUX_SEC(100);
 }
 
@@ -18,12 +18,12 @@ static enum tux_move look(bool on_tux, uint64_t burst, uint32_t turns,
 			  uint64_t rate)
 {
 	struct tux_evidence e = { burst, turns, rate };
-	enum tux_move m = tux_policy_look(&p, on_tux, &e, now);
+	enum tux_move m = tux_choice_look(&p, on_tux, &e, now);
 
 	if (m == TUX_MOVE)
-		tux_policy_moved(&p, &e, now);
+		tux_choice_moved(&p, &e, now);
 	if (m == TUX_RETURN)
-		tux_policy_returned(&p, &e, now);
+		tux_choice_returned(&p, &e, now);
 	return m;
 }
 
@@ -42,7 +42,7 @@ static bool opens(bool active, unsigned n, uint64_t ask, uint64_t answer)
 	struct tux_talk tx = { 0 }, rx = { 0 };
 
 	talk(&tx, &rx, n, ask, answer);
-	return tux_policy_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
+	return tux_choice_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
 }
 
 static void opens__a_request_for_each_connection_never(void **state)
@@ -55,14 +55,14 @@ static void opens__a_request_for_each_connection_never(void **state)
 static void opens__after_short_requests_and_answers(void **state)
 {
 	(void)state;
-	assert_false(opens(true, TUX_POLICY_TURNS_ACTIVE, 40, 1000));
-	assert_true(opens(true, TUX_POLICY_TURNS_ACTIVE + 1, 40, 1000));
+	assert_false(opens(true, TUX_CHOICE_TURNS_ACTIVE, 40, 1000));
+	assert_true(opens(true, TUX_CHOICE_TURNS_ACTIVE + 1, 40, 1000));
 }
 
 static void opens__the_passive_end_sooner(void **state)
 {
 	(void)state;
-	assert_true(opens(false, TUX_POLICY_TURNS_ACTIVE, 40, 1000));
+	assert_true(opens(false, TUX_CHOICE_TURNS_ACTIVE, 40, 1000));
 	assert_true(opens(false, 9, 40, 6 * PACKET));
 	assert_false(opens(true, 9, 40, 6 * PACKET));
 }
@@ -79,8 +79,8 @@ static void opens__at_once_or_never_if_the_user_says_so(void **state)
 	struct tux_talk t = { 0 };
 
 	(void)state;
-	assert_true(tux_policy_opens(TUX_PATH_MODE_TUX, true, &t, &t, PACKET));
-	assert_false(tux_policy_opens(TUX_PATH_MODE_TCP, true, &t, &t, PACKET));
+	assert_true(tux_choice_opens(TUX_PATH_MODE_TUX, true, &t, &t, PACKET));
+	assert_false(tux_choice_opens(TUX_PATH_MODE_TCP, true, &t, &t, PACKET));
 }
 
 static void look__tux_whenever_both_can_never_returns(void **state)
@@ -105,7 +105,7 @@ static void look__short_bursts_move_and_stay(void **state)
 
 static void look__between_the_limits_nothing_moves(void **state)
 {
-	uint64_t between = (TUX_POLICY_PACKETS + 1) * PACKET;
+	uint64_t between = (TUX_CHOICE_PACKETS + 1) * PACKET;
 
 	(void)state;
 	start(TUX_PATH_MODE_AUTO);
@@ -124,9 +124,9 @@ static void look__long_bursts_return_and_hold(void **state)
 	assert_int_equal(look(false, SHORT, 1000, 0), TUX_STAY);
 	now += TUX_MSEC(1);
 	/* and it has to show short bursts again */
-	assert_int_equal(look(false, SHORT, 11 + TUX_POLICY_TURNS_AGAIN - 1, 0),
+	assert_int_equal(look(false, SHORT, 11 + TUX_CHOICE_TURNS_AGAIN - 1, 0),
 			 TUX_STAY);
-	assert_int_equal(look(false, SHORT, 11 + TUX_POLICY_TURNS_AGAIN, 0),
+	assert_int_equal(look(false, SHORT, 11 + TUX_CHOICE_TURNS_AGAIN, 0),
 			 TUX_MOVE);
 }
 
@@ -205,7 +205,7 @@ static void packet__longer_datagrams_allow_longer_bursts(void **state)
 	(void)state;
 	start(TUX_PATH_MODE_AUTO);
 	assert_int_equal(look(false, 16000, 100, 0), TUX_STAY);
-	tux_policy_packet(&p, 8972);
+	tux_choice_packet(&p, 8972);
 	assert_int_equal(look(false, 16000, 100, 0), TUX_MOVE);
 }
 
@@ -213,13 +213,13 @@ static void look_turns__is_when_the_answer_can_change(void **state)
 {
 	(void)state;
 	start(TUX_PATH_MODE_AUTO);
-	assert_int_equal(tux_policy_look_turns(&p, 0),
-			 TUX_POLICY_TURNS_PASSIVE);
+	assert_int_equal(tux_choice_look_turns(&p, 0),
+			 TUX_CHOICE_TURNS_PASSIVE);
 	look(false, SHORT, 10, 0);
 	look(true, LONG, 11, 0);
-	assert_int_equal(tux_policy_look_turns(&p, 11),
-			 11 + TUX_POLICY_TURNS_AGAIN);
-	assert_true(tux_policy_look_turns(&p, 500) > 500);
+	assert_int_equal(tux_choice_look_turns(&p, 11),
+			 11 + TUX_CHOICE_TURNS_AGAIN);
+	assert_true(tux_choice_look_turns(&p, 500) > 500);
 }
 
 int main(void)

@@ -1,83 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy - which path a direction should take
+ * choice - which path a direction should take
  */
-#include "part/policy.h"
+#include "part/choice.h"
 
 enum {
 	HOLD_MIN_MS = 100,
 	HOLD_MAX_S = 60,
-	/* A direction on Tux returns when its bursts are so many times as long
-	 * as those with which it may move. */
-	HYSTERESIS = 2,
 	/* A direction that was on Tux for so many holds begins with the
 	 * shortest hold again. */
 	HOLD_DECAY = 8,
 };
 
-void tux_policy_packet(struct tux_policy *p, uint32_t packet)
+void tux_choice_packet(struct tux_choice *p, uint32_t packet)
 {
-	p->limit = TUX_POLICY_PACKETS * packet;
+	p->limit = TUX_CHOICE_PACKETS * packet;
 }
 
-void tux_policy_init(struct tux_policy *p, enum tux_path_mode mode,
+void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 		     uint32_t packet)
 {
-	*p = (struct tux_policy){
+	*p = (struct tux_choice){
 		.mode = mode,
 		.hold = TUX_MSEC(HOLD_MIN_MS),
 	};
-	tux_policy_packet(p, packet);
+	tux_choice_packet(p, packet);
 }
 
-bool tux_policy_opens(enum tux_path_mode mode, bool active,
+bool tux_choice_opens(enum tux_path_mode mode, bool active,
 		      const struct tux_talk *tx, const struct tux_talk *rx,
 		      uint32_t packet)
 {
-	uint32_t turns = active ? TUX_POLICY_TURNS_ACTIVE :
-				  TUX_POLICY_TURNS_PASSIVE;
-	uint64_t limit = (uint64_t)TUX_POLICY_PACKETS * packet;
+	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
+				  TUX_CHOICE_TURNS_PASSIVE;
+	uint64_t limit = (uint64_t)TUX_CHOICE_PACKETS * packet;
 
 	if (mode != TUX_PATH_MODE_AUTO)
 		return mode == TUX_PATH_MODE_TUX;
 	/* The passive end opens sooner, so that it need not agree exactly. */
 	if (!active)
-		limit *= HYSTERESIS;
+		limit *= TUX_CHOICE_HYSTERESIS;
 	return tux_talk_turns(tx) >= turns && tux_talk_turns(rx) >= turns &&
 	       tux_talk_burst(tx) <= limit && tux_talk_burst(rx) <= limit;
 }
 
-static bool talks_shortly(const struct tux_policy *p,
+static bool talks_shortly(const struct tux_choice *p,
 			  const struct tux_evidence *e)
 {
-	uint32_t need = p->returned ? TUX_POLICY_TURNS_AGAIN :
-				      TUX_POLICY_TURNS_PASSIVE;
+	uint32_t need = p->returned ? TUX_CHOICE_TURNS_AGAIN :
+				      TUX_CHOICE_TURNS_PASSIVE;
 
 	return e->burst <= p->limit && e->turns - p->turns >= need;
 }
 
-static enum tux_move on_tcp(const struct tux_policy *p,
+static enum tux_move on_tcp(const struct tux_choice *p,
 			    const struct tux_evidence *e, tux_time now)
 {
-	/* TCP has been tried, and is slower. */
-	if (p->tux_rate && e->rate && e->rate < p->tux_rate)
+	/* TCP has been tried, and is slower by a tenth. */
+	if (p->tux_rate && e->rate && e->rate < p->tux_rate - p->tux_rate / 10)
 		return TUX_MOVE;
 	if (now < p->until || !talks_shortly(p, e))
 		return TUX_STAY;
 	return TUX_MOVE;
 }
 
-static enum tux_move on_tux(const struct tux_policy *p,
+static enum tux_move on_tux(const struct tux_choice *p,
 			    const struct tux_evidence *e, tux_time now)
 {
 	/* TCP was slower: it is tried again when the hold has passed. */
 	if (p->tux_rate && now < p->until)
 		return TUX_STAY;
-	return e->burst > (uint64_t)HYSTERESIS * p->limit ? TUX_RETURN :
-							    TUX_STAY;
+	return e->burst > tux_choice_stays(p) ? TUX_RETURN : TUX_STAY;
 }
 
-enum tux_move tux_policy_look(const struct tux_policy *p, bool is_on_tux,
+enum tux_move tux_choice_look(const struct tux_choice *p, bool is_on_tux,
 			      const struct tux_evidence *e, tux_time now)
 {
 	if (p->mode == TUX_PATH_MODE_TUX)
@@ -86,13 +82,13 @@ enum tux_move tux_policy_look(const struct tux_policy *p, bool is_on_tux,
 }
 
 /* The direction stays where it is now for the hold, which doubles. */
-static void begin_hold(struct tux_policy *p, tux_time now)
+static void begin_hold(struct tux_choice *p, tux_time now)
 {
 	p->until = tux_time_add(now, p->hold);
 	p->hold = tux_time_min(2 * p->hold, TUX_SEC(HOLD_MAX_S));
 }
 
-void tux_policy_moved(struct tux_policy *p, const struct tux_evidence *e,
+void tux_choice_moved(struct tux_choice *p, const struct tux_evidence *e,
 		      tux_time now)
 {
 	p->moved_at = now;
@@ -102,7 +98,7 @@ void tux_policy_moved(struct tux_policy *p, const struct tux_evidence *e,
 		p->tux_rate = 0;
 }
 
-void tux_policy_returned(struct tux_policy *p, const struct tux_evidence *e,
+void tux_choice_returned(struct tux_choice *p, const struct tux_evidence *e,
 			 tux_time now)
 {
 	if (tux_time_since(p->moved_at, now) > HOLD_DECAY * p->hold)
