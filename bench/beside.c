@@ -48,9 +48,9 @@ static const char usage_text[] =
 "  --host A       IPv4 address of a Redis server (127.0.0.1)\n"
 "  --seconds S    how long to measure (3)\n"
 "  --warm-up S    run for so long before (1)\n"
-"Asks for values of 16 KB, 64 at a time, on one connection, and sets values of\n"
-"100 B, 2000 per second, on another.  Every byte of every answer is compared.\n"
-"Ends with a line\n"
+"Asks for values of 16 KB, 64 at a time, on one connection, and sets values\n"
+"of 100 B, 2000 per second, on another.  Every byte of every answer is\n"
+"compared.  Ends with a line\n"
 "  rate=MB/S p50=US p99=US max=US\n"
 "of the long values' bytes and of the short ones' latencies.\n";
 

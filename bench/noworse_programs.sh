@@ -3,9 +3,10 @@
 #
 # noworse_programs - the programs that the rows of bench/noworse run
 #
-# For each KIND: needs_KIND prints the commands that it needs, servers_KIND starts
-# its servers, client_KIND runs its client through measure() and sets $rate and
-# $p99 from what that printed.  The arguments of the row are in "${args[@]}".
+# For each KIND: needs_KIND prints the commands that it needs, servers_KIND
+# starts its servers, client_KIND runs its client through measure() and sets
+# $rate and $p99 from what that printed.  The arguments of the row are in
+# "${args[@]}".
 
 # The Debian package that has command $1.
 package_of()
@@ -134,8 +135,8 @@ servers_redis()
 	up redis "${server_with[@]}" "${words[@]}" && fill_redis
 }
 
-# The one key that redis-benchmark asks for.  From the server's own host, so that
-# the connection is none of those that are measured.
+# The one key that redis-benchmark asks for.  From the server's own host, so
+# that the connection is none of those that are measured.
 fill_redis()
 {
 	redis_words set "${args[1]}" 1 1 "${args[@]:4}"
@@ -150,9 +151,9 @@ redis_words()
 	[[ " $* " != *" --tls "* ]] || words+=(--cacert "$dir/tls.crt")
 }
 
-# redis-benchmark runs for a number of requests, not for a time.  The number comes
-# from this contender's last run.  A run that was much too short does not count:
-# it shows the beginning of connections more than anything else.
+# redis-benchmark runs for a number of requests, not for a time.  The number
+# comes from this contender's last run.  A run that was much too short does not
+# count: it shows the beginning of connections more than anything else.
 client_redis()
 {
 	local try n least=$((20 * args[2] * args[3]))

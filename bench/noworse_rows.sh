@@ -5,8 +5,8 @@
 #
 # NAME  KIND  MTU  IO  UNDER  QUICK  ARGUMENTS
 #
-# UNDER: which programs of the contender tux run under tuxrun: both, the client or
-# the server.  QUICK: is the row part of --quick?
+# UNDER: which programs of the contender tux run under tuxrun: both, the client
+# or the server.  QUICK: is the row part of --quick?
 rows()
 {
 	cat <<-END

@@ -16,8 +16,8 @@ median()
 
 # judge KERNEL CONTROL TUX: files of runs
 #
-# Prints "tux kernel ratio control p99_ratio p99_control cpu_ratio path verdict",
-# where the verdict is
+# Prints "tux kernel ratio control p99_ratio p99_control cpu_ratio path
+# verdict", where the verdict is
 #   noise   the control lies outside 0.9 to 1.1: the row says nothing
 #   slow    ratio < 0.95 x min(1, control)
 #   late    p99_ratio > 1.05 x max(1, p99_control)
@@ -58,8 +58,8 @@ judge()
 	}'
 }
 
-# sum_up: of rows "NAME MTU ... VERDICT" on standard input, with the ratio in the
-# fifth column, what follows "noworse: " in the last line
+# sum_up: of rows "NAME MTU ... VERDICT" on standard input, with the ratio in
+# the fifth column, what follows "noworse: " in the last line
 #
 # The worst is the least ratio: of the rows that failed if some did, of all rows
 # otherwise.  A row that could not run leaves the whole incomplete.

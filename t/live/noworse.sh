@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# noworse - bench/noworse judges its rows as it says, measures what it names, and
-# leaves nothing behind
+# noworse - bench/noworse judges its rows as it says, measures what it names,
+# and leaves nothing behind
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
