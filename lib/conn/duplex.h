@@ -172,11 +172,18 @@ void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
 ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 			 const struct tux_tcp *tcp);
 
-/* Reads what is there; with @peek, without consuming it.  Returns how many
- * bytes, 0 at the end of the stream, or -EAGAIN, the connection's error (once),
- * or the error of TCP.  It may set bits in d->rung. */
+/* Reads what is there; with @peek, without consuming it: then all that is there
+ * and that @iov takes.  Returns how many bytes, 0 at the end of the stream, or
+ * -EAGAIN, the connection's error (once), or the error of TCP.  It may set bits
+ * in d->rung. */
 ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			bool peek, const struct tux_tcp *tcp);
+
+/* Has the peer ended the stream, and are all of its bytes here, read or not?
+ * @fin: TCP has no error, and the FIN of TCP has arrived.  The rx latch is
+ * held. */
+bool tux_duplex_ended(struct tux_duplex *d, bool fin,
+		      const struct tux_tcp *tcp);
 
 /* Call it when TCP is readable, before the application is told so: if the
  * direction is armed and at N, it looks for the marker on TCP and switches, or

@@ -18,6 +18,12 @@ static inline void store8(_Atomic uint8_t *v, uint8_t to)
 	atomic_store_explicit(v, to, memory_order_release);
 }
 
+/* The first @done bytes that can be read were peeked at, into @iov: adds those
+ * behind them that lie elsewhere, as far as there is room.  Returns how many
+ * bytes that makes.  The rx latch is held. */
+size_t tux_duplex_peek_on(struct tux_duplex *d, const struct iovec *iov, int n,
+			  size_t done, const struct tux_tcp *tcp);
+
 /* A plain read or write: rings TUX_DOORBELL_TOUCH if touches are left. */
 static inline void duplex_touch(struct tux_duplex *d)
 {

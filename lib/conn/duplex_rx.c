@@ -224,8 +224,9 @@ static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 	return tux_duplex_read(d, iov, n, peek, tcp);
 }
 
-ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
-			bool peek, const struct tux_tcp *tcp)
+/* What lies in the first of the places where bytes may be. */
+static ssize_t read_first(struct tux_duplex *d, const struct iovec *iov, int n,
+			  bool peek, const struct tux_tcp *tcp)
 {
 	if (load8(&d->rx.spill_len) && n)
 		return read_spill(d, iov, n, peek);
@@ -239,6 +240,16 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			return read_ring(d, iov, n, peek);
 		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
 	}
+}
+
+ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
+			bool peek, const struct tux_tcp *tcp)
+{
+	ssize_t k = read_first(d, iov, n, peek, tcp);
+
+	if (k <= 0 || !peek)
+		return k;
+	return (ssize_t)tux_duplex_peek_on(d, iov, n, (size_t)k, tcp);
 }
 
 bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)

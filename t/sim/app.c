@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "base/iov.h"
 #include "check.h"
 
 enum { ROUNDS = 100000 };	/* reads or writes at one instant */
@@ -99,12 +100,33 @@ static void check_promise(struct sim_end *e, bool can, ssize_t k)
 			 e->host->name, can ? "" : "not ", k);
 }
 
+/* What a peek has shown is there to be read, in one place or in several. */
+static ssize_t read_as_peeked(struct sim_end *e, const struct iovec *v, int n,
+			      ssize_t peeked)
+{
+	struct tux_tcp tcp = tcp_of(e);
+	ssize_t k = tux_duplex_read(e->dx, v, n, false, &tcp), done = k;
+
+	while (k > 0 && done < peeked) {
+		struct iovec rest[3];
+		int m = tux_iov_skip(rest, 3, v, n, (size_t)done);
+
+		k = tux_duplex_read(e->dx, rest, m, false, &tcp);
+		done += k > 0 ? k : 0;
+	}
+	if (peeked > 0 && done < peeked)
+		sim_fail(e->conn->s, "%c: peeks %zd, reads %zd",
+			 e->host->name, peeked, done);
+	return done;
+}
+
 static ssize_t read_dx(struct sim_end *e, const struct iovec *v, int n)
 {
 	struct tux_duplex *d = e->dx;
 	struct tux_tcp tcp = tcp_of(e);
 	unsigned poll = tux_duplex_poll(d);
 	bool ask = sim_below(e->conn->s, 2), can = poll & TUX_CAN_READ;
+	bool over = false;
 	ssize_t k, p = 0;
 
 	if (!(poll & TUX_RX_ON_RING) && ask)
@@ -117,11 +139,14 @@ static ssize_t read_dx(struct sim_end *e, const struct iovec *v, int n)
 			sim_check_read(e, io_buf, (uint64_t)p);
 		if (p < 0 && p != -EAGAIN)
 			return p;
+		over = tux_duplex_ended(d, sim_tcp_ended(e), &tcp);
+		if (over)
+			sim_check_ended(e);
 	}
-	k = tux_duplex_read(d, v, n, false, &tcp);
-	if (p > 0 && k < p)
-		sim_fail(e->conn->s, "%c: peeks %zd, reads %zd",
-			 e->host->name, p, k);
+	k = read_as_peeked(e, v, n, p);
+	if (over && k == -EAGAIN)
+		sim_fail(e->conn->s, "%c: the end has come, but not all bytes",
+			 e->host->name);
 	if (ask || poll & TUX_RX_ON_RING)
 		check_promise(e, can, k);
 	return k;

@@ -88,16 +88,22 @@ void sim_check_read(struct sim_end *e, const uint8_t *p, uint64_t len)
 			 (unsigned long long)(e->got + i));
 }
 
+void sim_check_ended(const struct sim_end *e)
+{
+	const struct sim_end *peer = e->peer;
+
+	if (!e->conn->foul && !peer->shut && !peer->closed &&
+	    !peer->host->dead)
+		sim_fail(e->conn->s, "%c: an end that nobody made",
+			 e->host->name);
+}
+
 void sim_check_eof(struct sim_end *e)
 {
 	const struct sim_end *peer = e->peer;
 
-	if (e->conn->foul)
-		return;
-	if (!peer->shut && !peer->closed && !peer->host->dead)
-		sim_fail(e->conn->s, "%c: an end that nobody made",
-			 e->host->name);
-	else if (e->got != peer->sent)
+	sim_check_ended(e);
+	if (!e->conn->foul && e->got != peer->sent)
 		sim_fail(e->conn->s, "%c: end at %llu, %llu were written",
 			 e->host->name, (unsigned long long)e->got,
 			 (unsigned long long)peer->sent);

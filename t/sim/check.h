@@ -15,6 +15,7 @@ void sim_fill(const struct sim_end *e, uint64_t off, uint8_t *p, uint64_t len);
 /* @e has read these, this, or been told that; fails the simulation if it must
  * not be. */
 void sim_check_read(struct sim_end *e, const uint8_t *p, uint64_t len);
+void sim_check_ended(const struct sim_end *e);
 void sim_check_eof(struct sim_end *e);
 void sim_check_error(struct sim_end *e, int err);
 

@@ -291,6 +291,13 @@ ssize_t sim_tcp_recv(struct sim_end *e, const struct iovec *iov, int n,
 	return (ssize_t)done;
 }
 
+bool sim_tcp_ended(const struct sim_end *e)
+{
+	const struct sim_sock *k = &e->sock;
+
+	return k->rx->fin_arrived && !k->err;
+}
+
 bool sim_tcp_readable(const struct sim_end *e)
 {
 	const struct sim_sock *k = &e->sock;

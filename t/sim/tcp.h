@@ -71,6 +71,9 @@ void sim_tcp_put(struct sim_end *e, bool reset);
 /* Would recv not say -EAGAIN? */
 bool sim_tcp_readable(const struct sim_end *e);
 
+/* Has the peer's FIN arrived, and no error? */
+bool sim_tcp_ended(const struct sim_end *e);
+
 /* Bytes that @e writes at raw offset @off and beyond take @extra longer. */
 void sim_tcp_hold(struct sim_end *e, uint64_t off, tux_time extra);
 
