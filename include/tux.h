@@ -143,14 +143,16 @@ TUX_API int tux_turn(struct tux *t);
 
 /* The connection is established.  This is the first callback of an accepted
  * connection, so what it allocates is there in all others, and gone can free
- * it.  It is also the first one of a connection that tux_connect() began, unless
- * that ends before: then gone is the only callback. */
+ * it.  It is also the first one of a connection that tux_connect() began,
+ * unless that ends before: then gone is the only callback. */
 typedef void tux_open_fn(struct tux_connection *c, void *arg);
 
 /* Bytes of the stream have arrived, or its end, or an error: tux_read() tells
  * which.  Bytes that are not read stay, and the callback runs again when more
- * arrive, or after tux_again().  It may run when there is nothing to read;
- * tux_read() then returns -EAGAIN. */
+ * arrive, or the end, or an error, or after tux_again().  A callback that
+ * leaves bytes unread until more come asks tux_ended() whether more will.  The
+ * callback may run when there is nothing to read; tux_read() then returns
+ * -EAGAIN. */
 typedef void tux_stream_fn(struct tux_connection *c, void *arg);
 
 /* @n messages have arrived.  Their bytes are read in place, and are valid until
@@ -260,10 +262,16 @@ TUX_API int tux_connect(struct tux_service *s, const char *host, uint16_t port,
  * if no more were there; 0 at the end of the stream, which comes after all of
  * its bytes; -EAGAIN if none are there now; the connection's error, and gone
  * then follows by itself; -ENOTCONN.
- * tux_peek() does the same but leaves the bytes unread, and may show only a
- * part of them. */
+ * tux_peek() does the same but leaves the bytes unread. */
 TUX_API ssize_t tux_read(struct tux_connection *c, void *p, size_t n);
 TUX_API ssize_t tux_peek(struct tux_connection *c, void *p, size_t n);
+
+/* 1 if the peer has ended its stream: the bytes that can be read now are the
+ * last ones.  0 if not, or if the connection is not open or has failed.  It
+ * becomes 1 between callbacks, after the messages that have arrived were
+ * delivered, and then the stream callback runs; or when tux_read() returns
+ * 0. */
+TUX_API int tux_ended(const struct tux_connection *c);
 
 /* How many bytes can be read now.  Any thread. */
 TUX_API size_t tux_readable(const struct tux_connection *c);

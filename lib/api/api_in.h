@@ -110,6 +110,7 @@ enum {
 	TUX_EVENT_END = 0x40,		/* look at what is asked for */
 	TUX_EVENT_OVER = 0x80,		/* the loop is done with it */
 	TUX_EVENT_PUT = 0x100,		/* the last reference is gone */
+	TUX_EVENT_FIN = 0x200,		/* TCP says that the peer has ended */
 	TUX_EVENT_QUEUED = 0x80000000u,	/* the task will look */
 };
 
@@ -150,8 +151,9 @@ struct tux_connection {
 					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
 	bool err_read;			/* and has */
-	bool eof_told;
-	uint32_t turns_told;	/* tux_duplex_rx_turns() */
+	bool fin;			/* TCP has the peer's FIN */
+	bool ended;			/* tux_ended() */
+	uint32_t turns_told;		/* tux_duplex_rx_turns() */
 	uint64_t rx_told;		/* offset of the ring it was told of */
 	tux_time closing_at;		/* not settled by then: not waited for */
 

@@ -136,6 +136,14 @@ void tux_api_ring(struct tux *t)
 		tux_waiter_ring(&t->w, 0);
 }
 
+/* The ring has bytes, and bytes below N are not read yet.  It is the loop that
+ * sets N. */
+static bool is_ahead_of_tcp(const struct tux_connection *c)
+{
+	return atomic_load(&c->dx->rx.state) == TUX_RX_ARMED &&
+	       tux_pipe_head(&c->dx->rxp) > c->dx->rx.at;
+}
+
 /* Most of what the loop tells is that something of ours has arrived there. */
 static bool worth_a_look(const struct tux_connection *c)
 {
@@ -149,7 +157,7 @@ static bool worth_a_look(const struct tux_connection *c)
 		return true;
 	if (can & TUX_RX_ON_RING)
 		return tux_pipe_head(&c->dx->rxp) > c->rx_told;
-	return tux_duplex_readable(c->dx) ||
+	return tux_duplex_readable(c->dx) || is_ahead_of_tcp(c) ||
 	       tux_duplex_rx_turns(c->dx) != c->turns_told;
 }
 

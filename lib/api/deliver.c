@@ -26,12 +26,7 @@ enum {
 
 static bool ring_changed(struct tux_connection *c, unsigned can)
 {
-	bool changed = tux_end_ring_grew(c->dx, &c->rx_told) ||
-		       (can & TUX_IS_ERR);
-
-	if ((can & TUX_IS_EOF) && !c->eof_told)
-		c->eof_told = changed = true;
-	return changed;
+	return tux_end_ring_grew(c->dx, &c->rx_told) || (can & TUX_IS_ERR);
 }
 
 /* What lay in TCP behind the frames has not been told of. */
@@ -54,7 +49,8 @@ static bool stream_due(struct tux_connection *c, uint32_t events)
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
 		due |= events & TUX_EVENT_IN && tux_api_advance(c);
-		due |= deliver_became_plain(c) || tux_duplex_readable(c->dx);
+		due |= deliver_became_plain(c) || tux_duplex_readable(c->dx) ||
+		       tux_api_ring_grew(c);
 		can = tux_duplex_poll(c->dx);
 	}
 	return (can & TUX_RX_ON_RING && ring_changed(c, can)) || due;
@@ -77,9 +73,11 @@ static void unheard(struct tux_connection *c)
 
 static void stream(struct tux_connection *c, uint32_t events)
 {
-	bool err = atomic_load(&c->err);
+	bool err = atomic_load(&c->err), due = stream_due(c, events);
 
-	if (!stream_due(c, events) && !(err && !c->err_told))
+	/* Before the callback runs: then the bytes that it finds are all. */
+	due |= tux_api_find_end(c);
+	if (!due && !(err && !c->err_told))
 		return;
 	if (!c->s->on_stream.fn) {
 		unheard(c);
@@ -145,17 +143,18 @@ static bool must_wait(const struct tux_connection *c)
 					  TUX_IS_ERR)) != TUX_RX_ON_RING;
 }
 
-static bool ended(const struct tux_connection *c)
+static bool asked_to_end(const struct tux_connection *c)
 {
 	return atomic_load(&c->asked);
 }
 
 static void deliver_events(struct tux_connection *c, uint32_t events)
 {
+	c->fin |= (events & TUX_EVENT_FIN) != 0;
 	look_at_error(c, events);
-	if (events & TUX_EVENT_OPEN && !ended(c))
+	if (events & TUX_EVENT_OPEN && !asked_to_end(c))
 		tux_api_tell_open(c);
-	if (c->messages && !ended(c)) {
+	if (c->messages && !asked_to_end(c)) {
 		bool more;
 
 		tux_api_tell_messages(c);
@@ -171,10 +170,13 @@ static void deliver_events(struct tux_connection *c, uint32_t events)
 		if (more)
 			tux_api_raise_here(c, TUX_EVENT_READY);
 	}
-	if (!ended(c))
+	if (!asked_to_end(c))
 		stream(c, events);
-	if (!ended(c))
+	if (!asked_to_end(c))
 		room(c, events);
+	/* Bytes that a callback has read may have hidden the end. */
+	if (!asked_to_end(c) && tux_api_find_end(c))
+		tux_api_raise_here(c, TUX_EVENT_AGAIN);
 }
 
 void tux_api_run(struct tux_task *task)

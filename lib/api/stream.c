@@ -129,6 +129,7 @@ static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 		tux_end_flush(c->end, false);
 	if (!done && is_early(c, end))
 		return -EAGAIN;
+	c->ended |= !done && !end;
 	return peek && done ? (ssize_t)done : stream_outcome(c, done, end);
 }
 
@@ -158,6 +159,32 @@ ssize_t tux_peek(struct tux_connection *c, void *p, size_t n)
 		k = stream_receive(c, p, n, true);
 	tux_sched_leave();
 	return k;
+}
+
+static bool duplex_has_ended(struct tux_connection *c)
+{
+	struct tux_tcp tcp = tux_api_tcp(c);
+	bool yes;
+
+	if (!c->fin && !(tux_duplex_poll(c->dx) & TUX_IS_EOF))
+		return false;
+	tux_latch_take(&c->dx->rx.latch);
+	yes = tux_duplex_ended(c->dx, c->fin, &tcp);
+	tux_latch_drop(&c->dx->rx.latch);
+	return yes;
+}
+
+bool tux_api_find_end(struct tux_connection *c)
+{
+	if (c->ended || atomic_load(&c->err) ||
+	    !(c->end ? duplex_has_ended(c) : c->fin) || is_early(c, 0))
+		return false;
+	return c->ended = true;
+}
+
+int tux_ended(const struct tux_connection *c)
+{
+	return tux_api_usable(c) && c->ended && !atomic_load(&c->err);
 }
 
 static size_t in_tcp(const struct tux_connection *c)
@@ -199,6 +226,19 @@ size_t tux_readable(const struct tux_connection *c)
 	}
 	tux_sched_leave();
 	return n;
+}
+
+bool tux_api_ring_grew(struct tux_connection *c)
+{
+	bool yes;
+
+	if (atomic_load(&c->dx->rx.state) != TUX_RX_ARMED)
+		return false;
+	tux_latch_take(&c->dx->rx.latch);
+	yes = atomic_load(&c->dx->rx.state) == TUX_RX_ARMED &&
+	      tux_end_ring_grew(c->dx, &c->rx_told);
+	tux_latch_drop(&c->dx->rx.latch);
+	return yes;
 }
 
 bool tux_api_advance(struct tux_connection *c)

@@ -11,6 +11,14 @@
  * something? */
 bool tux_api_advance(struct tux_connection *c);
 
+/* The direction is armed: have bytes come into the ring, behind those that are
+ * left in TCP? */
+bool tux_api_ring_grew(struct tux_connection *c);
+
+/* Has the peer ended its stream since this was asked last, and are all bytes
+ * here, read or not?  From then on tux_ended() says so. */
+bool tux_api_find_end(struct tux_connection *c);
+
 /* Reads away what nobody wants any more. */
 void tux_api_discard(struct tux_connection *c);
 

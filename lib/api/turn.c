@@ -104,6 +104,9 @@ static uint32_t events_of(uint32_t epoll)
 		events |= TUX_EVENT_IN;
 	if (epoll & EPOLLOUT)
 		events |= TUX_EVENT_OUT;
+	/* A reset ends both directions, too. */
+	if (epoll & EPOLLRDHUP && !(epoll & EPOLLERR))
+		events |= TUX_EVENT_FIN;
 	if (epoll & EPOLLERR)
 		events |= TUX_EVENT_BREAK | TUX_EVENT_IN;
 	return events;
