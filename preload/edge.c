@@ -85,7 +85,20 @@ static bool edge_became_plain(struct edge *e, const struct tux_duplex *d)
 	return news;
 }
 
+/* A write has waited while TCP had room, and could go on since: no new edge of
+ * the kernel's says so. */
+static bool was_barred(struct edge *e, const struct tux_duplex *d)
+{
+	uint8_t bars = atomic_load(&d->tx.bars);
+
+	if (bars == e->bars || bars & 1)
+		return false;
+	e->bars = bars;
+	return true;
+}
+
 bool edge_hidden(struct edge *e, struct sock *s)
 {
-	return claimed(s) && (came_behind(e, s) || edge_became_plain(e, s->dx));
+	return claimed(s) && (came_behind(e, s) || edge_became_plain(e, s->dx) ||
+			      was_barred(e, s->dx));
 }

@@ -21,6 +21,7 @@ struct edge {			/* what was told so far */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
 	uint32_t turns;		/* edge_hidden(): times that a direction has
 				 * become plain again, */
+	uint8_t bars;		/* ... waits for the end of a doubt, */
 	uint64_t behind;	/* ... and bytes that had come on the ring */
 };
 
@@ -38,9 +39,10 @@ bool edge_wrote(const struct edge *e, struct sock *s);
 void edge_told(struct edge *e, struct sock *s, uint32_t told);
 
 /* An edge that shows only in what TCP can do, and of which the kernel knows
- * nothing: bytes on the ring behind bytes that are still in TCP; or a direction
- * is plain TCP again, after a while in which TCP's edges were not the
- * application's. */
+ * nothing: bytes on the ring behind bytes that are still in TCP; a direction is
+ * plain TCP again, after a while in which TCP's edges were not the
+ * application's; or a write that had to wait, although TCP had room, need not
+ * wait any more. */
 bool edge_hidden(struct edge *e, struct sock *s);
 
 #endif

@@ -199,14 +199,14 @@ static void tell_moved(struct sock *s, unsigned poll)
 
 void sock_ready(struct sock *s)
 {
-	unsigned on_ring = TUX_RX_ON_RING | TUX_TX_ON_RING;
+	unsigned where = TUX_RX_ON_RING | TUX_TX_ON_RING | TUX_TX_WAITS;
 	struct tux_list *n;
 	unsigned poll;
 
 	tux_latch_take(&s->watch_latch);
 	poll = sock_poll(s);
-	if ((poll & on_ring) != s->path) {
-		s->path = (uint8_t)(poll & on_ring);
+	if ((poll & where) != s->path) {
+		s->path = (uint8_t)(poll & where);
 		tell_moved(s, poll);
 	}
 	TUX_LIST_EACH(n, &s->watches)

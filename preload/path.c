@@ -92,6 +92,8 @@ void path_notice(struct sock *s)
 		p |= TUX_RX_ON_RING;
 	if (s->dx->tx.state == TUX_TX_SWITCHED || s->dx->tx.hold)
 		p |= TUX_TX_ON_RING;
+	else if (s->dx->tx.bars & 1)
+		p |= TUX_TX_WAITS;
 	if (p != s->path)
 		sock_ready(s);
 }

@@ -39,7 +39,7 @@ static uint32_t tcp_says(const struct sock *s, unsigned can)
 
 	if (rx)
 		tcp |= READY_IN;
-	if (tx)
+	if (tx && !(can & TUX_TX_WAITS))
 		tcp |= READY_OUT;
 	if (rx && tx)
 		tcp |= READY_ALWAYS;

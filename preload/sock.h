@@ -49,7 +49,8 @@ struct sock {
 	_Atomic uint8_t nonblock;	/* O_NONBLOCK, as last set */
 	_Atomic uint8_t linger0;	/* SO_LINGER {1, 0} */
 	_Atomic uint8_t rdshut;	/* SHUT_RD */
-	_Atomic uint8_t path;	/* the TUX_*_ON_RING last told to watches */
+	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS last told
+				 * to watches */
 	bool active;		/* this process called connect() */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */

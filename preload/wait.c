@@ -130,7 +130,7 @@ static bool to_ask(struct sock *s, short events, short *ask)
 	if (events & POLLOUT) {
 		if (p & TUX_CAN_WRITE)
 			return false;
-		if (!(p & TUX_TX_ON_RING))
+		if (!(p & (TUX_TX_ON_RING | TUX_TX_WAITS)))
 			*ask |= POLLOUT;
 	}
 	return atomic_load(&s->stage) == SOCK_CLAIMED;

@@ -98,7 +98,7 @@ static bool has_room(const struct tux_connection *c, uint32_t wants,
 		return true;
 	if (!(wants & TUX_WANTS_STREAM))
 		return false;
-	if (can & TUX_TX_ON_RING)
+	if (can & (TUX_TX_ON_RING | TUX_TX_WAITS))
 		return can & TUX_CAN_WRITE;
 	return events & (TUX_EVENT_OUT | TUX_EVENT_READY | TUX_EVENT_OPEN);
 }

@@ -129,6 +129,8 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	unsigned voids;			/* generations that became void */
 	uint64_t ahead;			/* how far ahead the next N is put */
 	tux_time announce_at;		/* the next generation, not earlier */
+	tux_time barred_at;		/* a write waits for the end of the doubt:
+					 * how long; TUX_NEVER: none does */
 	tux_time quiet_at;		/* PREPARED has come, and the writer is
 					 * short of N: when to look whether it
 					 * rests, */

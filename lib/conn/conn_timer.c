@@ -51,6 +51,7 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 	at = tux_time_min(at, c->loss.at);
 	at = tux_time_min(at, c->tx.probe_at);
 	at = tux_time_min(at, c->tx.away_at);
+	at = tux_time_min(at, c->tx.barred_at);
 	return tux_time_min(at, tux_upgrade_deadline(c));
 }
 
@@ -214,6 +215,8 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 	}
 	if (now >= c->reset_at)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
+	if (now >= c->tx.barred_at && tux_duplex_barred(c->dx))
+		tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 	if (c->life == TUX_LIFE_PROVED)
 		expire_path(c, now);
 }

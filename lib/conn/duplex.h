@@ -88,6 +88,10 @@ struct tux_duplex_tx {
 					 * success: the peer has died, and TCP,
 					 * too, learns that from the answer to a
 					 * write, and fails the one after */
+	_Atomic uint8_t bars;		/* odd: a write waits for the end of the
+					 * doubt, since its next byte would
+					 * complete the marker; counts when such
+					 * waits begin and end */
 	uint8_t pinned;			/* announce no N any more */
 	uint8_t doubt;			/* the receiver may be armed at `at`,
 					 * and the bytes that TCP has behind it,
@@ -205,6 +209,8 @@ enum {
 				 * left to read, some of them in TCP */
 	TUX_RX_ON_RING = 0x10,	/* ignore whether TCP is readable */
 	TUX_TX_ON_RING = 0x20,	/* ignore whether TCP is writable */
+	TUX_TX_WAITS = 0x40,	/* so, too: a write waits for the end of the
+				 * doubt; but errors of TCP count */
 };
 unsigned tux_duplex_poll(const struct tux_duplex *d);
 
@@ -269,8 +275,15 @@ struct tux_key;
 bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 			 const struct tux_key *key, bool active, uint64_t *at);
 
-/* PREPARED(@gen) arrived: ANNOUNCED becomes ACKED, or the doubt ends. */
-void tux_duplex_prepared(struct tux_duplex *d, uint32_t gen);
+/* Does a write wait for the end of the doubt?  Needs no latch. */
+static inline bool tux_duplex_barred(const struct tux_duplex *d)
+{
+	return atomic_load(&d->tx.bars) & 1 && !atomic_load(&d->tx.shut);
+}
+
+/* PREPARED(@gen) arrived: ANNOUNCED becomes ACKED, or the doubt ends.  Returns
+ * true if a write has waited for that. */
+bool tux_duplex_prepared(struct tux_duplex *d, uint32_t gen);
 
 /* May the marker be written to TCP now?  The holder of the latch writes it.
  * When TCP has taken @n > 0 bytes of it, tux_duplex_committed() makes the

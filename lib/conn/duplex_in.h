@@ -45,6 +45,12 @@ static inline void duplex_look(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_LOOK);
 }
 
+/* Was the last write told to wait for the end of the doubt? */
+static inline bool duplex_bars(const struct tux_duplex *d)
+{
+	return load8(&d->tx.bars) & 1;
+}
+
 /* The connection's error, negated, once; 0 if there is none. */
 static inline ssize_t duplex_take_error(struct tux_duplex *d)
 {

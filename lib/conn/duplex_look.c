@@ -72,21 +72,23 @@ static unsigned duplex_poll_rx(const struct tux_duplex *d, bool err)
 }
 
 /* The ring is writable when a quarter of it is free, so that a waiting writer
- * is not woken for a few bytes.  While writes are held, TCP's room does not
- * count either. */
+ * is not woken for a few bytes. */
+static bool ring_writable(const struct tux_duplex *d)
+{
+	return !load8(&d->tx.marker_left) &&
+	       tux_pipe_room(&d->txp) >= d->txp.cap / 4;
+}
+
+/* While a write waits, TCP's room does not count either. */
 static unsigned duplex_poll_tx(const struct tux_duplex *d, bool err)
 {
-	unsigned can = 0;
-
+	bool ring = load8(&d->tx.state) == TUX_TX_SWITCHED;
 	bool held = load8(&d->tx.hold);
+	unsigned can = ring || held ? TUX_TX_ON_RING : TUX_TX_WAITS;
 
-	if (load8(&d->tx.state) != TUX_TX_SWITCHED && !held)
+	if (!ring && !held && !duplex_bars(d))
 		return 0;
-	can |= TUX_TX_ON_RING;
-	if (err || load8(&d->tx.shut))
-		can |= TUX_CAN_WRITE;
-	else if (!held && !load8(&d->tx.marker_left) &&
-	    tux_pipe_room(&d->txp) >= d->txp.cap / 4)
+	if (err || load8(&d->tx.shut) || (ring && !held && ring_writable(d)))
 		can |= TUX_CAN_WRITE;
 	return can;
 }

@@ -100,11 +100,23 @@ static ssize_t write_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	return k;
 }
 
+/* Notes whether a write waits for the end of the doubt. */
+static void set_barred(struct tux_duplex *d, bool on)
+{
+	if (on == duplex_bars(d))
+		return;
+	atomic_fetch_add(&d->tx.bars, 1);
+	atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
+}
+
 /*
  * In doubt, at N or behind it: a receiver that is armed there compares these
  * bytes with the marker.  They are written unchanged, but never so many that
  * they complete the marker: then the last byte waits until the doubt has ended.
  * The first byte that differs from the marker ends the doubt.
+ *
+ * A write that has only the last byte writes nothing to TCP, which reports its
+ * error to that, too.
  */
 static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 			      int n, uint64_t skip, const struct tux_tcp *tcp)
@@ -121,13 +133,13 @@ static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 		same++;
 	/* All of the marker would match: hold its last byte back. */
 	if (same == left)
-		k = same == 1 ? -EAGAIN :
-		    write_tcp(d, iov, n, skip, same - 1, tcp);
+		k = write_tcp(d, iov, n, skip, same - 1, tcp);
 	else
 		k = write_tcp(d, iov, n, skip, UINT64_MAX, tcp);
 	if (k > 0 && (uint64_t)k > same)
 		t->doubt = 0;
-	return k;
+	set_barred(d, left == 1 && same == 1 && (k == 0 || k == -EAGAIN));
+	return duplex_bars(d) ? -EAGAIN : k;
 }
 
 /* Writes to TCP while no generation is open.  Only a doubt limits the bytes. */
@@ -200,8 +212,9 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 		store8(&d->tx.mute, 0);
 		return (ssize_t)tux_iov_len(iov, n);
 	}
-	/* In any other state TCP reports the error itself. */
-	err = state == TUX_TX_SWITCHED ? duplex_take_error(d) : 0;
+	/* Else TCP reports the error itself. */
+	err = state == TUX_TX_SWITCHED || duplex_bars(d) ?
+	      duplex_take_error(d) : 0;
 	if (err)
 		return err;
 	if (load8(&d->tx.shut))
@@ -255,16 +268,21 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 	return true;
 }
 
-void tux_duplex_prepared(struct tux_duplex *d, uint32_t gen)
+bool tux_duplex_prepared(struct tux_duplex *d, uint32_t gen)
 {
 	struct tux_duplex_tx *t = &d->tx;
+	bool barred = duplex_bars(d);
 
 	if (gen != t->gen)
-		return;
-	if (t->disarming)
+		return false;
+	if (t->disarming) {
 		t->doubt = t->disarming = 0;
-	else if (load8(&t->state) == TUX_TX_ANNOUNCED)
+		set_barred(d, false);
+		return barred;
+	}
+	if (load8(&t->state) == TUX_TX_ANNOUNCED)
 		store8(&t->state, TUX_TX_ACKED);
+	return false;
 }
 
 void tux_duplex_withdraw(struct tux_duplex *d)

@@ -14,6 +14,7 @@ enum {
 	QUIET_US = 2000,
 	WINDOW_MS = 5,			/* so long a rate is measured, */
 	WINDOWS = 8,			/* ... and so often over TCP */
+	BARRED_S = 5,
 };
 
 /* Takes the send latch.  False: the application holds it; it is tried again. */
@@ -188,7 +189,7 @@ static void announce(struct tux_conn *c, tux_time now)
 	struct tux_duplex_tx *t = &c->dx->tx;
 
 	if (now < c->tx.announce_at || asked_first(c) ||
-	    (!c->tx.gen && !better_on_tux(c, now)))
+	    (!c->tx.gen && !tux_duplex_barred(c->dx) && !better_on_tux(c, now)))
 		return;
 	if (!try_tx(c, now)) {
 		c->tx.announce_at = c->retry_at;
@@ -272,6 +273,22 @@ static void withdraw(struct tux_conn *c, tux_time now)
 	tux_latch_drop(&c->dx->tx.latch);
 }
 
+/* Does a write wait for the end of the doubt?  Then "nowhere" is announced at
+ * once, even if the path is quiet.  Only the peer knows the marker, so it is the
+ * peer that has made the application write it; a peer that does not answer
+ * either is given up, by tux_conn_expire(). */
+static void look_barred(struct tux_conn *c, tux_time now)
+{
+	if (!tux_duplex_barred(c->dx)) {
+		c->tx.barred_at = TUX_NEVER;
+		return;
+	}
+	c->tx.barred_at = tux_time_min(c->tx.barred_at,
+				       tux_time_add(now, TUX_SEC(BARRED_S)));
+	if (!c->tx.gen)
+		c->tx.announce_at = now;
+}
+
 static void look_tx(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.path != TUX_PATH_PLAIN)
@@ -283,6 +300,7 @@ static void look_tx(struct tux_conn *c, tux_time now)
 	case TUX_TX_PLAIN:
 		if (c->tx.gen)
 			on_void(c, now);
+		look_barred(c, now);
 		announce(c, now);
 		break;
 	default:
@@ -319,7 +337,8 @@ static void accept_prepared(struct tux_conn *c, tux_time now)
 	if (!gen || !try_tx(c, now))
 		return;
 	c->tx.ack_gen = 0;
-	tux_duplex_prepared(c->dx, gen);
+	if (tux_duplex_prepared(c->dx, gen))
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	if (c->tx.gen_at == TUX_NOWHERE) {
 		c->tx.gen = 0;
 		c->tx.announce_at = now;

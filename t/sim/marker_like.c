@@ -4,6 +4,8 @@
  *
  * Nobody can foresee a marker; here the program looks into the duplex.
  */
+#include <errno.h>
+
 #include "sim.h"
 
 static struct sim_end *a, *b;
@@ -200,9 +202,58 @@ static void prefix_unread(struct sim *s)
 	finish(s);
 }
 
+/* Nothing but the end of the doubt wakes the writer. */
+static void full_and_rest(struct sim *s)
+{
+	announced(s);
+	write_like(TUX_MARKER_LEN, 0);
+	sim_run(s, TUX_MSEC(20));
+	SIM_CHECK(s, a->sent == 100 + TUX_MARKER_LEN);
+	SIM_CHECK(s, b->got == a->sent);
+	finish(s);
+}
+
+/* b has made a write the marker, and answers nothing any more: a's connection
+ * is given up after a while, and its writer told so. */
+static void full_and_no_answer(struct sim *s)
+{
+	announced(s);
+	a->conn->foul = true;
+	s->link[1][0].down = true;
+	write_like(TUX_MARKER_LEN, 0);
+	sim_run(s, TUX_SEC(4));
+	SIM_CHECK(s, a->sent == 100 + TUX_MARKER_LEN - 1 && !a->werr);
+	sim_run(s, TUX_SEC(6));
+	SIM_CHECK(s, a->werr == ECONNRESET && a->closed);
+	SIM_CHECK(s, a->reason == TUX_REASON_PROTOCOL);
+	sim_run_out(s, TUX_SEC(100));
+	SIM_CHECK(s, b->rerr == ECONNRESET);
+}
+
+/* The same, but a's application has shut down instead: it waits no more, and
+ * reads what b says then. */
+static void full_and_shut(struct sim *s)
+{
+	announced(s);
+	s->link[1][0].down = true;
+	write_like(TUX_MARKER_LEN, 0);
+	sim_ms(s, 10);
+	SIM_CHECK(s, tux_duplex_barred(a->dx));
+	a->goal = a->sent;
+	sim_finish(a);
+	sim_ms(s, 10000);
+	sim_write(b, 1000);
+	sim_finish(b);
+	sim_run_out(s, TUX_SEC(100));
+	sim_check_all(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "full", full },
 	{ "full_and_more", full_and_more },
+	{ "full_and_rest", full_and_rest },
+	{ "full_and_no_answer", full_and_no_answer },
+	{ "full_and_shut", full_and_shut },
 	{ "all_but_one", all_but_one },
 	{ "all_but_one_and_more", all_but_one_and_more },
 	{ "prefix", prefix },

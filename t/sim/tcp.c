@@ -306,6 +306,14 @@ bool sim_tcp_readable(const struct sim_end *e)
 	       k->dead;
 }
 
+bool sim_tcp_writable(const struct sim_end *e)
+{
+	const struct sim_pipe *p = e->sock.tx;
+
+	return p->wrote - p->acked < e->conn->tcp.sndbuf || e->sock.err ||
+	       e->sock.dead;
+}
+
 void sim_tcp_shut(struct sim_end *e)
 {
 	if (e->sock.closed || e->sock.dead)

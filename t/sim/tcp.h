@@ -74,6 +74,9 @@ bool sim_tcp_readable(const struct sim_end *e);
 /* Has the peer's FIN arrived, and no error? */
 bool sim_tcp_ended(const struct sim_end *e);
 
+/* Would send not say -EAGAIN? */
+bool sim_tcp_writable(const struct sim_end *e);
+
 /* Bytes that @e writes at raw offset @off and beyond take @extra longer. */
 void sim_tcp_hold(struct sim_end *e, uint64_t off, tux_time extra);
 

@@ -22,6 +22,118 @@ static void poll__writable_at_a_quarter(void **state)
 			 TUX_TX_ON_RING | TUX_CAN_WRITE);
 }
 
+/* May the application write, by what the duplex and TCP say? */
+static bool says_writable(struct fixture *f)
+{
+	unsigned can = tux_duplex_poll(f->d);
+
+	if (can & (TUX_TX_ON_RING | TUX_TX_WAITS))
+		return can & TUX_CAN_WRITE;
+	return f->w.room > 0;
+}
+
+/* Writes @len bytes at @p if the duplex says so.  Either way, it says no more
+ * than a write keeps. */
+static ssize_t put_if_writable(struct fixture *f, const void *p, size_t len)
+{
+	bool can = says_writable(f);
+	ssize_t k = put(f, p, len);
+
+	if (k == -EAGAIN)
+		assert_false(says_writable(f));
+	else
+		assert_true(can);
+	return k;
+}
+
+/* The duplex and a write agree, in each state of the sender. */
+static void poll__keeps_its_word(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_duplex *d = f->d;
+	uint8_t m[TUX_MARKER_LEN];
+
+	assert_int_equal(put_if_writable(f, "ab", 2), 2);
+	f->w.room = 0;
+	assert_int_equal(put_if_writable(f, "c", 1), -EAGAIN);
+	f->w.room = 1000;
+	/* announced; at N; beyond it, in doubt */
+	announce(f, 2);
+	memcpy(m, d->tx.marker, sizeof(m));
+	assert_int_equal(put_if_writable(f, "cd", 2), 2);
+	assert_int_equal(put_if_writable(f, m, 10), 10);
+	f->w.room = 3;
+	assert_int_equal(put_if_writable(f, m + 10, 6), 3);
+	assert_int_equal(put_if_writable(f, m + 13, 3), -EAGAIN);
+	f->w.room = 1000;
+	assert_int_equal(put_if_writable(f, m + 13, 3), 2);
+	/* The last byte of the marker waits, though TCP has room. */
+	assert_int_equal(put(f, m + 15, 1), -EAGAIN);
+	assert_int_equal(tux_duplex_poll(d), TUX_TX_WAITS);
+	assert_int_equal(put_if_writable(f, m + 15, 1), -EAGAIN);
+	f->w.room = 0;
+	assert_int_equal(put_if_writable(f, m + 15, 1), -EAGAIN);
+	f->w.room = 1000;
+	/* disarmed */
+	assert_true(announce(f, 0) == TUX_NOWHERE);
+	assert_true(tux_duplex_prepared(d, d->tx.gen));
+	assert_int_equal(put_if_writable(f, m + 15, 1), 1);
+	/* acknowledged, at N, and TCP is full; committed, in part; on the
+	 * ring */
+	announce(f, 0);
+	assert_false(tux_duplex_prepared(d, d->tx.gen));
+	f->w.room = 0;
+	assert_int_equal(put_if_writable(f, "e", 1), -EAGAIN);
+	f->w.room = 5;
+	assert_int_equal(put(f, "e", 1), -EAGAIN);
+	assert_int_equal(tux_duplex_poll(d), TUX_TX_ON_RING);
+	atomic_store(&d->tx.marker_left, 0);
+	assert_int_equal(put_if_writable(f, "e", 1), 1);
+	/* plain again, but the RAW frame is not in TCP yet */
+	atomic_store(&d->tx.hold, 1);
+	atomic_store(&d->tx.state, TUX_TX_RAW);
+	f->w.room = 1000;
+	assert_int_equal(put_if_writable(f, "f", 1), -EAGAIN);
+	atomic_store(&d->tx.hold, 0);
+	assert_int_equal(put_if_writable(f, "f", 1), 1);
+}
+
+/* A writer that waits for the end of the doubt is told of other ends, too. */
+static void poll__barred_and_broken(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_duplex *d = f->d;
+	uint8_t m[TUX_MARKER_LEN];
+
+	announce(f, 0);
+	memcpy(m, d->tx.marker, sizeof(m));
+	assert_int_equal(put(f, m, sizeof(m)), 15);
+	assert_int_equal(put(f, m + 15, 1), -EAGAIN);
+	assert_true(tux_duplex_barred(d));
+	/* TCP's own error */
+	f->w.err = EPIPE;
+	assert_int_equal(put(f, m + 15, 1), -EPIPE);
+	assert_false(tux_duplex_barred(d));
+	f->w.err = 0;
+	/* another byte */
+	assert_int_equal(put(f, m + 15, 1), -EAGAIN);
+	atomic_store(&d->rung, 0);
+	assert_int_equal(put(f, "x", 1), 1);
+	assert_int_equal(d->rung & TUX_DOORBELL_TX, TUX_DOORBELL_TX);
+	assert_int_equal(tux_duplex_poll(d), 0);
+	/* the connection's death */
+	announce(f, 0);
+	memcpy(m, d->tx.marker, sizeof(m));
+	assert_int_equal(put(f, m, sizeof(m)), 15);
+	assert_int_equal(put(f, m + 15, 1), -EAGAIN);
+	atomic_store(&d->err, ECONNRESET);
+	atomic_store(&d->tx.shut, 1);
+	assert_int_equal(tux_duplex_poll(d) & TUX_CAN_WRITE, TUX_CAN_WRITE);
+	assert_false(tux_duplex_barred(d));
+	assert_int_equal(put(f, m + 15, 1), -ECONNRESET);
+	assert_int_equal(put(f, m + 15, 1), -EPIPE);
+}
+
 /* The first 16 plain calls ring TUX_DOORBELL_TOUCH, and no later ones. */
 static void touch__a_few_times(void **state)
 {
@@ -82,6 +194,8 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(poll__writable_at_a_quarter),
+		T(poll__keeps_its_word),
+		T(poll__barred_and_broken),
 		T(touch__a_few_times),
 		T(poll__end_behind_unread),
 		T(init__both_plain),

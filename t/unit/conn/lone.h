@@ -29,7 +29,9 @@ static inline ssize_t wire_send(void *arg, const struct iovec *iov, int n)
 	size_t took = 0;
 	int i;
 
-	if (!w->room)
+	if (w->err)
+		return -w->err;
+	if (!w->room && n)
 		return -EAGAIN;
 	for (i = 0; i < n && w->room; i++) {
 		size_t k = iov[i].iov_len < w->room ? iov[i].iov_len : w->room;

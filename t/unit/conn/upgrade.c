@@ -2,8 +2,11 @@
 /*
  * When a place is announced, how far ahead, and what waits for a latch.
  */
+#include <errno.h>
+
 #include "duo.h"
 
+#include "conn/conn_timer.h"
 #include "conn/upgrade.h"
 
 /* A generation of @e is open; nobody has answered. */
@@ -28,6 +31,14 @@ static void expire(struct duo_end *e, tux_time at)
 {
 	e->duo->now = at;
 	tux_upgrade_expire(e->c, at);
+	duo_derive(e, 0);
+}
+
+/* The same for all deadlines of the connection. */
+static void expire_all(struct duo_end *e, tux_time at)
+{
+	e->duo->now = at;
+	tux_conn_expire(e->c, at);
 	duo_derive(e, 0);
 }
 
@@ -383,6 +394,84 @@ static void deadline__of_announcements(void **state)
 	c->tx.announce_at = TUX_NEVER;
 }
 
+/* The application writes a whole marker beyond N, and its last byte has to wait.
+ * "Nowhere" was not due for a minute. */
+static void barred(struct duo *d)
+{
+	struct tux_conn *c = d->a.c;
+	uint8_t m[TUX_MARKER_LEN];
+
+	open_gen(&d->a, 0);
+	memcpy(m, d->a.dx->tx.marker, sizeof(m));
+	assert_int_equal(duo_write(&d->a, m, sizeof(m)), TUX_MARKER_LEN - 1);
+	assert_int_equal(c->tx.gen, 0);
+	c->tx.announce_at = d->now + TUX_SEC(60);
+	assert_int_equal(duo_write(&d->a, m + 15, 1), -EAGAIN);
+	assert_true(c->tx.gen_at == TUX_NOWHERE);
+	assert_true(c->tx.barred_at == d->now + TUX_SEC(5));
+}
+
+static void barred__until_disarmed(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	uint8_t last;
+
+	barred(d);
+	d->a.ready_n = 0;
+	prepared(&d->a);
+	duo_effects(&d->a);
+	assert_int_equal(d->a.ready_n, 1);
+	assert_true(c->tx.barred_at == TUX_NEVER);
+	last = d->a.dx->tx.marker[15];
+	assert_int_equal(duo_write(&d->a, &last, 1), 1);
+}
+
+/* Another byte than the one that had to wait: nothing waits any more. */
+static void barred__no_more(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	uint8_t other;
+
+	barred(d);
+	other = d->a.dx->tx.marker[15] ^ 1;
+	assert_int_equal(duo_write(&d->a, &other, 1), 1);
+	assert_true(c->tx.barred_at == TUX_NEVER);
+	assert_int_equal(c->life, TUX_LIFE_PROVED);
+}
+
+/* No answer comes. */
+static void barred__given_up(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	char x = 'x';
+
+	barred(d);
+	expire_all(&d->a, d->now + TUX_SEC(5) - 1);
+	assert_int_equal(c->life, TUX_LIFE_PROVED);
+	expire_all(&d->a, d->now + 1);
+	assert_int_equal(c->life, TUX_LIFE_DEAD);
+	assert_int_equal(c->dead_why, TUX_REASON_PROTOCOL);
+	assert_int_equal(duo_write(&d->a, &x, 1), -ECONNRESET);
+	assert_int_equal(duo_write(&d->a, &x, 1), -EPIPE);
+}
+
+/* The application has shut down: no write waits, and nothing is given up. */
+static void barred__shut(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	barred(d);
+	assert_false(tux_duplex_shut(d->a.dx));
+	expire_all(&d->a, d->now + TUX_SEC(6));
+	assert_int_equal(c->life, TUX_LIFE_PROVED);
+	assert_true(c->tx.barred_at == TUX_NEVER);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, duo_setup_proved, \
@@ -406,6 +495,10 @@ int main(void)
 		T(deadline__of_announcements),
 		T(commit__says_so),
 		T(commit__with_half_a_marker),
+		T(barred__until_disarmed),
+		T(barred__no_more),
+		T(barred__given_up),
+		T(barred__shut),
 	};
 #undef T
 
