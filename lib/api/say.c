@@ -53,6 +53,7 @@ static bool say_is_ours(enum tux_reason why)
 	case TUX_REASON_NOT_BUILT:
 	case TUX_REASON_NO_DRIVER:
 	case TUX_REASON_NO_ANNOUNCE:
+	case TUX_REASON_BUNDLED:
 		return true;
 	default:
 		return false;

@@ -83,6 +83,29 @@ static void get_name(char *name, size_t cap, const struct nlattr *a)
 	name[len] = 0;
 }
 
+static bool is_bundle(const struct tux_attrs *info, unsigned type)
+{
+	return tux_attr_is(info, type, "bond") ||
+	       tux_attr_is(info, type, "team");
+}
+
+/* What arrives at a part of a bond is the bond's, so neither can be had alone:
+ * the kernel hands no packet of the part to a socket of the bond. */
+static bool bundled(const struct ifinfomsg *m, const struct tux_attrs *t)
+{
+	const struct nlattr *link = t->at[IFLA_LINKINFO];
+	struct tux_attrs info;
+
+	if (m->ifi_flags & (IFF_MASTER | IFF_SLAVE))
+		return true;
+	if (!link)
+		return false;
+	tux_attrs_nested(&info, link);
+	return is_bundle(&info, IFLA_INFO_KIND) ||
+	       is_bundle(&info, IFLA_INFO_SLAVE_KIND) ||
+	       tux_attr_is(&info, IFLA_INFO_KIND, "bridge");
+}
+
 static void neigh_on_iface(void *arg, const struct nlmsghdr *h)
 {
 	const struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
@@ -95,6 +118,7 @@ static void neigh_on_iface(void *arg, const struct nlmsghdr *h)
 		return;
 	i->index = (unsigned)m->ifi_index;
 	i->up = (m->ifi_flags & up) == up;
+	i->bundled = bundled(m, &t);
 	tux_attr_get(&t, IFLA_MTU, &i->mtu, sizeof(i->mtu));
 	if (t.at[IFLA_IFNAME])
 		get_name(i->name, sizeof(i->name), t.at[IFLA_IFNAME]);
@@ -115,6 +139,36 @@ int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
 	memset(i, 0, sizeof(*i));
 	err = tux_netlink_ask(&n->ask, h, neigh_on_iface, i);
 	return err ? err : i->index ? 0 : -ENODEV;
+}
+
+struct ports {
+	unsigned of;			/* interface */
+	bool any;
+};
+
+/* The kernel may ignore what the question was restricted to. */
+static void on_port(void *arg, const struct nlmsghdr *h)
+{
+	struct ports *p = arg;
+	uint32_t master = 0;
+	struct tux_attrs t;
+
+	if (h->nlmsg_type == RTM_NEWLINK &&
+	    tux_attrs_parse(&t, h, sizeof(struct ifinfomsg)) &&
+	    tux_attr_get(&t, IFLA_MASTER, &master, sizeof(master)))
+		p->any |= master == p->of;
+}
+
+bool tux_neigh_has_ports(struct tux_neigh *n, unsigned index)
+{
+	struct nlmsghdr *h = tux_netlink_request(&n->ask, RTM_GETLINK,
+						 NLM_F_DUMP,
+						 sizeof(struct ifinfomsg));
+	struct ports p = { .of = index };
+
+	mnl_attr_put_u32(h, IFLA_MASTER, index);
+	tux_netlink_ask(&n->ask, h, on_port, &p);
+	return p.any;
 }
 
 /* ---- routes ---- */

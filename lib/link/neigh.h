@@ -25,6 +25,7 @@ struct tux_iface {
 	uint8_t mac[TUX_ETH_MAC];
 	uint32_t mtu;
 	bool up;			/* and has a carrier */
+	bool bundled;			/* a bond or the like, or part of one */
 };
 
 struct tux_route {
@@ -62,6 +63,9 @@ void tux_neigh_close(struct tux_neigh *n);
  * -ENODEV. */
 int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
 		    struct tux_iface *i);
+
+/* Does interface @index stand for others?  Packets arrive at those. */
+bool tux_neigh_has_ports(struct tux_neigh *n, unsigned index);
 
 /* How packets from @local get to @peer.  -errno if they do not. */
 int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,

@@ -151,3 +151,18 @@ bool tux_attr_get(const struct tux_attrs *t, unsigned type, void *p, size_t len)
 	memcpy(p, mnl_attr_get_payload(a), len);
 	return true;
 }
+
+void tux_attrs_nested(struct tux_attrs *t, const struct nlattr *in)
+{
+	memset(t, 0, sizeof(*t));
+	mnl_attr_parse_nested(in, on_attr, t);
+}
+
+bool tux_attr_is(const struct tux_attrs *t, unsigned type, const char *s)
+{
+	const struct nlattr *a = t->at[type];
+	size_t len = strlen(s) + 1;
+
+	return a && mnl_attr_get_payload_len(a) == len &&
+	       !memcmp(mnl_attr_get_payload(a), s, len);
+}

@@ -55,8 +55,14 @@ int tux_netlink_read(struct tux_netlink *n, tux_netlink_fn *fn, void *arg);
  * too short to have that. */
 bool tux_attrs_parse(struct tux_attrs *t, const struct nlmsghdr *h, size_t skip);
 
+/* Finds the attributes that lie in @in. */
+void tux_attrs_nested(struct tux_attrs *t, const struct nlattr *in);
+
 /* Copies attribute @type to @p.  False, and nothing is copied: it is not there,
  * or has not just @len bytes. */
 bool tux_attr_get(const struct tux_attrs *t, unsigned type, void *p, size_t len);
+
+/* Is attribute @type there, and the string @s? */
+bool tux_attr_is(const struct tux_attrs *t, unsigned type, const char *s);
 
 #endif

@@ -111,6 +111,8 @@ static void on_links(struct tux_paths *p, tux_time now)
 			p->retry_at = now;
 	} else if (p->iface.index != p->nic.iface.index) {
 		lose(p, TUX_REASON_NO_INTERFACE, now);
+	} else if (p->iface.bundled) {
+		lose(p, TUX_REASON_BUNDLED, now);
 	}
 }
 

@@ -69,7 +69,7 @@ static enum tux_reason flow_choose(struct tux_paths *p,
 	}
 	if (*p->ifname && !p->iface.index)
 		return TUX_REASON_NO_INTERFACE;
-	if (p->iface.index != r->index)
+	if (p->iface.index != r->index && !p->iface.bundled)
 		return TUX_REASON_OTHER_INTERFACE;
 	return tux_paths_lacks(&p->iface);
 }

@@ -43,6 +43,8 @@ enum tux_reason tux_paths_lacks(const struct tux_iface *i)
 {
 	if (!i->index)
 		return TUX_REASON_NO_INTERFACE;
+	if (i->bundled)
+		return TUX_REASON_BUNDLED;
 	if (!i->up)
 		return TUX_REASON_LINK_DOWN;
 	return i->mtu < TUX_NIC_MTU_MIN ? TUX_REASON_MTU : TUX_REASON_NONE;
@@ -63,6 +65,8 @@ void tux_paths_take(struct tux_paths *p, tux_time now)
 
 	tux_paths_look(p);
 	why = tux_paths_lacks(&p->iface);
+	if (!why && tux_neigh_has_ports(&p->neigh, p->iface.index))
+		why = TUX_REASON_BUNDLED;
 	if (why)
 		tux_paths_fail(p, why, now);
 	else

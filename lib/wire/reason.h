@@ -103,7 +103,10 @@
 	  "it has not shown enough short requests and answers yet; only a " \
 	  "connection that has is faster over Tux") \
 	X(CHOSEN, 38, "chosen", \
-	  "the user has chosen TCP for all connections")
+	  "the user has chosen TCP for all connections") \
+	X(BUNDLED, 39, "bundled", \
+	  "the interface is a bond, a bridge or the like, which stands for " \
+	  "others, or it is part of a bond")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -80,9 +80,15 @@ fi
 
 # ---- MTU ---------------------------------------------------------------------
 
+# The server may keep its end for longer.
+left()
+{
+	! attached "$ns_a"
+}
+
 mtu()
 {
-	wait_for 10 none_attached
+	wait_for 10 left
 	ip -n "$ns_a" link set veth0 mtu "$1" &&
 		ip -n "$ns_b" link set veth0 mtu "$2"
 }
@@ -105,7 +111,7 @@ copies()
 	goes "$1"
 	check "$1: it copies" grep -q '^tux: veth0: taken, queues 2 zerocopy 0,' \
 		"$dir/$1.err"
-	wait_for 10 none_attached
+	wait_for 10 left
 }
 
 refused()
@@ -136,5 +142,52 @@ run 10 "${b[@]}" redis-cli -h $b_addr -p "$port" config set bind \
 tux=("$build/contrib/tuxrun" -i soft0 --io xdp -v)
 b_addr=10.77.1.2
 stays "a driver without XDP" no-driver
+
+# ---- an interface that stands for others -------------------------------------
+
+# bundle KIND: an interface of that kind named whole0 on host a, with part0 as
+# its part, which leads to part0 on host b
+bundle()
+{
+	ip -n "$ns_a" link add whole0 type "$1" 2>/dev/null || return
+	ip link add part0 netns "$ns_a" numrxqueues 2 numtxqueues 2 type veth \
+		peer name part0 netns "$ns_b" numrxqueues 2 numtxqueues 2 &&
+		ip -n "$ns_a" link set part0 master whole0 &&
+		ip -n "$ns_a" link set part0 up &&
+		ip -n "$ns_a" link set whole0 up &&
+		ip -n "$ns_b" link set part0 up &&
+		ip -n "$ns_a" addr add 10.77.2.1/24 dev whole0 &&
+		ip -n "$ns_b" addr add 10.77.2.2/24 dev part0 ||
+		not_ok "could not make a $1"
+}
+
+nothing_attached()
+{
+	! ip -n "$ns_a" link show | grep -q 'prog/xdp'
+}
+
 end "$server_pid"
+bind=10.77.2.2 b_addr=10.77.2.2
+for kind in bridge bond; do
+	bundle $kind || {
+		skip "a $kind" "this kernel has none"
+		continue
+	}
+	redis server "$build/contrib/tuxrun" -i part0 --io xdp || exit 1
+	server_pid=$pid
+	for part in whole0 part0; do
+		tux=("$build/contrib/tuxrun" -i $part --io xdp -v)
+		[ $kind$part != bridgepart0 ] || continue
+		start taker "${a[@]}" "${tux[@]}" --attach=start sleep 1
+		wait "$pid"
+		same "$part of a $kind: not taken" 0 \
+			"$(grep -c ': taken' "$dir/taker.err")"
+	done
+	tux=("$build/contrib/tuxrun" -i whole0 --io xdp -v)
+	stays "a $kind" bundled
+	check "a $kind: nothing was attached" nothing_attached
+	end "$server_pid"
+	ip -n "$ns_a" link del part0
+	ip -n "$ns_a" link del whole0
+done
 finish

@@ -22,7 +22,7 @@
 
 #include "../test.h"
 
-enum { KERNEL_INDEX = 2, KERNEL_MTU = 1500 };
+enum { KERNEL_INDEX = 1000000, KERNEL_MTU = 1500 };
 
 struct kernel {
 	struct tux_paths p;
@@ -97,10 +97,11 @@ static inline void kernel_route(struct kernel *k, unsigned ahead)
 	kernel_send(k->asked, h);
 }
 
-/* ... and the interface has @flags. */
+/* ... and the interface has @flags and is a @kind, or NULL. */
 static inline void kernel_iface(struct kernel *k, unsigned ahead,
-				unsigned flags)
+				unsigned flags, const char *kind)
 {
+	struct nlattr *info;
 	char buf[256] = { 0 };
 	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
 	struct ifinfomsg *m;
@@ -112,6 +113,28 @@ static inline void kernel_iface(struct kernel *k, unsigned ahead,
 	m->ifi_flags = flags;
 	mnl_attr_put_u32(h, IFLA_MTU, KERNEL_MTU);
 	mnl_attr_put_strz(h, IFLA_IFNAME, "eth0");
+	if (kind) {
+		info = mnl_attr_nest_start(h, IFLA_LINKINFO);
+		mnl_attr_put_strz(h, IFLA_INFO_KIND, kind);
+		mnl_attr_nest_end(h, info);
+	}
+	kernel_send(k->asked, h);
+}
+
+/* ... and all interfaces, of which another one may be a port of it. */
+static inline void kernel_ports(struct kernel *k, unsigned ahead, bool any)
+{
+	char buf[256] = { 0 };
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *m;
+
+	h->nlmsg_type = RTM_NEWLINK;
+	h->nlmsg_seq = k->p.neigh.ask.seq + 1 + ahead;
+	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
+	m->ifi_index = KERNEL_INDEX + 1;
+	mnl_attr_put_u32(h, IFLA_MASTER, KERNEL_INDEX + !any);
+	kernel_send(k->asked, h);
+	h->nlmsg_type = NLMSG_DONE;
 	kernel_send(k->asked, h);
 }
 

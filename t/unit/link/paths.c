@@ -36,7 +36,7 @@ static void admit__keeps_the_deadline(void **state)
 
 	for (i = 0; i < 10; i++) {
 		kernel_route(k, 0);
-		kernel_iface(k, 1, 0);
+		kernel_iface(k, 1, 0, NULL);
 		assert_int_equal(tux_paths_admit(&k->p, &local, &peer, &flow,
 						 ms(i * 100)),
 				 -TUX_REASON_LINK_DOWN);
@@ -90,6 +90,78 @@ static void tick__is_not_due_when_all_is_over(void **state)
 	assert_true(turn(k, ms(1000)));
 	assert_int_equal(k->p.flows.n, 0);
 	assert_int_equal(k->p.due_at, TUX_NEVER);
+}
+
+/* ---- bonds and the like ---- */
+
+enum { UP = IFF_UP | IFF_LOWER_UP };
+
+static int admit(struct kernel *k)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct tux_flow *flow;
+
+	return tux_paths_admit(&k->p, &local, &peer, &flow, ms(0));
+}
+
+static void admit__no_bond(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_route(k, 0);
+	kernel_iface(k, 1, UP, "bond");
+	assert_int_equal(admit(k), -TUX_REASON_BUNDLED);
+	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+	assert_int_equal(kernel_questions(k), 2);
+}
+
+/* Whatever it is, it stands for others. */
+static void admit__no_interface_with_ports(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_route(k, 0);
+	kernel_iface(k, 1, UP, NULL);
+	kernel_iface(k, 2, UP, NULL);
+	kernel_ports(k, 3, true);
+	assert_int_equal(admit(k), -TUX_REASON_BUNDLED);
+	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+}
+
+/* The route names the bond, and the user a part of it. */
+static void admit__no_part_of_a_bond(void **state)
+{
+	struct kernel *k = *state;
+
+	memcpy(k->p.ifname, "eth1", sizeof("eth1"));
+	k->p.iface.index = KERNEL_INDEX + 1;
+	k->p.iface.up = k->p.iface.bundled = true;
+	kernel_route(k, 0);
+	assert_int_equal(admit(k), -TUX_REASON_BUNDLED);
+	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+}
+
+static void event__a_bond_takes_the_interface(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	kernel_tell(k, RTM_NEWLINK, sizeof(struct ifinfomsg));
+	kernel_iface(k, 0, UP | IFF_SLAVE, NULL);
+	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(0));
+	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
+	assert_int_equal(k->p.why, TUX_REASON_BUNDLED);
+}
+
+static void event__another_interface_takes_nothing(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	kernel_tell(k, RTM_NEWLINK, sizeof(struct ifinfomsg));
+	kernel_iface(k, 0, UP, NULL);
+	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(0));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
 }
 
 /* ---- giving back ---- */
@@ -202,6 +274,11 @@ int main(void)
 	};
 
 	const struct CMUnitTest taken_tests[] = {
+		T(admit__no_bond),
+		T(admit__no_interface_with_ports),
+		T(admit__no_part_of_a_bond),
+		T(event__a_bond_takes_the_interface),
+		T(event__another_interface_takes_nothing),
 		T(tick__gives_back_soon),
 		T(tick__gives_back_late_what_was_taken_often),
 		T(tick__an_idle_connection_keeps_it),
