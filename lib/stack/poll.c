@@ -6,15 +6,34 @@
 
 #include "sys/area.h"
 #include "sys/clock.h"
+#include "sys/defer.h"
 #include "sys/sys.h"
 #include "sys/wake.h"
 
-/* Bell and loop come behind the others. */
-enum { FEW = 30, OURS = 1 + TUX_LOOP_FDS };
+/* Bell, deferred signals and loop come behind the others. */
+enum { FEW = 30, OURS = 2 + TUX_LOOP_FDS };
 
 static bool has_bell(const struct tux_poll *x)
 {
 	return x->w && x->w->bell;
+}
+
+/* ppoll(), which a deferred signal ends.  @none is an entry of the set that has
+ * no descriptor.  A thread that waits for time alone is not interrupted. */
+static int poll_interruptibly(const struct tux_poll *x, struct pollfd *set,
+			      unsigned n, struct pollfd *none,
+			      struct timespec *ts)
+{
+	bool alone = !x->n && !has_bell(x);
+	int r;
+
+	*none = (struct pollfd){ -1, 0, 0 };
+	if (!alone)
+		tux_defer_sleep(&none->fd, x->mask);
+	r = tux_sys_ppoll(set, n, ts, x->mask);
+	if (!alone && tux_defer_woke() && r <= (none->revents != 0))
+		return -EINTR;
+	return r;
 }
 
 static int poll_set(const struct tux_poll *x, struct pollfd *set,
@@ -22,15 +41,16 @@ static int poll_set(const struct tux_poll *x, struct pollfd *set,
 {
 	struct timespec ts;
 	unsigned i, n = x->n, loop_n = 0;
+	struct pollfd *ours = set + n;
 	int r, got = 0;
 
 	if (n)
 		memcpy(set, x->fds, n * sizeof(*set));
-	set[n] = (struct pollfd){ has_bell(x) ? x->w->fd : -1, POLLIN, 0 };
+	ours[0] = (struct pollfd){ has_bell(x) ? x->w->fd : -1, POLLIN, 0 };
 	if (x->loop && until > now)
-		loop_n = tux_loop_fds(x->loop, set + n + 1);
-	r = tux_sys_ppoll(set, n + 1 + loop_n, tux_clock_until(&ts, until, now),
-			  x->mask);
+		loop_n = tux_loop_fds(x->loop, ours + 2);
+	r = poll_interruptibly(x, set, n + 2 + loop_n, &ours[1],
+			       tux_clock_until(&ts, until, now));
 	if (r < 0)
 		return r;
 	for (i = 0; i < n; i++) {
@@ -38,10 +58,10 @@ static int poll_set(const struct tux_poll *x, struct pollfd *set,
 		if (set[i].revents)
 			got |= TUX_POLL_FDS;
 	}
-	if (set[n].revents)
+	if (ours[0].revents)
 		got |= TUX_POLL_BELL;
 	for (i = 0; i < loop_n; i++)
-		if (set[n + 1 + i].revents)
+		if (ours[2 + i].revents)
 			got |= i ? TUX_POLL_LINK : TUX_POLL_LOOP;
 	return got;
 }
