@@ -13,6 +13,7 @@
 #include "option.h"
 #include "say.h"
 #include "stack.h"
+#include "sys/defer.h"
 #include "sys/take.h"
 
 enum {
@@ -107,19 +108,23 @@ void claim_listen(int fd)
 	int saved = errno;
 	int domain;
 
+	tux_defer_enter();
 	if (!fd_peek(fd)) {
 		domain = tcp_domain(fd);
 		if (domain >= 0)
 			add_listener(fd, domain);
 	}
+	tux_defer_leave();
 	errno = saved;
 }
 
 void claim_unlisten(struct sock *s)
 {
+	tux_defer_enter();
 	if (s->reachable && s->epoch == fork_epoch && preload_stack())
 		tux_stack_unlisten(preload_stack(), &s->local);
 	s->reachable = false;
+	tux_defer_leave();
 }
 
 bool claim_yield_port(uint16_t port)
@@ -197,6 +202,7 @@ void claim_accepted(int listener, int fd, bool nonblock)
 	int saved = errno;
 	struct sock *l;
 
+	tux_defer_enter();
 	/* Handed down by a process before us, already listening? */
 	claim_listen(listener);
 	l = sock_get(listener);
@@ -207,6 +213,7 @@ void claim_accepted(int listener, int fd, bool nonblock)
 	} else if (l) {
 		sock_put(l);
 	}
+	tux_defer_leave();
 	errno = saved;
 }
 
@@ -233,10 +240,12 @@ void claim_pin(int fd)
 
 	if (!s)
 		return;
+	tux_defer_enter();
 	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING)) {
 		claim_look_up(s, fd);
 		claim_refuse(s, TUX_REASON_PINNED);
 	}
+	tux_defer_leave();
 	sock_put(s);
 }
 
@@ -341,7 +350,7 @@ static void inherit(struct sock *s)
 }
 
 /* One step; true if @s is settled: claimed, or not to be. */
-static bool claim_settle(struct sock *s, int fd)
+static bool claim_step(struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load(&s->stage);
 
@@ -368,6 +377,16 @@ static bool claim_settle(struct sock *s, int fd)
 	}
 }
 
+/* As long as the thread claims @s, others wait for it.  Kept out of
+ * sock_claimed(), which every read and write calls. */
+static __attribute__((noinline)) void claim_settle(struct sock *s, int fd)
+{
+	tux_defer_enter();
+	while (!claim_step(s, fd))
+		;
+	tux_defer_leave();
+}
+
 struct sock *sock_claimed(int fd)
 {
 	struct sock *s = fd_peek(fd);
@@ -378,8 +397,8 @@ struct sock *sock_claimed(int fd)
 	s = sock_get(fd);
 	if (!s)
 		return NULL;
-	while (!claim_settle(s, fd))
-		;
+	if (atomic_load(&s->stage) != SOCK_CLAIMED || s->epoch != fork_epoch)
+		claim_settle(s, fd);
 	if (atomic_load(&s->stage) == SOCK_CLAIMED)
 		return s;
 	sock_put(s);

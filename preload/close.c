@@ -11,6 +11,7 @@
 #include "libc.h"
 #include "path.h"
 #include "stack.h"
+#include "sys/defer.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 
@@ -29,8 +30,8 @@ static void close_mark_closed(struct sock *s)
 		path_unlock_rx(s);
 }
 
-/* What it was; nobody claims it any more.  A handler that closes what its own
- * thread is about to claim does not wait for ever. */
+/* What it was; nobody claims it any more.  In a child, the thread that was about
+ * to claim it does not exist, and is not waited for. */
 static uint8_t close_settle(struct sock *s)
 {
 	uint8_t stage = atomic_load(&s->stage);
@@ -90,10 +91,12 @@ void close_forget(int fd)
 	int saved = errno;
 	struct sock *s;
 
+	tux_defer_enter();
 	epoll_forget_fd(fd);
 	s = fd_take(fd);
 	if (s)
 		close_drop(s, fd);
+	tux_defer_leave();
 	errno = saved;
 }
 
@@ -104,6 +107,7 @@ void close_stale(int fd)
 
 void close_all(void)
 {
+	tux_defer_enter();
 	for (int fd = 0; preload_stack() && fd < fd_top(); fd++) {
 		struct sock *s = fd_take(fd);
 
@@ -111,6 +115,7 @@ void close_all(void)
 			close_drop(s, fd);
 	}
 	stack_end(TUX_SEC(DRAIN_S));
+	tux_defer_leave();
 }
 
 /* ---- the calls -------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "hooks.h"
 #include "libc.h"
 #include "path.h"
+#include "sys/defer.h"
 
 /* The kernel has made @to from @fd. */
 static int duped(int fd, int to)
@@ -21,6 +22,7 @@ static int duped(int fd, int to)
 
 	if (to < 0 || fork_is_vfork())
 		return to;
+	tux_defer_enter();
 	fd_fresh(to);
 	s = sock_get(fd);
 	if (s) {
@@ -28,6 +30,7 @@ static int duped(int fd, int to)
 		sock_put(s);
 	}
 	epoll_duped_fd(fd, to);
+	tux_defer_leave();
 	errno = saved;
 	return to;
 }

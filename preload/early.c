@@ -237,6 +237,8 @@ LATE(int, execvp, (const char *p, char *const *a), (p, a))
 LATE(int, execvpe, (const char *p, char *const *a, char *const *e), (p, a, e))
 LATE(int, fexecve, (int fd, char *const *a, char *const *e), (fd, a, e))
 LATE(int, daemon, (int a, int b), (a, b))
+LATE(int, sigaction,
+     (int n, const struct sigaction *a, struct sigaction *o), (n, a, o))
 LATE(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
 LATE(int, fclose, (FILE *f), (f))
 

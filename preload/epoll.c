@@ -8,9 +8,8 @@
 #include "fd.h"
 #include "hooks.h"
 #include "libc.h"
+#include "sys/defer.h"
 #include "sys/fd.h"
-
-enum { TRIES = 100000 };	/* a signal handler may wait for itself */
 
 static struct ep *_Atomic table[FD_MAX];
 static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
@@ -219,10 +218,10 @@ void epoll_forget_fd(int fd)
 
 	if ((unsigned)fd >= FD_MAX)
 		return;
-	if (atomic_load(&holders[fd]) && tux_latch_take_within(&table_latch, TRIES)) {
+	if (atomic_load(&holders[fd])) {
+		tux_latch_take(&table_latch);
 		for (ep = live; ep; ep = ep->next) {
-			if (!tux_latch_take_within(&ep->latch, TRIES))
-				continue;
+			ep_lock(ep);
 			forget_item(ep, fd);
 			ep_unlock(ep);
 		}
@@ -304,7 +303,9 @@ static int made(int fd)
 
 	if (fd_fresh(fd) < 0)
 		return fd;
+	tux_defer_enter();
 	r = ep_new(fd);
+	tux_defer_leave();
 	if (!r)
 		return fd;
 	libc.close(fd);

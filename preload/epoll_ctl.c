@@ -10,6 +10,7 @@
 #include "fork.h"
 #include "libc.h"
 #include "pass.h"
+#include "sys/defer.h"
 
 /* ---- add -------------------------------------------------------------- */
 
@@ -248,6 +249,7 @@ HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 		ep_put(ep);
 		return libc.epoll_ctl(epfd, op, fd, event);
 	}
+	tux_defer_enter();
 	if (op == EPOLL_CTL_ADD)
 		r = ctl_add(ep, fd, event);
 	else if (op == EPOLL_CTL_MOD)
@@ -255,5 +257,6 @@ HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 	else
 		r = del(ep, fd);
 	ep_put(ep);
+	tux_defer_leave();
 	return (int)libc_ret(r);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "libc.h"
+#include "sys/defer.h"
 
 static void nest_say(struct ep *ep)
 {
@@ -89,10 +90,12 @@ bool nest_polled(int fd)
 
 	if (!ep)
 		return false;
+	tux_defer_enter();
 	if (!ep->nested)
 		nest_begin(ep);
 	plain = ep_plain(ep);
 	ep_put(ep);
+	tux_defer_leave();
 	return !plain;
 }
 

@@ -12,6 +12,7 @@
 #include "epoll.h"
 #include "hooks.h"
 #include "libc.h"
+#include "sys/defer.h"
 #include "sys/fd.h"
 #include "timeout.h"
 #include "wait.h"
@@ -114,8 +115,12 @@ static int wait_plain(struct look *l)
 
 	atomic_fetch_add(&ep->plain, 1);
 	plain = ep_plain(ep);
-	if (plain)
+	/* Here the kernel runs the handlers itself. */
+	if (plain) {
+		tux_defer_leave();
 		k = ask_kernel(l, l->max, for_ns(l));
+		tux_defer_enter();
+	}
 	atomic_fetch_sub(&ep->plain, 1);
 	if (k > 0)
 		look_translate(l, k);
@@ -282,9 +287,12 @@ static int ep_wait(struct ep *ep, int fd, struct epoll_event *evs, int max,
 		.ep = ep, .fd = fd, .evs = evs, .max = max, .first = ns,
 		.mask = mask,
 	};
-	int r = wait_on(&l);
+	int r;
 
+	tux_defer_enter();
+	r = wait_on(&l);
 	ep_put(ep);
+	tux_defer_leave_masked(mask, r == -EINTR);
 	/* The loop is driven without points of cancellation. */
 	if (r <= 0)
 		pthread_testcancel();

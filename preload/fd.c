@@ -8,11 +8,11 @@
 #include "close.h"
 #include "fork.h"
 #include "hooks.h"
+#include "sys/defer.h"
 #include "sys/take.h"
 
 enum {
 	CHUNK = 64,		/* socks that are mapped at once */
-	TRIES = 10000,		/* a signal handler may wait for itself */
 };
 
 /* Untouched pages of it cost nothing; it is there before the constructor. */
@@ -50,13 +50,14 @@ static struct sock *fd_pop(void)
 {
 	struct sock *s = NULL;
 
-	if (!tux_latch_take_within(&free_latch, TRIES))
-		return NULL;
+	tux_defer_enter();
+	tux_latch_take(&free_latch);
 	if (free_list || fd_grow()) {
 		s = free_list;
 		free_list = s->next_free;
 	}
 	tux_latch_drop(&free_latch);
+	tux_defer_leave();
 	return s;
 }
 
@@ -76,18 +77,18 @@ struct sock *sock_new(enum sock_stage stage)
 	return s;
 }
 
-/* A sock whose list cannot be locked is lost, which is better than a loop. */
 static void fd_recycle(struct sock *s)
 {
+	tux_defer_enter();
 	claim_unlisten(s);
 	if (s->end && s->epoch == fork_epoch)
 		tux_end_free(s->end);
 	atomic_store(&s->stage, SOCK_FREE);
-	if (!tux_latch_take_within(&free_latch, TRIES))
-		return;
+	tux_latch_take(&free_latch);
 	s->next_free = free_list;
 	free_list = s;
 	tux_latch_drop(&free_latch);
+	tux_defer_leave();
 }
 
 struct sock *sock_get(int fd)

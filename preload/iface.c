@@ -9,6 +9,7 @@
 
 #include "conf.h"
 #include "libc.h"
+#include "sys/defer.h"
 #include "sys/sys.h"
 #include "sys/take.h"
 #include "wait.h"
@@ -144,6 +145,7 @@ static bool iface_on_iface(const struct tux_addr *a)
 	tux_time now = wait_now();
 	bool yes;
 
+	tux_defer_enter();
 	tux_latch_take(&known.latch);
 	yes = iface_knows(a->ip);
 	if (!yes && (!known.at || now - known.at > TUX_MSEC(FRESH_MS))) {
@@ -152,6 +154,7 @@ static bool iface_on_iface(const struct tux_addr *a)
 		yes = iface_knows(a->ip);
 	}
 	tux_latch_drop(&known.latch);
+	tux_defer_leave();
 	return yes;
 }
 

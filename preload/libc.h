@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -53,7 +54,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
 	X(_Fork) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
 	X(_exit) X(_Exit) X(quick_exit) X(daemon) \
-	X(fdopen) X(fclose)
+	X(fdopen) X(fclose) X(sigaction)
 
 struct libc {
 #define X(name) __typeof__(name) *name;

@@ -9,6 +9,7 @@
 #include "fork.h"
 #include "libc.h"
 #include "path.h"
+#include "sys/defer.h"
 
 enum { RAW_S = 1 };		/* the peer's application must read to follow */
 
@@ -19,15 +20,18 @@ static bool make_raw(struct sock *s, int fd)
 	struct tux_tcp tcp = path_tcp(&t);
 	uint8_t from = SOCK_CLAIMED;
 
-	if (tux_duplex_readable(s->dx) ||
-	    tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) ||
-	    tux_duplex_readable(s->dx)) {
-		errno = EBUSY;
-		return false;
-	}
-	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_PLAIN))
+	bool ok;
+
+	tux_defer_enter();
+	ok = !tux_duplex_readable(s->dx) &&
+	     !tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) &&
+	     !tux_duplex_readable(s->dx);
+	if (ok && atomic_compare_exchange_strong(&s->stage, &from, SOCK_PLAIN))
 		sock_ready(s);
-	return true;
+	tux_defer_leave();
+	if (!ok)
+		errno = EBUSY;
+	return ok;
 }
 
 bool pass_plain(int fd)
@@ -84,6 +88,8 @@ bool pass_exec(void)
 		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) && !pass_plain(fd))
 			return false;
 	}
+	tux_defer_enter();
 	tux_channel_drain(preload_stack(), TUX_SEC(RAW_S));
+	tux_defer_leave();
 	return true;
 }

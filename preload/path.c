@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
+#include "sys/defer.h"
 #include "sys/sys.h"
 
 enum { SPINS = 200 };
@@ -158,13 +159,15 @@ int path_readable(struct sock *s, int fd)
 	r = (int)TUX_SYS(SYS_ioctl, fd, FIONREAD, &n, 0, 0, 0);
 	if (r < 0)
 		return r;
-	if (!path_lock_rx(s))
-		return n;
-	/* It may have switched meanwhile. */
-	if (d->rx.state == TUX_RX_SWITCHED)
-		n = 0;
-	n = (int)readable_both(d, (uint64_t)n);
-	path_unlock_rx(s);
+	tux_defer_enter();
+	if (path_lock_rx(s)) {
+		/* It may have switched meanwhile. */
+		if (d->rx.state == TUX_RX_SWITCHED)
+			n = 0;
+		n = (int)readable_both(d, (uint64_t)n);
+		path_unlock_rx(s);
+	}
+	tux_defer_leave();
 	return n;
 }
 
@@ -203,10 +206,12 @@ int path_shutdown(struct sock *s, int fd, int how)
 
 	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
 		return -EINVAL;
+	tux_defer_enter();
 	if (how != SHUT_WR)
 		atomic_store(&s->rdshut, 1);
 	if (how != SHUT_RD)
 		r = shut_tx(s, fd);
 	sock_ring(s);
+	tux_defer_leave();
 	return r;
 }

@@ -17,8 +17,8 @@ struct path_tcp {		/* TCP as the duplex uses it */
 
 struct tux_tcp path_tcp(struct path_tcp *t);
 
-/* Take and drop a direction's latch.  False: a signal handler has come upon its
- * own thread inside. */
+/* Take and drop a direction's latch.  False: the handler of a fault has come upon
+ * its own thread inside. */
 bool path_lock_rx(struct sock *s);
 bool path_lock_tx(struct sock *s);
 void path_unlock_rx(struct sock *s);

@@ -13,6 +13,7 @@
 #include "fd.h"
 #include "libc.h"
 #include "ready.h"
+#include "sys/defer.h"
 #include "timeout.h"
 #include "wait.h"
 
@@ -250,7 +251,12 @@ int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 		.until = timeout_until(ns, wait_now()),
 	};
 
-	return n <= SMALL ? run_small(&p) : poll_run_big(&p);
+	int r;
+
+	tux_defer_enter();
+	r = n <= SMALL ? run_small(&p) : poll_run_big(&p);
+	tux_defer_leave_masked(mask, r == -EINTR);
+	return r;
 }
 
 /* ---- the calls -------------------------------------------------------- */

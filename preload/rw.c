@@ -12,6 +12,7 @@
 #include "libc.h"
 #include "pass.h"
 #include "path.h"
+#include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
 
@@ -297,6 +298,7 @@ static bool is_odd(struct rw *r, ssize_t k)
 static ssize_t rw_finish(struct rw *r, ssize_t k)
 {
 	sock_put(r->s);
+	tux_defer_leave();
 	return libc_ret(k);
 }
 
@@ -307,10 +309,12 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 			 .want = tux_iov_len(iov, n) };
 	ssize_t k;
 
+	tux_defer_enter();
 	k = run_recv(&j);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);
 		sock_put(r->s);
+		tux_defer_leave();
 		return libc.readv(r->fd, iov, n);
 	}
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
@@ -325,9 +329,11 @@ static ssize_t send_urgent(struct rw *r, const struct iovec *iov, int n,
 	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
 			    .msg_iovlen = (size_t)n };
 
-	if (!pass_plain(r->fd))
-		return rw_finish(r, -EOPNOTSUPP);
+	bool ok = pass_plain(r->fd);
+
 	sock_put(r->s);
+	if (!ok)
+		return libc_ret(-EOPNOTSUPP);
 	return libc.sendmsg(r->fd, &m, flags);
 }
 
@@ -340,10 +346,12 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 
 	if (flags & MSG_OOB)
 		return send_urgent(r, iov, n, flags);
+	tux_defer_enter();
 	k = run_send(&j);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);
 		sock_put(r->s);
+		tux_defer_leave();
 		return libc.writev(r->fd, iov, n);
 	}
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)

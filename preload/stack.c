@@ -6,6 +6,7 @@
 
 #include "conf.h"
 #include "say.h"
+#include "sys/defer.h"
 
 /* A start that failed is not tried again: every connection would pay for it. */
 enum { NONE, STARTING, RUNNING, FAILED };
@@ -65,8 +66,10 @@ struct tux_stack *stack_get(void)
 
 	if (preload_stack())
 		return preload_stack();
+	tux_defer_enter();
 	if (atomic_compare_exchange_strong(&state, &none, STARTING))
 		stack_start();
+	tux_defer_leave();
 	while (atomic_load(&state) == STARTING)
 		sched_yield();
 	return preload_stack();
@@ -78,9 +81,11 @@ void stack_end(tux_time for_ns)
 
 	if (!s)
 		return;
+	tux_defer_enter();
 	tux_channel_drain(s, for_ns);
 	if (conf.verbose)
 		tux_stack_count(s);
+	tux_defer_leave();
 }
 
 void stack_forked(void)

@@ -9,6 +9,7 @@
 
 #include "libc.h"
 #include "sys/clock.h"
+#include "sys/defer.h"
 
 enum {
 	POOL = 64,	/* more than sleep at once in most programs */
@@ -95,14 +96,17 @@ static bool is_fault(int sig)
 	       sig == SIGSYS;
 }
 
-/* Which signal it was, nobody says.  If all handlers agree there is no doubt;
- * if not, the program has one that counts on EINTR and must get it. */
-bool wait_restarts(void)
+/* A deferred signal says it.  Of another, whose handler was set past us, nothing
+ * says which it was: if all handlers agree there is no doubt; if not, the
+ * program has one that counts on EINTR and must get it. */
+static bool wait_restarts(void)
 {
+	if (tux_defer.pending)
+		return tux_defer.restarts;
 	for (int sig = 1; sig < _NSIG; sig++) {
 		struct sigaction a;
 
-		if (is_fault(sig) || sigaction(sig, NULL, &a) ||
+		if (is_fault(sig) || libc.sigaction(sig, NULL, &a) ||
 		    a.sa_handler == SIG_DFL ||
 		    a.sa_handler == SIG_IGN)
 			continue;
@@ -183,5 +187,8 @@ int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief)
 	r = wait_sleep_on(t, s, fd, events, until, brief);
 	sock_unwatch(s, &w);
 	wait_give(t);
+	/* A call that is restarted runs the handlers first. */
+	if (r == 1)
+		tux_defer_pause();
 	return r;
 }

@@ -45,7 +45,4 @@ void wait_forked(void);
 /* The clock that all times here are read from. */
 tux_time wait_now(void);
 
-/* A signal has interrupted a call: would the kernel restart it? */
-bool wait_restarts(void);
-
 #endif

@@ -2,10 +2,8 @@
 #include "stack/drive.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "sys/clock.h"
-#include "sys/sys.h"
 #include "sys/take.h"
 
 enum {
@@ -18,32 +16,7 @@ struct run {
 	struct tux_poll *x;
 	tux_time until;
 	bool began;
-	bool masked;		/* all signals are blocked; old has the mask */
-	sigset_t old;
 };
-
-/* A signal that comes while we spin must end the sleep that follows, as it
- * would have ended epoll_wait(): it stays pending until then. */
-static void mask_signals(struct run *r)
-{
-	sigset_t all;
-
-	if (r->masked)
-		return;
-	memset(&all, 0xff, sizeof(all));
-	tux_sys_sigmask(SIG_SETMASK, &all, &r->old);
-	if (!r->x->mask)
-		r->x->mask = &r->old;
-	r->masked = true;
-}
-
-static void unmask_signals(struct run *r)
-{
-	if (r->masked)
-		tux_sys_sigmask(SIG_SETMASK, &r->old, NULL);
-	if (r->x->mask == &r->old)
-		r->x->mask = NULL;
-}
 
 static int answer(int got)
 {
@@ -100,13 +73,10 @@ static int run_loop(struct run *r, bool *handed)
 			tux_spin_end(s, l->now);
 			tux_spin_begin(s, l->now);
 		}
-		if (!tux_spin_more(s, l->now)) {
+		if (!tux_spin_more(s, l->now))
 			got = drive_sleep(r);
-		} else {
-			mask_signals(r);
-			if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
-				got = drive_look(r);
-		}
+		else if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
+			got = drive_look(r);
 		if (got)
 			return got;
 	}
@@ -123,7 +93,6 @@ static int drive_until(struct tux_driver *d, struct tux_poll *x, tux_time until,
 	x->loop = NULL;
 	tux_spin_end(&d->spin, tux_clock_read());
 	tux_driver_release(d, true);
-	unmask_signals(&r);
 	return got;
 }
 

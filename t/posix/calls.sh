@@ -7,7 +7,7 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-programs=(bytes block ends family churn closing pollset
+programs=(bytes block ends family churn closing pollset handlers signals
 	epoll_level epoll_edge epoll_end epoll_nest epoll_quiet epoll_threads
 	epoll_crowd)
 
