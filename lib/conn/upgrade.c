@@ -184,12 +184,19 @@ static bool asked_first(struct tux_conn *c)
 	return true;
 }
 
+/* Must a peer that may be armed be disarmed, whichever path is better?  Plain
+ * TCP is wanted for good, or a write waits for that. */
+static bool must_disarm(const struct tux_conn *c)
+{
+	return c->tx.raw_wanted || tux_duplex_barred(c->dx);
+}
+
 static void announce(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
 	if (now < c->tx.announce_at || asked_first(c) ||
-	    (!c->tx.gen && !tux_duplex_barred(c->dx) && !better_on_tux(c, now)))
+	    (!c->tx.gen && !must_disarm(c) && !better_on_tux(c, now)))
 		return;
 	if (!try_tx(c, now)) {
 		c->tx.announce_at = c->retry_at;

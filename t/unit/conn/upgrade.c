@@ -394,6 +394,24 @@ static void deadline__of_announcements(void **state)
 	c->tx.announce_at = TUX_NEVER;
 }
 
+/* TCP is the better path by now.  A peer that may be armed must be disarmed all
+ * the same: otherwise plain TCP for good would never be ready. */
+static void announce__nowhere_for_plain_tcp(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	open_gen(&d->a, 100);
+	c->tx.choice.mode = TUX_PATH_MODE_TCP;
+	duo_ring(&d->a, TUX_DOORBELL_RAW);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
+	assert_false(tux_duplex_tx_is_raw(d->a.dx));
+	expire(&d->a, d->now + TUX_SEC(1));
+	assert_true(c->tx.gen_at == TUX_NOWHERE);
+	prepared(&d->a);
+	assert_true(tux_duplex_tx_is_raw(d->a.dx));
+}
+
 /* The application writes a whole marker beyond N, and its last byte has to wait.
  * "Nowhere" was not due for a minute. */
 static void barred(struct duo *d)
@@ -495,6 +513,7 @@ int main(void)
 		T(deadline__of_announcements),
 		T(commit__says_so),
 		T(commit__with_half_a_marker),
+		T(announce__nowhere_for_plain_tcp),
 		T(barred__until_disarmed),
 		T(barred__no_more),
 		T(barred__given_up),
