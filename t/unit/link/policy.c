@@ -321,6 +321,147 @@ static void guard__everything_if_the_table_is_not_whole(void **state)
 	assert_true(guards(false));
 }
 
+/* ---- what the kernel would do ---- */
+
+enum { POLICIES = 5, TABLES = 20000, TRIES = 20 };
+
+/* What is not known here, for one packet: which of the policies that are not
+ * sure apply to it; and for all packets, which of two with one rank is older. */
+struct hidden {
+	bool applies[POLICIES];
+	uint32_t age[POLICIES];
+};
+
+struct done {				/* to a packet */
+	const struct tux_policy *by[TUX_POLICY_TYPES];	/* NULL: none */
+	bool harmed;			/* protected, or blocked */
+};
+
+static bool port_fits(const struct tux_policy_side *s, uint16_t port)
+{
+	return (port & s->port_mask) == (s->port & s->port_mask);
+}
+
+static bool fits(const struct tux_policy *p, uint8_t dir, uint8_t proto,
+		 uint16_t from, uint16_t to, const struct hidden *h)
+{
+	return p->dir == dir && (!p->proto || p->proto == proto) &&
+	       port_fits(&p->from, from) && port_fits(&p->to, to) &&
+	       (p->sure || h->applies[p - t.at]);
+}
+
+/* Does the kernel ask @p before @q? */
+static bool sooner(const struct tux_policy *p, const struct tux_policy *q,
+		   const struct hidden *h)
+{
+	if (p->socket != q->socket)
+		return p->socket;
+	if (!p->socket && p->priority != q->priority)
+		return p->priority < q->priority;
+	return h->age[p - t.at] < h->age[q - t.at];
+}
+
+static struct done kernel(uint8_t dir, uint8_t proto, uint16_t from,
+			  uint16_t to, const struct hidden *h)
+{
+	struct done d = { { NULL }, false };
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < t.n; i++) {
+		const struct tux_policy *p = &t.at[i], **by = &d.by[p->type];
+
+		if (fits(p, dir, proto, from, to, h) &&
+		    (!*by || sooner(p, *by, h)))
+			*by = p;
+	}
+	for (i = 0; i < TUX_POLICY_TYPES; i++) {
+		any |= d.by[i] != NULL;
+		d.harmed |= d.by[i] && !d.by[i]->pass;
+	}
+	d.harmed |= !any && t.blocks[dir];
+	return d;
+}
+
+static struct tux_policy any_policy(uint64_t *seed)
+{
+	static const uint8_t protos[] = { 0, 0, IPPROTO_TCP, IPPROTO_UDP };
+	struct tux_policy p = all((uint8_t)test_below(seed, 2));
+
+	p.priority = test_below(seed, 3);
+	p.type = test_below(seed, 4) == 0;
+	p.proto = protos[test_below(seed, 4)];
+	p.pass = test_below(seed, 2);
+	p.socket = test_below(seed, 10) == 0;
+	p.sure = !p.socket && test_below(seed, 4);
+	p.from.port = (uint16_t)(1000 + test_below(seed, 2));
+	p.from.port_mask = test_below(seed, 5) ? 0 : 0xffff;
+	p.to.port = (uint16_t)(5432 + test_below(seed, 2));
+	p.to.port_mask = test_below(seed, 5) ? 0 : 0xffff;
+	return p;
+}
+
+static void hide(struct hidden *h, uint64_t *seed)
+{
+	unsigned i;
+
+	for (i = 0; i < POLICIES; i++)
+		h->applies[i] = test_below(seed, 2);
+}
+
+/* Whatever is hidden: what may go as @bypass says is not harmed by it. */
+static bool right(bool bypass, struct hidden *h, uint64_t *seed)
+{
+	uint8_t dir;
+
+	for (dir = IN; dir <= OUT; dir++) {
+		bool out = dir == OUT;
+		uint16_t port[2] = { 1000, 5432 };
+		struct done tcp, udp;
+
+		hide(h, seed);
+		tcp = kernel(dir, IPPROTO_TCP, port[!out], port[out], h);
+		if (!bypass) {
+			port[0] = (uint16_t)(1000 + test_below(seed, 3));
+			port[1] = (uint16_t)(5432 + test_below(seed, 3));
+		}
+		hide(h, seed);
+		udp = kernel(dir, IPPROTO_UDP, port[!out], port[out], h);
+		if (bypass ? tcp.harmed || udp.harmed :
+			     tcp.harmed && memcmp(tcp.by, udp.by,
+						  sizeof(tcp.by)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void guard__never_less_than_the_kernel(void **state)
+{
+	unsigned i, k, may[2] = { 0, 0 };
+	uint64_t seed = 1;
+
+	(void)state;
+	for (i = 0; i < TABLES; i++) {
+		unsigned bypass, n = 1 + test_below(&seed, POLICIES);
+		struct hidden h;
+
+		tux_policies_clear(&t);
+		for (k = 0; k < n; k++)
+			add(any_policy(&seed));
+		t.blocks[OUT] = test_below(&seed, 8) == 0;
+		for (bypass = 0; bypass < 2; bypass++) {
+			if (guards(bypass))
+				continue;
+			may[bypass]++;
+			for (k = 0; k < POLICIES; k++)
+				h.age[k] = test_below(&seed, 1000);
+			for (k = 0; k < TRIES; k++)
+				assert_true(right(bypass, &h, &seed));
+		}
+	}
+	assert_true(may[0] > TABLES / 10 && may[1] > TABLES / 20);
+}
+
 static void del__by_index(void **state)
 {
 	struct tux_policy p[3] = { all(OUT), all(OUT), all(OUT) };
@@ -376,6 +517,7 @@ int main(void)
 		CASE(guard__policies_of_sockets),
 		CASE(guard__a_default_that_blocks),
 		CASE(guard__everything_if_the_table_is_not_whole),
+		CASE(guard__never_less_than_the_kernel),
 		CASE(del__by_index),
 		CASE(flush__a_type),
 	};
