@@ -131,6 +131,43 @@ ip -n "$ns_a" link set other0 up
 tux=("$build/contrib/tuxrun" -i other0 --io xdp -v)
 stays "another interface" other-interface
 
+# ---- a route that encapsulates -----------------------------------------------
+
+# An address of b that a reaches by segment routing: TCP works.  The MTU of 300
+# took IPv6 away.
+segments()
+{
+	local all
+
+	for all in all veth0; do
+		"${b[@]}" bash -c "echo 1 >/proc/sys/net/ipv6/conf/$all/seg6_enabled" ||
+			return 1
+	done
+	ip -n "$ns_a" addr replace fd77::1/64 dev veth0 nodad &&
+		ip -n "$ns_b" addr replace fd77::2/64 dev veth0 nodad &&
+		ip -n "$ns_b" addr add fd78::2/128 dev veth0 nodad &&
+		ip -n "$ns_a" route add fd78::2/128 encap seg6 mode inline \
+			segs fd77::2 dev veth0
+}
+
+# A server at that address, and a client
+by_segments()
+{
+	local b_addr=fd78::2 bind=fd78::2 port segments_pid
+
+	tux=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
+	redis segments "${tux[@]}" || exit 1
+	segments_pid=$pid
+	stays "a route that encapsulates" encapsulated
+	end "$segments_pid"
+}
+
+if segments 2>/dev/null; then
+	by_segments
+else
+	skip "a route that encapsulates" "needs segment routing in the kernel"
+fi
+
 # ---- a driver without XDP ----------------------------------------------------
 
 ip -n "$ns_a" link add link veth0 name soft0 type macvlan mode bridge &&
