@@ -118,13 +118,16 @@ void tux_back_stalled(struct tux_conn *c, tux_time now)
 void tux_back_unstalled(struct tux_conn *c, tux_time now)
 {
 	tux_time soon = tux_time_add(now, TUX_MSEC(UNSTALL_MS));
+	/* The PING that an announcement waits for is given up as well. */
+	bool asked = !c->trusted && c->tx.path == TUX_PATH_PLAIN &&
+		     tux_conn_tx_state(c) == TUX_TX_PLAIN;
 
 	distrust(c);
 	c->tx.hold = TUX_SEC(1);
 	if (c->tx.path == TUX_PATH_FRAMES && !c->tx.raw_wanted &&
 	    !c->tx.leaving && !c->tx.done)
 		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);
-	else if (c->tx.announce_at != TUX_NEVER)
+	else if (asked || c->tx.announce_at != TUX_NEVER)
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, soon);
 	if (c->tx.away_at != TUX_NEVER)
 		c->tx.away_at = tux_time_min(c->tx.away_at, soon);

@@ -123,9 +123,12 @@ static void probe_tail(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
-/* Is only a PING unanswered, while everything else has arrived? */
+/* Is only a PING unanswered, while everything else has arrived?  Or is the PING
+ * what the next announcement waits for? */
 static bool only_asks(const struct tux_conn *c)
 {
+	if (c->tx.path == TUX_PATH_PLAIN && !c->trusted)
+		return true;
 	return c->tx.path == TUX_PATH_TUX &&
 	       !(c->todo & (TUX_DO_NUMBERED | TUX_DO_ROOM)) &&
 	       c->tx.buf.got >= c->tx.buf.next && tux_messages_idle(c);

@@ -52,6 +52,36 @@ static void in_flight(struct sim *s)
 	finish(s);
 }
 
+/* A policy at both hosts, which comes and goes a moment later at b: both ends
+ * have asked for the path, and have had no answer, when it opens. */
+static void at_both_ends(struct sim *s)
+{
+	static const unsigned ms[] = { 50, 1008, 1500, 5000 };
+	unsigned i;
+
+	s->only = SIM_T(BACK) | SIM_T(AGAIN);
+	sim_switched(s, &a, &b);
+	trickle(s, a, 300, 2500);
+	trickle(s, b, 300, 2500);
+	for (i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		sim_ms(s, 500);
+		sim_bar(a, true);
+		sim_ms(s, 3);
+		sim_bar(b, true);
+		sim_ms(s, ms[i]);
+		SIM_CHECK(s, !tux_conn_tx_on_tux(a->c));
+		SIM_CHECK(s, !tux_conn_tx_on_tux(b->c));
+		sim_bar(a, false);
+		sim_ms(s, 3);
+		sim_bar(b, false);
+		sim_ms(s, 2000);
+		SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
+		SIM_CHECK(s, tux_conn_tx_on_tux(b->c));
+	}
+	sim_run(s, TUX_SEC(30));
+	finish(s);
+}
+
 /* Another connection of the same pair goes on: its datagrams carry nothing of
  * the one that is barred, so that one does not find its path again. */
 static void beside_another(struct sim *s)
@@ -121,6 +151,7 @@ static void closes(struct sim *s)
 
 const struct sim_story sim_stories[] = {
 	{ "in_flight", in_flight },
+	{ "at_both_ends", at_both_ends },
 	{ "beside_another", beside_another },
 	{ "from_the_start", from_the_start },
 	{ "closes", closes },
