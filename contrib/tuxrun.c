@@ -29,7 +29,7 @@ enum { EXIT_SELF = 125, EXIT_NOEXEC = 126, EXIT_NOENT = 127 };
 static const char usage[] =
 	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
 	"              [--attach=start|demand] [--zero-copy=off|auto|on]\n"
-	"              [--congestion=cubic|newreno] [-v]\n"
+	"              [--path=auto|tux|tcp] [--congestion=cubic|newreno] [-v]\n"
 	"              PROGRAM [ARG]...\n";
 
 static const char help[] =
@@ -41,6 +41,8 @@ static const char help[] =
 	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
 	"      --attach=start     take the interface at once, and keep it\n"
 	"      --zero-copy=auto   AF_XDP without copying, where that works\n"
+	"      --path=PATH        auto: the path that is faster; tux: Tux whenever\n"
+	"                         both ends can; tcp: never\n"
 	"      --congestion=NAME  how fast to send: cubic or newreno\n"
 	"  -v, --verbose          one line per connection on standard error\n"
 	"  -h, --help             this text\n"
@@ -49,7 +51,8 @@ static const char help[] =
 	"See tuxrun(1).\n";
 
 enum {
-	OPT_IO = 256, OPT_ATTACH, OPT_ZERO_COPY, OPT_CONGESTION, OPT_VERSION,
+	OPT_IO = 256, OPT_ATTACH, OPT_ZERO_COPY, OPT_CONGESTION, OPT_PATH,
+	OPT_VERSION,
 };
 
 #ifdef TUX_XDP
@@ -65,6 +68,7 @@ static const struct option options[] = {
 	{ "attach", required_argument, NULL, OPT_ATTACH },
 	{ "zero-copy", required_argument, NULL, OPT_ZERO_COPY },
 	{ "congestion", required_argument, NULL, OPT_CONGESTION },
+	{ "path", required_argument, NULL, OPT_PATH },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -129,6 +133,14 @@ static void set_zero_copy(const char *when)
 		die(EXIT_SELF, "zero copy '%s' is neither 'off' nor 'auto' "
 		    "nor 'on'", when);
 	set("TUX_ZERO_COPY", when);
+}
+
+static void set_path(const char *path)
+{
+	if (strcmp(path, "auto") && strcmp(path, "tux") && strcmp(path, "tcp"))
+		die(EXIT_SELF, "path '%s' is neither 'auto' nor 'tux' nor "
+		    "'tcp'", path);
+	set("TUX_PATH", path);
 }
 
 static void set_congestion(const char *name)
@@ -261,6 +273,9 @@ static void parse(int argc, char **argv)
 			break;
 		case OPT_CONGESTION:
 			set_congestion(optarg);
+			break;
+		case OPT_PATH:
+			set_path(optarg);
 			break;
 		case 'v':
 			set("TUX_VERBOSE", "1");

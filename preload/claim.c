@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 
+#include "conf.h"
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
@@ -15,6 +16,7 @@
 #include "stack.h"
 #include "sys/defer.h"
 #include "sys/take.h"
+#include "young.h"
 
 enum {
 	INHERIT_TRIES = 1000,	/* the latches may be held for ever */
@@ -233,7 +235,7 @@ void claim_connecting(int fd)
 	errno = saved;
 }
 
-void claim_pin(int fd)
+void claim_stay(int fd, enum tux_reason why)
 {
 	struct sock *s = sock_get(fd);
 	uint8_t from = SOCK_CANDIDATE;
@@ -243,10 +245,22 @@ void claim_pin(int fd)
 	tux_defer_enter();
 	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING)) {
 		claim_look_up(s, fd);
-		claim_refuse(s, TUX_REASON_PINNED);
+		claim_refuse(s, why);
 	}
 	tux_defer_leave();
 	sock_put(s);
+}
+
+void claim_pin(int fd)
+{
+	claim_stay(fd, TUX_REASON_PINNED);
+}
+
+void claim_over(struct sock *s, int fd)
+{
+	if (say_verbose())
+		claim_look_up(s, fd);
+	say_decided(s, false, young_why(s));
 }
 
 /* ---- claiming --------------------------------------------------------- */
@@ -255,6 +269,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
+		.mode = conf.path, .tx = &s->sent, .rx = &s->received,
 	};
 	struct tux_stack *stack = stack_get();
 	int r;
@@ -279,10 +294,12 @@ static enum tux_reason try_claim(struct sock *s, int fd)
 
 	if (s->epoch != fork_epoch)
 		return TUX_REASON_NOT_OWNER;
+	if (conf.path == TUX_PATH_MODE_TCP)
+		return TUX_REASON_CHOSEN;
 	why = s->active ? iface_allows(a, p) : iface_allows(p, a);
 	if (why)
 		return why;
-	if (option_pins(fd))
+	if (option_pins(fd) || !young_complete(s, fd))
 		return TUX_REASON_PINNED;
 	option_load(s, fd);
 	s->fd = fd;
@@ -356,6 +373,8 @@ static bool claim_step(struct sock *s, int fd)
 
 	switch (stage) {
 	case SOCK_CANDIDATE:
+		if (!young_due(s, fd))
+			return true;
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))
 			claim_connection(s, fd);

@@ -2,9 +2,10 @@
 /*
  * claim - how a TCP socket comes to be ours
  *
- * listen() makes a listener, accept() and connect() make candidates; the first
- * read, write, poll or epoll_ctl of a process claims one.  Not accept(): the
- * process that accepts may leave the connection to a child.
+ * listen() makes a listener, accept() and connect() make candidates.  A read,
+ * write, poll or epoll_ctl of a process claims one when it is worth it (young.h);
+ * with path=tux, the first does.  Not accept(): the process that accepts may
+ * leave the connection to a child.
  */
 #ifndef TUX_PRELOAD_CLAIM_H
 #define TUX_PRELOAD_CLAIM_H
@@ -28,8 +29,13 @@ void claim_connecting(int fd);
 /* @s stays on TCP for good. */
 void claim_refuse(struct sock *s, enum tux_reason why);
 
-/* As claim_refuse(), for whatever candidate @fd is. */
+/* As claim_refuse(), for whatever candidate @fd is; claim_pin(): because the
+ * program uses it in a way that needs plain TCP. */
+void claim_stay(int fd, enum tux_reason why);
 void claim_pin(int fd);
+
+/* @s, reached by @fd, is closed while it is a candidate. */
+void claim_over(struct sock *s, int fd);
 
 /* @s needs its listener no longer. */
 void claim_leave_listener(struct sock *s);

@@ -30,8 +30,8 @@ static void close_mark_closed(struct sock *s)
 		path_unlock_rx(s);
 }
 
-/* What it was; nobody claims it any more.  In a child, the thread that was about
- * to claim it does not exist, and is not waited for. */
+/* The stage that @s was in; no thread claims it any more.  In a child, the thread
+ * that was about to claim it does not exist, and is not waited for. */
 static uint8_t close_settle(struct sock *s)
 {
 	uint8_t stage = atomic_load(&s->stage);
@@ -44,14 +44,16 @@ static uint8_t close_settle(struct sock *s)
 		return stage;
 	/* Else another thread has just begun. */
 	return atomic_compare_exchange_strong(&s->stage, &stage, SOCK_CLOSED) ?
-	       SOCK_CLOSED : close_settle(s);
+	       SOCK_CANDIDATE : close_settle(s);
 }
 
 /* The last descriptor is about to go. */
-static void end(struct sock *s)
+static void end(struct sock *s, int fd)
 {
 	uint8_t stage = close_settle(s);
 
+	if (stage == SOCK_CANDIDATE)
+		claim_over(s, fd);
 	if ((stage == SOCK_CLAIMED || stage == SOCK_PLAIN) &&
 	    s->epoch == fork_epoch) {
 		close_mark_closed(s);
@@ -80,7 +82,7 @@ static void close_move(struct sock *s, int fd)
 static void close_drop(struct sock *s, int fd)
 {
 	if (atomic_fetch_sub(&s->fds, 1) == 1)
-		end(s);
+		end(s, fd);
 	else
 		close_move(s, fd);
 	sock_put(s);
@@ -108,7 +110,7 @@ void close_stale(int fd)
 void close_all(void)
 {
 	tux_defer_enter();
-	for (int fd = 0; preload_stack() && fd < fd_top(); fd++) {
+	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_take(fd);
 
 		if (s)

@@ -30,6 +30,15 @@ static void set_mode(const char *mode)
 	conf.bad_mode = n < 0 ? mode : NULL;
 }
 
+static enum tux_path_mode path_mode(const char *name)
+{
+	if (name && !strcmp(name, "tux"))
+		return TUX_PATH_MODE_TUX;
+	if (name && !strcmp(name, "tcp"))
+		return TUX_PATH_MODE_TCP;
+	return TUX_PATH_MODE_AUTO;
+}
+
 void conf_init(void)
 {
 	const char *io = getenv("TUX_IO");
@@ -48,5 +57,6 @@ void conf_init(void)
 		conf.zerocopy = TUX_ZEROCOPY_ON;
 	conf.cc = cc && strcmp(cc, tux_cc_newreno.name) == 0 ?
 		  &tux_cc_newreno : NULL;
+	conf.path = path_mode(getenv("TUX_PATH"));
 	conf.verbose = verbose && *verbose && strcmp(verbose, "0") != 0;
 }

@@ -7,6 +7,7 @@
  * TUX_IO       xdp (the default) or udp
  * TUX_ATTACH   start: take the interface at once; or demand (the default)
  * TUX_ZERO_COPY  auto or on: try zero copy; or off (the default)
+ * TUX_PATH     auto (the default), tux or tcp: which path connections take
  * TUX_VERBOSE  1: a line on standard error for each connection
  */
 #ifndef TUX_PRELOAD_CONF_H
@@ -25,6 +26,7 @@ struct conf {
 	bool attach_start;
 	enum tux_zerocopy zerocopy;
 	const struct tux_cc_ops *cc;	/* NULL: the usual */
+	enum tux_path_mode path;
 	bool verbose;
 };
 

@@ -28,7 +28,8 @@ static void mark(int fd)
 /* Is it not for the first time?  Then it has its mark, if it may have one. */
 static bool mark_known(int fd)
 {
-	return conf.io == TUX_IO_UDP || fd_peek(fd);
+	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP ||
+	       fd_peek(fd);
 }
 
 void mark_connecting(int fd, const struct sockaddr *addr, socklen_t len)

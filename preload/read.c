@@ -39,7 +39,7 @@ HOOK ssize_t read(int fd, void *buf, size_t len)
 	struct rw r;
 
 	if (!rw_enter(&r, fd))
-		return rw_left(&r, libc.read(fd, buf, len));
+		return rw_left_received(&r, libc.read(fd, buf, len), 0);
 	return recv_buf(&r, buf, len, 0);
 }
 
@@ -49,7 +49,8 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 
 	/* libc's ends the process, with its message, if @len is too long. */
 	if (!rw_enter(&r, len <= size ? fd : -1))
-		return rw_left(&r, libc.__read_chk(fd, buf, len, size));
+		return rw_left_received(&r, libc.__read_chk(fd, buf, len, size),
+					0);
 	return recv_buf(&r, buf, len, 0);
 }
 
@@ -58,7 +59,7 @@ HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
 	struct rw r;
 
 	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
-		return rw_left(&r, libc.readv(fd, iov, n));
+		return rw_left_received(&r, libc.readv(fd, iov, n), 0);
 	return rw_recv(&r, iov, n, 0);
 }
 
@@ -71,7 +72,8 @@ HOOK ssize_t preadv2(int fd, const struct iovec *iov, int n, off_t at,
 	struct rw r;
 
 	if (!rw_enter(&r, ours ? fd : -1))
-		return rw_left(&r, libc.preadv2(fd, iov, n, at, flags));
+		return rw_left_received(&r, libc.preadv2(fd, iov, n, at, flags),
+					0);
 	return rw_recv(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
 }
 
@@ -86,7 +88,8 @@ HOOK ssize_t recv(int fd, void *buf, size_t len, int flags)
 	struct rw r;
 
 	if (!rw_enter(&r, stream_fd(fd, flags)))
-		return rw_left(&r, libc.recv(fd, buf, len, flags));
+		return rw_left_received(&r, libc.recv(fd, buf, len, flags),
+					flags);
 	return recv_buf(&r, buf, len, flags);
 }
 
@@ -95,7 +98,8 @@ HOOK ssize_t __recv_chk(int fd, void *buf, size_t len, size_t size, int flags)
 	struct rw r;
 
 	if (!rw_enter(&r, len <= size ? stream_fd(fd, flags) : -1))
-		return rw_left(&r, libc.__recv_chk(fd, buf, len, size, flags));
+		return rw_left_received(&r, libc.__recv_chk(fd, buf, len, size,
+							    flags), flags);
 	return recv_buf(&r, buf, len, flags);
 }
 
@@ -117,8 +121,8 @@ HOOK ssize_t recvfrom(int fd, void *restrict buf, size_t len, int flags,
 	struct rw r;
 
 	if (!rw_enter(&r, stream_fd(fd, flags)))
-		return rw_left(&r, libc.recvfrom(fd, buf, len, flags, addr,
-						 alen));
+		return rw_left_received(&r, libc.recvfrom(fd, buf, len, flags,
+							   addr, alen), flags);
 	return recv_from(&r, buf, len, flags, addr, alen);
 }
 
@@ -128,8 +132,10 @@ HOOK ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size,
 	struct rw r;
 
 	if (!rw_enter(&r, len <= size ? stream_fd(fd, flags) : -1))
-		return rw_left(&r, libc.__recvfrom_chk(fd, buf, len, size,
-						       flags, addr, alen));
+		return rw_left_received(&r, libc.__recvfrom_chk(fd, buf, len,
+								 size, flags,
+								 addr, alen),
+					flags);
 	return recv_from(&r, buf, len, flags, addr, alen);
 }
 
@@ -152,8 +158,19 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 
 	if (!rw_enter(&r, m->msg_iovlen <= IOV_MAX ? stream_fd(fd, flags) :
 		      -1))
-		return rw_left(&r, libc.recvmsg(fd, m, flags));
+		return rw_left_received(&r, libc.recvmsg(fd, m, flags), flags);
 	return recv_msg(&r, m, flags);
+}
+
+static int read_left_mmsg(struct rw *r, const struct mmsghdr *v, int n,
+			  int flags)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i].msg_len;
+	rw_left_received(r, (ssize_t)sum, flags);
+	return n;
 }
 
 /* Each message is a recvmsg(); only the first one waits, if so asked.  @timeout
@@ -166,8 +183,8 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 	unsigned i;
 
 	if (!rw_enter(&r, stream_fd(fd, flags)))
-		return (int)rw_left(&r, libc.recvmmsg(fd, v, n, flags,
-						      timeout));
+		return read_left_mmsg(&r, v, libc.recvmmsg(fd, v, n, flags,
+							   timeout), flags);
 	for (i = 0; i < n; i++) {
 		ssize_t k;
 

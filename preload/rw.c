@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
-#include "claim.h"
 #include "close.h"
 #include "libc.h"
 #include "pass.h"
@@ -15,6 +14,7 @@
 #include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
+#include "young.h"
 
 enum {
 	PIECES = 8,		/* of a vector, taken at once */
@@ -71,11 +71,11 @@ bool rw_enter_slow(struct rw *r, int fd)
 	return false;
 }
 
-void rw_leave_slow(struct rw *r, ssize_t n)
+void rw_leave_slow(struct rw *r, bool out, size_t n)
 {
+	if (n)
+		young_moved(r->s, out, n);
 	atomic_fetch_sub(&r->s->passing, 1);
-	if (n > 0)
-		claim_pin(r->fd);
 	sock_put(r->s);
 }
 

@@ -7,15 +7,17 @@
  *	struct rw r;
  *
  *	if (!rw_enter(&r, fd))
- *		return rw_left(&r, libc.read(fd, buf, len));
+ *		return rw_left_received(&r, libc.read(fd, buf, len), 0);
  *	return rw_recv(&r, &iov, 1, 0);
  */
 #ifndef TUX_PRELOAD_RW_H
 #define TUX_PRELOAD_RW_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "claim.h"
 #include "fd.h"
 
 struct rw {
@@ -24,10 +26,10 @@ struct rw {
 };
 
 bool rw_enter_slow(struct rw *r, int fd);
-void rw_leave_slow(struct rw *r, ssize_t n);
+void rw_leave_slow(struct rw *r, bool out, size_t n);
 
 /* Is @fd a claimed socket?  Then rw_recv() or rw_send() ends the call.  If not,
- * the kernel's call is the right one, and rw_left() ends it. */
+ * the kernel's call is the right one, and one of the rw_left*() ends it. */
 static inline bool rw_enter(struct rw *r, int fd)
 {
 	if (fd_peek(fd))
@@ -36,11 +38,32 @@ static inline bool rw_enter(struct rw *r, int fd)
 	return false;
 }
 
-/* Hands on what the kernel's call returned: @n. */
+/* Hands on what the kernel's call returned: @n.  rw_left() is for calls that have
+ * moved no bytes of the stream; the others count what was sent, or received with
+ * @flags. */
 static inline ssize_t rw_left(struct rw *r, ssize_t n)
 {
 	if (r->s)
-		rw_leave_slow(r, n);
+		rw_leave_slow(r, false, 0);
+	return n;
+}
+
+/* An urgent byte is outside the stream for the receiver, who counts otherwise:
+ * such a connection stays on TCP. */
+static inline ssize_t rw_left_sent(struct rw *r, ssize_t n, int flags)
+{
+	if (r->s && (flags & MSG_OOB))
+		claim_pin(r->fd);
+	if (r->s)
+		rw_leave_slow(r, true, n > 0 ? (size_t)n : 0);
+	return n;
+}
+
+static inline ssize_t rw_left_received(struct rw *r, ssize_t n, int flags)
+{
+	if (r->s)
+		rw_leave_slow(r, false,
+			      n > 0 && !(flags & MSG_PEEK) ? (size_t)n : 0);
 	return n;
 }
 

@@ -117,6 +117,11 @@ void say_init(void)
 		say_mode(conf.bad_mode);
 }
 
+bool say_verbose(void)
+{
+	return out >= 0;
+}
+
 void say_decided(const struct sock *s, bool tux, enum tux_reason why)
 {
 	struct line l = { .len = 0 };

@@ -17,6 +17,9 @@
 /* After conf_init(). */
 void say_init(void);
 
+/* Are lines written at all? */
+bool say_verbose(void);
+
 /* Which path @s is on, or why not: counted always, said if verbose. */
 void say_decided(const struct sock *s, bool tux, enum tux_reason why);
 

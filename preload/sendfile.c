@@ -61,7 +61,7 @@ HOOK ssize_t sendfile64(int out, int in, off64_t *at, size_t len)
 	struct rw r;
 
 	if (!rw_enter(&r, out))
-		return rw_left(&r, libc.sendfile64(out, in, at, len));
+		return rw_left_sent(&r, libc.sendfile64(out, in, at, len), 0);
 	return at ? sendfile_copy(&r, in, at, len) : copy_here(&r, in, len);
 }
 
@@ -95,5 +95,5 @@ HOOK ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at,
 		return -1;
 	}
 	n = libc.splice(in, in_at, out, out_at, len, flags);
-	return rw_left(&from, rw_left(&to, n));
+	return rw_left_received(&from, rw_left_sent(&to, n, 0), 0);
 }

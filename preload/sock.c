@@ -105,8 +105,10 @@ HOOK int shutdown(int fd, int how)
 	struct sock *s = sock_claimed(fd);
 	int r;
 
-	if (!s)
+	if (!s) {
+		claim_stay(fd, TUX_REASON_CLOSED);
 		return libc.shutdown(fd, how);
+	}
 	r = path_shutdown(s, fd, how);
 	sock_put(s);
 	return (int)libc_ret(r);

@@ -20,7 +20,8 @@
 enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_FREE,		/* in no table */
 	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
-	SOCK_CANDIDATE,		/* connected or connecting; not yet claimed */
+	SOCK_CANDIDATE,		/* connected or connecting; not claimed yet, since
+				 * it is not worth it yet: see young.h */
 	SOCK_CLAIMING,		/* a thread is about to claim it: wait */
 	SOCK_CLAIMED,		/* `end` and `dx` are set */
 	SOCK_TCP,		/* stays on TCP for good; `why` says so */
@@ -63,6 +64,8 @@ struct sock {
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
+	struct tux_talk sent, received;	/* as a candidate: see young.h */
+	uint32_t look_at;	/* ... turn-arounds at which to look again */
 	struct sock *listener;	/* of an accepted one: who made it reachable */
 	struct tux_addr local;	/* of a listener */
 	struct tux_tuple tuple;	/* of a connection, once looked up */

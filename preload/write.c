@@ -15,7 +15,7 @@ HOOK ssize_t write(int fd, const void *buf, size_t len)
 	struct rw r;
 
 	if (!rw_enter(&r, fd))
-		return rw_left(&r, libc.write(fd, buf, len));
+		return rw_left_sent(&r, libc.write(fd, buf, len), 0);
 	return rw_send(&r, &iov, 1, 0);
 }
 
@@ -24,7 +24,7 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
 	struct rw r;
 
 	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
-		return rw_left(&r, libc.writev(fd, iov, n));
+		return rw_left_sent(&r, libc.writev(fd, iov, n), 0);
 	return rw_send(&r, iov, n, 0);
 }
 
@@ -36,7 +36,8 @@ HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int n, off_t at,
 	struct rw r;
 
 	if (!rw_enter(&r, ours ? fd : -1))
-		return rw_left(&r, libc.pwritev2(fd, iov, n, at, flags));
+		return rw_left_sent(&r, libc.pwritev2(fd, iov, n, at, flags),
+				    0);
 	return rw_send(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
 }
 
@@ -52,7 +53,7 @@ HOOK ssize_t send(int fd, const void *buf, size_t len, int flags)
 	struct rw r;
 
 	if (!rw_enter(&r, fd))
-		return rw_left(&r, libc.send(fd, buf, len, flags));
+		return rw_left_sent(&r, libc.send(fd, buf, len, flags), flags);
 	return rw_send(&r, &iov, 1, flags);
 }
 
@@ -64,8 +65,8 @@ HOOK ssize_t sendto(int fd, const void *buf, size_t len, int flags,
 	struct rw r;
 
 	if (!rw_enter(&r, fd))
-		return rw_left(&r, libc.sendto(fd, buf, len, flags, addr,
-					       alen));
+		return rw_left_sent(&r, libc.sendto(fd, buf, len, flags, addr,
+						     alen), flags);
 	return rw_send(&r, &iov, 1, flags);
 }
 
@@ -77,7 +78,7 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		return rw_send(&r, m->msg_iov, (int)m->msg_iovlen, flags);
 	if (m->msg_controllen && !pass_allowed(m))
 		return rw_left(&r, -1);
-	return rw_left(&r, libc.sendmsg(fd, m, flags));
+	return rw_left_sent(&r, libc.sendmsg(fd, m, flags), flags);
 }
 
 static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
@@ -107,6 +108,17 @@ static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
 	return (int)i;
 }
 
+static int write_left_mmsg(struct rw *r, const struct mmsghdr *v, int n,
+			   int flags)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i].msg_len;
+	rw_left_sent(r, (ssize_t)sum, flags);
+	return n;
+}
+
 HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 {
 	struct rw r;
@@ -117,5 +129,5 @@ HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 		if (v[i].msg_hdr.msg_controllen &&
 		    !pass_allowed(&v[i].msg_hdr))
 			return (int)rw_left(&r, -1);
-	return (int)rw_left(&r, libc.sendmmsg(fd, v, n, flags));
+	return write_left_mmsg(&r, v, libc.sendmmsg(fd, v, n, flags), flags);
 }

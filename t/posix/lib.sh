@@ -14,6 +14,9 @@ build=${TUX_BUILD:-$src}
 # The words that put a program under Tux.  TUXRUN=env tries a script without.
 read -ra tux <<<"${TUXRUN-$build/contrib/tuxrun -i lo --io udp -v}"
 
+# Scripts are about the transport, but for those that say otherwise.
+export TUX_PATH=${TUX_PATH-tux}
+
 passed=0 failed=0 skipped=0
 a=() at=()		# the words that put a program on the client's host, and
 			# on the server's

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# path - which connections move to Tux by themselves, and which stay on TCP
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+turns=$build/t/posix/turns
+need redis-server redis-cli "$turns"
+setup
+export TUX_PATH=auto
+
+# session COUNT KEY...: one connection under tuxrun that asks for these keys;
+# $sum is how many bytes of values came.
+session()
+{
+	sum=$(run 60 "${tux[@]}" "$turns" "$port" "$@" 2>"$dir/said")
+}
+
+# What was decided for it, in order: "tux", or the reason for TCP.
+decided()
+{
+	sed -n 's/^tux: .* fd [0-9]*: \(tcp, \)\{0,1\}\([a-z-]*\).*/\2/p' \
+		"$dir/said" | uniq | xargs
+}
+
+redis server "${tux[@]}" || exit 1
+head -c 10 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set short >/dev/null
+head -c 1000000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set long \
+	>/dev/null
+
+session 4 short
+same "a few requests stay on TCP" young "$(decided)"
+same "and are answered" 40 "$sum"
+
+session 60 short
+same "many short ones move" tux "$(decided)"
+same "and are answered" 600 "$sum"
+
+session 60 long
+same "long answers stay on TCP" bulk "$(decided)"
+same "and are whole" 60000000 "$sum"
+
+session 60 short 60 long 10000 short
+same "short, long, short: there, back, and there again" "tux bulk tux" \
+	"$(decided)"
+same "and all is whole" 60100600 "$sum"
+
+TUX_PATH=tcp session 60 short
+same "path=tcp keeps all on TCP" chosen "$(decided)"
+same "and all is answered" 600 "$sum"
+
+check "tuxrun refuses another word" bash -c \
+	'! '"$build"'/contrib/tuxrun --path=fast true'
+finish

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * turns - asks Redis one question after another on one connection
+ *
+ *	turns PORT [COUNT KEY]...
+ *
+ * Each value must consist of x only.  Prints how many bytes of values came.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static char buf[1 << 16];
+static size_t have, at;
+
+static int dial(const char *port)
+{
+	struct sockaddr_in sa = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(port)),
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)))
+		err(1, "connect");
+	return fd;
+}
+
+static char next(int fd)
+{
+	if (at == have) {
+		ssize_t n = read(fd, buf, sizeof(buf));
+
+		if (n <= 0)
+			err(1, "read");
+		have = (size_t)n;
+		at = 0;
+	}
+	return buf[at++];
+}
+
+static size_t length(int fd)
+{
+	size_t n = 0;
+	char c;
+
+	if (next(fd) != '$')
+		errx(1, "no value");
+	while ((c = next(fd)) != '\r')
+		n = n * 10 + (size_t)(c - '0');
+	next(fd);
+	return n;
+}
+
+static size_t ask(int fd, const char *key)
+{
+	char line[64];
+	int len = snprintf(line, sizeof(line), "GET %s\r\n", key);
+	size_t i, n;
+
+	if (write(fd, line, (size_t)len) != len)
+		err(1, "write");
+	n = length(fd);
+	for (i = 0; i < n; i++)
+		if (next(fd) != 'x')
+			errx(1, "another value");
+	next(fd);
+	next(fd);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	size_t sum = 0;
+	int fd, i, n;
+
+	if (argc < 2)
+		errx(2, "usage: turns PORT [COUNT KEY]...");
+	fd = dial(argv[1]);
+	for (i = 2; i + 1 < argc; i += 2)
+		for (n = atoi(argv[i]); n; n--)
+			sum += ask(fd, argv[i + 1]);
+	printf("%zu\n", sum);
+	return 0;
+}
