@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn/hello.h"
 
+#include <errno.h>
+
 #include "conn/conn_in.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
@@ -116,13 +118,15 @@ void tux_hello_proved(struct tux_conn *c)
 }
 
 /* The connection stays on TCP.  This end answers HELLO no more, so to the peer
- * it looks silent. */
+ * it looks silent.  Messages fail, also those that have begun because the
+ * peer's ROOM had come. */
 static void hello_refuse(struct tux_conn *c)
 {
 	tux_conn_set_life(c, TUX_LIFE_REFUSED);
 	c->tx.announce_at = c->reset_at = TUX_NEVER;
 	c->open.why = TUX_REASON_NO_FD;
-	tux_messages_silent(c);
+	tux_messages_fail(c, EPROTONOSUPPORT);
+	tux_conn_mark(c, TUX_DIRTY_MESSAGE);
 }
 
 void tux_hello_owned(struct tux_conn *c, int err, tux_time now)

@@ -650,6 +650,24 @@ static void done__not_before_the_peers_messages(void **state)
 	assert_true(c->tx.done);
 }
 
+/* Closed while a message waited for the path, which is not to be had: nothing
+ * is left to wait for. */
+static void close__message_waits_and_owning_fails(void **state)
+{
+	struct duo *d = *state;
+
+	d->a.own_late = true;
+	duo_send(&d->a, 100, 0, 'x');
+	duo_settle(d);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OWNING);
+	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
+	assert_int_equal(d->a.gone_n, 0);
+	tux_conn_owned(d->a.c, -EBADF, d->now);
+	duo_effects(&d->a);
+	assert_int_equal(d->a.c->life, TUX_LIFE_GONE);
+	assert_int_equal(d->a.gone_n, 1);
+}
+
 int main(void)
 {
 #define T(name, setup) \
@@ -685,6 +703,8 @@ int main(void)
 		T(end__with_messages_closed, duo_setup_messages),
 		T(end__not_seen_that_it_has_moved, duo_setup_proved),
 		T(drained__fin_waits_for_messages, duo_setup_messages),
+		T(close__message_waits_and_owning_fails,
+		  duo_setup_open_messages),
 		T(sink__bytes_are_passed_over, duo_setup_switched),
 		T(sink__data_with_the_ack_of_our_fin, duo_setup_switched),
 		T(sink__not_before, duo_setup_switched),
