@@ -372,8 +372,9 @@ static bool on_frame(struct tux_conn *c)
 		rx_raw(c);
 		return true;
 	case TUX_FRAME_PLAIN:
-		/* Messages are not where a direction becomes plain again. */
-		if (c->peer_messages ||
+		/* Messages are not where a direction becomes plain again, and
+		 * no turn begins once the peer has named the end. */
+		if (c->peer_messages || c->rx.buf.end != UINT64_MAX ||
 		    f->off != tux_pipe_head(&c->dx->rxp))
 			break;
 		rx_plain(c);

@@ -383,18 +383,19 @@ static void check_quiet(struct tux_conn *c, tux_time now)
 
 /* ---- the direction that this end receives ---- */
 
-/* A PREPARE of a later turn than the one that is known may overtake the frame
- * PLAIN, or the marker of the turn before.  It waits until that frame has come,
- * since it must not make a committed generation void. */
+/* A PREPARE of the next turn may overtake the frame PLAIN, or the marker of the
+ * turn before.  It waits until that frame has come, since it must not make a
+ * committed generation void.  No honest peer is further ahead, because each
+ * turn needs an answer of this end. */
 void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 			 uint32_t turn)
 {
 	struct tux_conn_rx *r = &c->rx;
-	int32_t ahead = (int32_t)(turn - atomic_load(&c->dx->rx.turn));
+	uint32_t ahead = turn - atomic_load(&c->dx->rx.turn);
 
 	tux_conn_trace(c, at == TUX_NOWHERE ? TUX_TRACE_RECV_NOWHERE :
 		       TUX_TRACE_RECV_PREPARE, gen, at, 0);
-	if (ahead < 0 || (!ahead && r->path != TUX_PATH_PLAIN) ||
+	if (ahead > 1 || (!ahead && r->path != TUX_PATH_PLAIN) ||
 	    (r->arm_gen && (int32_t)(gen - r->arm_gen) < 0))
 		return;
 	r->arm_gen = gen;

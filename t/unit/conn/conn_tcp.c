@@ -491,6 +491,48 @@ static void plain__leaves_out_no_byte(void **state)
 	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 }
 
+/* Behind a FIN, known or reached, no turn can begin: the application has been
+ * told the end, and an end of file would follow another. */
+static void plain__not_behind_a_fin(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 0, NULL, 0);
+	assert_true(atomic_load(&d->b.dx->rx.eof));
+	duo_frame_in(&d->b, TUX_FRAME_PLAIN, 0, NULL, 0);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
+	assert_int_equal(d->b.c->dead_why, TUX_REASON_PROTOCOL);
+}
+
+static void plain__not_before_a_fin(void **state)
+{
+	struct duo *d = *state;
+
+	duo_frame_in(&d->b, TUX_FRAME_FIN, 3, NULL, 0);
+	assert_false(atomic_load(&d->b.dx->rx.eof));
+	duo_frame_in(&d->b, TUX_FRAME_PLAIN, 0, NULL, 0);
+	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
+}
+
+/* Bytes behind a PLAIN frame are the application's, even if they look like
+ * another such frame. */
+static void plain__twice_is_data(void **state)
+{
+	struct duo *d = *state;
+	struct tux_frame f = { .type = TUX_FRAME_PLAIN, .off = 0 };
+	uint8_t *p = d->b.in.p + d->b.in.head;
+	char buf[2 * TUX_FRAME_HDR];
+
+	tux_frame_encode(&f, p);
+	tux_frame_encode(&f, p + TUX_FRAME_HDR);
+	d->b.in.head += 2 * TUX_FRAME_HDR;
+	duo_settle(d);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
+	assert_int_equal(atomic_load(&d->b.dx->rx.turn), 1);
+	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), TUX_FRAME_HDR);
+	assert_memory_equal(buf, p, TUX_FRAME_HDR);
+}
+
 /* The path is closed: frames, and then plain. */
 static void plain__when_the_path_is_gone(void **state)
 {
@@ -872,6 +914,9 @@ int main(void)
 		T(plain__only_if_the_peer_knows_it, duo_setup_switched),
 		T(plain__not_with_messages, duo_setup_messages),
 		T(plain__leaves_out_no_byte, duo_setup_switched),
+		T(plain__not_behind_a_fin, duo_setup_switched),
+		T(plain__not_before_a_fin, duo_setup_switched),
+		T(plain__twice_is_data, duo_setup_switched),
 		T(plain__when_the_path_is_gone, duo_setup_switched),
 		T(want__never_more_than_the_frame, duo_setup_switched),
 		T(want__nothing_of_a_plain_direction, duo_setup_proved),
