@@ -46,6 +46,15 @@ void tux_conn_told_reset(struct tux_conn *c, tux_time now)
 
 /* ---- the doorbell ---- */
 
+/* Offset of what had arrived: in the ring, or, of a plain direction, what the
+ * application has read from TCP. */
+static uint64_t came_up_to(const struct tux_conn *c)
+{
+	uint64_t head = tux_pipe_head(&c->dx->rxp);
+
+	return head > c->dx->rx.off ? head : c->dx->rx.off;
+}
+
 /* The application has closed.  What it wrote still goes out; what arrives is
  * discarded. */
 static void on_close(struct tux_conn *c, bool abort)
@@ -54,7 +63,7 @@ static void on_close(struct tux_conn *c, bool abort)
 	c->closed = true;
 	c->aborted = abort;
 	c->closed_dead = c->life == TUX_LIFE_DEAD;
-	c->closed_at = tux_pipe_head(&c->dx->rxp);
+	c->closed_at = came_up_to(c);
 	c->closed_why = c->peer.port ? TUX_REASON_CLOSED :
 				       TUX_REASON_PEER_SILENT;
 	tux_conn_mark(c, TUX_DIRTY_LIFE | TUX_DIRTY_CLOSE);

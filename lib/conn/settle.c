@@ -72,17 +72,22 @@ static bool tx_done(const struct tux_conn *c)
 }
 
 /* The application has closed, and bytes have arrived that it will not read.
- * Discards them.  If they arrived after the closing, and the peer or TCP has
- * everything that this end sends, they break the connection with a RESET.  Asks
- * tx_done() as well, since the packet that brought the bytes may also have
- * acknowledged the last of this end's, and settle_done() comes later. */
+ * Discards those of the ring; those of a plain direction are discarded already
+ * (tux_duplex_swallow()).  If they arrived after the closing, and the peer or
+ * TCP has everything that this end sends, they break the connection with a
+ * RESET: otherwise the peer would go on sending.  Asks tx_done() as well, since
+ * the packet that brought the bytes may also have acknowledged the last of this
+ * end's, and settle_done() comes later. */
 static void settle_sink(struct tux_conn *c)
 {
 	uint64_t head = tux_pipe_head(&c->dx->rxp);
 
-	if (c->rx.path == TUX_PATH_PLAIN || tux_pipe_tail(&c->dx->rxp) == head)
+	if (c->rx.path == TUX_PATH_PLAIN)
+		head = c->dx->rx.off;
+	else if (tux_pipe_tail(&c->dx->rxp) == head)
 		return;
-	tux_pipe_consume(&c->dx->rxp, head);
+	else
+		tux_pipe_consume(&c->dx->rxp, head);
 	if (head > c->closed_at && (c->tx.done || tx_done(c)))
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
