@@ -189,6 +189,51 @@ static void readable__ring_and_spill(void **state)
 	assert_int_equal(tux_duplex_poll(f->d) & TUX_CAN_READ, TUX_CAN_READ);
 }
 
+/* What the directions have carried before counts: offsets go on. */
+static void begin__where_tcp_is(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_talk tx = { .turns = 0 }, rx = { .turns = 0 };
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		tux_talk_moved(&tx, &rx, 10);
+		tux_talk_moved(&rx, &tx, 20);
+	}
+	tux_duplex_begin(f->d, &tx, &rx);
+	assert_true(f->d->tx.off == 30 && f->d->rx.off == 60);
+	assert_int_equal(tux_talk_turns(&f->d->tx.talk), 2);
+	assert_int_equal(tux_talk_mean(&f->d->rx.talk), 20);
+	assert_int_equal(announce(f, 0), 30);
+	arm(f, 1, 60);
+	assert_int_equal(put(f, "x", 1), 1);
+	assert_int_equal(tux_talk_turns(&f->d->tx.talk), 3);
+}
+
+/* While writes are held, neither the ring's room nor TCP's counts; a shutdown
+ * or an error does. */
+static void poll__held(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "x", 1), 1);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING | TUX_CAN_WRITE);
+	tux_duplex_hold(f->d, true);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING);
+	tux_duplex_tx_leave(f->d, 1);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING);
+	f->d->tx.shut = 1;
+	assert_int_equal(tux_duplex_poll(f->d), TUX_TX_ON_RING | TUX_CAN_WRITE);
+	f->d->tx.shut = 0;
+	f->d->err = EIO;
+	assert_int_equal(tux_duplex_poll(f->d) & TUX_CAN_WRITE, TUX_CAN_WRITE);
+	f->d->err = 0;
+	tux_duplex_tx_plain(f->d);
+	assert_int_equal(tux_duplex_poll(f->d), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -200,6 +245,8 @@ int main(void)
 		T(poll__end_behind_unread),
 		T(init__both_plain),
 		T(readable__ring_and_spill),
+		T(begin__where_tcp_is),
+		T(poll__held),
 	};
 #undef T
 

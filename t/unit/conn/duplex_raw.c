@@ -107,6 +107,38 @@ static void pin__not_what_has_moved(void **state)
 	assert_int_equal(f->d->rx.pinned, 0);
 }
 
+/* The ring has bytes of an earlier turn: they are not in TCP. */
+static void pin__not_over_an_undrained_ring(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	tux_pipe_place(&f->d->rxp, 0, "abc", 3);
+	tux_pipe_publish(&f->d->rxp, 3);
+	tux_duplex_rx_plain(f->d, 3);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(f->d->rx.pinned, 0);
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
+/* The PLAIN frame is not in TCP yet. */
+static void pin__not_while_it_leaves(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "a", 1), 1);
+	tux_duplex_tx_leave(f->d, 1);
+	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
+	assert_int_equal(f->d->tx.pinned, 0);
+	tux_duplex_tx_plain(f->d);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -118,6 +150,8 @@ int main(void)
 		T(raw__not_before_its_frame),
 		T(raw__which_states),
 		T(pin__not_what_has_moved),
+		T(pin__not_over_an_undrained_ring),
+		T(pin__not_while_it_leaves),
 	};
 #undef T
 

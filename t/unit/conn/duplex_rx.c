@@ -497,6 +497,58 @@ static void arm__never_when_raw(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_RAW);
 }
 
+/* ---- plain again, as a new turn ---- */
+
+/* The ring's bytes come first, then TCP's; meanwhile nothing may be armed, and
+ * the read that empties the ring rings. */
+static void plain__ring_then_tcp(void **state)
+{
+	struct fixture *f = *state;
+	char buf[8];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	assert_true(tux_duplex_drained(f->d));
+	tux_pipe_place(&f->d->rxp, 0, "abc", 3);
+	tux_pipe_publish(&f->d->rxp, 3);
+	assert_true(tux_duplex_drained(f->d));	/* SWITCHED: it may have bytes */
+	tux_duplex_rx_plain(f->d, 3);
+	arrive(f, "de", 2);
+	assert_int_equal(tux_duplex_rx_turns(f->d), 1);
+	assert_int_equal(tux_duplex_readable(f->d), 3);
+	assert_int_equal(tux_duplex_poll(f->d), TUX_CAN_READ);
+	assert_false(tux_duplex_drained(f->d));
+	atomic_store(&f->d->rung, 0);
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_memory_equal(buf, "abc", 3);
+	assert_true(f->d->rung & TUX_DOORBELL_RX);
+	assert_true(tux_duplex_drained(f->d));
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "de", 2);
+	assert_true(f->d->rx.off == 5);
+	assert_int_equal(tux_duplex_poll(f->d), 0);
+}
+
+/* A generation of the second turn; the known one is not armed again. */
+static void plain__is_armed_again(void **state)
+{
+	struct fixture *f = *state;
+	char buf[8];
+
+	arm(f, 1, 0);
+	assert_true(tux_duplex_prove(f->d));
+	tux_duplex_rx_plain(f->d, 0);
+	assert_false(tux_duplex_arm(f->d, 1, 0, &key, false));
+	arm(f, 2, 2);
+	assert_true(tux_pipe_head(&f->d->rxp) == 2);
+	arrive(f, "ab", 2);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
+	assert_true(f->d->rx.off == 2);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -531,6 +583,8 @@ int main(void)
 		T(read__bytes_just_before_the_end),
 		T(arm__not_once_it_is_on_the_ring),
 		T(arm__never_when_raw),
+		T(plain__ring_then_tcp),
+		T(plain__is_armed_again),
 	};
 #undef T
 

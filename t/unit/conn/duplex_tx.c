@@ -303,6 +303,70 @@ static void commit__not_of_one_that_ends(void **state)
 	assert_true(tux_duplex_at_commit(f->d));
 }
 
+/* ---- plain again, as a new turn ---- */
+
+static void switch_tx(struct fixture *f)
+{
+	announce(f, 0);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "abc", 3), 3);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
+}
+
+static void hold__writes_wait(void **state)
+{
+	struct fixture *f = *state;
+
+	switch_tx(f);
+	tux_duplex_hold(f->d, true);
+	assert_int_equal(put(f, "d", 1), -EAGAIN);
+	tux_duplex_hold(f->d, false);
+	assert_int_equal(put(f, "d", 1), 1);
+	assert_int_equal(tux_pipe_len(&f->d->txp), 4);
+}
+
+/* Between tux_duplex_tx_leave() and the PLAIN frame in TCP, nothing is written,
+ * nothing is announced, and a shutdown is the loop's. */
+static void leave__waits_for_its_frame(void **state)
+{
+	struct fixture *f = *state;
+	size_t before;
+	uint64_t at;
+
+	switch_tx(f);
+	before = f->w.out_len;
+	tux_duplex_tx_leave(f->d, 3);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_int_equal(put(f, "d", 1), -EAGAIN);
+	assert_int_equal(f->w.out_len, before);
+	assert_false(tux_duplex_announce(f->d, 0, &key, true, &at));
+	assert_int_equal(tux_duplex_tx_turns(f->d), 0);
+	assert_true(tux_duplex_shut(f->d));
+	assert_int_equal(f->d->tx.pinned, 0);
+}
+
+static void leave__then_plain_and_again(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t gen;
+
+	switch_tx(f);
+	gen = f->d->tx.gen;
+	tux_duplex_tx_leave(f->d, 3);
+	tux_duplex_tx_plain(f->d);
+	assert_int_equal(tux_duplex_tx_turns(f->d), 1);
+	assert_int_equal(put(f, "de", 2), 2);
+	assert_memory_equal(f->w.out + TUX_MARKER_LEN, "de", 2);
+	/* Offsets and generations count on. */
+	assert_int_equal(announce(f, 0), 5);
+	assert_int_equal(f->d->tx.gen, gen + 1);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, "f", 1), 1);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
+	assert_true(tux_pipe_tail(&f->d->txp) == 5);
+	assert_int_equal(tux_pipe_len(&f->d->txp), 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -329,6 +393,9 @@ int main(void)
 		T(prepared__of_the_open_one),
 		T(withdraw__only_what_is_open),
 		T(commit__not_of_one_that_ends),
+		T(hold__writes_wait),
+		T(leave__waits_for_its_frame),
+		T(leave__then_plain_and_again),
 	};
 #undef T
 

@@ -312,6 +312,27 @@ static int first_of(const char *hex, struct tux_record *rec)
 	return tux_reader_next(&r, rec);
 }
 
+/* Turn 0 is left out. */
+static void next__prepare_of_a_turn(void **state)
+{
+	struct tux_record rec;
+
+	(void)state;
+	assert_int_equal(first_of("0500000c 00000003 0000000000000099", &rec),
+			 1);
+	assert_int_equal(rec.turn, 0);
+	assert_int_equal(first_of("05000010 00000003 0000000000000099 fffffffe",
+				  &rec), 1);
+	assert_int_equal(rec.type, TUX_REC_PREPARE);
+	assert_int_equal(rec.gen, 3);
+	assert_int_equal(rec.off, 0x99);
+	assert_true(rec.turn == 0xfffffffe);
+	assert_int_equal(first_of("0500000f 00000003 0000000000000099 000000",
+				  &rec), -EBADMSG);
+	assert_int_equal(first_of("05000011 00000003 0000000000000099 0000000100",
+				  &rec), -EBADMSG);
+}
+
 static void next__malformed(void **state)
 {
 	static const char *const bad[] = {
@@ -414,6 +435,7 @@ int main(void)
 		cmocka_unit_test(find__passes_over_others),
 		cmocka_unit_test(find__ends_where_lengths_do),
 		cmocka_unit_test(next__every_type),
+		cmocka_unit_test(next__prepare_of_a_turn),
 		cmocka_unit_test(next__malformed),
 		cmocka_unit_test(next__extremes),
 		cmocka_unit_test(next__sack_of_too_many),
