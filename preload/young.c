@@ -10,6 +10,7 @@
 
 #include "conf.h"
 #include "libc.h"
+#include "link/nic.h"
 #include "wire/wire.h"
 
 enum {
@@ -26,10 +27,11 @@ void young_moved(struct sock *s, bool out, size_t n)
 		tux_talk_moved(&s->received, &s->sent, n);
 }
 
-/* The payload of a segment of TCP: close to that of a packet, which has a limit
- * of its own. */
+/* The payload of a segment of TCP: close to that of a packet, which the backend
+ * limits, too. */
 static uint32_t segment(int fd)
 {
+	const int most = conf.io == TUX_IO_XDP ? TUX_NIC_MTU : TUX_PKT_MAX;
 	int mss = 0;
 	socklen_t len = sizeof(mss);
 	int saved = errno;
@@ -39,7 +41,7 @@ static uint32_t segment(int fd)
 	errno = saved;
 	if (mss < MSS_MIN)
 		return MSS_MIN;
-	return mss < TUX_PKT_MAX ? (uint32_t)mss : TUX_PKT_MAX;
+	return (uint32_t)(mss < most ? mss : most);
 }
 
 static uint32_t turns(const struct sock *s)
