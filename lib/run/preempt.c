@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/preempt.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,6 +38,9 @@ struct place {
 	long ax;
 	uint64_t mask;			/* of the signals that are blocked */
 };
+
+/* libc's own, also where the program has another in front of it. */
+static uintptr_t libc_syscall;
 
 static bool is_syscall(const uint8_t *p)
 {
@@ -85,7 +89,7 @@ static bool is_back(const struct place *at)
 	const uint8_t *p = (const uint8_t *)at->pc;
 	long nr;
 
-	if (at->pc - (uintptr_t)syscall < SYSCALL_LEN)
+	if (at->pc - libc_syscall < SYSCALL_LEN)
 		return true;
 	if (at->pc % PAGE < BEFORE || !is_syscall(p - OPCODE_LEN))
 		return false;
@@ -224,6 +228,7 @@ static int signal_nr;
 
 static void install(void)
 {
+	libc_syscall = (uintptr_t)dlsym(RTLD_NEXT, "syscall");
 	signal_nr = tux_tick_signal_take(tux_preempt_handler);
 }
 
