@@ -23,6 +23,8 @@ enum {
 	DISARM_MS = 200,	/* for the peer's answer */
 };
 
+static _Atomic bool stopped;
+
 /* ---- what a descriptor is --------------------------------------------- */
 
 static int claim_get_int(int fd, int level, int name)
@@ -263,6 +265,28 @@ void claim_over(struct sock *s, int fd)
 	say_decided(s, false, young_why(s));
 }
 
+bool claim_stopped(void)
+{
+	return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+void claim_stop(void)
+{
+	if (atomic_exchange(&stopped, true))
+		return;
+	tux_defer_enter();
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (s && atomic_load(&s->stage) == SOCK_CLAIMED &&
+		    s->epoch == fork_epoch)
+			tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
+		if (s)
+			sock_put(s);
+	}
+	tux_defer_leave();
+}
+
 /* ---- claiming --------------------------------------------------------- */
 
 static enum tux_reason claim_open_end(struct sock *s, int fd)
@@ -299,6 +323,8 @@ static enum tux_reason try_claim(struct sock *s, int fd)
 	why = s->active ? iface_allows(a, p) : iface_allows(p, a);
 	if (why)
 		return why;
+	if (claim_stopped())
+		return TUX_REASON_BYPASSED;
 	if (option_pins(fd) || !young_complete(s, fd))
 		return TUX_REASON_PINNED;
 	option_load(s, fd);

@@ -37,6 +37,11 @@ void claim_pin(int fd);
 /* @s, reached by @fd, is closed while it is a candidate. */
 void claim_over(struct sock *s, int fd);
 
+/* From now on no connection is claimed, and those that are go back to TCP when
+ * their peers follow.  Until then, calls of libc find the bytes where they are. */
+void claim_stop(void);
+bool claim_stopped(void);
+
 /* @s needs its listener no longer. */
 void claim_leave_listener(struct sock *s);
 

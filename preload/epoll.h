@@ -3,12 +3,14 @@
  * epoll - epoll instances that hold kernel descriptors and Tux sockets alike
  *
  * Each instance that was made through us has a `struct ep` beside the kernel's
- * one.  Everything is registered with the kernel under a tag of ours (number of
- * the registration << 32 | fd) and translated back when it is reported.  For a
- * sock there is a watch besides: its rings come through the instance's bell
- * into the list `ready`, where the levels are looked at again by every
- * epoll_wait(), as the kernel does with its own list; and the kernel's item
- * keeps only the directions that are still on TCP.
+ * one.  Everything is registered with the kernel under a tag of ours and
+ * translated back when it is reported.  For a sock there is a watch besides: its
+ * rings come through the instance's bell into the list `ready`, where the levels
+ * are looked at again by every epoll_wait(), as the kernel does with its own
+ * list; and the kernel's item keeps only the directions that are still on TCP.
+ *
+ * A registration that the program made past the preload is foreign: it carries
+ * the program's data instead of a tag, and its events are handed on unchanged.
  *
  * An instance that holds no sock (ep_plain) is the kernel's alone but for the
  * tags.
@@ -37,9 +39,16 @@ enum {
 	EP_CHUNKS = 4096,	/* x ITEM_CHUNK: all descriptors of fd.h */
 };
 
-/* Tags that are no item's. */
-#define TAG_BELL	UINT64_MAX		/* the waiter's eventfd */
-#define TAG_KICK	(UINT64_MAX - 1)	/* see ep_kick() */
+/*
+ * A tag: 16 bits that say that it is one, the number of the registration, the
+ * descriptor.  The first 16 bits are "10" and 14 random ones.  No address and no
+ * small number begins like that, so the program's own data is never a tag.
+ */
+enum { TAG_FD_BITS = 20, TAG_GEN_BITS = 28 };
+
+/* Registration 0 of a descriptor of the preload's own; see ep_kick() and
+ * nest_join(). */
+#define TAG_PRIVATE 0u
 
 struct item {			/* one descriptor in one instance */
 	struct tux_list ready;	/* in ep->ready, or alone */
@@ -50,7 +59,7 @@ struct item {			/* one descriptor in one instance */
 	uint32_t events;	/* the application's */
 	uint32_t mask;		/* the events of the kernel's item */
 	uint32_t tcp;		/* what only the kernel can say, lately */
-	uint32_t gen;		/* of this registration, in the tag */
+	uint32_t gen;		/* number of this registration, in the tag */
 	uint32_t seq;		/* of the look that reported it last ... */
 	int slot;		/* ... and where */
 	int fd;
@@ -123,7 +132,13 @@ struct item *item_find(struct ep *ep, int fd);
 /* As item_find(), and there is one now, or NULL: no memory. */
 struct item *item_make(struct ep *ep, int fd);
 
-uint64_t item_tag(const struct item *it);
+uint64_t tag_make(uint32_t gen, int fd);
+
+/* Is @data a tag?  If not, it is the program's. */
+bool tag_is(uint64_t data);
+
+/* The item of @tag; NULL: there is none any more, or it is no tag. */
+struct item *item_by_tag(struct ep *ep, uint64_t tag);
 
 /* epoll_ctl(@op) with the kernel's item, and @mask for its events; 0 or -errno,
  * and errno is left alone. */
@@ -150,6 +165,11 @@ void item_poke(struct ep *ep, struct item *it);
 
 /* Removes @it from the instance, from the kernel's too. */
 void item_drop(struct ep *ep, struct item *it);
+
+/* ---- epoll_ctl.c ------------------------------------------------------ */
+
+/* epoll_ctl(); 0 or -errno. */
+int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e);
 
 /* ---- epoll_look.c ----------------------------------------------------- */
 

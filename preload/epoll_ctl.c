@@ -14,13 +14,14 @@
 
 /* ---- add -------------------------------------------------------------- */
 
-static int add_kernel(struct ep *ep, struct item *it,
+/* @op: ADD, or MOD of a foreign registration, which so becomes an item. */
+static int add_kernel(struct ep *ep, struct item *it, int op,
 		      const struct epoll_event *e)
 {
 	int r;
 
 	it->gen++;
-	r = item_ctl(ep, EPOLL_CTL_ADD, it, e->events);
+	r = item_ctl(ep, op, it, e->events);
 	if (r) {
 		it->gen--;
 		return r;
@@ -104,10 +105,22 @@ static struct sock *on_rings(int fd, uint32_t events)
 	return s;
 }
 
+/* The kernel has @it since a moment ago: is there more behind its descriptor? */
+static int add_behind(struct ep *ep, struct item *it)
+{
+	struct ep *inner = ep_get(it->fd);
+	int r;
+
+	if (!inner)
+		return add_sock(ep, it);
+	r = add_instance(ep, it, inner);
+	ep_put(inner);
+	return r;
+}
+
 static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 {
 	struct sock *s = on_rings(fd, e->events);
-	struct ep *inner;
 	struct item *it;
 	int r;
 
@@ -120,27 +133,11 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 	else if (s && !it->used)
 		r = add_ring(ep, it, s, e);
 	else
-		r = add_kernel(ep, it, e);
+		r = add_kernel(ep, it, EPOLL_CTL_ADD, e);
 	ep_unlock(ep);
 	if (s)
 		sock_put(s);
-	if (r)
-		return r;
-	inner = ep_get(fd);
-	if (!inner)
-		return add_sock(ep, it);
-	r = add_instance(ep, it, inner);
-	ep_put(inner);
-	return r;
-}
-
-/* There is no item: EBADF if @fd is nothing at all. */
-static int unknown(struct ep *ep, int op, int fd)
-{
-	struct epoll_event e = { .events = 0 };
-
-	return libc.epoll_ctl(atomic_load(&ep->fd), op, fd, &e) ? -errno :
-	       -ENOENT;
+	return r ? r : add_behind(ep, it);
 }
 
 /* ---- modify, delete --------------------------------------------------- */
@@ -179,36 +176,54 @@ static int mod_sock(struct ep *ep, struct item *it,
 
 static int mod(struct ep *ep, int fd, const struct epoll_event *e)
 {
+	bool foreign = false;
 	struct item *it;
 	int r;
 
 	ep_lock(ep);
-	it = item_find(ep, fd);
-	if (!it || !it->used)
-		r = unknown(ep, EPOLL_CTL_MOD, fd);
-	else if (it->sock)
+	it = item_make(ep, fd);
+	if (!it) {
+		r = -ENOMEM;
+	} else if (it->sock) {
 		r = mod_sock(ep, it, e);
-	else
+	} else if (it->used) {
 		r = mod_kernel(ep, it, e);
+	} else {
+		foreign = true;
+		r = add_kernel(ep, it, EPOLL_CTL_MOD, e);
+	}
 	ep_unlock(ep);
-	return r;
+	return r || !foreign ? r : add_behind(ep, it);
+}
+
+/* There is no item: a foreign registration, or nothing. */
+static int del_foreign(struct ep *ep, int fd)
+{
+	struct epoll_event e = { .events = 0 };
+
+	return libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, fd, &e) ?
+	       -errno : 0;
+}
+
+static int del_item(struct ep *ep, struct item *it)
+{
+	int r = it->sock ? 0 : item_ctl(ep, EPOLL_CTL_DEL, it, 0);
+
+	if (r)
+		return r;
+	it->kernel = it->kernel && it->sock;
+	item_drop(ep, it);
+	return 0;
 }
 
 static int del(struct ep *ep, int fd)
 {
 	struct item *it;
-	int r = 0;
+	int r;
 
 	ep_lock(ep);
 	it = item_find(ep, fd);
-	if (!it || !it->used)
-		r = unknown(ep, EPOLL_CTL_DEL, fd);
-	else if (!it->sock)
-		r = item_ctl(ep, EPOLL_CTL_DEL, it, 0);
-	if (!r) {
-		it->kernel = it->kernel && it->sock;
-		item_drop(ep, it);
-	}
+	r = it && it->used ? del_item(ep, it) : del_foreign(ep, fd);
 	ep_unlock(ep);
 	return r;
 }
@@ -238,6 +253,16 @@ static int foreign_ctl(int epfd, int op, int fd, struct epoll_event *e)
 	return -1;
 }
 
+int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
+{
+	if (nonsense(op, fd, e))
+		return libc.epoll_ctl(atomic_load(&ep->fd), op, fd, e) ?
+		       -errno : 0;
+	if (op == EPOLL_CTL_ADD)
+		return ctl_add(ep, fd, e);
+	return op == EPOLL_CTL_MOD ? mod(ep, fd, e) : del(ep, fd);
+}
+
 HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	struct ep *ep = ep_get(epfd);
@@ -245,17 +270,8 @@ HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 
 	if (!ep)
 		return foreign_ctl(epfd, op, fd, event);
-	if (nonsense(op, fd, event)) {
-		ep_put(ep);
-		return libc.epoll_ctl(epfd, op, fd, event);
-	}
 	tux_defer_enter();
-	if (op == EPOLL_CTL_ADD)
-		r = ctl_add(ep, fd, event);
-	else if (op == EPOLL_CTL_MOD)
-		r = mod(ep, fd, event);
-	else
-		r = del(ep, fd);
+	r = ep_ctl(ep, op, fd, event);
 	ep_put(ep);
 	tux_defer_leave();
 	return (int)libc_ret(r);

@@ -7,6 +7,7 @@
 
 #include "fd.h"
 #include "libc.h"
+#include "sys/sys.h"
 
 #ifndef EPOLLEXCLUSIVE
 #define EPOLLEXCLUSIVE (1u << 28)
@@ -58,12 +59,47 @@ struct item *item_make(struct ep *ep, int fd)
 	return item_find(ep, fd);
 }
 
-/* ---- the kernel's half ------------------------------------------------ */
+/* ---- tags ------------------------------------------------------------- */
 
-uint64_t item_tag(const struct item *it)
+static uint64_t tag_magic(void)
 {
-	return (uint64_t)it->gen << 32 | (uint32_t)it->fd;
+	static _Atomic uint64_t magic;
+	uint64_t m = atomic_load_explicit(&magic, memory_order_relaxed);
+	uint64_t none = 0;
+
+	if (m)
+		return m;
+	tux_sys_getrandom(&m, sizeof(m));
+	m = (m & 0x3fff) | 0x8000;
+	/* Else another thread was faster. */
+	return atomic_compare_exchange_strong(&magic, &none, m) ? m : none;
 }
+
+uint64_t tag_make(uint32_t gen, int fd)
+{
+	return (tag_magic() << TAG_GEN_BITS |
+		(gen & ((1u << TAG_GEN_BITS) - 1))) << TAG_FD_BITS |
+	       (uint32_t)fd;
+}
+
+bool tag_is(uint64_t data)
+{
+	return data >> (TAG_GEN_BITS + TAG_FD_BITS) == tag_magic();
+}
+
+static uint64_t item_tag(const struct item *it)
+{
+	return tag_make(it->gen, it->fd);
+}
+
+struct item *item_by_tag(struct ep *ep, uint64_t tag)
+{
+	struct item *it = item_find(ep, (int)(tag & (FD_MAX - 1)));
+
+	return it && it->used && item_tag(it) == tag ? it : NULL;
+}
+
+/* ---- the kernel's half ------------------------------------------------ */
 
 int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
 {

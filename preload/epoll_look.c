@@ -5,6 +5,7 @@
  */
 #include "epoll.h"
 
+#include "claim.h"
 #include "fd.h"
 #include "libc.h"
 #include "sys/fd.h"
@@ -160,12 +161,13 @@ bool look_any(struct ep *ep)
 
 /* ---- what the kernel says --------------------------------------------- */
 
-/* Threads have left the kernel's epoll_wait(), or had a while to. */
-static void kicked(struct ep *ep)
+/* Was it the eventfd of ep_kick()?  By now, threads have left the kernel's
+ * epoll_wait(), or had a while to. */
+static void kicked(struct ep *ep, uint64_t tag)
 {
 	struct epoll_event e = { 0 };
 
-	if (ep->kick < 0)
+	if (ep->kick < 0 || tag != tag_make(TAG_PRIVATE, ep->kick))
 		return;
 	if (atomic_load(&ep->plain) && wait_now() < ep->kick_until)
 		return;
@@ -174,19 +176,9 @@ static void kicked(struct ep *ep)
 	ep->kick = -1;
 }
 
-static struct item *by_tag(struct ep *ep, uint64_t tag)
-{
-	struct item *it;
-
-	if (tag >= TAG_KICK)
-		return NULL;
-	it = item_find(ep, (int)(uint32_t)tag);
-	return it && it->used && item_tag(it) == tag ? it : NULL;
-}
-
 /* The kernel's edge may be the marker's, or that of frames which are not for
  * the application. Then the room that it reports besides is no edge. */
-static bool foreign(const struct item *it, uint32_t told, uint32_t mine)
+static bool no_edge(const struct item *it, uint32_t told, uint32_t mine)
 {
 	if (!(it->events & EPOLLET))
 		return false;
@@ -202,7 +194,7 @@ static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
 			look_wanted(it);
 	uint32_t got = (mine | r.now) & look_wanted(it);
 
-	if (foreign(it, told, mine))
+	if (no_edge(it, told, mine))
 		got = rings_tell(it, &r);
 	if (it->events & EPOLLONESHOT)
 		it->mask = 0;	/* it is disarmed; a sync arms it again */
@@ -216,11 +208,13 @@ static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
 
 static void translate(struct look *l, struct epoll_event e)
 {
-	struct item *it = by_tag(l->ep, e.data.u64);
+	struct item *it = item_by_tag(l->ep, e.data.u64);
 	uint32_t got = e.events;
 
-	if (e.data.u64 == TAG_KICK)
-		kicked(l->ep);
+	if (!tag_is(e.data.u64))
+		l->evs[l->n++] = e;	/* a foreign registration */
+	else if (!it)
+		kicked(l->ep, e.data.u64);
 	if (!it)
 		return;
 	if (it->sock)
@@ -239,7 +233,7 @@ static void look_claim(const struct epoll_event *evs, int k)
 {
 	for (int i = 0; i < k; i++) {
 		uint64_t tag = evs[i].data.u64;
-		int fd = tag < TAG_KICK ? (int)(uint32_t)tag : -1;
+		int fd = tag_is(tag) ? (int)(tag & (FD_MAX - 1)) : -1;
 		struct sock *s = fd_peek(fd);
 
 		if (!s || atomic_load(&s->stage) != SOCK_CANDIDATE)
@@ -250,10 +244,19 @@ static void look_claim(const struct epoll_event *evs, int k)
 	}
 }
 
+/* Which socket a foreign event is of, only the program knows. */
+static void look_foreign(const struct epoll_event *evs, int k)
+{
+	for (int i = 0; i < k && !claim_stopped(); i++)
+		if (!tag_is(evs[i].data.u64))
+			claim_stop();
+}
+
 void look_translate(struct look *l, int k)
 {
 	struct epoll_event *evs = l->evs + l->n;
 
+	look_foreign(evs, k);
 	look_claim(evs, k);
 	ep_lock(l->ep);
 	look_begin(l);
@@ -289,8 +292,9 @@ bool look_peek(struct ep *ep)
 	bool any = k == PEEKS;
 
 	for (int i = 0; i < k; i++) {
-		struct item *it = by_tag(ep, evs[i].data.u64);
+		struct item *it = item_by_tag(ep, evs[i].data.u64);
 
+		any = any || !tag_is(evs[i].data.u64);
 		any = (it && look_peek_one(ep, it, evs[i].events)) || any;
 	}
 	return any;

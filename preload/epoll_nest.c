@@ -66,10 +66,11 @@ void nest_settle(struct ep *ep)
 
 void nest_join(struct ep *ep)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_BELL };
+	struct epoll_event e = { .events = EPOLLIN };
 
 	if (!ep->nested || ep->joined || !ep->w.bell)
 		return;
+	e.data.u64 = tag_make(TAG_PRIVATE, ep->w.fd);
 	if (!libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->w.fd, &e))
 		ep->joined = true;
 	nest_settle(ep);

@@ -80,7 +80,7 @@ static bool over(const struct look *l)
 
 void ep_kick(struct ep *ep)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.u64 = TAG_KICK };
+	struct epoll_event e = { .events = EPOLLIN };
 	int saved = errno;
 
 	if (!atomic_load(&ep->plain) || ep->kick >= 0)
@@ -88,6 +88,7 @@ void ep_kick(struct ep *ep)
 	ep->kick = tux_fd_lift(libc.eventfd(1, EFD_CLOEXEC |
 					       EFD_NONBLOCK));
 	ep->kick_until = wait_now() + KICK_FOR;
+	e.data.u64 = tag_make(TAG_PRIVATE, ep->kick);
 	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->kick, &e);
 	errno = saved;
 }

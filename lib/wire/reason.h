@@ -106,7 +106,10 @@
 	  "the user has chosen TCP for all connections") \
 	X(BUNDLED, 39, "bundled", \
 	  "the interface is a bond, a bridge or the like, which stands for " \
-	  "others, or it is part of a bond")
+	  "others, or it is part of a bond") \
+	X(BYPASSED, 40, "bypassed", \
+	  "the program uses the socket, or may use it, through io_uring or " \
+	  "bare system calls")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,
