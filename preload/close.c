@@ -14,6 +14,7 @@
 #include "sys/defer.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
+#include "uring.h"
 
 enum { DRAIN_S = 1, TRIES = 10000 };
 
@@ -95,6 +96,7 @@ void close_forget(int fd)
 
 	tux_defer_enter();
 	epoll_forget_fd(fd);
+	uring_forget(fd);
 	s = fd_take(fd);
 	if (s)
 		close_drop(s, fd);

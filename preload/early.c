@@ -4,11 +4,27 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "sys/sys.h"
+
+/* syscall() itself is a hook.  Arguments that are not there are not looked at by
+ * the kernel either. */
+long early_syscall(long n, ...)
+{
+	long a[6];
+	va_list ap;
+
+	va_start(ap, n);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	return libc_ret(tux_sys(n, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
 /* The old calls are missing on newer architectures; the new ones do. */
 #define RAW(type, call, params, ...) \
 	type early_##call params \
 	{ \
-		return (type)syscall(__VA_ARGS__); \
+		return (type)early_syscall(__VA_ARGS__); \
 	}
 
 RAW(int, socket, (int d, int t, int p), SYS_socket, d, t, p)
@@ -122,7 +138,7 @@ int early_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	/* The kernel writes the rest of the time into it. */
 	if (timeout)
 		t = *timeout;
-	return (int)syscall(SYS_ppoll, fds, n, timeout ? &t : NULL, mask,
+	return (int)early_syscall(SYS_ppoll, fds, n, timeout ? &t : NULL, mask,
 			    SIGSET_LEN);
 }
 
@@ -152,7 +168,7 @@ int early_pselect(int n, fd_set *r, fd_set *w, fd_set *e,
 
 	if (timeout)
 		t = *timeout;
-	return (int)syscall(SYS_pselect6, n, r, w, e, timeout ? &t : NULL, &m);
+	return (int)early_syscall(SYS_pselect6, n, r, w, e, timeout ? &t : NULL, &m);
 }
 
 int early_select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *tv)
@@ -179,7 +195,7 @@ int early_fcntl(int fd, int cmd, ...)
 	void *arg;
 
 	ARG(void *, cmd, arg);
-	return (int)syscall(SYS_fcntl, fd, cmd, arg);
+	return (int)early_syscall(SYS_fcntl, fd, cmd, arg);
 }
 
 int early_fcntl64(int fd, int cmd, ...)
@@ -187,7 +203,7 @@ int early_fcntl64(int fd, int cmd, ...)
 	void *arg;
 
 	ARG(void *, cmd, arg);
-	return (int)syscall(SYS_fcntl, fd, cmd, arg);
+	return (int)early_syscall(SYS_fcntl, fd, cmd, arg);
 }
 
 int early_ioctl(int fd, unsigned long cmd, ...)
@@ -195,7 +211,7 @@ int early_ioctl(int fd, unsigned long cmd, ...)
 	void *arg;
 
 	ARG(void *, cmd, arg);
-	return (int)syscall(SYS_ioctl, fd, cmd, arg);
+	return (int)early_syscall(SYS_ioctl, fd, cmd, arg);
 }
 
 #define OPEN(name, extra) \
@@ -203,7 +219,7 @@ int early_ioctl(int fd, unsigned long cmd, ...)
 	{ \
 		mode_t mode; \
 		ARG(mode_t, flags, mode); \
-		return (int)syscall(SYS_openat, AT_FDCWD, path, \
+		return (int)early_syscall(SYS_openat, AT_FDCWD, path, \
 				    flags | (extra), mode); \
 	}
 
@@ -212,7 +228,7 @@ int early_ioctl(int fd, unsigned long cmd, ...)
 	{ \
 		mode_t mode; \
 		ARG(mode_t, flags, mode); \
-		return (int)syscall(SYS_openat, dir, path, flags | (extra), \
+		return (int)early_syscall(SYS_openat, dir, path, flags | (extra), \
 				    mode); \
 	}
 
@@ -251,7 +267,7 @@ void early_closefrom(int from)
 void early__exit(int status)
 {
 	for (;;)
-		syscall(SYS_exit_group, status);
+		early_syscall(SYS_exit_group, status);
 }
 
 void early__Exit(int status)

@@ -54,7 +54,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
 	X(_Fork) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
 	X(_exit) X(_Exit) X(quick_exit) X(daemon) \
-	X(fdopen) X(fclose) X(sigaction)
+	X(fdopen) X(fclose) X(sigaction) X(syscall)
 
 struct libc {
 #define X(name) __typeof__(name) *name;

@@ -34,12 +34,12 @@ static bool make_raw(struct sock *s, int fd)
 	return ok;
 }
 
-bool pass_plain(int fd)
+bool pass_plain_for(int fd, enum tux_reason why)
 {
 	struct sock *s;
 	bool ok = true;
 
-	claim_pin(fd);
+	claim_stay(fd, why);
 	s = sock_get(fd);
 	if (!s)
 		return true;
@@ -47,6 +47,11 @@ bool pass_plain(int fd)
 		ok = make_raw(s, fd);
 	sock_put(s);
 	return ok;
+}
+
+bool pass_plain(int fd)
+{
+	return pass_plain_for(fd, TUX_REASON_PINNED);
 }
 
 static bool rights_allowed(const struct cmsghdr *c)

@@ -11,9 +11,14 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "wire/reason.h"
+
 /* Makes @fd plain TCP for good, whatever it was.  False, with errno EBUSY: the
  * peer did not follow, or bytes from the ring are not read yet. */
 bool pass_plain(int fd);
+
+/* The same, and @why if it has not been claimed. */
+bool pass_plain_for(int fd, enum tux_reason why);
 
 /* Is it all right to send what @m's control data carries (SCM_RIGHTS)?  False,
  * with errno, if not. */

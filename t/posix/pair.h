@@ -81,6 +81,12 @@ void pair_case(const char *name, void (*fn)(struct pair *p));
 /* Runs @fn once; it makes its own connections, if any. */
 void pair_once(const char *name, void (*fn)(void));
 
+/* Runs @fn on @p, which it closes then. */
+void pair_report(const char *name, void (*fn)(struct pair *p), struct pair *p);
+
+/* A case that cannot run here. */
+void pair_skip(const char *name, const char *why);
+
 /* The summary; what main() returns. */
 int pair_done(void);
 
