@@ -43,7 +43,7 @@ if [ -z "$older" ]; then
 	need git autoreconf make
 	old_tree
 	older=$dir/older
-	run 1800 true && build_older "$older" ||
+	build_older "$older" ||
 		cannot "commit $commit does not build here: \
 $(tail -n 1 "$dir/build.out")"
 fi
