@@ -4,7 +4,10 @@
  */
 #include "part/talk.h"
 
-enum { WEIGHT = 8 };		/* the newest burst counts an eighth */
+enum {
+	WEIGHT = 8,		/* the newest burst counts an eighth */
+	LONGEST = 1 << 30,	/* bursts beyond count as so long */
+};
 
 static uint64_t talk_load(const _Atomic uint64_t *v)
 {
@@ -16,33 +19,22 @@ static void talk_store(_Atomic uint64_t *v, uint64_t to)
 	atomic_store_explicit(v, to, memory_order_relaxed);
 }
 
-/* The burst before has ended: counts it. */
-static void talk_turn(struct tux_talk *t, uint64_t len)
+void tux_talk_turn(struct tux_talk *t, uint64_t total, uint64_t theirs)
 {
-	uint32_t turns = tux_talk_turns(t);
-	int64_t mean = atomic_load_explicit(&t->mean, memory_order_relaxed);
+	uint64_t len = total - talk_load(&t->began);
+	uint32_t turns = tux_talk_turns(t), mean = tux_talk_mean(t);
+	uint32_t add;
 
-	if (len > INT32_MAX)
-		len = INT32_MAX;
-	mean = turns ? mean + ((int64_t)len - mean) / WEIGHT : (int64_t)len;
-	atomic_store_explicit(&t->mean, (uint32_t)mean, memory_order_relaxed);
+	talk_store(&t->began, total);
+	talk_store(&t->other, theirs);
+	if (!len)
+		return;
+	add = len < LONGEST ? (uint32_t)len : LONGEST;
+	mean = turns ? mean - mean / WEIGHT + add / WEIGHT : add;
+	atomic_store_explicit(&t->mean, mean, memory_order_relaxed);
 	if (turns < UINT32_MAX)
 		atomic_store_explicit(&t->turns, turns + 1,
 				      memory_order_relaxed);
-}
-
-void tux_talk_moved(struct tux_talk *t, const struct tux_talk *other,
-		    uint64_t n)
-{
-	uint64_t total = talk_load(&t->total), theirs = tux_talk_total(other);
-
-	if (theirs != talk_load(&t->other)) {
-		if (total > talk_load(&t->began))
-			talk_turn(t, total - talk_load(&t->began));
-		talk_store(&t->began, total);
-		talk_store(&t->other, theirs);
-	}
-	talk_store(&t->total, total + n);
 }
 
 void tux_talk_copy(struct tux_talk *t, const struct tux_talk *from)

@@ -29,10 +29,6 @@ struct tux_talk {
 					 * ones weighing more */
 };
 
-/* Direction @t has moved @n > 0 bytes; @other is the opposite one. */
-void tux_talk_moved(struct tux_talk *t, const struct tux_talk *other,
-		    uint64_t n);
-
 /* Makes @t what @from was at this moment. */
 void tux_talk_copy(struct tux_talk *t, const struct tux_talk *from);
 
@@ -60,6 +56,21 @@ static inline uint64_t tux_talk_burst(const struct tux_talk *t)
 	uint32_t mean = tux_talk_mean(t);
 
 	return now > mean ? now : mean;
+}
+
+/* The opposite direction has moved since this one did, to @theirs: the burst that
+ * ended at @total is over. */
+void tux_talk_turn(struct tux_talk *t, uint64_t total, uint64_t theirs);
+
+/* Direction @t has moved @n > 0 bytes; @other is the opposite one. */
+static inline void tux_talk_moved(struct tux_talk *t,
+				  const struct tux_talk *other, uint64_t n)
+{
+	uint64_t total = tux_talk_total(t), theirs = tux_talk_total(other);
+
+	if (theirs != atomic_load_explicit(&t->other, memory_order_relaxed))
+		tux_talk_turn(t, total, theirs);
+	atomic_store_explicit(&t->total, total + n, memory_order_relaxed);
 }
 
 #endif
