@@ -352,7 +352,7 @@ size_t forge_frame(struct forge *f, struct fuzz_in *in, uint8_t *p, size_t cap)
 	uint8_t type = fuzz_u8(in);
 	uint64_t off = next_offset(f);
 
-	/* Behind RAW are plain bytes, which a frame's are not. */
+	/* Behind RAW and PLAIN are plain bytes, which a frame's are not. */
 	f->to->muddled |= f->raw;
 	switch (type % 16) {
 	case TUX_FRAME_DATA:
@@ -374,6 +374,9 @@ size_t forge_frame(struct forge *f, struct fuzz_in *in, uint8_t *p, size_t cap)
 	case TUX_FRAME_RAW:
 		f->raw = true;
 		return frame(p, TUX_FRAME_RAW, 0, fuzz_vary(in, off));
+	case TUX_FRAME_PLAIN:
+		f->raw = true;
+		return frame(p, TUX_FRAME_PLAIN, 0, fuzz_vary(in, off));
 	case TUX_FRAME_ROOM:
 		put_room(f, in, p + TUX_FRAME_HDR);
 		return frame(p, TUX_FRAME_ROOM, TUX_ROOM_LEN, 0);

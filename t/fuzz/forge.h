@@ -21,7 +21,7 @@ struct forged {
 struct forge {
 	struct fuzz_end *to;
 	bool key;			/* it seals what it sends */
-	bool raw;			/* it has sent RAW */
+	bool raw;			/* it has sent RAW or PLAIN */
 	uint64_t seq;			/* its next number */
 	uint32_t id[TUX_LANES], pos[TUX_LANES], order;
 	struct forged message[FORGED];	/* the last */

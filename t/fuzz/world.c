@@ -300,6 +300,8 @@ struct fuzz_world *fuzz_world_new(enum fuzz_stage stage, bool messages)
 	if (stage >= FUZZ_MOVED)
 		calm_down(w);
 	if (stage == FUZZ_BACK) {
+		/* In frames they stay if neither knows PLAIN. */
+		w->end[0].c->peer_plain = w->end[1].c->peer_plain = false;
 		tux_conn_stall(w->end[0].c, w->now);
 		tux_conn_stall(w->end[1].c, w->now);
 		step(&w->end[0]);
