@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/yield.h"
+
+enum {
+	COST_NS = 3000,		/* of a packet that offload would save */
+	GAIN_NS = 10000,	/* for a packet and its answer */
+	FREE = 20,		/* one in so many of the time may be lost */
+	DEBT_MS = 300,
+	HOLD_MIN_S = 5,
+	HOLD_MAX_S = 320,
+	CALM_S = 600,
+	TRIAL_HOLDS = 4,
+};
+
+void tux_yield_init(struct tux_yield *y)
+{
+	*y = (struct tux_yield){ .away = false };
+	tux_hold_init(&y->holds, TUX_SEC(HOLD_MIN_S), TUX_SEC(HOLD_MAX_S),
+		      TUX_SEC(CALM_S));
+}
+
+void tux_yield_begin(struct tux_yield *y)
+{
+	y->begun = false;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t per_second(uint64_t n, tux_time in)
+{
+	return n * 1000 / (in / TUX_MSEC(1));
+}
+
+/* What has passed in @in. */
+static void judge(struct tux_yield *y, const struct tux_yield_seen *s,
+		  uint32_t mtu, tux_time in)
+{
+	uint64_t own = less(s->own, y->seen.own);
+	uint64_t rx = less(s->rx, y->seen.rx), tx = less(s->tx, y->seen.tx);
+	uint64_t others;
+	tux_time cost, gain;
+
+	if (y->away)
+		own = y->own * (in / TUX_MSEC(1)) / 1000;
+	else
+		y->own = per_second(own, in);
+	others = less(less(s->link, y->seen.link), own);
+	cost = others / mtu * COST_NS;
+	gain = (rx < tx ? rx : tx) * GAIN_NS;
+	y->debt = tux_time_min(less(y->debt + cost, gain + in / FREE),
+			       TUX_MSEC(DEBT_MS));
+	y->others = per_second(others, in);
+	y->cost = per_second(cost, in);
+	y->gain = per_second(gain, in);
+}
+
+static enum tux_yield_do yield_decide(struct tux_yield *y, tux_time now)
+{
+	tux_time away = tux_time_since(y->since, now);
+
+	if (!y->away && y->debt >= TUX_MSEC(DEBT_MS)) {
+		y->away = true;
+		y->since = now;
+		y->hold = tux_hold_again(&y->holds, now);
+		return TUX_YIELD_GIVE;
+	}
+	if (y->away && away >= y->hold &&
+	    (!y->debt || away >= TRIAL_HOLDS * y->hold)) {
+		y->away = false;
+		y->debt = 0;
+		return TUX_YIELD_TAKE;
+	}
+	return TUX_YIELD_STAY;
+}
+
+enum tux_yield_do tux_yield_look(struct tux_yield *y,
+				 const struct tux_yield_seen *s, uint32_t mtu,
+				 tux_time now)
+{
+	tux_time in = tux_time_since(y->at, now);
+
+	/* Too short a time to tell a rate. */
+	if (y->begun && in < TUX_MSEC(1))
+		return TUX_YIELD_STAY;
+	if (y->begun)
+		judge(y, s, mtu, in);
+	y->begun = true;
+	y->seen = *s;
+	y->at = now;
+	return yield_decide(y, now);
+}
