@@ -338,7 +338,8 @@ static void claim_connection(struct sock *s, int fd)
 	int saved = errno;
 	enum tux_reason why;
 
-	if (atomic_load(&s->passing) || !claim_look_up(s, fd)) {
+	if (atomic_load(&s->passing) || !claim_look_up(s, fd) ||
+	    young_waits(s)) {
 		atomic_store(&s->stage, SOCK_CANDIDATE);
 		errno = saved;
 		return;
@@ -404,7 +405,7 @@ static bool claim_step(struct sock *s, int fd)
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))
 			claim_connection(s, fd);
-		/* Not connected yet: a candidate it remains. */
+		/* Not connected yet, or not yet worth it. */
 		return atomic_load(&s->stage) == SOCK_CANDIDATE;
 	case SOCK_CLAIMING:
 		/* In a child, the thread that did it does not exist. */

@@ -6,6 +6,7 @@
 
 #include "conf.h"
 #include "say.h"
+#include "young.h"
 #include "sys/defer.h"
 
 /* A start that failed is not tried again: every connection would pay for it. */
@@ -21,6 +22,7 @@ static void stack_on_ready(void *user)
 
 static void on_decided(void *user, bool tux, enum tux_reason why)
 {
+	young_decided(user, tux, why);
 	say_decided(user, tux, why);
 }
 

@@ -8,14 +8,18 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 
+#include "base/latch.h"
 #include "conf.h"
 #include "libc.h"
 #include "link/nic.h"
+#include "part/past.h"
+#include "sys/clock.h"
 #include "wire/wire.h"
 
 enum {
 	MSS_MIN = 536,		/* RFC 9293, 3.7.1 */
 	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
+	WAIT = 1024,		/* ... while the peer is known to be silent */
 	LONG = 65536,		/* a burst for which TCP is faster on any link */
 };
 
@@ -69,6 +73,42 @@ bool young_due(struct sock *s, int fd)
 	return false;
 }
 
+/* ---- what earlier connections have shown ------------------------------ */
+
+static struct tux_past past;
+static struct tux_latch past_latch;
+
+bool young_waits(struct sock *s)
+{
+	bool waits;
+
+	/* Another thread is at it: it does not matter enough to wait. */
+	if (conf.path != TUX_PATH_MODE_AUTO || !s->active ||
+	    !tux_latch_try(&past_latch))
+		return false;
+	waits = tux_past_waits(&past, &s->tuple.passive, tux_clock_read());
+	tux_latch_drop(&past_latch);
+	if (waits) {
+		s->look_at = turns(s) + WAIT;
+		s->why = TUX_REASON_PEER_SILENT;
+	}
+	return waits;
+}
+
+void young_decided(const struct sock *s, bool tux, enum tux_reason why)
+{
+	if (!s->active || (!tux && why != TUX_REASON_PEER_SILENT) ||
+	    !tux_latch_try(&past_latch))
+		return;
+	if (tux)
+		tux_past_answered(&past, &s->tuple.passive);
+	else
+		tux_past_silent(&past, &s->tuple.passive, tux_clock_read());
+	tux_latch_drop(&past_latch);
+}
+
+/* ---- what the kernel has counted -------------------------------------- */
+
 /* Bytes of the application that TCP has taken: the kernel counts the SYN of an
  * active end among those that were acknowledged. */
 static bool sent_agrees(const struct sock *s, int fd, const struct tcp_info *i)
@@ -109,6 +149,8 @@ bool young_complete(const struct sock *s, int fd)
 
 enum tux_reason young_why(const struct sock *s)
 {
+	if (s->why)
+		return (enum tux_reason)s->why;
 	if (turns(s) < TUX_CHOICE_TURNS_ACTIVE &&
 	    tux_talk_burst(&s->sent) < LONG &&
 	    tux_talk_burst(&s->received) < LONG)

@@ -22,6 +22,13 @@ void young_moved(struct sock *s, bool out, size_t n);
 /* Is candidate @s, reached by @fd, to be claimed now? */
 bool young_due(struct sock *s, int fd);
 
+/* Does @s, whose addresses are known, wait because earlier connections to its
+ * peer had no answer over UDP?  Then it looks again after more turn-arounds. */
+bool young_waits(struct sock *s);
+
+/* It was decided whether @s is on Tux, and if not, @why. */
+void young_decided(const struct sock *s, bool tux, enum tux_reason why);
+
 /* Has TCP carried exactly the bytes that were counted?  If not, the program has
  * a way to the socket that the preload does not see, for example io_uring. */
 bool young_complete(const struct sock *s, int fd);

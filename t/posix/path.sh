@@ -51,6 +51,14 @@ TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
 same "and all is answered" 600 "$sum"
 
+redis plain || exit 1
+printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null
+session 60 short 4000 - 1 + 60 short
+same "a peer that was silent is not tried again at once" \
+	"peer-silent peer-silent" "$(sed -n \
+	's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\).*/\1/p' "$dir/said" | xargs)"
+same "and is answered" 1200 "$sum"
+
 check "tuxrun refuses another word" bash -c \
 	'! '"$build"'/contrib/tuxrun --path=fast true'
 finish

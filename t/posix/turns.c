@@ -5,6 +5,8 @@
  *	turns PORT [COUNT KEY]...
  *
  * Each value must consist of x only.  Prints how many bytes of values came.
+ * With the key "-", waits for COUNT milliseconds; with "+", asks for no value
+ * but goes on with a new connection, COUNT times.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -83,9 +85,21 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		errx(2, "usage: turns PORT [COUNT KEY]...");
 	fd = dial(argv[1]);
-	for (i = 2; i + 1 < argc; i += 2)
-		for (n = atoi(argv[i]); n; n--)
-			sum += ask(fd, argv[i + 1]);
+	for (i = 2; i + 1 < argc; i += 2) {
+		n = atoi(argv[i]);
+		if (!strcmp(argv[i + 1], "-")) {
+			usleep((useconds_t)n * 1000);
+			continue;
+		}
+		for (; n; n--) {
+			if (strcmp(argv[i + 1], "+") != 0) {
+				sum += ask(fd, argv[i + 1]);
+				continue;
+			}
+			close(fd);
+			fd = dial(argv[1]);
+		}
+	}
 	printf("%zu\n", sum);
 	return 0;
 }

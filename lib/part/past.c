@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * past - which peers have announced Tux and then not answered over UDP
+ */
+#include "part/past.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum {
+	HOLD_MIN_S = 1,
+	HOLD_MAX_S = 600,
+	CALM_S = 600,
+};
+
+void tux_past_init(struct tux_past *p)
+{
+	memset(p, 0, sizeof(*p));
+}
+
+static unsigned past_slot(const struct tux_addr *a)
+{
+	uint32_t ip = tux_get32(a->ip) ^ tux_get32(a->ip + 4) ^
+		      tux_get32(a->ip + 8) ^ tux_get32(a->ip + 12);
+
+	/* Fibonacci hashing: the high bits of the product are mixed best. */
+	return (uint32_t)((ip ^ a->port) * 2654435769u) >> 26;
+}
+
+void tux_past_silent(struct tux_past *p, const struct tux_addr *addr,
+		     tux_time now)
+{
+	struct tux_past_peer *e = &p->peer[past_slot(addr)];
+
+	if (!e->until || !tux_addr_same(&e->addr, addr)) {
+		e->addr = *addr;
+		tux_hold_init(&e->hold, TUX_SEC(HOLD_MIN_S),
+			      TUX_SEC(HOLD_MAX_S), TUX_SEC(CALM_S));
+	}
+	e->until = tux_time_add(now, tux_hold_again(&e->hold, now));
+}
+
+void tux_past_answered(struct tux_past *p, const struct tux_addr *addr)
+{
+	struct tux_past_peer *e = &p->peer[past_slot(addr)];
+
+	if (tux_addr_same(&e->addr, addr))
+		e->until = 0;
+}
+
+bool tux_past_waits(const struct tux_past *p, const struct tux_addr *addr,
+		    tux_time now)
+{
+	const struct tux_past_peer *e = &p->peer[past_slot(addr)];
+
+	return now < e->until && tux_addr_same(&e->addr, addr);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/past.h"
+
+#include "../test.h"
+
+static struct tux_past p;
+static tux_time now;
+
+static void start(void)
+{
+	tux_past_init(&p);
+	now = TUX_SEC(100);
+}
+
+static struct tux_addr peer(uint8_t host, uint16_t port)
+{
+	struct tux_addr a = { .port = port };
+
+	a.ip[10] = a.ip[11] = 0xff;
+	a.ip[12] = 10;
+	a.ip[15] = host;
+	return a;
+}
+
+static bool waits(uint8_t host, uint16_t port)
+{
+	struct tux_addr a = peer(host, port);
+
+	return tux_past_waits(&p, &a, now);
+}
+
+static void silent(uint8_t host, uint16_t port)
+{
+	struct tux_addr a = peer(host, port);
+
+	tux_past_silent(&p, &a, now);
+}
+
+static void waits__not_for_an_unknown_peer(void **state)
+{
+	(void)state;
+	start();
+	assert_false(waits(1, 80));
+	silent(1, 80);
+	assert_false(waits(1, 81));
+	assert_false(waits(2, 80));
+}
+
+static void silent__for_a_second_and_then_longer(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start();
+	for (i = 0; i < 9; i++) {
+		silent(1, 80);
+		now += TUX_SEC(1u << i) - 1;
+		assert_true(waits(1, 80));
+		now++;
+		assert_false(waits(1, 80));
+	}
+}
+
+static void silent__ten_minutes_at_most(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start();
+	for (i = 0; i < 100; i++)
+		silent(1, 80);
+	now += TUX_SEC(600);
+	assert_false(waits(1, 80));
+}
+
+static void answered__forgets_it(void **state)
+{
+	struct tux_addr a = peer(1, 80);
+	unsigned i;
+
+	(void)state;
+	start();
+	for (i = 0; i < 5; i++)
+		silent(1, 80);
+	tux_past_answered(&p, &a);
+	assert_false(waits(1, 80));
+	silent(1, 80);
+	now += TUX_SEC(1);
+	assert_false(waits(1, 80));
+}
+
+static void silent__many_peers_keep_within_the_table(void **state)
+{
+	unsigned i, n = 0;
+
+	(void)state;
+	start();
+	for (i = 0; i < 60000; i++)
+		silent((uint8_t)(i % 251), (uint16_t)i);
+	for (i = 0; i < 60000; i++)
+		n += waits((uint8_t)(i % 251), (uint16_t)i);
+	assert_in_range(n, 1, TUX_PAST_PEERS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits__not_for_an_unknown_peer),
+		cmocka_unit_test(silent__for_a_second_and_then_longer),
+		cmocka_unit_test(silent__ten_minutes_at_most),
+		cmocka_unit_test(answered__forgets_it),
+		cmocka_unit_test(silent__many_peers_keep_within_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
