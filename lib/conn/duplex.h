@@ -126,6 +126,8 @@ struct tux_duplex_rx {
 	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
 	struct tux_talk talk;		/* its bursts, on every path */
 	uint32_t gen;			/* the newest generation seen */
+	_Atomic uint64_t from;		/* offset at which the present turn began:
+					 * PLAIN, the ring may have bytes below */
 	uint64_t off;			/* PLAIN: offset of the next byte of TCP,
 					 * behind those in spill; SWITCHED: N */
 	uint64_t at;			/* N of generation gen */

@@ -35,6 +35,16 @@ static inline void duplex_touch(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
+/* How many bytes of the earlier turn does the ring have?  While it was armed, a
+ * peer that breaks the rules may have put other bytes there: they do not count. */
+static inline uint32_t duplex_rest(const struct tux_duplex *d)
+{
+	uint64_t from = atomic_load_explicit(&d->rx.from, memory_order_acquire);
+	uint64_t tail = tux_pipe_tail(&d->rxp);
+
+	return tail < from ? (uint32_t)(from - tail) : 0;
+}
+
 /* A plain write has moved the talk: rings TUX_DOORBELL_LOOK if that is due. */
 static inline void duplex_look(struct tux_duplex *d)
 {

@@ -41,9 +41,14 @@ void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
 
 uint32_t tux_duplex_readable(const struct tux_duplex *d)
 {
+	uint8_t state = load8(&d->rx.state);
+	uint32_t ring = 0;
+
 	/* Armed, the ring may have bytes from behind N: not yet. */
-	uint32_t ring = load8(&d->rx.state) != TUX_RX_ARMED ?
-			tux_pipe_len(&d->rxp) : 0;
+	if (state == TUX_RX_PLAIN)
+		ring = duplex_rest(d);
+	else if (state != TUX_RX_ARMED)
+		ring = tux_pipe_len(&d->rxp);
 
 	return ring + load8(&d->rx.spill_len);
 }

@@ -236,7 +236,7 @@ static ssize_t read_first(struct tux_duplex *d, const struct iovec *iov, int n,
 	case TUX_RX_SWITCHED:
 		return read_ring_or_why(d, iov, n, peek);
 	default:
-		if (tux_pipe_len(&d->rxp))
+		if (tux_duplex_readable(d))
 			return read_ring(d, iov, n, peek);
 		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
 	}
@@ -302,16 +302,17 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 void tux_duplex_rx_plain(struct tux_duplex *d, uint64_t off)
 {
 	d->rx.off = off;
+	atomic_store(&d->rx.from, off);
 	atomic_fetch_add(&d->rx.turn, 1);
 	store8(&d->rx.state, TUX_RX_PLAIN);
 }
 
 bool tux_duplex_drained(struct tux_duplex *d)
 {
-	if (load8(&d->rx.state) != TUX_RX_PLAIN || !tux_pipe_len(&d->rxp))
+	if (load8(&d->rx.state) != TUX_RX_PLAIN || !duplex_rest(d))
 		return true;
 	/* From now on reads ring.  One that is under way may not.  If it is the
 	 * last, this generation has no answer, and the next one has. */
 	atomic_store(&d->wake_at, 0);
-	return !tux_pipe_len(&d->rxp);
+	return !duplex_rest(d);
 }

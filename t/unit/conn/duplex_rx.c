@@ -484,6 +484,23 @@ static void arm__not_once_it_is_on_the_ring(void **state)
 	assert_int_equal(f->d->rx.gen, 1);
 }
 
+/* A peer that breaks the rules has sent bytes, and then takes its announcement
+ * back: its bytes are not read in front of those of TCP. */
+static void disarm__what_came_over_tux_is_void(void **state)
+{
+	struct fixture *f = *state;
+	char buf[4];
+
+	arm(f, 1, 10);
+	tux_pipe_place(&f->d->rxp, 10, "abc", 3);
+	tux_pipe_publish(&f->d->rxp, 13);
+	assert_true(tux_duplex_arm(f->d, 2, TUX_NOWHERE, &key, false));
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	assert_true(tux_duplex_drained(f->d));
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+}
+
 /* A RAW direction arms neither a new nor a known generation. */
 static void arm__never_when_raw(void **state)
 {
@@ -582,6 +599,7 @@ int main(void)
 		T(read__more_than_was_compared),
 		T(read__bytes_just_before_the_end),
 		T(arm__not_once_it_is_on_the_ring),
+		T(disarm__what_came_over_tux_is_void),
 		T(arm__never_when_raw),
 		T(plain__ring_then_tcp),
 		T(plain__is_armed_again),
