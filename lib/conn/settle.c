@@ -203,6 +203,14 @@ static void settle_dead_closed(struct tux_conn *c)
 
 /* ---- the reason ---- */
 
+/* Has a path stopped working?  A direction that leaves because TCP is faster is
+ * in frames, too, until TCP has taken the frame PLAIN. */
+static bool reason_stalled(const struct tux_conn *c)
+{
+	return c->tx.stalled || c->rx.path == TUX_PATH_FRAMES ||
+	       (c->tx.path == TUX_PATH_FRAMES && !c->out.plain);
+}
+
 /* Why is @c not on Tux?  The most final reason first. */
 static enum tux_reason reason_of(const struct tux_conn *c)
 {
@@ -212,10 +220,10 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 		return c->open.why;
 	if (c->tx.raw_wanted)
 		return c->tx.raw_why;
-	if (c->tx.path == TUX_PATH_FRAMES || c->rx.path == TUX_PATH_FRAMES ||
-	    c->tx.stalled)
+	if (reason_stalled(c))
 		return TUX_REASON_STALLED;
-	if ((c->tx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->tx.turn)) ||
+	if (c->out.plain ||
+	    (c->tx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->tx.turn)) ||
 	    (c->rx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->rx.turn)))
 		return TUX_REASON_BULK;
 	return TUX_REASON_NONE;

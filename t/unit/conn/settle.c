@@ -183,6 +183,24 @@ static void reason__of_either_direction(void **state)
 	assert_int_equal(reason(&d->a), TUX_REASON_NONE);
 }
 
+/* While the frame that ends a turn is under way, frames carry the direction,
+ * though it left because TCP is faster.  So no path has stopped working, unless
+ * one had before. */
+static void reason__of_a_return(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->tx.path = TUX_PATH_FRAMES;
+	c->out.plain = true;
+	assert_int_equal(reason(&d->a), TUX_REASON_BULK);
+	c->tx.stalled = true;
+	assert_int_equal(reason(&d->a), TUX_REASON_STALLED);
+	c->tx.stalled = false;
+	c->rx.path = TUX_PATH_FRAMES;
+	assert_int_equal(reason(&d->a), TUX_REASON_STALLED);
+}
+
 /* A death without a reason of its own leaves the one there was. */
 static void reason__of_a_death_without(void **state)
 {
@@ -684,6 +702,7 @@ int main(void)
 		T(effects__wait_for_the_loop, duo_setup_switched),
 		T(reason__precedence, duo_setup_proved),
 		T(reason__of_either_direction, duo_setup_switched),
+		T(reason__of_a_return, duo_setup_switched),
 		T(reason__of_a_death_without, duo_setup_switched),
 		T(reason__of_a_closed_one, duo_setup_proved),
 		T(reason__of_a_closed_one_on_tux, duo_setup_switched),
