@@ -6,8 +6,8 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-turns=$build/t/posix/turns
-need redis-server redis-cli "$turns"
+turns=$build/t/posix/turns phases=$build/t/posix/phases
+need redis-server redis-cli "$turns" "$phases"
 setup
 export TUX_PATH=auto
 
@@ -59,6 +59,9 @@ same "a peer that was silent is not tried again at once" \
 	's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\).*/\1/p' "$dir/said" | xargs)"
 same "and is answered" 1200 "$sum"
 
+# Many directions leave Tux and come back, whatever they wait with.
+check "talk and bulk in turns: each byte is right" \
+	run 60 "${tux[@]}" "$phases" 2
 check "tuxrun refuses another word" bash -c \
 	'! '"$build"'/contrib/tuxrun --path=fast true'
 finish
