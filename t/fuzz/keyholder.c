@@ -88,6 +88,8 @@ static void tcp(struct fuzz_in *in)
 	size_t len;
 
 	if (tux_conn_rx_state(e->c) < TUX_RX_SWITCHED) {
+		/* Plain again, bytes of frames may lie before these. */
+		e->muddled |= peer.raw;
 		plain(in);
 		return;
 	}

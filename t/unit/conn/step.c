@@ -331,7 +331,8 @@ static void owned__refused_after_a_reset_and_a_close(void **state)
 	assert_true(duo_forge_in(&f));
 	tux_conn_owned(d->a.c, -EBADF, d->now);
 	duo_effects(&d->a);
-	assert_int_equal(d->a.c->life, TUX_LIFE_REFUSED);
+	/* Nothing is left to do, and nothing to die of. */
+	assert_int_equal(d->a.c->life, TUX_LIFE_GONE);
 	assert_true(d->a.c->reset_at == TUX_NEVER);
 }
 
