@@ -15,7 +15,8 @@
 
 enum { MANY = 8 };
 
-static volatile int seen[MANY * 2], n_seen, values[MANY * 2];
+static int seen[MANY * 2], values[MANY * 2];
+static volatile int n_seen;	/* the handler counts */
 static siginfo_t last;
 static bool was_restart;
 static sigjmp_buf out;
