@@ -205,6 +205,14 @@ static void put_features(struct line *l, const struct tux_feature *f)
 		put_count(l, " xsk-features ", f->xsk);
 }
 
+static void put_yield(struct line *l, const struct tux_yield *y)
+{
+	put_count(l, ", others kB/s ", y->others / 1000);
+	put_count(l, " cost ms/s ", y->cost / TUX_MSEC(1));
+	put_count(l, " gain ms/s ", y->gain / TUX_MSEC(1));
+	put_count(l, " hold s ", y->hold / TUX_SEC(1));
+}
+
 void say_link(const struct tux_link_note *n)
 {
 	static const char *const what[] = {
@@ -217,6 +225,8 @@ void say_link(const struct tux_link_note *n)
 		[TUX_LINK_DENIED] = ": the process has given up its privilege: "
 			"what is on Tux stays there, new connections stay on "
 			"TCP",
+		[TUX_LINK_GIVES_WAY] = ": left to other programs",
+		[TUX_LINK_RETURNS] = ": other programs need it less",
 	};
 	struct line l = { .len = 0 };
 
@@ -234,6 +244,8 @@ void say_link(const struct tux_link_note *n)
 	} else if (n->what <= TUX_LINK_COUNTED) {
 		put_frames(&l, n->tally);
 		put_traffic(&l, n->tally);
+	} else if (n->what >= TUX_LINK_GIVES_WAY) {
+		put_yield(&l, n->yield);
 	}
 	send_line(&l);
 }

@@ -38,6 +38,7 @@ static void stack_start(void)
 		.io = conf.io,
 		.threads = conf.threads,
 		.attach_start = conf.attach_start,
+		.yields = conf.path != TUX_PATH_MODE_TUX,
 		.zerocopy = conf.zerocopy,
 		.cc = conf.cc,
 		.ready = stack_on_ready,

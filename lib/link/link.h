@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "link/feature.h"
 #include "link/tally.h"
+#include "part/yield.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 #include "wire/wire.h"
@@ -50,10 +51,13 @@ struct tux_link_note {
 		TUX_LINK_STUCK,		/* ... nothing leaves: given back */
 		TUX_LINK_DEAF,		/* ... nothing arrives: given back */
 		TUX_LINK_DENIED,	/* the privilege for new flows is gone */
+		TUX_LINK_GIVES_WAY,	/* given back for other programs */
+		TUX_LINK_RETURNS,	/* may be taken again after that */
 	} what;
 	const char *ifname;
 	const struct tux_tally *tally;
 	const struct tux_feature *feature;
+	const struct tux_yield *yield;
 };
 
 typedef void tux_link_said_fn(const struct tux_link_note *n);
@@ -69,6 +73,7 @@ struct tux_announce;
 struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
+	bool yields;		/* leave it to other programs' bulk */
 	enum tux_zerocopy zerocopy;	/* what to try first */
 	tux_link_said_fn *said;	/* called in a turn; NULL */
 };

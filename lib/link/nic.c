@@ -47,6 +47,15 @@ static void nic_count(struct tux_nic *n)
 		tux_xsk_count(&n->xsk[i], &n->tally);
 }
 
+void tux_nic_moved(const struct tux_nic *n, struct tux_tally *t)
+{
+	uint32_t i;
+
+	memset(t, 0, sizeof(*t));
+	for (i = 0; i < n->n; i++)
+		tux_xsk_moved(&n->xsk[i], t);
+}
+
 void tux_nic_count(struct tux_nic *n)
 {
 	unsigned i;

@@ -72,6 +72,9 @@ void tux_nic_drop(struct tux_nic *n);
 /* Does zero copy work, as far as is known at @now? */
 enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now);
 
+/* What has gone through its sockets into @t, and nothing else. */
+void tux_nic_moved(const struct tux_nic *n, struct tux_tally *t);
+
 /* Counts into n->tally, when nobody receives or sends; a moment is left for
  * what is under way.  Dropping an interface does it by itself. */
 void tux_nic_count(struct tux_nic *n);

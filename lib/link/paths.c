@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "link/counters.h"
+#include "link/paths_yield.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -23,16 +25,6 @@ enum {
 };
 
 /* ---- the interface ---- */
-
-static void paths_say(const struct tux_paths *p, enum tux_link_what what)
-{
-	struct tux_link_note n = {
-		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
-	};
-
-	if (p->said)
-		p->said(&n);
-}
 
 /* The interface is no longer ours, although we want it. */
 static void lose(struct tux_paths *p, enum tux_reason why, tux_time now)
@@ -58,8 +50,8 @@ static void on_taken(struct tux_paths *p)
 	p->why = TUX_REASON_NONE;
 	p->waiting = p->denied = false;
 	if (p->nic.refused)
-		paths_say(p, TUX_LINK_REFUSED);
-	paths_say(p, TUX_LINK_TAKEN);
+		tux_paths_say(p, TUX_LINK_REFUSED);
+	tux_paths_say(p, TUX_LINK_TAKEN);
 	for (i = TUX_LINK_FDS; i < p->nic.n; i++)
 		paths_watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
 	for (i = 0; i < p->flows.top; i++) {
@@ -75,6 +67,7 @@ static void on_taken(struct tux_paths *p)
 static void on_nic(struct tux_paths *p, tux_time now)
 {
 	tux_nic_settle(&p->nic);
+	tux_yield_begin(&p->yield);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
 		tux_hold_again(&p->unused, now);
@@ -82,7 +75,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 	} else if (p->nic.reason) {
 		tux_paths_fail(p, p->nic.reason, now);
 	} else {
-		paths_say(p, TUX_LINK_LEFT);
+		tux_paths_say(p, TUX_LINK_LEFT);
 	}
 }
 
@@ -92,7 +85,7 @@ void tux_paths_count(struct tux_paths *p)
 	if (!tux_paths_on(p))
 		return;
 	tux_nic_count(&p->nic);
-	paths_say(p, TUX_LINK_COUNTED);
+	tux_paths_say(p, TUX_LINK_COUNTED);
 }
 
 static void on_links(struct tux_paths *p, tux_time now)
@@ -166,7 +159,7 @@ static bool detached(struct tux_paths *p)
 
 	if (why == TUX_REASON_NO_PRIVILEGE && !p->denied) {
 		p->denied = true;
-		paths_say(p, TUX_LINK_DENIED);
+		tux_paths_say(p, TUX_LINK_DENIED);
 	}
 	return why == TUX_REASON_DETACHED;
 }
@@ -179,7 +172,7 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 	if (trial != TUX_TRIAL_STUCK && trial != TUX_TRIAL_DEAF)
 		return false;
 	p->nic.zerocopy = TUX_ZEROCOPY_OFF;
-	paths_say(p, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
+	tux_paths_say(p, trial == TUX_TRIAL_DEAF ? TUX_LINK_DEAF : TUX_LINK_STUCK);
 	return true;
 }
 
@@ -195,6 +188,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 			 TUX_MSEC(STEADY_MS))
 			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	}
+	tux_paths_yield(p, now);
 	if (p->flows.n)
 		p->idle_at = now;
 	if (tux_paths_on(p) && !tux_paths_wanted(p) && !p->flows.n &&
@@ -248,7 +242,8 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	tux_hold_init(&p->unused, TUX_SEC(UNUSED_MIN_S), TUX_SEC(UNUSED_MAX_S),
 		      TUX_SEC(UNUSED_CALM_S));
-	p->nic.fd = p->neigh.ask.fd = p->neigh.notify.fd = -1;
+	tux_yield_init(&p->yield);
+	p->nic.fd = p->counters = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);
 	err = paths_open_all(p);
 	if (err) {
@@ -258,7 +253,10 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	if (o->ifname)
 		strncpy(p->ifname, o->ifname, sizeof(p->ifname) - 1);
 	p->always = o->attach_start && o->ifname;
+	p->yields = o->yields && !p->always;
 	p->said = o->said;
+	if (p->yields)
+		p->counters = tux_counters_open();
 	p->nic.zerocopy = o->zerocopy;
 	if (p->always)
 		tux_paths_take(p, now);
@@ -270,6 +268,7 @@ void tux_paths_fini(struct tux_paths *p)
 {
 	tux_nic_fini(&p->nic);
 	tux_neigh_close(&p->neigh);
+	tux_fd_close(p->counters);
 	tux_flows_fini(&p->flows);
 	tux_slab_fini(&p->slab);
 }
@@ -277,6 +276,7 @@ void tux_paths_fini(struct tux_paths *p)
 void tux_paths_forked(struct tux_paths *p)
 {
 	tux_nic_forked(&p->nic);
+	tux_fd_close(p->counters);
 	tux_fd_close(p->neigh.ask.fd);
 	tux_fd_close(p->neigh.notify.fd);
 }

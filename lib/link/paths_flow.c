@@ -4,6 +4,8 @@
  */
 #include "link/paths_flow.h"
 
+#include "link/paths_yield.h"
+
 enum { LIMBO_MS = 1000 };		/* of a flow without connection */
 
 /* ---- routes ---- */
@@ -64,6 +66,8 @@ static enum tux_reason flow_choose(struct tux_paths *p,
 	if (*p->ifname && !p->iface.index)
 		tux_paths_look(p);
 	if (!*p->ifname && p->nic.state == TUX_NIC_OFF && !p->flows.n) {
+		if (p->iface.index != r->index)
+			tux_paths_yield_anew(p);
 		p->iface.index = r->index;
 		tux_paths_look(p);
 	}

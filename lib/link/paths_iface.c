@@ -26,6 +26,17 @@ void tux_paths_plan(struct tux_paths *p, tux_time now)
 	p->due_at = tux_time_min(p->tick_at, p->reroute_at);
 }
 
+void tux_paths_say(const struct tux_paths *p, enum tux_link_what what)
+{
+	struct tux_link_note n = {
+		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
+		&p->yield,
+	};
+
+	if (p->said)
+		p->said(&n);
+}
+
 void tux_paths_look(struct tux_paths *p)
 {
 	struct tux_iface i = { 0 };

@@ -17,6 +17,7 @@
 #include "link/neigh.h"
 #include "link/nic.h"
 #include "part/hold.h"
+#include "part/yield.h"
 #include "sys/slab.h"
 #include "wire/reason.h"
 
@@ -36,6 +37,9 @@ struct tux_paths {
 	enum tux_reason why;		/* the interface is not ours: why */
 	bool waiting;			/* somebody asked in vain */
 	bool changed;			/* answers may be others */
+	bool yields;			/* see part/yield.h */
+	struct tux_yield yield;
+	int counters;			/* to ask how much it carries */
 	bool denied;			/* it is ours, but bpf() is refused */
 	unsigned ticks;
 	tux_time retry_at, retry_in;
@@ -47,6 +51,9 @@ struct tux_paths {
 	tux_time tick_at;		/* look after the rest; TUX_NEVER */
 	tux_time due_at;		/* call tux_paths_tick() */
 };
+
+/* Says @what about the interface to the caller of tux_paths_init(). */
+void tux_paths_say(const struct tux_paths *p, enum tux_link_what what);
 
 /* Reads anew what the interface is. */
 void tux_paths_look(struct tux_paths *p);

@@ -22,6 +22,7 @@ struct tux_tally {
 	uint32_t sent;			/* on the way out */
 
 	uint64_t rx, tx;		/* packets */
+	uint64_t rx_bytes, tx_bytes;	/* of them, with all headers */
 	uint64_t kicks;			/* system calls to send */
 	uint64_t again;			/* ... that left something to send */
 	uint64_t nudges;		/* system calls to receive */

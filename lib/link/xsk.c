@@ -268,6 +268,7 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 		x->held[i] = frame;
 		f[i].p = x->umem.mem + d->addr;
 		f[i].len = d->len;
+		x->did.rx_bytes += d->len;
 	}
 	x->held_n = n;
 	x->did.rx += n;
@@ -325,6 +326,7 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
 	d->len = (uint32_t)len;
 	d->options = 0;
 	x->did.tx++;
+	x->did.tx_bytes += len;
 	tux_umem_pass(&x->umem, f, TUX_UMEM_BUILT, TUX_UMEM_SENT);
 }
 
@@ -373,6 +375,14 @@ int tux_xsk_kick(struct tux_xsk *x)
 
 /* ---- counting ---- */
 
+void tux_xsk_moved(const struct tux_xsk *x, struct tux_tally *t)
+{
+	t->rx += x->did.rx;
+	t->tx += x->did.tx;
+	t->rx_bytes += x->did.rx_bytes;
+	t->tx_bytes += x->did.tx_bytes;
+}
+
 /* xsk_cons_nb_avail() asks the kernel only when it knows of none. */
 static uint32_t arrived(const struct xsk_ring_cons *r)
 {
@@ -402,8 +412,7 @@ void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t)
 	t->held += x->held_n;
 	t->built += tux_umem_count(&x->umem, TUX_UMEM_BUILT);
 	t->sent += tux_umem_count(&x->umem, TUX_UMEM_SENT);
-	t->rx += x->did.rx;
-	t->tx += x->did.tx;
+	tux_xsk_moved(x, t);
 	t->kicks += x->did.kicks;
 	t->again += x->did.again;
 	t->nudges += x->did.nudges;

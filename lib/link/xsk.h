@@ -80,6 +80,9 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len);
  * -errno: the interface is down or gone. */
 int tux_xsk_kick(struct tux_xsk *x);
 
+/* Adds to @t the packets that the socket has moved, and their bytes. */
+void tux_xsk_moved(const struct tux_xsk *x, struct tux_tally *t);
+
 /* Adds to @t what the socket has done, and where its frames are.  What has been
  * sent and has come back is taken back first. */
 void tux_xsk_count(struct tux_xsk *x, struct tux_tally *t);

@@ -24,6 +24,12 @@ void tux_yield_begin(struct tux_yield *y)
 	y->begun = false;
 }
 
+void tux_yield_leave(struct tux_yield *y)
+{
+	y->away = y->begun = false;
+	y->debt = 0;
+}
+
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

@@ -64,6 +64,9 @@ void tux_yield_init(struct tux_yield *y);
 /* The counters begin anew: the next look only notes them. */
 void tux_yield_begin(struct tux_yield *y);
 
+/* Another interface is used from now on.  The hold stays as long. */
+void tux_yield_leave(struct tux_yield *y);
+
 /* @s has been counted at @now on an interface with @mtu. */
 enum tux_yield_do tux_yield_look(struct tux_yield *y,
 				 const struct tux_yield_seen *s, uint32_t mtu,

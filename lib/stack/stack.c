@@ -47,6 +47,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.link_opts = {
 			.ifname = s->o.ifname,
 			.attach_start = s->o.attach_start,
+			.yields = s->o.yields,
 			.zerocopy = s->o.zerocopy,
 			.said = s->o.said,
 		},

@@ -23,6 +23,7 @@ struct tux_stack_opts {
 	enum tux_io io;
 	unsigned threads;	/* dedicated loops; 0: one loop, inline */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
+	bool yields;		/* xdp: leave it to other programs' bulk */
 	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
 	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
 	uint32_t message_max;	/* the longest message that ends may send or

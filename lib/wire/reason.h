@@ -109,7 +109,10 @@
 	  "others, or it is part of a bond") \
 	X(BYPASSED, 40, "bypassed", \
 	  "the program uses the socket, or may use it, through io_uring or " \
-	  "bare system calls")
+	  "bare system calls") \
+	X(GIVES_WAY, 41, "gives-way", \
+	  "other programs' bulk traffic on the interface is faster without " \
+	  "XDP; the stack will try again")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -4,6 +4,9 @@
  */
 #include "kernel.h"
 
+#include <inttypes.h>
+#include <sys/mman.h>
+
 static tux_time ms(unsigned n)
 {
 	return TUX_SEC(100) + TUX_MSEC(n);
@@ -216,6 +219,90 @@ static void tick__an_idle_connection_keeps_it(void **state)
 	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
 }
 
+/* ---- other programs ---- */
+
+static void carried(struct kernel *k, uint64_t bytes)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line), "  eth0: %" PRIu64 " 0 0 0 0 0 0 "
+			 "0 0 0 0 0 0 0 0 0\n", bytes);
+
+	assert_int_equal(pwrite(k->p.counters, line, (size_t)n, 0), n);
+}
+
+/* With a connection, for @s seconds from @from on, in which others carry @rate
+ * bytes each. */
+static void others(struct kernel *k, unsigned from, unsigned s, uint64_t rate)
+{
+	unsigned i;
+
+	for (i = from; i < from + s; i++) {
+		carried(k, k->carried += rate);
+		turn(k, ms(i * 1000));
+		if (k->p.nic.state == TUX_NIC_BUSY)
+			tux_paths_event(&k->p, TUX_PATHS_NIC, ms(i * 1000));
+	}
+}
+
+static void connected(struct kernel *k, bool yields)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+
+	k->p.yields = yields;
+	k->p.counters = memfd_create("dev", 0);
+	kernel_taken(k);
+	strcpy(k->p.iface.name, "eth0");
+	carried(k, 0);
+	come_and_go(k, 1, ms(0));
+	tux_flows_add(&k->p.flows, &local, &peer);
+}
+
+static void tick__gives_way_to_bulk(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+	struct kernel *k = *state;
+	struct tux_flow *f;
+
+	connected(k, true);
+	f = tux_flows_find(&k->p.flows, &local, &peer);
+	others(k, 1, 3, 700000000);
+	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+	assert_int_equal(tux_paths_closed(&k->p, f), TUX_REASON_GIVES_WAY);
+	assert_true(k->p.changed);
+	others(k, 4, 10, 700000000);
+	assert_int_equal(tux_paths_closed(&k->p, f), TUX_REASON_GIVES_WAY);
+}
+
+static void tick__stays_beside_a_trickle(void **state)
+{
+	struct kernel *k = *state;
+
+	connected(k, true);
+	others(k, 1, 100, 20000000);
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
+static void tick__stays_if_it_is_told_so(void **state)
+{
+	struct kernel *k = *state;
+
+	connected(k, false);
+	others(k, 1, 100, 700000000);
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
+static void tick__tries_again_after_the_bulk(void **state)
+{
+	struct kernel *k = *state;
+
+	connected(k, true);
+	others(k, 1, 3, 700000000);
+	others(k, 4, 4, 0);
+	assert_int_equal(k->p.why, TUX_REASON_GIVES_WAY);
+	others(k, 8, 10, 0);
+	assert_int_not_equal(k->p.why, TUX_REASON_GIVES_WAY);
+}
+
 /* ---- routes ---- */
 
 static void news_of_routes(struct kernel *k, tux_time now)
@@ -282,6 +369,10 @@ int main(void)
 		T(tick__gives_back_soon),
 		T(tick__gives_back_late_what_was_taken_often),
 		T(tick__an_idle_connection_keeps_it),
+		T(tick__gives_way_to_bulk),
+		T(tick__stays_beside_a_trickle),
+		T(tick__stays_if_it_is_told_so),
+		T(tick__tries_again_after_the_bulk),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

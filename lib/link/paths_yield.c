@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "link/paths_yield.h"
+
+#include "link/counters.h"
+
+static bool yield_count(struct tux_paths *p, struct tux_yield_seen *s)
+{
+	struct tux_tally t;
+
+	if (!tux_counters_read(p->counters, p->iface.name, &s->link))
+		return false;
+	tux_nic_moved(&p->nic, &t);
+	s->own = t.rx_bytes + t.tx_bytes;
+	s->rx = t.rx;
+	s->tx = t.tx;
+	return true;
+}
+
+static uint32_t yield_mtu(const struct tux_paths *p)
+{
+	return p->iface.mtu < TUX_NIC_MTU_MIN ? TUX_NIC_MTU_MIN : p->iface.mtu;
+}
+
+static void give_way(struct tux_paths *p)
+{
+	p->why = TUX_REASON_GIVES_WAY;
+	p->retry_at = TUX_NEVER;	/* until the hold is over */
+	p->waiting = false;		/* connections ask again */
+	p->changed = true;
+	tux_paths_say(p, TUX_LINK_GIVES_WAY);
+	tux_nic_drop(&p->nic);
+}
+
+void tux_paths_yield(struct tux_paths *p, tux_time now)
+{
+	struct tux_yield_seen s;
+	enum tux_yield_do what;
+
+	if (!p->yields || p->nic.state == TUX_NIC_BUSY ||
+	    !(tux_paths_on(p) || p->yield.away) || !yield_count(p, &s))
+		return;
+	what = tux_yield_look(&p->yield, &s, yield_mtu(p), now);
+	if (what == TUX_YIELD_GIVE) {
+		give_way(p);
+	} else if (what == TUX_YIELD_TAKE) {
+		p->retry_at = now;
+		tux_paths_say(p, TUX_LINK_RETURNS);
+	}
+}
+
+void tux_paths_yield_anew(struct tux_paths *p)
+{
+	if (p->yield.away)
+		p->retry_at = 0;
+	tux_yield_leave(&p->yield);
+}
