@@ -245,7 +245,14 @@ void claim_stay(int fd, enum tux_reason why)
 	if (!s)
 		return;
 	tux_defer_enter();
-	if (atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING)) {
+	/* A thread that is about to claim it may yet leave it a candidate. */
+	while (!atomic_compare_exchange_strong(&s->stage, &from,
+					       SOCK_CLAIMING) &&
+	       from == SOCK_CLAIMING && s->epoch == fork_epoch) {
+		from = SOCK_CANDIDATE;
+		sched_yield();
+	}
+	if (from == SOCK_CANDIDATE) {
 		claim_look_up(s, fd);
 		claim_refuse(s, why);
 	}

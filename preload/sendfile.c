@@ -76,7 +76,8 @@ HOOK ssize_t sendfile(int out, int in, off_t *at, size_t len)
 }
 
 /* The kernel would move its own stream's bytes.  Programs that splice have
- * another way for sockets that cannot. */
+ * another way for sockets that cannot.  They choose it at the first call: so a
+ * candidate for which that call works stays on TCP. */
 HOOK ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at,
 		    size_t len, unsigned flags)
 {
@@ -94,6 +95,10 @@ HOOK ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at,
 		errno = EINVAL;
 		return -1;
 	}
+	if (from.s)
+		claim_pin(in);
+	if (to.s)
+		claim_pin(out);
 	n = libc.splice(in, in_at, out, out_at, len, flags);
 	return rw_left_received(&from, rw_left_sent(&to, n, 0), 0);
 }

@@ -273,6 +273,35 @@ static void fill_and_drain(struct pair *p)
 	CHECK(got == LEN && same);
 }
 
+enum { SPLICES = 40 };
+
+/* From the end @fd into a pipe and out again to @fd: "x". */
+static bool splice_back(int fd, const int pipe[2])
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 2000) == 1 &&
+	       splice(fd, NULL, pipe[1], NULL, 1, 0) == 1 &&
+	       splice(pipe[0], NULL, fd, NULL, 1, 0) == 1;
+}
+
+/* A program that the first splice() tells no goes another way.  If the first one
+ * works, all others do: by then bytes may be in the pipe. */
+static void splices(struct pair *p)
+{
+	int pipe_of[2], i;
+
+	CHECK(!pipe(pipe_of));
+	for (i = 0; i < SPLICES; i++) {
+		pair_poke(p->b);
+		if (!splice_back(p->a, pipe_of) || !pair_expect(p->b, 1))
+			break;
+	}
+	CHECK(i == SPLICES || (i == 0 && errno == EINVAL));
+	close(pipe_of[0]);
+	close(pipe_of[1]);
+}
+
 int main(void)
 {
 	pair_case("read and write", read_write);
@@ -285,6 +314,7 @@ int main(void)
 	pair_case("recvmsg and sendmsg", messages);
 	pair_case("recvmmsg and sendmmsg", many_messages);
 	pair_case("sendfile", files);
+	pair_case("splice", splices);
 	pair_case("FIONREAD and SIOCOUTQ", counts);
 	pair_case("eight megabytes", fill_and_drain);
 	return pair_done();

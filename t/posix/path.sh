@@ -7,7 +7,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 turns=$build/t/posix/turns phases=$build/t/posix/phases
-need redis-server redis-cli "$turns" "$phases"
+need redis-server redis-cli "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
@@ -62,6 +62,7 @@ same "and is answered" 1200 "$sum"
 # Many directions leave Tux and come back, whatever they wait with.
 check "talk and bulk in turns: each byte is right" \
 	run 60 "${tux[@]}" "$phases" 2
+check "every call goes on as it began" run 60 "${tux[@]}" "$build/t/posix/bytes"
 check "tuxrun refuses another word" bash -c \
 	'! '"$build"'/contrib/tuxrun --path=fast true'
 finish
