@@ -260,6 +260,17 @@ void claim_stay(int fd, enum tux_reason why)
 	sock_put(s);
 }
 
+void claim_fork(void)
+{
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = fd_peek(fd);
+
+		if (s && (s->stage == SOCK_CANDIDATE ||
+			  s->stage == SOCK_CLAIMING))
+			claim_stay(fd, TUX_REASON_NOT_OWNER);
+	}
+}
+
 void claim_pin(int fd)
 {
 	claim_stay(fd, TUX_REASON_PINNED);

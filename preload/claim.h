@@ -29,6 +29,10 @@ void claim_connecting(int fd);
 /* @s stays on TCP for good. */
 void claim_refuse(struct sock *s, enum tux_reason why);
 
+/* A child is about to share all descriptors: candidates stay on TCP, since
+ * neither process sees what the other one moves. */
+void claim_fork(void);
+
 /* As claim_refuse(), for whatever candidate @fd is; claim_pin(): because the
  * program uses it in a way that needs plain TCP. */
 void claim_stay(int fd, enum tux_reason why);

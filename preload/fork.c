@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "claim.h"
 #include "close.h"
 #include "fd.h"
 #include "hooks.h"
@@ -40,14 +41,16 @@ static void fork_in_child(void)
 void fork_init(void)
 {
 	owner = getpid();
-	pthread_atfork(NULL, NULL, fork_in_child);
+	pthread_atfork(claim_fork, NULL, fork_in_child);
 }
 
 /* It runs no handlers; fork() itself calls libc's own. */
 HOOK pid_t _Fork(void)
 {
-	pid_t pid = libc._Fork();
+	pid_t pid;
 
+	claim_fork();
+	pid = libc._Fork();
 	if (pid == 0)
 		fork_in_child();
 	return pid;
