@@ -260,6 +260,11 @@ void claim_stay(int fd, enum tux_reason why)
 	sock_put(s);
 }
 
+void claim_pin(int fd)
+{
+	claim_stay(fd, TUX_REASON_PINNED);
+}
+
 void claim_fork(void)
 {
 	for (int fd = 0; fd < fd_top(); fd++) {
@@ -267,13 +272,8 @@ void claim_fork(void)
 
 		if (s && (s->stage == SOCK_CANDIDATE ||
 			  s->stage == SOCK_CLAIMING))
-			claim_stay(fd, TUX_REASON_NOT_OWNER);
+			claim_pin(fd);
 	}
-}
-
-void claim_pin(int fd)
-{
-	claim_stay(fd, TUX_REASON_PINNED);
 }
 
 void claim_over(struct sock *s, int fd)

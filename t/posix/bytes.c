@@ -3,6 +3,7 @@
  * Every call that moves bytes, with what it promises about them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -63,6 +63,8 @@ same "and is answered" 1200 "$sum"
 check "talk and bulk in turns: each byte is right" \
 	run 60 "${tux[@]}" "$phases" 2
 check "every call goes on as it began" run 60 "${tux[@]}" "$build/t/posix/bytes"
+check "a child writes on a connection that has begun to talk" \
+	run 60 "${tux[@]}" "$build/t/posix/shared"
 check "tuxrun refuses another word" bash -c \
 	'! '"$build"'/contrib/tuxrun --path=fast true'
 finish
