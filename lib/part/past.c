@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 
 enum {
-	HOLD_MIN_S = 1,
+	HOLD_MIN_S = 5,
 	HOLD_MAX_S = 600,
 	CALM_S = 600,
 };
