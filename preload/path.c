@@ -137,19 +137,10 @@ bool sock_advance(struct sock *s, int fd)
 	return yes;
 }
 
-/* All of it, however it is spread: @n bytes that TCP has, as far as they are
- * the application's, and what has come after the switch. */
-static uint64_t readable_both(const struct tux_duplex *d, uint64_t n)
-{
-	uint64_t left = d->rx.at - d->rx.off;
-
-	if (d->rx.state != TUX_RX_ARMED)
-		return tux_duplex_readable(d) + n;
-	return n < left ? n : left + tux_pipe_len(&d->rxp);
-}
-
 int path_readable(struct sock *s, int fd)
 {
+	struct path_tcp t = { .fd = fd };
+	struct tux_tcp tcp = path_tcp(&t);
 	struct tux_duplex *d = s->dx;
 	int n = 0;
 	int r;
@@ -164,7 +155,7 @@ int path_readable(struct sock *s, int fd)
 		/* It may have switched meanwhile. */
 		if (d->rx.state == TUX_RX_SWITCHED)
 			n = 0;
-		n = (int)readable_both(d, (uint64_t)n);
+		n = (int)tux_duplex_unread(d, (uint64_t)n, &tcp);
 		path_unlock_rx(s);
 	}
 	tux_defer_leave();

@@ -195,21 +195,16 @@ static size_t in_tcp(const struct tux_connection *c)
 	       (size_t)n;
 }
 
-/* What TCP has, up to the place of the switch, and what has come after it. */
-static size_t readable(const struct tux_connection *c)
+/* All of it, however it is spread. */
+static size_t readable(struct tux_connection *c)
 {
-	const struct tux_duplex *d = c->dx;
-	size_t n, left;
+	struct tux_tcp tcp = tux_api_tcp(c);
 
 	if (!c->end)
 		return in_tcp(c);
-	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
-		return tux_duplex_readable(d);
-	n = in_tcp(c);
-	if (atomic_load(&d->rx.state) != TUX_RX_ARMED)
-		return tux_duplex_readable(d) + n;
-	left = d->rx.at - d->rx.off;
-	return n < left ? n : left + tux_pipe_len(&d->rxp);
+	if (atomic_load(&c->dx->rx.state) == TUX_RX_SWITCHED)
+		return tux_duplex_readable(c->dx);
+	return tux_duplex_unread(c->dx, in_tcp(c), &tcp);
 }
 
 size_t tux_readable(const struct tux_connection *c)
@@ -221,7 +216,7 @@ size_t tux_readable(const struct tux_connection *c)
 	if (tux_api_usable(c)) {
 		tux_latch_take(tux_api_rx(own));
 		if (!atomic_load(&c->closed))
-			n = readable(c);
+			n = readable(own);
 		tux_latch_drop(tux_api_rx(own));
 	}
 	tux_sched_leave();

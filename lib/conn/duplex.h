@@ -191,6 +191,11 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 bool tux_duplex_ended(struct tux_duplex *d, bool fin,
 		      const struct tux_tcp *tcp);
 
+/* How many bytes can be read, wherever they are, if TCP has @n?  The rx latch is
+ * held. */
+uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
+			   const struct tux_tcp *tcp);
+
 /* Call it when TCP is readable, before the application is told so: if the
  * direction is armed and at N, it looks for the marker on TCP and switches, or
  * makes the generation void.  Returns true if the application should read.  The

@@ -93,6 +93,23 @@ static bool is_whole(struct tux_duplex *d, const struct tux_tcp *tcp)
 	       (marker ? (int64_t)marker_rest(d) : 0);
 }
 
+uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
+			   const struct tux_tcp *tcp)
+{
+	const struct tux_duplex_rx *r = &d->rx;
+	uint64_t spill = load8(&r->spill_len), left = r->at - r->off;
+
+	if (load8(&r->state) != TUX_RX_ARMED)
+		return tux_duplex_readable(d) + n;
+	if (n < left)
+		return spill + n;
+	if (tux_pipe_head(&d->rxp) > r->at)
+		return spill + left + tux_pipe_len(&d->rxp);
+	/* Behind N lies the marker, or data. */
+	return spill + (n > left && is_void(d, false, tcp) ? n + r->held :
+							     left);
+}
+
 /* ---- peeks ---- */
 
 static size_t peek_ring(const struct tux_duplex *d, const struct iovec *iov,

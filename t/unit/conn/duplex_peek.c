@@ -52,6 +52,9 @@ static void peek_sees(struct fixture *f, size_t first, const void *want,
 	assert_memory_equal(buf, want, len);
 	assert_int_equal(f->w.in_at, in_at);
 	assert_int_equal(tux_pipe_tail(&f->d->rxp), tail);
+	/* So many are counted, too. */
+	assert_int_equal(tux_duplex_unread(f->d, f->w.in_len - in_at, &f->tcp),
+			 len);
 	/* As much as there is room for. */
 	v[1].iov_len = len > first ? len - first - 1 : 0;
 	if (len > first)
