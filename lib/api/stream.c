@@ -375,9 +375,10 @@ static int stream_shut(struct tux_connection *c)
 	if (!atomic_load(&c->closed) &&
 	    (!c->end || !tux_duplex_shut(c->dx)))
 		tux_sys_shutdown(c->fd, SHUT_WR);
-	tux_latch_drop(latch);
+	/* With the latch held: behind it, the connection may be gone. */
 	if (c->end)
 		tux_end_flush(c->end, false);
+	tux_latch_drop(latch);
 	return 0;
 }
 
