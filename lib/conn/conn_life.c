@@ -4,11 +4,11 @@
 #include <errno.h>
 
 #include "conn/back.h"
+#include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/hello.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
-#include "conn/upgrade.h"
 
 enum { RESET_S = 1 };	/* after RESET, wait so long for the end of TCP */
 
@@ -108,7 +108,7 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 			on_read(c);
 	}
 	if (bits & TUX_DOORBELL_LOOK)
-		tux_upgrade_look(c, now);
+		tux_choose_look(c, now);
 	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, TUX_REASON_PINNED);
 	if (bits & TUX_DOORBELL_CLOSE)

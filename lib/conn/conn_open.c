@@ -7,11 +7,11 @@
 
 #include <errno.h>
 
+#include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/hello.h"
 #include "conn/message_life.h"
 #include "conn/settle.h"
-#include "conn/upgrade.h"
 
 static uint32_t new_id(struct tux_core *core)
 {
@@ -55,7 +55,7 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->tx.rate_at = TUX_NEVER;
 	c->trusted = true;
 	tux_choice_init(&c->tx.choice, o->mode, 0);
-	tux_upgrade_mtu(c);
+	tux_choose_mtu(c);
 	c->tx.away_at = TUX_NEVER;
 	c->in.need = TUX_FRAME_HDR;
 	tux_rtt_init(&c->rtt, 0);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "conn/back.h"
+#include "conn/choose.h"
 #include "conn/conn_frame.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
@@ -12,7 +13,6 @@
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
 #include "conn/state.h"
-#include "conn/upgrade.h"
 
 /* ---- out ---- */
 
@@ -155,7 +155,7 @@ static void plain_done(struct tux_conn *c, tux_time now)
 	tux_conn_trace(c, TUX_TRACE_PLAIN_OUT, c->out.off, 0, 0);
 	tux_conn_set_tx(c, TUX_PATH_PLAIN);
 	tux_back_plain(c);
-	tux_upgrade_turn(c, now);
+	tux_choose_turn(c, now);
 	c->tx.shut_due = atomic_load(&c->dx->tx.shut);
 	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ANNOUNCE |
 		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "conn/back.h"
+#include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
 #include "conn/conn_tcp.h"
@@ -340,8 +341,8 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 			settle_fin(c);
 		if (dirty & TUX_DIRTY_RAW)
 			tux_back(c, now);
-		if (tux_upgrade_doubtful(c))
-			tux_upgrade_leave(c, now);
+		if (tux_choose_doubtful(c))
+			tux_choose_leave(c, now);
 		if (c->tx.alive)
 			tux_back_alive(c);
 		c->tx.alive = false;
@@ -368,7 +369,7 @@ static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
 	       c->tx.path == TUX_PATH_TUX && c->rx.path == TUX_PATH_TUX &&
 	       c->tx.buf.end == UINT64_MAX && c->rx.buf.end == UINT64_MAX &&
 	       !c->closed && !c->tx.raw_wanted && !c->tx.leaving &&
-	       !c->in.starved && !tux_upgrade_doubtful(c) &&
+	       !c->in.starved && !tux_choose_doubtful(c) &&
 	       !atomic_load_explicit(&c->dx->tx.shut, memory_order_acquire);
 }
 

@@ -8,12 +8,12 @@
 #include "conn/core.h"
 
 #include "conn/back.h"
+#include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
 #include "conn/conn_tcp.h"
 #include "conn/hello.h"
 #include "conn/settle.h"
-#include "conn/upgrade.h"
 
 void tux_conn_rung(struct tux_conn *c, uint32_t bits, tux_time now)
 {
@@ -82,5 +82,5 @@ void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now)
 	if (mtu != c->mtu && c->pair)
 		tux_pmtu_again(&c->pair->pmtu, now);
 	c->mtu = mtu;
-	tux_upgrade_mtu(c);
+	tux_choose_mtu(c);
 }

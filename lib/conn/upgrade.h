@@ -32,24 +32,6 @@ void tux_upgrade_expire(struct tux_conn *c, tux_time now);
 /* When tux_upgrade_expire() has something to do; TUX_NEVER: nothing. */
 tux_time tux_upgrade_deadline(const struct tux_conn *c);
 
-/* The sending direction is plain again: a new turn has begun. */
-void tux_upgrade_turn(struct tux_conn *c, tux_time now);
-
-/* The longest datagram has changed, and with it what counts as a long burst. */
-void tux_upgrade_mtu(struct tux_conn *c);
-
-/* There is new evidence of which path is better for a plain direction. */
-void tux_upgrade_look(struct tux_conn *c, tux_time now);
-
-/* For the settle step: leaves Tux if TCP is better for what is sent now. */
-void tux_upgrade_leave(struct tux_conn *c, tux_time now);
-
-/* Are the bursts that @c sends over Tux so long that TCP may be better? */
-static inline bool tux_upgrade_doubtful(const struct tux_conn *c)
-{
-	return tux_talk_burst(&c->dx->tx.talk) > c->tx.burst_max;
-}
-
 /* For the settle step, while the life is PROVED: takes the next step of the
  * upgrade in each direction that has not switched, as far as the bits @dirty
  * (TUX_DIRTY_*) say that something has changed. */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "conn/choose.h"
+
+#include "conn/back.h"
+#include "conn/conn_in.h"
+
+enum {
+	WINDOW_MS = 5,			/* so long a rate is measured, */
+	WINDOWS = 8,			/* ... and so often over TCP */
+};
+
+/* So many bytes have left: the peer has them, or TCP. */
+static uint64_t have_left(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_PLAIN ?
+	       tux_talk_total(&c->dx->tx.talk) : c->tx.buf.got;
+}
+
+static void begin_window(struct tux_conn *c, tux_time now)
+{
+	c->tx.rate_at = now;
+	c->tx.rate_from = have_left(c);
+}
+
+/* Bytes per second since the window began; 0: it is too short. */
+static uint64_t window_rate(const struct tux_conn *c, tux_time now)
+{
+	tux_time took = tux_time_since(c->tx.rate_at, now);
+
+	if (c->tx.rate_at == TUX_NEVER || took < TUX_MSEC(WINDOW_MS))
+		return 0;
+	return (have_left(c) - c->tx.rate_from) * 1000000u / (took / 1000u);
+}
+
+static struct tux_evidence evidence(const struct tux_conn *c)
+{
+	const struct tux_talk *t = &c->dx->tx.talk;
+
+	return (struct tux_evidence){
+		.burst = tux_talk_burst(t),
+		.turns = tux_talk_turns(t),
+	};
+}
+
+/* After a return for which the rate over Tux is known, the rate over TCP is
+ * measured in a few windows.  The best one counts, since the application may
+ * pause.  False: another window begins. */
+static bool tried_tcp(struct tux_conn *c, struct tux_evidence *e, tux_time now)
+{
+	uint64_t rate;
+
+	if (!c->tx.windows)
+		return true;
+	rate = window_rate(c, now);
+	if (rate > c->tx.rate)
+		c->tx.rate = rate;
+	if (now >= c->tx.rate_at + TUX_MSEC(WINDOW_MS)) {
+		begin_window(c, now);
+		c->tx.windows--;
+	}
+	e->rate = c->tx.rate;
+	return !c->tx.windows;
+}
+
+bool tux_choose_tux(struct tux_conn *c, tux_time now)
+{
+	struct tux_choice *p = &c->tx.choice;
+	struct tux_evidence e = evidence(c);
+
+	if (!tried_tcp(c, &e, now)) {
+		c->tx.announce_at = c->tx.rate_at + TUX_MSEC(WINDOW_MS);
+		return false;
+	}
+	if (tux_choice_look(p, false, &e, now) == TUX_MOVE)
+		return true;
+	c->tx.announce_at = now < p->until ? p->until : TUX_NEVER;
+	atomic_store(&c->dx->tx.look_at, tux_choice_look_turns(p, e.turns));
+	return false;
+}
+
+void tux_choose_moved(struct tux_conn *c, tux_time now)
+{
+	struct tux_evidence e = evidence(c);
+
+	tux_choice_moved(&c->tx.choice, &e, now);
+	c->tx.rate_at = TUX_NEVER;
+	c->tx.windows = 0;
+}
+
+void tux_choose_turn(struct tux_conn *c, tux_time now)
+{
+	if (!c->tx.windows)
+		return;
+	begin_window(c, now);
+	c->tx.rate = 0;
+	c->tx.announce_at = now + TUX_MSEC(WINDOW_MS);
+}
+
+void tux_choose_mtu(struct tux_conn *c)
+{
+	uint32_t len = c->mtu < c->pkt_max ? c->mtu : c->pkt_max;
+
+	tux_choice_packet(&c->tx.choice, len - TUX_PKT_HDR - TUX_REC_HDR -
+			  TUX_STREAM_HDR);
+	c->tx.burst_max = tux_choice_stays(&c->tx.choice);
+}
+
+void tux_choose_look(struct tux_conn *c, tux_time now)
+{
+	if (c->life != TUX_LIFE_PROVED || c->tx.path != TUX_PATH_PLAIN ||
+	    tux_conn_tx_state(c) != TUX_TX_PLAIN)
+		return;
+	c->tx.announce_at = tux_time_min(c->tx.announce_at,
+					 now < c->tx.choice.until ?
+					 c->tx.choice.until : now);
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
+}
+
+/* Do bytes wait?  Half of the ring is full. */
+static bool backlog(const struct tux_conn *c)
+{
+	return tux_pipe_len(&c->dx->txp) >= c->dx->txp.cap / 2;
+}
+
+/* A long burst that still goes on leaves only if its bytes wait, and is measured
+ * first, so that its rate over TCP can be compared. */
+void tux_choose_leave(struct tux_conn *c, tux_time now)
+{
+	struct tux_choice *p = &c->tx.choice;
+	struct tux_evidence e;
+
+	if (c->tx.path != TUX_PATH_TUX || c->tx.leaving)
+		return;
+	e = evidence(c);
+	if (!backlog(c))
+		c->tx.rate_at = TUX_NEVER;
+	else if (c->tx.rate_at == TUX_NEVER)
+		begin_window(c, now);
+	else
+		e.rate = window_rate(c, now);
+	if ((!e.rate && tux_talk_mean(&c->dx->tx.talk) <= c->tx.burst_max) ||
+	    tux_choice_look(p, true, &e, now) != TUX_RETURN)
+		return;
+	tux_choice_returned(p, &e, now);
+	c->tx.windows = e.rate ? WINDOWS : 0;
+	c->tx.rate_at = TUX_NEVER;
+	tux_conn_trace(c, TUX_TRACE_LEAVE, e.burst, p->limit, e.rate);
+	tux_back_leave(c, p->until);
+}
