@@ -170,19 +170,24 @@ void sock_unwatch(struct sock *s, struct watch *w)
 	tux_latch_drop(&s->watch_latch);
 }
 
-static void ring(struct watch *w)
+static void ring(struct watch *w, struct tux_wakes *wakes)
 {
 	if (!atomic_exchange(w->queued, 1))
-		tux_waiter_ring(w->waiter, w->index);
+		tux_waiter_ring_later(w->waiter, w->index, wakes);
+}
+
+static void ring_all(struct sock *s, struct tux_wakes *wakes)
+{
+	struct tux_list *n;
+
+	TUX_LIST_EACH(n, &s->watches)
+		ring(TUX_CONTAINER(n, struct watch, node), wakes);
 }
 
 void sock_ring(struct sock *s)
 {
-	struct tux_list *n;
-
 	tux_latch_take(&s->watch_latch);
-	TUX_LIST_EACH(n, &s->watches)
-		ring(TUX_CONTAINER(n, struct watch, node));
+	ring_all(s, NULL);
 	tux_latch_drop(&s->watch_latch);
 }
 
@@ -198,10 +203,9 @@ static void tell_moved(struct sock *s, unsigned poll)
 	}
 }
 
-void sock_ready(struct sock *s)
+void sock_ready(struct sock *s, struct tux_wakes *wakes)
 {
 	unsigned where = TUX_RX_ON_RING | TUX_TX_ON_RING | TUX_TX_WAITS;
-	struct tux_list *n;
 	unsigned poll;
 
 	tux_latch_take(&s->watch_latch);
@@ -210,7 +214,6 @@ void sock_ready(struct sock *s)
 		s->path = (uint8_t)(poll & where);
 		tell_moved(s, poll);
 	}
-	TUX_LIST_EACH(n, &s->watches)
-		ring(TUX_CONTAINER(n, struct watch, node));
+	ring_all(s, wakes);
 	tux_latch_drop(&s->watch_latch);
 }

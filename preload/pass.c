@@ -27,7 +27,7 @@ static bool make_raw(struct sock *s, int fd)
 	     !tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) &&
 	     !tux_duplex_readable(s->dx);
 	if (ok && atomic_compare_exchange_strong(&s->stage, &from, SOCK_PLAIN))
-		sock_ready(s);
+		sock_ready(s, NULL);
 	tux_defer_leave();
 	if (!ok)
 		errno = EBUSY;

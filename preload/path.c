@@ -96,7 +96,7 @@ void path_notice(struct sock *s)
 	else if (s->dx->tx.bars & 1)
 		p |= TUX_TX_WAITS;
 	if (p != s->path)
-		sock_ready(s);
+		sock_ready(s, NULL);
 }
 
 /* ---- readiness -------------------------------------------------------- */

@@ -102,8 +102,9 @@ void sock_unwatch(struct sock *s, struct watch *w);
 /* Rings all watches whose index is not in the bell yet. */
 void sock_ring(struct sock *s);
 
-/* As sock_ring(), and tells moved() first if a direction has moved. */
-void sock_ready(struct sock *s);
+/* As sock_ring(), and tells moved() first if a direction has moved.  The threads
+ * are woken by tux_wakes_go(@wakes), or at once if @wakes is NULL. */
+void sock_ready(struct sock *s, struct tux_wakes *wakes);
 
 /* The stack of this process; NULL before the first socket or in a child. */
 struct tux_stack *preload_stack(void);

@@ -15,9 +15,9 @@ enum { NONE, STARTING, RUNNING, FAILED };
 static struct tux_stack *_Atomic stack;
 static _Atomic int state;
 
-static void stack_on_ready(void *user)
+static void stack_on_ready(void *user, struct tux_wakes *wakes)
 {
-	sock_ready(user);
+	sock_ready(user, wakes);
 }
 
 static void on_decided(void *user, bool tux, enum tux_reason why)

@@ -161,10 +161,11 @@ static bool worth_a_look(const struct tux_connection *c)
 	       tux_duplex_rx_turns(c->dx) != c->turns_told;
 }
 
-void tux_api_ready(void *user)
+void tux_api_ready(void *user, struct tux_wakes *wakes)
 {
 	struct tux_connection *c = user;
 
+	(void)wakes;
 	if (!c->t->in_turn)
 		tux_api_raise(c, TUX_EVENT_READY);
 	else if (worth_a_look(c))

@@ -28,7 +28,7 @@ void tux_api_raise_here(struct tux_connection *c, uint32_t events);
 void tux_api_ring(struct tux *t);
 
 /* The loop's word for it, on the thread that drives. */
-void tux_api_ready(void *user);
+void tux_api_ready(void *user, struct tux_wakes *wakes);
 void tux_api_decided(void *user, bool tux, enum tux_reason why);
 void tux_api_over(void *user);
 

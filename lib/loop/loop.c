@@ -289,6 +289,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	while (tux_loop_effects(l));
 	atomic_store_explicit(&l->tends, l->link->due_at != TUX_NEVER,
 			      memory_order_relaxed);
+	tux_wakes_go(&l->wakes);
 	return n;
 }
 
@@ -302,6 +303,7 @@ unsigned tux_loop_flush(struct tux_loop *l)
 	do
 		send_datagrams(l);
 	while (tux_loop_effects(l));
+	tux_wakes_go(&l->wakes);
 	return n;
 }
 

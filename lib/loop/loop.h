@@ -35,8 +35,9 @@ struct tux_loop_opts {
 	struct tux_ends *ends;		/* shared by the loops of a stack */
 	tux_time ack_delay;
 	const struct tux_cc_ops *cc;	/* NULL: CUBIC */
-	/* Told in a turn, by the thread that drives; @user is the end's. */
-	void (*ready)(void *user);
+	/* Told in a turn, by the thread that drives; @user is the end's.
+	 * The wake-ups that @wakes collects are due at the end of the turn. */
+	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);
 	/* What came to a listener fits no connection of @l. */
@@ -63,6 +64,7 @@ struct tux_loop {
 	tux_time looked_at;		/* when epoll was last asked */
 	bool woken;			/* epoll has something: look soon */
 	bool more;			/* there was more to send */
+	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;
 	uint8_t *buf;			/* for lifelines */
 };

@@ -78,7 +78,7 @@ static void refuse(struct tux_loop *l, struct tux_end *e)
 		return;
 	err = atomic_load(&e->box->err);
 	tux_msgbox_refuse(e->box, err ? (int)err : EPROTONOSUPPORT);
-	l->o.ready(e->user);
+	l->o.ready(e->user, &l->wakes);
 }
 
 /* Tells the application which path the connection takes, if that is known and
@@ -122,7 +122,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 	if (e->closed)
 		l->o.gone(e->user);	/* @e may be gone, too */
 	else
-		l->o.ready(e->user);
+		l->o.ready(e->user, &l->wakes);
 }
 
 static int open_conn(struct tux_loop *l, struct tux_end *e)
@@ -237,7 +237,7 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 		own(l, e);
 	if (effects & TUX_EFFECT_READY) {
 		decide(l, e, tux_conn_reason(e->conn));
-		l->o.ready(e->user);
+		l->o.ready(e->user, &l->wakes);
 	}
 	if (effects & TUX_EFFECT_TCP) {
 		tux_lifeline_write(&e->line, e->conn, l->buf, l->now);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "link/link.h"
+#include "sys/wake.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 
@@ -31,7 +32,8 @@ struct tux_stack_opts {
 
 	/* Told on a loop's thread; @user is the end's.  Short, and calls
 	 * nothing here but tux_waiter_*(). */
-	void (*ready)(void *user);		/* tux_duplex_poll() changed */
+	/* tux_duplex_poll() changed; see tux_loop_opts. */
+	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);		/* the loop is done with a closed end */
 	tux_link_said_fn *said;			/* of an interface; or NULL */

@@ -44,3 +44,14 @@ void tux_wake_clear(int fd)
 
 	tux_sys_read(fd, &n, sizeof(n));
 }
+
+void tux_wakes_go(struct tux_wakes *k)
+{
+	uint32_t i, n = k->n;
+
+	for (i = 0; i < n; i++) {
+		tux_wake_kick(k->at[i].fd);
+		atomic_fetch_sub(k->at[i].owed, 1);
+	}
+	k->n = 0;
+}

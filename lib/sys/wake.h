@@ -4,6 +4,10 @@
  *
  * A tux_bell with an eventfd beside it. The eventfd is written once per sleep,
  * by the first thread that rings, and never while the owner is awake.
+ *
+ * A thread that has more to do, or holds what the owner will want, collects the
+ * eventfds in a tux_wakes and writes them later: an owner that is woken at once
+ * may take the processor from the thread that wakes it.
  */
 #ifndef TUX_SYS_WAKE_H
 #define TUX_SYS_WAKE_H
@@ -36,6 +40,37 @@ static inline void tux_wake_ring(struct tux_bell *bell, int fd, uint32_t i)
 	if (tux_bell_ring(bell, i))
 		tux_wake_kick(fd);
 }
+
+enum { TUX_WAKES = 32 };
+
+/* Eventfds that are to be written.  `owed` counts, beside each, the writes that
+ * are still to come; the owner closes the eventfd when there are none. */
+struct tux_wakes {
+	uint32_t n;
+	struct {
+		int fd;
+		_Atomic uint32_t *owed;
+	} at[TUX_WAKES];
+};
+
+/* As tux_wake_ring(), but the wake-up is left to tux_wakes_go() if there is
+ * room in @k. */
+static inline void tux_wakes_ring(struct tux_wakes *k, struct tux_bell *bell,
+				  int fd, _Atomic uint32_t *owed, uint32_t i)
+{
+	if (!tux_bell_ring(bell, i))
+		return;
+	if (k->n == TUX_WAKES) {
+		tux_wake_kick(fd);
+		return;
+	}
+	atomic_fetch_add(owed, 1);
+	k->at[k->n].fd = fd;
+	k->at[k->n++].owed = owed;
+}
+
+/* Wakes all that @k has collected. */
+void tux_wakes_go(struct tux_wakes *k);
 
 /* The owner is awake again: undoes tux_bell_set_asleep(true).  @woken: @fd was seen
  * readable. */

@@ -14,12 +14,12 @@
 #include "sys/name.h"
 #include "sys/take.h"
 
-static void on_ready(void *user)
+static void on_ready(void *user, struct tux_wakes *wakes)
 {
 	struct side *x = user;
 
 	if (!atomic_exchange(&x->queued, 1))
-		tux_waiter_ring(x->w, x->index);
+		tux_waiter_ring_later(x->w, x->index, wakes);
 }
 
 static void on_decided(void *user, bool tux, enum tux_reason why)
@@ -35,7 +35,7 @@ static void on_gone(void *user)
 {
 	struct side *x = user;
 
-	on_ready(x);
+	on_ready(x, NULL);
 	atomic_store(&x->gone, 1);
 }
 

@@ -162,10 +162,27 @@ static void forward__is_taken_in(void **state)
 /* ---- effects ---- */
 
 static unsigned gone_n;
+/* A thread of the application, asleep. */
+static struct sleeper {
+	struct tux_bell *bell;
+	int fd;
+	_Atomic uint32_t owed;
+} sleeper;
 
-static void on_ready(void *user)
+static bool is_woken(void)
+{
+	struct pollfd p = { sleeper.fd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void on_ready(void *user, struct tux_wakes *wakes)
 {
 	(void)user;
+	if (!sleeper.bell)
+		return;
+	tux_wakes_ring(wakes, sleeper.bell, sleeper.fd, &sleeper.owed, 0);
+	assert_false(is_woken());
 }
 
 static enum tux_reason decided;
@@ -229,6 +246,32 @@ static void turn__effects_of_its_sending(void **state)
 	tux_loop_turn(f->l);
 	assert_int_equal(gone_n, 1);
 	assert_null(e->conn);
+	free(dx);
+}
+
+/* The threads that a turn has something for are woken at its end: a thread that
+ * ran before would take the processor from the thread that drives. */
+static void turn__wakes_at_its_end(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+	struct tux_duplex *dx = e->dx;
+
+	assert_int_equal(tux_wake_init(&sleeper.bell, &sleeper.fd, 8), 0);
+	tux_bell_set_asleep(sleeper.bell, true);
+	e->conn->life = TUX_LIFE_PROVED;
+	e->conn->peer_id = 1;
+	tux_conn_die(e->conn, EPROTO, TUX_REASON_PROTOCOL);
+	tux_loop_turn(f->l);
+	assert_false(tux_bell_quiet(sleeper.bell));
+	assert_true(is_woken());
+	assert_int_equal(sleeper.owed, 0);
+	tux_wake_fini(sleeper.bell, sleeper.fd);
+	sleeper.bell = NULL;
+	e->closed = true;
+	assert_true(tux_duplex_rings(dx, TUX_DOORBELL_CLOSE));
+	tux_loop_ring(f->l, e->index);
+	tux_loop_turn(f->l);
 	free(dx);
 }
 
@@ -330,6 +373,7 @@ int main(void)
 		T(prepare_sleep__a_ring_wakes),
 		T(forward__is_taken_in),
 		T(turn__effects_of_its_sending),
+		T(turn__wakes_at_its_end),
 		T(turn__no_connection_that_ipsec_protects),
 		T(turn__a_policy_bars_a_connection),
 		T(turn__no_bypass_without_knowledge),

@@ -24,9 +24,10 @@ struct half {				/* of a connection */
 	_Atomic uint32_t why;
 };
 
-static void on_ready(void *user)
+static void on_ready(void *user, struct tux_wakes *wakes)
 {
 	(void)user;
+	(void)wakes;
 }
 
 static void on_decided(void *user, bool tux, enum tux_reason why)

@@ -59,6 +59,56 @@ static void up__wakes_without_an_index(void **state)
 	tux_wake_fini(d.bell, d.fd);
 }
 
+/* A wake-up that is collected comes when it is asked for, and is owed until
+ * then. */
+static void wakes_ring__wakes_later(void **state)
+{
+	struct tux_wakes k = { 0 };
+	_Atomic uint32_t owed = 0;
+	struct desk d;
+
+	(void)state;
+	assert_int_equal(tux_wake_init(&d.bell, &d.fd, CAP), 0);
+	tux_wakes_ring(&k, d.bell, d.fd, &owed, 3);
+	assert_int_equal(owed, 0);	/* the owner is awake */
+	tux_bell_set_asleep(d.bell, true);
+	tux_wakes_ring(&k, d.bell, d.fd, &owed, 4);
+	tux_wakes_ring(&k, d.bell, d.fd, &owed, 5);
+	assert_false(tux_bell_quiet(d.bell));
+	assert_false(readable(d.fd, 0));
+	assert_int_equal(owed, 1);
+	tux_wakes_go(&k);
+	assert_true(readable(d.fd, 0));
+	assert_int_equal(owed, 0);
+	tux_wake_clear(d.fd);
+	tux_wakes_go(&k);
+	assert_false(readable(d.fd, 0));
+	tux_wake_fini(d.bell, d.fd);
+}
+
+/* More than fit are woken at once. */
+static void wakes_ring__of_many(void **state)
+{
+	struct desk d[TUX_WAKES + 1];
+	struct tux_wakes k = { 0 };
+	_Atomic uint32_t owed = 0;
+	int i;
+
+	(void)state;
+	for (i = 0; i <= TUX_WAKES; i++) {
+		assert_int_equal(tux_wake_init(&d[i].bell, &d[i].fd, CAP), 0);
+		tux_bell_set_asleep(d[i].bell, true);
+		tux_wakes_ring(&k, d[i].bell, d[i].fd, &owed, 0);
+		assert_int_equal(readable(d[i].fd, 0), i == TUX_WAKES);
+	}
+	assert_int_equal(owed, TUX_WAKES);
+	tux_wakes_go(&k);
+	for (i = 0; i <= TUX_WAKES; i++) {
+		assert_true(readable(d[i].fd, 0));
+		tux_wake_fini(d[i].bell, d[i].fd);
+	}
+}
+
 static void *ringer(void *arg)
 {
 	struct desk *d = arg;
@@ -115,6 +165,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ring__writes_only_to_a_sleeper),
 		cmocka_unit_test(up__wakes_without_an_index),
+		cmocka_unit_test(wakes_ring__wakes_later),
+		cmocka_unit_test(wakes_ring__of_many),
 		cmocka_unit_test(ring__is_never_slept_through),
 	};
 
