@@ -311,7 +311,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
-		.mode = conf.path, .tx = &s->sent, .rx = &s->received,
+		.mode = conf.path, .young = &s->young,
 	};
 	struct tux_stack *stack = stack_get();
 	int r;

@@ -64,8 +64,7 @@ struct sock {
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
-	struct tux_talk sent, received;	/* as a candidate: see young.h */
-	uint32_t look_at;	/* ... turn-arounds at which to look again */
+	struct tux_young young;	/* as a candidate: see young.h */
 	struct sock *listener;	/* of an accepted one: who made it reachable */
 	struct tux_addr local;	/* of a listener */
 	struct tux_tuple tuple;	/* of a connection, once looked up */

@@ -2,10 +2,8 @@
 /*
  * young - a candidate that is not worth Tux yet
  *
- * A connection begins on the kernel's TCP, and its bytes go through the kernel's
- * calls.  Nothing is allocated, sent or attached for it.  What the calls carry
- * is counted, until choice.h says that the connection is worth the upgrade; then
- * it is claimed.
+ * Its bytes go through the kernel's calls.  part/young.h counts what they carry,
+ * and says when the connection is worth the upgrade; then it is claimed.
  */
 #ifndef TUX_PRELOAD_YOUNG_H
 #define TUX_PRELOAD_YOUNG_H
@@ -17,7 +15,10 @@
 
 /* A call of the kernel has carried @n > 0 bytes of candidate @s: sent, if @out,
  * or received. */
-void young_moved(struct sock *s, bool out, size_t n);
+static inline void young_moved(struct sock *s, bool out, size_t n)
+{
+	tux_young_moved(&s->young, out, n);
+}
 
 /* Is candidate @s, reached by @fd, to be claimed now? */
 bool young_due(struct sock *s, int fd);

@@ -4,8 +4,6 @@
  */
 #include "part/past.h"
 
-#include <string.h>
-
 #include "base/bytes.h"
 
 enum {
@@ -13,11 +11,6 @@ enum {
 	HOLD_MAX_S = 600,
 	CALM_S = 600,
 };
-
-void tux_past_init(struct tux_past *p)
-{
-	memset(p, 0, sizeof(*p));
-}
 
 static unsigned past_slot(const struct tux_addr *a)
 {
@@ -28,11 +21,9 @@ static unsigned past_slot(const struct tux_addr *a)
 	return (uint32_t)((ip ^ a->port) * 2654435769u) >> 26;
 }
 
-void tux_past_silent(struct tux_past *p, const struct tux_addr *addr,
-		     tux_time now)
+static void was_silent(struct tux_past_peer *e, const struct tux_addr *addr,
+		       tux_time now)
 {
-	struct tux_past_peer *e = &p->peer[past_slot(addr)];
-
 	if (!e->until || !tux_addr_same(&e->addr, addr)) {
 		e->addr = *addr;
 		tux_hold_init(&e->hold, TUX_SEC(HOLD_MIN_S),
@@ -41,18 +32,29 @@ void tux_past_silent(struct tux_past *p, const struct tux_addr *addr,
 	e->until = tux_time_add(now, tux_hold_again(&e->hold, now));
 }
 
-void tux_past_answered(struct tux_past *p, const struct tux_addr *addr)
+void tux_past_decided(struct tux_past *p, const struct tux_addr *addr, bool tux,
+		      enum tux_reason why, tux_time now)
 {
 	struct tux_past_peer *e = &p->peer[past_slot(addr)];
 
-	if (tux_addr_same(&e->addr, addr))
+	if ((!tux && why != TUX_REASON_PEER_SILENT) || !tux_latch_try(&p->latch))
+		return;
+	if (!tux)
+		was_silent(e, addr, now);
+	else if (tux_addr_same(&e->addr, addr))
 		e->until = 0;
+	tux_latch_drop(&p->latch);
 }
 
-bool tux_past_waits(const struct tux_past *p, const struct tux_addr *addr,
+bool tux_past_waits(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now)
 {
 	const struct tux_past_peer *e = &p->peer[past_slot(addr)];
+	bool waits;
 
-	return now < e->until && tux_addr_same(&e->addr, addr);
+	if (!tux_latch_try(&p->latch))
+		return false;
+	waits = now < e->until && tux_addr_same(&e->addr, addr);
+	tux_latch_drop(&p->latch);
+	return waits;
 }

@@ -6,15 +6,18 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
+#include "link/nic.h"
 #include "stack/drive.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 #include "sys/take.h"
+#include "wire/wire.h"
 
 enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
+	MSS_MIN = 536,			/* RFC 9293, 3.7.1 */
 	LATCH_TRIES = 10000,
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
@@ -80,6 +83,18 @@ static uint32_t datagram_max(const struct tux_stack *s,
 	return mtu < UDP_MAX ? (uint32_t)mtu : UDP_MAX;
 }
 
+uint32_t tux_end_segment(enum tux_io io, int fd)
+{
+	const int most = io == TUX_IO_XDP ? TUX_NIC_MTU : TUX_PKT_MAX;
+	int mss = 0;
+	socklen_t len = sizeof(mss);
+
+	if (tux_sys_getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) < 0 ||
+	    mss < MSS_MIN)
+		return MSS_MIN;
+	return (uint32_t)(mss < most ? mss : most);
+}
+
 /* Back to where they came from; NULL is fine. */
 static void put_memory(struct tux_stack *s, struct tux_duplex *dx,
 		       struct tux_msgbox *box)
@@ -134,8 +149,8 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e = new_end(s, o->messages && s->bulk_len, o->asks);
 	if (!e)
 		return -TUX_REASON_NO_MEMORY;
-	if (o->tx)
-		tux_duplex_begin(e->dx, o->tx, o->rx);
+	if (o->young)
+		tux_duplex_begin(e->dx, &o->young->sent, &o->young->received);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
 	e->tuple = o->tuple;

@@ -22,7 +22,7 @@
 
 #include "base/time.h"
 #include "conn/duplex.h"
-#include "part/choice.h"
+#include "part/young.h"
 #include "stack/stack.h"
 #include "stack/waiter.h"
 #include "wire/addr.h"
@@ -39,8 +39,8 @@ struct tux_end_opts {
 	bool asks;		/* ... what became of each that it sends */
 	enum tux_path_mode mode;	/* AUTO does not hold for messages: such
 				 * a connection moves at once */
-	/* What the directions have carried so far; NULL: nothing. */
-	const struct tux_talk *tx, *rx;
+	/* What the connection has carried so far; NULL: nothing. */
+	const struct tux_young *young;
 	void *user;
 };
 
@@ -48,6 +48,10 @@ struct tux_end_opts {
  * duplex.  0 with *@ep set, or a reason, negated. */
 int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep);
+
+/* The payload of a segment of TCP socket @fd, in bytes: close to that of a
+ * packet, which backend @io limits, too. */
+uint32_t tux_end_segment(enum tux_io io, int fd);
 
 struct tux_duplex *tux_end_duplex(const struct tux_end *e);
 

@@ -8,7 +8,7 @@ static tux_time now;
 
 static void start(void)
 {
-	tux_past_init(&p);
+	memset(&p, 0, sizeof(p));
 	now = TUX_SEC(100);
 }
 
@@ -33,7 +33,7 @@ static void silent(uint8_t host, uint16_t port)
 {
 	struct tux_addr a = peer(host, port);
 
-	tux_past_silent(&p, &a, now);
+	tux_past_decided(&p, &a, false, TUX_REASON_PEER_SILENT, now);
 }
 
 static void waits__not_for_an_unknown_peer(void **state)
@@ -82,7 +82,7 @@ static void answered__forgets_it(void **state)
 	start();
 	for (i = 0; i < 5; i++)
 		silent(1, 80);
-	tux_past_answered(&p, &a);
+	tux_past_decided(&p, &a, true, TUX_REASON_NONE, now);
 	assert_false(waits(1, 80));
 	silent(1, 80);
 	now += TUX_SEC(5);
@@ -102,6 +102,35 @@ static void silent__many_peers_keep_within_the_table(void **state)
 	assert_in_range(n, 1, TUX_PAST_PEERS);
 }
 
+/* What else keeps a connection on TCP says nothing about its peer. */
+static void decided__other_reasons_do_not_count(void **state)
+{
+	struct tux_addr a = peer(1, 80);
+
+	(void)state;
+	start();
+	tux_past_decided(&p, &a, false, TUX_REASON_BULK, now);
+	assert_false(waits(1, 80));
+	silent(1, 80);
+	tux_past_decided(&p, &a, false, TUX_REASON_NO_FD, now);
+	assert_true(waits(1, 80));
+}
+
+/* Another thread is at it: nothing waits for it. */
+static void waits__not_for_another_thread(void **state)
+{
+	struct tux_addr a = peer(1, 80);
+
+	(void)state;
+	start();
+	silent(1, 80);
+	assert_true(tux_latch_try(&p.latch));
+	assert_false(waits(1, 80));
+	tux_past_decided(&p, &a, true, TUX_REASON_NONE, now);
+	tux_latch_drop(&p.latch);
+	assert_true(waits(1, 80));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +138,8 @@ int main(void)
 		cmocka_unit_test(silent__for_five_seconds_and_then_longer),
 		cmocka_unit_test(silent__ten_minutes_at_most),
 		cmocka_unit_test(answered__forgets_it),
+		cmocka_unit_test(decided__other_reasons_do_not_count),
+		cmocka_unit_test(waits__not_for_another_thread),
 		cmocka_unit_test(silent__many_peers_keep_within_the_table),
 	};
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * young - a connection that is not worth Tux yet
+ *
+ * A connection begins on the kernel's TCP, and its bytes do not pass through
+ * the library's memory.  Nothing is allocated, sent or attached for it.  What
+ * its calls carry is counted, until choice.h says that the connection is worth
+ * the upgrade.
+ *
+ * The threads that move bytes of a direction count them; see talk.h.  One
+ * thread at a time asks for the decision.
+ */
+#ifndef TUX_PART_YOUNG_H
+#define TUX_PART_YOUNG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "part/choice.h"
+#include "part/talk.h"
+#include "wire/reason.h"
+
+struct tux_young {		/* all zero at first */
+	struct tux_talk sent, received;
+	uint32_t look_at;	/* turn-arounds at which to ask again */
+};
+
+/* TCP has carried @n > 0 bytes: sent, if @out, or received. */
+static inline void tux_young_moved(struct tux_young *y, bool out, uint64_t n)
+{
+	if (out)
+		tux_talk_moved(&y->sent, &y->received, n);
+	else
+		tux_talk_moved(&y->received, &y->sent, n);
+}
+
+/* The turn-arounds that both directions have shown. */
+static inline uint32_t tux_young_turns(const struct tux_young *y)
+{
+	uint32_t tx = tux_talk_turns(&y->sent);
+	uint32_t rx = tux_talk_turns(&y->received);
+
+	return tx < rx ? tx : rx;
+}
+
+/* Is there enough to ask tux_young_opens()? */
+static inline bool tux_young_asks(const struct tux_young *y)
+{
+	uint32_t turns = tux_young_turns(y);
+
+	return turns >= y->look_at && turns >= TUX_CHOICE_TURNS_PASSIVE;
+}
+
+/* Is the connection worth the upgrade?  @packet: the payload of a packet, in
+ * bytes.  If not, it is asked again after more turn-arounds. */
+bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet);
+
+/* The peer is known to be silent: to be asked again after many turn-arounds. */
+void tux_young_wait(struct tux_young *y);
+
+/* Why has it not moved? */
+enum tux_reason tux_young_why(const struct tux_young *y);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "part/young.h"
+
+#include "../test.h"
+
+enum { PACKET = 1400, FITS = TUX_CHOICE_PACKETS * PACKET };
+
+/* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
+ * end counts them. */
+static void turn(struct tux_young *y, unsigned n, unsigned ask, unsigned answer)
+{
+	while (n--) {
+		tux_young_moved(y, true, ask);
+		tux_young_moved(y, false, answer);
+	}
+}
+
+static void moved__counts_both_directions(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 3, 10, 200);
+	assert_int_equal(tux_talk_total(&y.sent), 30);
+	assert_int_equal(tux_talk_total(&y.received), 600);
+	/* A burst ends with the next one of its direction. */
+	assert_int_equal(tux_young_turns(&y), 2);
+}
+
+static void asks__after_enough_turns(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, TUX_CHOICE_TURNS_PASSIVE, 10, 10);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 1, 10, 10);
+	assert_true(tux_young_asks(&y));
+}
+
+static void asks__never_a_stream_one_way(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		tux_young_moved(&y, true, 100);
+	assert_false(tux_young_asks(&y));
+}
+
+static void opens__the_passive_end_sooner(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 10);
+	assert_true(tux_young_opens(&y, false, PACKET));
+	y.look_at = 0;
+	assert_false(tux_young_opens(&y, true, PACKET));
+	/* The active end asks again when it has shown enough. */
+	assert_int_equal(y.look_at, TUX_CHOICE_TURNS_ACTIVE);
+	turn(&y, TUX_CHOICE_TURNS_ACTIVE - TUX_CHOICE_TURNS_PASSIVE, 10, 10);
+	assert_true(tux_young_asks(&y));
+	assert_true(tux_young_opens(&y, true, PACKET));
+}
+
+static void opens__not_for_long_answers(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 21, 10, 2 * FITS + 100);
+	assert_true(tux_young_asks(&y));
+	assert_false(tux_young_opens(&y, true, PACKET));
+	assert_false(tux_young_opens(&y, false, PACKET));
+	/* It is asked again, but not at each turn. */
+	assert_int_equal(y.look_at, 28);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 8, 10, 10);
+	assert_true(tux_young_asks(&y));
+}
+
+static void wait__for_a_silent_peer(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 11, 10, 10);
+	tux_young_wait(&y);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 1023, 10, 10);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 1, 10, 10);
+	assert_true(tux_young_asks(&y));
+}
+
+static void why__young_or_bulk(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	turn(&y, TUX_CHOICE_TURNS_ACTIVE, 10, 10);
+	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	turn(&y, 1, 10, 10);
+	assert_int_equal(tux_young_why(&y), TUX_REASON_BULK);
+}
+
+static void why__bulk_before_any_turn(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	tux_young_moved(&y, false, 65535);
+	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	tux_young_moved(&y, false, 1);
+	assert_int_equal(tux_young_why(&y), TUX_REASON_BULK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(moved__counts_both_directions),
+		cmocka_unit_test(asks__after_enough_turns),
+		cmocka_unit_test(asks__never_a_stream_one_way),
+		cmocka_unit_test(opens__the_passive_end_sooner),
+		cmocka_unit_test(opens__not_for_long_answers),
+		cmocka_unit_test(wait__for_a_silent_peer),
+		cmocka_unit_test(why__young_or_bulk),
+		cmocka_unit_test(why__bulk_before_any_turn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
