@@ -11,7 +11,8 @@
 
 enum {
 	CROWDS = 4,		/* left others waiting so often: the helper's */
-	HANDOVER_SPINS = 2000,	/* for a turn of the helper to end */
+	HANDOVER_SPINS = 2000,	/* for a turn of the helper to end, */
+	HANDOVER_YIELDS = 20,	/* ... letting it run in between */
 };
 
 void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
@@ -93,7 +94,7 @@ bool tux_driver_acquire(struct tux_driver *d)
 {
 	unsigned i;
 
-	for (i = 0; i < HANDOVER_SPINS; i++) {
+	for (i = 1; i <= HANDOVER_SPINS; i++) {
 		uint32_t helper = atomic_load(&d->helper);
 
 		if (helper == TUX_DRIVES)
@@ -103,7 +104,10 @@ bool tux_driver_acquire(struct tux_driver *d)
 		/* While it fills in, it holds on for one turn only. */
 		if (helper != TUX_FILLS_IN)
 			return false;
-		tux_pause();
+		if (i % (HANDOVER_SPINS / HANDOVER_YIELDS))
+			tux_pause();
+		else
+			tux_sys_yield();
 	}
 	return false;
 }
