@@ -188,7 +188,6 @@ static void look_after(struct tux_paths *p, tux_time now)
 			 TUX_MSEC(STEADY_MS))
 			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	}
-	tux_paths_yield(p, now);
 	if (p->flows.n)
 		p->idle_at = now;
 	if (tux_paths_on(p) && !tux_paths_wanted(p) && !p->flows.n &&
@@ -206,6 +205,8 @@ void tux_paths_tick(struct tux_paths *p, tux_time now)
 		p->rerouted_at = now;
 		tux_paths_reroute(p);
 	}
+	if (now >= p->yield_at)
+		tux_paths_yield(p, now);
 	if (now >= p->tick_at) {
 		p->tick_at = TUX_NEVER;
 		look_after(p, now);
@@ -238,7 +239,7 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 
 	p->epfd = epfd;
 	p->tag = tag;
-	p->reroute_at = p->tick_at = p->due_at = TUX_NEVER;
+	p->reroute_at = p->tick_at = p->yield_at = p->due_at = TUX_NEVER;
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	tux_hold_init(&p->unused, TUX_SEC(UNUSED_MIN_S), TUX_SEC(UNUSED_MAX_S),
 		      TUX_SEC(UNUSED_CALM_S));

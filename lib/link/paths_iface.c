@@ -14,6 +14,16 @@ bool tux_paths_wanted(const struct tux_paths *p)
 	return p->flows.live_n || p->waiting || p->always;
 }
 
+/* Away, the interface is looked at only while a connection wants it. */
+static void plan_yield(struct tux_paths *p, tux_time now)
+{
+	if (!p->yields || p->tick_at == TUX_NEVER ||
+	    !(tux_paths_on(p) || p->yield.away))
+		p->yield_at = TUX_NEVER;
+	else if (p->yield_at == TUX_NEVER)
+		p->yield_at = now;
+}
+
 void tux_paths_plan(struct tux_paths *p, tux_time now)
 {
 	/* A tick is due while the interface is ours, is being taken or given
@@ -23,7 +33,9 @@ void tux_paths_plan(struct tux_paths *p, tux_time now)
 		p->tick_at = TUX_NEVER;
 	else if (p->tick_at == TUX_NEVER)
 		p->tick_at = now + TUX_MSEC(TICK_MS);
-	p->due_at = tux_time_min(p->tick_at, p->reroute_at);
+	plan_yield(p, now);
+	p->due_at = tux_time_min(tux_time_min(p->tick_at, p->yield_at),
+				 p->reroute_at);
 }
 
 void tux_paths_say(const struct tux_paths *p, enum tux_link_what what)

@@ -39,6 +39,7 @@ struct tux_paths {
 	bool changed;			/* answers may be others */
 	bool yields;			/* see part/yield.h */
 	struct tux_yield yield;
+	tux_time yield_at;		/* look at the counters; TUX_NEVER */
 	int counters;			/* to ask how much it carries */
 	bool denied;			/* it is ours, but bpf() is refused */
 	unsigned ticks;

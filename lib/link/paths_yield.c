@@ -3,6 +3,8 @@
 
 #include "link/counters.h"
 
+enum { AGAIN_MS = 1000 };	/* when there is nothing to count yet */
+
 static bool yield_count(struct tux_paths *p, struct tux_yield_seen *s)
 {
 	struct tux_tally t;
@@ -36,14 +38,15 @@ void tux_paths_yield(struct tux_paths *p, tux_time now)
 	struct tux_yield_seen s;
 	enum tux_yield_do what;
 
-	if (!p->yields || p->nic.state == TUX_NIC_BUSY ||
-	    !(tux_paths_on(p) || p->yield.away) || !yield_count(p, &s))
+	p->yield_at = now + TUX_MSEC(AGAIN_MS);
+	if (p->nic.state == TUX_NIC_BUSY || !yield_count(p, &s))
 		return;
 	what = tux_yield_look(&p->yield, &s, yield_mtu(p), now);
+	p->yield_at = tux_yield_next(&p->yield);
 	if (what == TUX_YIELD_GIVE) {
 		give_way(p);
 	} else if (what == TUX_YIELD_TAKE) {
-		p->retry_at = now;
+		p->retry_at = p->tick_at = now;
 		tux_paths_say(p, TUX_LINK_RETURNS);
 	}
 }

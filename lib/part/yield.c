@@ -2,10 +2,15 @@
 #include "part/yield.h"
 
 enum {
-	COST_NS = 3000,		/* of a packet that offload would save */
+	COST_NS = 2400,		/* of a packet that offload would save, */
+	COST_KB_NS = 400,	/* ... and of 1000 bytes in such packets */
 	GAIN_NS = 10000,	/* for a packet and its answer */
 	FREE = 20,		/* one in so many of the time may be lost */
-	DEBT_MS = 300,
+	DEBT_MS = 150,
+	DEBT_MAX_MS = 300,	/* is paid off in six seconds */
+	LOOK_MS = 100,
+	LOOK_DEBT_MS = 25,	/* while the debt grows */
+	LOOK_AWAY_MS = 1000,
 	HOLD_MIN_S = 5,
 	HOLD_MAX_S = 320,
 	CALM_S = 600,
@@ -54,10 +59,10 @@ static void judge(struct tux_yield *y, const struct tux_yield_seen *s,
 	else
 		y->own = per_second(own, in);
 	others = less(less(s->link, y->seen.link), own);
-	cost = others / mtu * COST_NS;
+	cost = others / mtu * COST_NS + others / 1000 * COST_KB_NS;
 	gain = (rx < tx ? rx : tx) * GAIN_NS;
 	y->debt = tux_time_min(less(y->debt + cost, gain + in / FREE),
-			       TUX_MSEC(DEBT_MS));
+			       TUX_MSEC(DEBT_MAX_MS));
 	y->others = per_second(others, in);
 	y->cost = per_second(cost, in);
 	y->gain = per_second(gain, in);
@@ -97,4 +102,15 @@ enum tux_yield_do tux_yield_look(struct tux_yield *y,
 	y->seen = *s;
 	y->at = now;
 	return yield_decide(y, now);
+}
+
+tux_time tux_yield_next(const struct tux_yield *y)
+{
+	unsigned ms = LOOK_MS;
+
+	if (y->away)
+		ms = LOOK_AWAY_MS;
+	else if (y->debt >= TUX_MSEC(DEBT_MS / 10))
+		ms = LOOK_DEBT_MS;
+	return y->at + TUX_MSEC(ms);
 }

@@ -9,7 +9,7 @@
 
 #include "../test.h"
 
-enum { MTU = 1500, MB = 1000000, TICK_MS = 1000, HOUR_S = 3600 };
+enum { MTU = 1500, JUMBO = 9000, MB = 1000000, TICK_MS = 1000, HOUR_S = 3600 };
 
 struct play {
 	struct tux_yield y;
@@ -81,6 +81,55 @@ static void look__bulk_at_a_gigabit_within_two_seconds(void **state)
 	assert_int_equal(p.gives, 1);
 }
 
+/* Others begin to carry @others bytes in a second, @after ms after a look; how
+ * many ms after that the interface is given up. */
+static unsigned given_up_after(uint64_t others, uint32_t mtu, unsigned after)
+{
+	struct play p = begin();
+	tux_time at;
+	unsigned ms;
+
+	pass(&p, TICK_MS, 0, 0, 0);
+	at = tux_yield_next(&p.y);
+	p.now += TUX_MSEC(after);
+	for (ms = 0; ms < 10000; ms++) {
+		p.now += TUX_MSEC(1);
+		p.seen.link += others / 1000;
+		if (p.now < at)
+			continue;
+		if (tux_yield_look(&p.y, &p.seen, mtu, p.now) ==
+		    TUX_YIELD_GIVE)
+			return ms + 1;
+		at = tux_yield_next(&p.y);
+	}
+	return ms;
+}
+
+static void next__bulk_is_seen_soon(void **state)
+{
+	unsigned after;
+
+	(void)state;
+	for (after = 0; after < 100; after++) {
+		assert_in_range(given_up_after(700 * MB, MTU, after), 100, 150);
+		assert_in_range(given_up_after(500 * MB, MTU, after), 140, 200);
+		assert_in_range(given_up_after(1800 * MB, JUMBO, after), 100,
+				160);
+		assert_in_range(given_up_after(350 * MB, MTU, after), 200, 265);
+	}
+}
+
+static void next__seldom_beside_nothing(void **state)
+{
+	struct play p = begin();
+
+	(void)state;
+	pass(&p, TICK_MS, 0, 0, 0);
+	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_MSEC(100));
+	pass_until(&p, 10, 700 * MB, 0, 0);
+	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_SEC(1));
+}
+
 static void look__how_often_does_not_matter(void **state)
 {
 	struct play p = begin();
@@ -89,7 +138,7 @@ static void look__how_often_does_not_matter(void **state)
 	(void)state;
 	for (i = 0; i < 100 && !p.gives; i++)
 		pass(&p, 20, 125 * MB, 0, 0);
-	assert_in_range(i * 20, 1000, 2000);
+	assert_in_range(i * 20, 700, 1000);
 }
 
 static void look__nothing_at_all(void **state)
@@ -279,6 +328,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(look__bulk_beside_an_idle_connection),
 		T(look__bulk_at_a_gigabit_within_two_seconds),
+		T(next__bulk_is_seen_soon),
+		T(next__seldom_beside_nothing),
 		T(look__how_often_does_not_matter),
 		T(look__nothing_at_all),
 		T(look__a_trickle_beside_an_idle_connection),
