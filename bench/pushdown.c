@@ -190,7 +190,10 @@ int main(int argc, char **argv)
 		{ "account", 0, 0, 'a' }, { "help", 0, 0, 'H' }, { 0 },
 	};
 	struct pushdown p = {
-		.opts = { .size = sizeof(p.opts), .message_max = MESSAGE_MAX },
+		.opts = {
+			.size = sizeof(p.opts), .message_max = MESSAGE_MAX,
+			.path = TUX_USE_TUX,
+		},
 		.host = "0.0.0.0",
 	};
 	struct rlimit files;

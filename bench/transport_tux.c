@@ -143,6 +143,7 @@ static int start(struct via *v)
 		.ifname = v->o.interface,
 		.backend = v->o.udp ? TUX_BACKEND_UDP : TUX_BACKEND_XDP,
 		.message_max = v->o.record, .spin = v->o.spin,
+		.path = TUX_USE_TUX,
 	};
 	int err = tux_open(&v->tux, &o);
 

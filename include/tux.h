@@ -76,6 +76,13 @@ enum tux_backend {
 	TUX_BACKEND_TCP		/* kernel TCP only: no messages */
 };
 
+enum tux_use {
+	TUX_USE_AUTO,		/* the path that is faster: first TCP, and Tux
+				 * when requests and answers are short */
+	TUX_USE_TUX,		/* Tux, whenever both ends can */
+	TUX_USE_TCP		/* kernel TCP: no messages */
+};
+
 struct tux_opts {		/* zero in all fields but size: the defaults */
 	size_t size;		/* sizeof(struct tux_opts) of the caller */
 	const char *ifname;	/* only connections over this interface move to
@@ -100,6 +107,8 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 	 * to stderr. */
 	void (*say)(const char *line, void *arg);
 	void *say_arg;		/* passed to say */
+	enum tux_use path;	/* of streams.  A connection with messages moves
+				 * to Tux at once, unless this is TUX_USE_TCP */
 };
 #define TUX_NO_SLICE UINT64_MAX
 

@@ -13,6 +13,7 @@
  *   listen.c      listeners, and what they accept
  *   connect.c     how connections begin
  *   deliver.c     a run of a connection's task
+ *   claim.c       when a connection may move to Tux
  *   closing.c     how a connection ends
  *   stream.c      its bytes
  *   message.c     its messages
@@ -42,10 +43,13 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "loop/loop.h"
+#include "part/past.h"
+#include "part/young.h"
 #include "run/sched.h"
 #include "run/tick.h"
 #include "stack/channel.h"
 #include "stack/spin.h"
+#include "sys/take.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 
@@ -141,12 +145,17 @@ struct tux_connection {
 	int fd;
 	bool active;
 	struct tux_tuple tuple;
-	struct tux_end *end;		/* NULL: plain TCP; set before OPEN */
-	struct tux_duplex *dx;
-	bool messages;			/* it has a box of them */
+	_Atomic(struct tux_end *) end;	/* NULL: plain TCP; set before OPEN, or
+					 * of a candidate, under both latches */
+	struct tux_duplex *dx;		/* set before `end` */
+	bool messages;			/* it has a box of them; if so, `end`
+					 * is set before OPEN */
 	struct tux_latch plain[2];	/* of directions without a duplex */
+	struct tux_young young;		/* what TCP has carried without an end */
+	bool shut;			/* tux_shut() without an end */
 
 	/* its task's */
+	bool candidate;			/* it may be claimed later */
 	bool told;			/* the program knows of it, from open or
 					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
@@ -230,6 +239,7 @@ struct tux {
 	uint64_t turns, callbacks, messages, sleeps;
 	tux_tick network_spent;
 	_Atomic uint64_t on_tux_now, on_tux;
+	struct tux_past past;		/* peers that did not answer */
 	uint64_t connections_now, connections, listener_n, refused;
 };
 
@@ -262,7 +272,8 @@ static inline int tux_api_unusable(const struct tux_connection *c)
 	       -EAGAIN : -ENOTCONN;
 }
 
-/* The latches of the directions. */
+/* The latches of the directions.  While a thread waits for one of a candidate,
+ * the connection may be claimed; then the duplex's counts. */
 static inline struct tux_latch *tux_api_rx(struct tux_connection *c)
 {
 	return c->end ? &c->dx->rx.latch : &c->plain[0];
@@ -271,6 +282,32 @@ static inline struct tux_latch *tux_api_rx(struct tux_connection *c)
 static inline struct tux_latch *tux_api_tx(struct tux_connection *c)
 {
 	return c->end ? &c->dx->tx.latch : &c->plain[1];
+}
+
+static inline struct tux_latch *tux_api_take_rx(struct tux_connection *c)
+{
+	struct tux_latch *l = tux_api_rx(c);
+
+	tux_latch_take(l);
+	while (l != tux_api_rx(c)) {
+		tux_latch_drop(l);
+		l = tux_api_rx(c);
+		tux_latch_take(l);
+	}
+	return l;
+}
+
+static inline struct tux_latch *tux_api_take_tx(struct tux_connection *c)
+{
+	struct tux_latch *l = tux_api_tx(c);
+
+	tux_latch_take(l);
+	while (l != tux_api_tx(c)) {
+		tux_latch_drop(l);
+		l = tux_api_tx(c);
+		tux_latch_take(l);
+	}
+	return l;
 }
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How connections begin: the stack claims them at once, or says why not.
+ * How connections begin.
  */
 #include "api/connect.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "api/claim.h"
 #include "api/connection.h"
 #include "api/deliver.h"
 #include "api/host.h"
-#include "api/say.h"
 #include "sys/name.h"
 #include "sys/sys.h"
 
@@ -43,7 +43,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 	return c;
 }
 
-/* ---- claiming ---- */
+/* ---- established ---- */
 
 static int connect_look_up(struct tux_connection *c)
 {
@@ -57,34 +57,6 @@ static int connect_look_up(struct tux_connection *c)
 	c->tuple.active = c->active ? local : peer;
 	c->tuple.passive = c->active ? peer : local;
 	return 0;
-}
-
-static void connect_claim(struct tux_connection *c)
-{
-	struct tux_end_opts o = {
-		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
-		.messages = c->s->on_message.fn || c->s->on_settled.fn,
-		.asks = c->s->on_settled.fn,
-	};
-	struct tux *t = c->t;
-	int r;
-
-	if (!t->stack)
-		atomic_store(&c->why, t->tcp_why);
-	if (!t->stack || atomic_load(&c->why))
-		return;
-	r = -TUX_REASON_OTHER_INTERFACE;
-	if (tux_api_covers(t, c->active ? &c->tuple.active :
-				&c->tuple.passive))
-		r = tux_end_claim(t->stack, &o, &c->end);
-	if (r < 0) {
-		c->end = NULL;
-		atomic_store(&c->why, (uint32_t)-r);
-		tux_api_say_reason(t, (enum tux_reason)-r);
-		return;
-	}
-	c->dx = tux_end_duplex(c->end);
-	c->messages = o.messages;
 }
 
 static int connect_watch(struct tux_connection *c)
@@ -105,7 +77,7 @@ int tux_api_establish(struct tux_connection *c)
 		err = connect_watch(c);
 	if (err)
 		return err;
-	connect_claim(c);
+	tux_api_claim_begin(c);
 	atomic_store(&c->stage, TUX_STAGE_OPEN);
 	tux_api_raise_here(c, TUX_EVENT_OPEN);
 	return 0;

@@ -13,6 +13,7 @@
 #include "api/say.h"
 #include "stack/post.h"
 #include "sys/area.h"
+#include "sys/clock.h"
 #include "sys/sys.h"
 
 /* ---- the table ---- */
@@ -189,6 +190,9 @@ void tux_api_decided(void *user, bool tux, enum tux_reason why)
 
 	if (atomic_load(&c->closed))
 		return;
+	if (c->active)
+		tux_past_decided(&c->t->past, &c->tuple.passive, tux, why,
+				 tux_clock_read());
 	was = atomic_exchange(&c->tux, tux);
 	atomic_store(&c->why, why);
 	if (tux && !was) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "api/ask.h"
+#include "api/claim.h"
 #include "api/closing.h"
 #include "api/connection.h"
 #include "api/stream.h"
@@ -152,6 +153,8 @@ static void deliver_events(struct tux_connection *c, uint32_t events)
 {
 	c->fin |= (events & TUX_EVENT_FIN) != 0;
 	look_at_error(c, events);
+	if (!asked_to_end(c))
+		tux_api_claim_look(c);
 	if (events & TUX_EVENT_OPEN && !asked_to_end(c))
 		tux_api_tell_open(c);
 	if (c->messages && !asked_to_end(c)) {

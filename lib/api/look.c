@@ -74,6 +74,13 @@ static void look_at_end(const struct tux_connection *c,
 	st->messages = c->messages && !atomic_load(&e->box->err);
 }
 
+static enum tux_reason stats_reason(const struct tux_connection *c)
+{
+	enum tux_reason why = (enum tux_reason)atomic_load(&c->why);
+
+	return c->candidate && !why ? tux_young_why(&c->young) : why;
+}
+
 int tux_connection_stats(const struct tux_connection *c,
 			 struct tux_connection_stats *st, size_t size)
 {
@@ -81,7 +88,7 @@ int tux_connection_stats(const struct tux_connection *c,
 		.tcp_tx = stats_load(&c->stream_tx),
 		.tcp_rx = stats_load(&c->stream_rx),
 		.failed = stats_load(&c->failed),
-		.reason = atomic_load(&c->why),
+		.reason = stats_reason(c),
 	};
 	bool on;
 

@@ -38,6 +38,7 @@ static bool is_good(const struct tux_opts *o)
 {
 	return o->size >= offsetof(struct tux_opts, ifname) &&
 	       (unsigned)o->backend <= TUX_BACKEND_TCP &&
+	       (unsigned)o->path <= TUX_USE_TCP &&
 	       (!o->slice_ns || o->slice_ns == TUX_NO_SLICE ||
 		(o->slice_ns >= SLICE_MIN_NS && o->slice_ns <= SLICE_MAX_NS)) &&
 	       o->message_max <= MESSAGE_MOST &&
@@ -182,7 +183,9 @@ static int open_stack(struct tux *t)
 	};
 	int err;
 
-	if (t->o.backend == TUX_BACKEND_TCP)
+	if (t->o.path == TUX_USE_TCP)
+		t->tcp_why = TUX_REASON_CHOSEN;
+	if (t->o.path == TUX_USE_TCP || t->o.backend == TUX_BACKEND_TCP)
 		return 0;
 	err = tux_stack_new(&t->stack, &o);
 	if (err == -EOPNOTSUPP) {

@@ -27,9 +27,14 @@ static ssize_t stream_read_some(struct tux_connection *c,
 				const struct iovec *iov, bool peek)
 {
 	struct tux_tcp tcp = tux_api_tcp(c);
+	ssize_t k;
 
-	return c->end ? tux_duplex_read(c->dx, iov, 1, peek, &tcp) :
-	       tcp.recv(tcp.arg, iov, 1, peek);
+	if (c->end)
+		return tux_duplex_read(c->dx, iov, 1, peek, &tcp);
+	k = tcp.recv(tcp.arg, iov, 1, peek);
+	if (k > 0 && !peek)
+		tux_young_moved(&c->young, false, (uint64_t)k);
+	return k;
 }
 
 /* Will the next bytes come from TCP, so that a short read has emptied it? */
@@ -118,11 +123,10 @@ static bool is_early(struct tux_connection *c, ssize_t end)
 static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 			      bool peek)
 {
-	struct tux_latch *latch = tux_api_rx(c);
+	struct tux_latch *latch = tux_api_take_rx(c);
 	ssize_t end = 0;
 	size_t done;
 
-	tux_latch_take(latch);
 	done = stream_take(c, p, n, peek, &end);
 	tux_latch_drop(latch);
 	if (c->end)
@@ -210,14 +214,15 @@ static size_t readable(struct tux_connection *c)
 size_t tux_readable(const struct tux_connection *c)
 {
 	struct tux_connection *own = (struct tux_connection *)(uintptr_t)c;
+	struct tux_latch *latch;
 	size_t n = 0;
 
 	tux_sched_enter();
 	if (tux_api_usable(c)) {
-		tux_latch_take(tux_api_rx(own));
+		latch = tux_api_take_rx(own);
 		if (!atomic_load(&c->closed))
 			n = readable(own);
-		tux_latch_drop(tux_api_rx(own));
+		tux_latch_drop(latch);
 	}
 	tux_sched_leave();
 	return n;
@@ -275,9 +280,14 @@ static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 			  int n)
 {
 	struct tux_tcp tcp = tux_api_tcp(c);
+	ssize_t k;
 
-	return c->end ? tux_duplex_write(c->dx, iov, n, &tcp) :
-	       tcp.send(tcp.arg, iov, n);
+	if (c->end)
+		return tux_duplex_write(c->dx, iov, n, &tcp);
+	k = tcp.send(tcp.arg, iov, n);
+	if (k > 0)
+		tux_young_moved(&c->young, true, (uint64_t)k);
+	return k;
 }
 
 /* The latch is held.  0 if all is done; -errno. */
@@ -302,11 +312,10 @@ static ssize_t stream_give_latched(struct tux_connection *c,
 				   const struct iovec *iov, int n, size_t len,
 				   size_t *done)
 {
-	struct tux_latch *latch = tux_api_tx(c);
+	struct tux_latch *latch = tux_api_take_tx(c);
 	size_t before = *done;
 	ssize_t err;
 
-	tux_latch_take(latch);
 	err = stream_give(c, iov, n, len, done);
 	atomic_store_explicit(&c->stream_tx,
 			      atomic_load_explicit(&c->stream_tx,
@@ -369,9 +378,9 @@ ssize_t tux_write(struct tux_connection *c, const void *p, size_t n)
 
 static int stream_shut(struct tux_connection *c)
 {
-	struct tux_latch *latch = tux_api_tx(c);
+	struct tux_latch *latch = tux_api_take_tx(c);
 
-	tux_latch_take(latch);
+	c->shut |= !c->end;
 	if (!atomic_load(&c->closed) &&
 	    (!c->end || !tux_duplex_shut(c->dx)))
 		tux_sys_shutdown(c->fd, SHUT_WR);

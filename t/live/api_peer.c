@@ -49,6 +49,7 @@ static struct tux *begin(const char *io, const char *ifname)
 		.backend = !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
 			   TUX_BACKEND_TCP,
+		.path = TUX_USE_TUX,
 	};
 	int err = tux_open(&stack, &o);
 

@@ -16,24 +16,30 @@ struct tux_opts duet_opts(enum tux_backend backend)
 {
 	return (struct tux_opts){
 		.size = sizeof(struct tux_opts), .ifname = "lo",
-		.backend = backend,
+		.backend = backend, .path = TUX_USE_TUX,
 	};
 }
 
-static void part_open(struct part *p, enum tux_backend backend)
+static void part_open(struct part *p, const struct tux_opts *o)
 {
-	struct tux_opts o = duet_opts(backend);
-
-	assert_int_equal(tux_open(&p->t, &o), 0);
+	assert_int_equal(tux_open(&p->t, o), 0);
 	assert_int_equal(tux_service_new(p->t, &p->s), 0);
+}
+
+void duet_open_as(struct duet *d, const struct tux_opts *server,
+		  const struct tux_opts *client)
+{
+	memset(d, 0, sizeof(*d));
+	d->listen_at = d->connect_to = "127.0.0.1";
+	part_open(&d->server, server);
+	part_open(&d->client, client);
 }
 
 void duet_open(struct duet *d, enum tux_backend backend)
 {
-	memset(d, 0, sizeof(*d));
-	d->listen_at = d->connect_to = "127.0.0.1";
-	part_open(&d->server, backend);
-	part_open(&d->client, backend);
+	struct tux_opts o = duet_opts(backend);
+
+	duet_open_as(d, &o, &o);
 }
 
 static void *run(void *arg)

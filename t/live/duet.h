@@ -26,8 +26,12 @@ struct duet {
 };
 
 /* Opens both over @backend, on the loopback interface, each with a service
- * without callbacks. */
+ * without callbacks.  Their connections move to Tux if they can. */
 void duet_open(struct duet *d, enum tux_backend backend);
+
+/* The same with options of their own. */
+void duet_open_as(struct duet *d, const struct tux_opts *server,
+		  const struct tux_opts *client);
 
 /* Has the server listen, and starts both threads. */
 void duet_start(struct duet *d);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * When a connection may move to Tux.
+ *
+ * A candidate has no end, so its bytes go straight to TCP, which its directions'
+ * calls count (stream.c).  Its task asks part/young.h whether it is worth Tux
+ * now.  The claim holds the latches of both directions: a thread that waits for
+ * one of them goes on with that of the duplex (tux_api_take_rx(), ..._tx()).
+ */
+#include "api/claim.h"
+
+#include "api/host.h"
+#include "api/say.h"
+#include "sys/clock.h"
+#include "sys/take.h"
+
+static void stay_on_tcp(struct tux_connection *c, enum tux_reason why)
+{
+	c->candidate = false;
+	atomic_store(&c->why, why);
+	tux_api_say_reason(c->t, why);
+}
+
+static bool has_messages(const struct tux_service *s)
+{
+	return s->on_message.fn || s->on_settled.fn;
+}
+
+/* No thread is in a call that moves bytes of @c.  Returns why it stays on TCP,
+ * if it does. */
+static enum tux_reason make_end(struct tux_connection *c)
+{
+	const struct tux_service *s = c->s;
+	struct tux_end_opts o = {
+		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
+		.messages = has_messages(s), .asks = s->on_settled.fn,
+		.mode = c->t->o.path == TUX_USE_TUX ? TUX_PATH_MODE_TUX :
+						      TUX_PATH_MODE_AUTO,
+		.young = &c->young,
+	};
+	struct tux_end *e;
+	int r = tux_end_claim(c->t->stack, &o, &e);
+
+	if (r < 0)
+		return (enum tux_reason)-r;
+	c->candidate = false;
+	c->dx = tux_end_duplex(e);
+	c->messages = o.messages;
+	atomic_store(&c->end, e);
+	return TUX_REASON_NONE;
+}
+
+void tux_api_claim_begin(struct tux_connection *c)
+{
+	struct tux *t = c->t;
+	enum tux_reason why = TUX_REASON_NONE;
+
+	if (!t->stack)
+		atomic_store(&c->why, t->tcp_why);
+	if (!t->stack || atomic_load(&c->why))
+		return;
+	if (!tux_api_covers(t, c->active ? &c->tuple.active :
+				&c->tuple.passive))
+		why = TUX_REASON_OTHER_INTERFACE;
+	else if (t->o.path == TUX_USE_TUX || has_messages(c->s))
+		why = make_end(c);
+	else
+		c->candidate = true;
+	if (why)
+		stay_on_tcp(c, why);
+}
+
+/* Earlier connections to the same peer had no answer over UDP. */
+static bool claim_waits(struct tux_connection *c)
+{
+	if (!c->active || !tux_past_waits(&c->t->past, &c->tuple.passive,
+					  tux_clock_read()))
+		return false;
+	tux_young_wait(&c->young);
+	atomic_store(&c->why, TUX_REASON_PEER_SILENT);
+	return true;
+}
+
+static bool claim_is_due(struct tux_connection *c)
+{
+	enum tux_io io = c->t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP :
+							     TUX_IO_XDP;
+
+	return tux_young_asks(&c->young) &&
+	       tux_young_opens(&c->young, c->active,
+			       tux_end_segment(io, c->fd)) &&
+	       !claim_waits(c);
+}
+
+/* A thread may have shut @c down meanwhile: then it stays as it is. */
+static enum tux_reason claim_now(struct tux_connection *c)
+{
+	struct tux_latch *rx = &c->plain[0], *tx = &c->plain[1];
+	enum tux_reason why = TUX_REASON_NONE;
+
+	tux_latch_take(rx);
+	tux_latch_take(tx);
+	if (!c->shut)
+		why = make_end(c);
+	tux_latch_drop(tx);
+	tux_latch_drop(rx);
+	return why;
+}
+
+void tux_api_claim_look(struct tux_connection *c)
+{
+	enum tux_reason why;
+
+	/* What has begun to end does not move any more. */
+	if (!c->candidate || c->fin || c->ended || atomic_load(&c->err) ||
+	    !claim_is_due(c))
+		return;
+	atomic_store(&c->why, TUX_REASON_NONE);
+	why = claim_now(c);
+	if (why)
+		stay_on_tcp(c, why);
+}
