@@ -106,29 +106,33 @@ static bool bundled(const struct ifinfomsg *m, const struct tux_attrs *t)
 	       tux_attr_is(&info, IFLA_INFO_KIND, "bridge");
 }
 
-static void neigh_on_iface(void *arg, const struct nlmsghdr *h)
+static void parse_iface(struct tux_iface *i, const struct ifinfomsg *m,
+			const struct tux_attrs *t)
 {
-	const struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
 	const uint32_t up = IFF_UP | IFF_LOWER_UP;
-	struct tux_iface *i = arg;
-	struct tux_attrs t;
 
-	if (h->nlmsg_type != RTM_NEWLINK ||
-	    !tux_attrs_parse(&t, h, sizeof(*m)))
-		return;
 	i->index = (unsigned)m->ifi_index;
 	i->up = (m->ifi_flags & up) == up;
-	i->bundled = bundled(m, &t);
-	tux_attr_get(&t, IFLA_MTU, &i->mtu, sizeof(i->mtu));
-	if (t.at[IFLA_IFNAME])
-		get_name(i->name, sizeof(i->name), t.at[IFLA_IFNAME]);
-	tux_attr_get(&t, IFLA_ADDRESS, i->mac, sizeof(i->mac));
+	i->bundled = bundled(m, t);
+	tux_attr_get(t, IFLA_MTU, &i->mtu, sizeof(i->mtu));
+	if (t->at[IFLA_IFNAME])
+		get_name(i->name, sizeof(i->name), t->at[IFLA_IFNAME]);
+	tux_attr_get(t, IFLA_ADDRESS, i->mac, sizeof(i->mac));
 }
 
-int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
+static void neigh_on_iface(void *arg, const struct nlmsghdr *h)
+{
+	struct tux_attrs t;
+
+	if (h->nlmsg_type == RTM_NEWLINK &&
+	    tux_attrs_parse(&t, h, sizeof(struct ifinfomsg)))
+		parse_iface(arg, mnl_nlmsg_get_payload(h), &t);
+}
+
+int tux_neigh_iface(struct tux_netlink *ask, unsigned index, const char *name,
 		    struct tux_iface *i)
 {
-	struct nlmsghdr *h = tux_netlink_request(&n->ask, RTM_GETLINK, 0,
+	struct nlmsghdr *h = tux_netlink_request(ask, RTM_GETLINK, 0,
 						 sizeof(struct ifinfomsg));
 	struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
 	int err;
@@ -137,7 +141,7 @@ int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
 	if (!index)
 		mnl_attr_put_strz(h, IFLA_IFNAME, name);
 	memset(i, 0, sizeof(*i));
-	err = tux_netlink_ask(&n->ask, h, neigh_on_iface, i);
+	err = tux_netlink_ask(ask, h, neigh_on_iface, i);
 	return err ? err : i->index ? 0 : -ENODEV;
 }
 
@@ -159,15 +163,14 @@ static void on_port(void *arg, const struct nlmsghdr *h)
 		p->any |= master == p->of;
 }
 
-bool tux_neigh_has_ports(struct tux_neigh *n, unsigned index)
+bool tux_neigh_has_ports(struct tux_netlink *ask, unsigned index)
 {
-	struct nlmsghdr *h = tux_netlink_request(&n->ask, RTM_GETLINK,
-						 NLM_F_DUMP,
+	struct nlmsghdr *h = tux_netlink_request(ask, RTM_GETLINK, NLM_F_DUMP,
 						 sizeof(struct ifinfomsg));
 	struct ports p = { .of = index };
 
 	mnl_attr_put_u32(h, IFLA_MASTER, index);
-	tux_netlink_ask(&n->ask, h, on_port, &p);
+	tux_netlink_ask(ask, h, on_port, &p);
 	return p.any;
 }
 
@@ -336,6 +339,40 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 	}
 }
 
+/* A whole description of an interface?  News of a port of a bridge, or of
+ * wireless events, tell only a part. */
+static bool describes(const struct ifinfomsg *m, const struct tux_attrs *t)
+{
+	return m->ifi_family == AF_UNSPEC && t->at[IFLA_MTU] &&
+	       t->at[IFLA_IFNAME];
+}
+
+static bool is_ours(const struct tux_neigh *n, const struct tux_iface *i)
+{
+	if (n->iface->index)
+		return i->index == n->iface->index;
+	return *i->name && !strcmp(i->name, n->ifname);
+}
+
+/* The kernel is not asked.  Its lock of all interfaces is held while one of them
+ * changes, and a question would wait for that. */
+static void hear_link(struct tux_neigh *n, const struct nlmsghdr *h)
+{
+	const struct ifinfomsg *m = mnl_nlmsg_get_payload(h);
+	struct tux_iface i = { 0 };
+	struct tux_attrs t;
+
+	if (!tux_attrs_parse(&t, h, sizeof(*m)) || !describes(m, &t))
+		return;
+	parse_iface(&i, m, &t);
+	if (!is_ours(n, &i))
+		return;
+	n->changed |= TUX_NEIGH_LINKS;
+	if (h->nlmsg_type == RTM_DELLINK)
+		memset(&i, 0, sizeof(i));
+	*n->iface = i;
+}
+
 static void on_notification(void *arg, const struct nlmsghdr *h)
 {
 	struct tux_neigh *n = arg;
@@ -343,7 +380,7 @@ static void on_notification(void *arg, const struct nlmsghdr *h)
 	switch (h->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		n->changed |= TUX_NEIGH_LINKS;
+		hear_link(n, h);
 		break;
 	case RTM_NEWNEIGH:
 	case RTM_DELNEIGH:
@@ -355,14 +392,17 @@ static void on_notification(void *arg, const struct nlmsghdr *h)
 	}
 }
 
-unsigned tux_neigh_read(struct tux_neigh *n)
+unsigned tux_neigh_read(struct tux_neigh *n, struct tux_iface *iface,
+			const char *name)
 {
 	unsigned i;
 
+	n->iface = iface;
+	n->ifname = name;
 	n->changed = 0;
 	if (tux_netlink_read(&n->notify, on_notification, n) == -ENOBUFS) {
 		n->changed = TUX_NEIGH_LINKS | TUX_NEIGH_HOPS |
-			     TUX_NEIGH_ROUTES;
+			     TUX_NEIGH_ROUTES | TUX_NEIGH_LOST;
 		for (i = 0; i < TUX_HOPS; i++)
 			if (n->hop[i].refs)
 				neigh_look_up(n, i);

@@ -47,11 +47,15 @@ enum {
 	TUX_NEIGH_LINKS = 0x01,		/* an interface has changed */
 	TUX_NEIGH_HOPS = 0x02,		/* a next hop came or went */
 	TUX_NEIGH_ROUTES = 0x04,	/* routes or addresses have */
+	TUX_NEIGH_LOST = 0x08,		/* some notifications did not arrive:
+					 * all may have changed */
 };
 
 struct tux_neigh {
 	struct tux_netlink ask, notify;	/* notify.fd: readable when there are */
-	unsigned changed;		/* while reading: TUX_NEIGH_* */
+	unsigned changed;		/* while reading: TUX_NEIGH_*, */
+	struct tux_iface *iface;	/* ... and the arguments of the call */
+	const char *ifname;
 	struct tux_hop hop[TUX_HOPS];
 };
 
@@ -61,11 +65,11 @@ void tux_neigh_close(struct tux_neigh *n);
 
 /* Looks at interface @index, or if that is 0 at the one named @name.  0;
  * -ENODEV. */
-int tux_neigh_iface(struct tux_neigh *n, unsigned index, const char *name,
+int tux_neigh_iface(struct tux_netlink *ask, unsigned index, const char *name,
 		    struct tux_iface *i);
 
 /* Does interface @index stand for others?  Packets arrive at those. */
-bool tux_neigh_has_ports(struct tux_neigh *n, unsigned index);
+bool tux_neigh_has_ports(struct tux_netlink *ask, unsigned index);
 
 /* How packets from @local get to @peer.  -errno if they do not. */
 int tux_neigh_route(struct tux_neigh *n, const struct tux_addr *local,
@@ -78,7 +82,10 @@ void tux_neigh_put(struct tux_neigh *n, unsigned hop);
 /* Has the kernel see whether @hop is there, or find out where. */
 void tux_neigh_probe(struct tux_neigh *n, unsigned hop);
 
-/* Reads the notifications.  What they were about: TUX_NEIGH_*. */
-unsigned tux_neigh_read(struct tux_neigh *n);
+/* Reads the notifications.  What they were about: TUX_NEIGH_*.  What they say
+ * of interface @i goes there; or, if @i->index is 0, what they say of the
+ * interface named @name.  If it is gone, @i is all zero. */
+unsigned tux_neigh_read(struct tux_neigh *n, struct tux_iface *i,
+			const char *name);
 
 #endif

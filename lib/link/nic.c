@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <signal.h>
@@ -244,6 +245,8 @@ static int nic_take(struct tux_nic *n)
 
 	if (!n->iface.up)
 		return -TUX_REASON_LINK_DOWN;
+	if (tux_neigh_has_ports(&n->ask, n->iface.index))
+		return -TUX_REASON_BUNDLED;
 	tux_feature_ask(&n->feature, n->iface.index);
 	if (!tux_feature_may(&n->feature,
 			     TUX_FEATURE_BASIC | TUX_FEATURE_REDIRECT))
@@ -331,15 +334,18 @@ void tux_nic_settle(struct tux_nic *n)
 int tux_nic_init(struct tux_nic *n)
 {
 	memset(n, 0, sizeof(*n));
+	n->ask.fd = -1;
 	tux_prog_init(&n->prog);
 	n->fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC | EFD_NONBLOCK));
-	return n->fd < 0 ? n->fd : 0;
+	return n->fd < 0 ? n->fd :
+	       tux_netlink_open(&n->ask, NETLINK_ROUTE, 0);
 }
 
 void tux_nic_fini(struct tux_nic *n)
 {
 	tux_nic_settle(n);
 	nic_give_back(n);
+	tux_netlink_close(&n->ask);
 	tux_fd_close(n->fd);
 	n->fd = -1;
 }
@@ -351,5 +357,6 @@ void tux_nic_forked(struct tux_nic *n)
 	tux_prog_close(&n->prog);
 	for (i = 0; i < n->n; i++)
 		tux_xsk_forked(&n->xsk[i]);
+	tux_fd_close(n->ask.fd);
 	tux_fd_close(n->fd);
 }

@@ -43,6 +43,7 @@ struct tux_nic {
 	enum tux_nic_state state;	/* the loop's view */
 	enum tux_reason reason;		/* why the last take() failed; NONE */
 	int fd;				/* an eventfd: the thread is done */
+	struct tux_netlink ask;		/* the thread's */
 	struct tux_iface iface;		/* as it was when taken */
 	struct tux_feature feature;	/* of its driver */
 	enum tux_zerocopy zerocopy;	/* to try when it is taken next */

@@ -88,19 +88,16 @@ void tux_paths_count(struct tux_paths *p)
 	tux_paths_say(p, TUX_LINK_COUNTED);
 }
 
-static void on_links(struct tux_paths *p, tux_time now)
+/* @before: the interface, until the news came. */
+static void on_links(struct tux_paths *p, const struct tux_iface *before,
+		     tux_time now)
 {
-	struct tux_iface before = p->iface;
-
-	if (!before.index && !*p->ifname)
-		return;
-	tux_paths_look(p);
-	p->changed |= memcmp(&before, &p->iface, sizeof(before)) != 0;
-	if (p->iface.up && !before.up)
+	p->changed |= memcmp(before, &p->iface, sizeof(*before)) != 0;
+	if (p->iface.up && !before->up)
 		tux_paths_reroute(p);		/* they went with it */
 	if (!tux_paths_on(p)) {
 		/* What kept us from it may be over. */
-		if (p->why && p->why == tux_paths_lacks(&before))
+		if (p->why && p->why == tux_paths_lacks(before))
 			p->retry_at = now;
 	} else if (p->iface.index != p->nic.iface.index) {
 		lose(p, TUX_REASON_NO_INTERFACE, now);
@@ -117,20 +114,28 @@ static void on_routes(struct tux_paths *p, tux_time now)
 					     TUX_MSEC(REROUTES_MS));
 }
 
+static void on_news(struct tux_paths *p, tux_time now)
+{
+	struct tux_iface before = p->iface;
+	unsigned changed = tux_neigh_read(&p->neigh, &p->iface, p->ifname);
+
+	/* Another interface may have had the name for long. */
+	if (changed & TUX_NEIGH_LOST ||
+	    (before.index && !p->iface.index && *p->ifname))
+		tux_paths_look(p);
+	if (changed & TUX_NEIGH_LINKS)
+		on_links(p, &before, now);
+	p->changed |= (changed & TUX_NEIGH_HOPS) != 0;
+	if (changed & TUX_NEIGH_ROUTES)
+		on_routes(p, now);
+}
+
 void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now)
 {
-	unsigned changed;
-
-	if (what == TUX_PATHS_NIC) {
+	if (what == TUX_PATHS_NIC)
 		on_nic(p, now);
-	} else {
-		changed = tux_neigh_read(&p->neigh);
-		if (changed & TUX_NEIGH_LINKS)
-			on_links(p, now);
-		p->changed |= (changed & TUX_NEIGH_HOPS) != 0;
-		if (changed & TUX_NEIGH_ROUTES)
-			on_routes(p, now);
-	}
+	else
+		on_news(p, now);
 	tux_paths_plan(p, now);
 }
 
@@ -251,8 +256,10 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 		tux_paths_fini(p);
 		return err;
 	}
-	if (o->ifname)
+	if (o->ifname) {
 		strncpy(p->ifname, o->ifname, sizeof(p->ifname) - 1);
+		tux_paths_look(p);
+	}
 	p->always = o->attach_start && o->ifname;
 	p->yields = o->yields && !p->always;
 	p->said = o->said;

@@ -63,11 +63,9 @@ void tux_paths_reroute(struct tux_paths *p)
 static enum tux_reason flow_choose(struct tux_paths *p,
 				   const struct tux_route *r)
 {
-	if (*p->ifname && !p->iface.index)
-		tux_paths_look(p);
-	if (!*p->ifname && p->nic.state == TUX_NIC_OFF && !p->flows.n) {
-		if (p->iface.index != r->index)
-			tux_paths_yield_anew(p);
+	if (!*p->ifname && p->nic.state == TUX_NIC_OFF && !p->flows.n &&
+	    p->iface.index != r->index) {
+		tux_paths_yield_anew(p);
 		p->iface.index = r->index;
 		tux_paths_look(p);
 	}

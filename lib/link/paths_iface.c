@@ -55,10 +55,10 @@ void tux_paths_look(struct tux_paths *p)
 	int err;
 
 	err = p->iface.index ?
-	      tux_neigh_iface(&p->neigh, p->iface.index, NULL, &i) : -ENODEV;
+	      tux_neigh_iface(&p->neigh.ask, p->iface.index, NULL, &i) : -ENODEV;
 	/* Another one may have come under its name. */
 	if (err && *p->ifname)
-		tux_neigh_iface(&p->neigh, 0, p->ifname, &i);
+		tux_neigh_iface(&p->neigh.ask, 0, p->ifname, &i);
 	p->iface = i;
 }
 
@@ -84,12 +84,8 @@ void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now)
 
 void tux_paths_take(struct tux_paths *p, tux_time now)
 {
-	enum tux_reason why;
+	enum tux_reason why = tux_paths_lacks(&p->iface);
 
-	tux_paths_look(p);
-	why = tux_paths_lacks(&p->iface);
-	if (!why && tux_neigh_has_ports(&p->neigh, p->iface.index))
-		why = TUX_REASON_BUNDLED;
 	if (why)
 		tux_paths_fail(p, why, now);
 	else

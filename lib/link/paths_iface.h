@@ -56,7 +56,8 @@ struct tux_paths {
 /* Says @what about the interface to the caller of tux_paths_init(). */
 void tux_paths_say(const struct tux_paths *p, enum tux_link_what what);
 
-/* Reads anew what the interface is. */
+/* Asks what the interface is.  The kernel may answer late: its news tell of
+ * changes, so this is for when there were none yet. */
 void tux_paths_look(struct tux_paths *p);
 
 /* Tries to make it ours; if that fails, @p->why says why. */

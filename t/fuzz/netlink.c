@@ -133,7 +133,7 @@ static void ask(struct result *r, uint8_t which, uint8_t with)
 	peer.ip[12] = with;
 	switch (which % 4) {
 	case 0:
-		r->err[0] = tux_neigh_iface(&neigh, 2, NULL, &r->iface);
+		r->err[0] = tux_neigh_iface(&neigh.ask, 2, NULL, &r->iface);
 		break;
 	case 1:
 		r->err[1] = tux_neigh_route(&neigh, &a, &peer, &r->route);
@@ -148,7 +148,8 @@ static void ask(struct result *r, uint8_t which, uint8_t with)
 		neigh.hop[0] = (struct tux_hop){
 			.addr = a, .index = 2, .refs = 1, .known = which & 4,
 		};
-		r->changed = tux_neigh_read(&neigh);
+		r->iface.index = which & 8 ? 2 : 0;
+		r->changed = tux_neigh_read(&neigh, &r->iface, "eth0");
 		break;
 	}
 	for (i = 0; i < HOPS; i++) {

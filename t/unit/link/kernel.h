@@ -27,7 +27,8 @@ enum { KERNEL_INDEX = 1000000, KERNEL_MTU = 1500 };
 struct kernel {
 	struct tux_paths p;
 	int epfd;
-	int asked, news;		/* the kernel's ends */
+	int asked, news;		/* the kernel's ends, */
+	int asked_by_nic;		/* ... and of the thread's */
 	uint64_t carried;		/* by the interface, as tests have it */
 };
 
@@ -51,6 +52,7 @@ static inline int kernel_init(void **state, tux_link_said_fn *said)
 	assert_int_equal(tux_paths_init(&k->p, k->epfd, 0, &o), 0);
 	k->asked = kernel_play(&k->p.neigh.ask.fd);
 	k->news = kernel_play(&k->p.neigh.notify.fd);
+	k->asked_by_nic = kernel_play(&k->p.nic.ask.fd);
 	*state = k;
 	return 0;
 }
@@ -62,6 +64,7 @@ static inline int kernel_fini(void **state)
 	tux_paths_fini(&k->p);
 	close(k->asked);
 	close(k->news);
+	close(k->asked_by_nic);
 	close(k->epfd);
 	free(k);
 	return 0;
@@ -98,17 +101,18 @@ static inline void kernel_route(struct kernel *k, unsigned ahead)
 	kernel_send(k->asked, h);
 }
 
-/* ... and the interface has @flags and is a @kind, or NULL. */
-static inline void kernel_iface(struct kernel *k, unsigned ahead,
-				unsigned flags, const char *kind)
+/* Tells @fd, as message @seq of @type, that the interface has @flags and is a
+ * @kind, or NULL. */
+static inline void kernel_describe(int fd, uint32_t seq, uint16_t type,
+				   unsigned flags, const char *kind)
 {
 	struct nlattr *info;
 	char buf[256] = { 0 };
 	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
 	struct ifinfomsg *m;
 
-	h->nlmsg_type = RTM_NEWLINK;
-	h->nlmsg_seq = k->p.neigh.ask.seq + 1 + ahead;
+	h->nlmsg_type = type;
+	h->nlmsg_seq = seq;
 	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
 	m->ifi_index = KERNEL_INDEX;
 	m->ifi_flags = flags;
@@ -119,24 +123,39 @@ static inline void kernel_iface(struct kernel *k, unsigned ahead,
 		mnl_attr_put_strz(h, IFLA_INFO_KIND, kind);
 		mnl_attr_nest_end(h, info);
 	}
-	kernel_send(k->asked, h);
+	kernel_send(fd, h);
 }
 
-/* ... and all interfaces, of which another one may be a port of it. */
-static inline void kernel_ports(struct kernel *k, unsigned ahead, bool any)
+/* ... and the interface has @flags and is a @kind, or NULL. */
+static inline void kernel_iface(struct kernel *k, unsigned ahead,
+				unsigned flags, const char *kind)
+{
+	kernel_describe(k->asked, k->p.neigh.ask.seq + 1 + ahead, RTM_NEWLINK,
+			flags, kind);
+}
+
+/* News: of the interface, the same. */
+static inline void kernel_link(struct kernel *k, uint16_t type, unsigned flags)
+{
+	kernel_describe(k->news, 0, type, flags, NULL);
+}
+
+/* The answer @fd gets as message @seq: all interfaces, of which another one may
+ * be a port of it. */
+static inline void kernel_ports(int fd, uint32_t seq, bool any)
 {
 	char buf[256] = { 0 };
 	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
 	struct ifinfomsg *m;
 
 	h->nlmsg_type = RTM_NEWLINK;
-	h->nlmsg_seq = k->p.neigh.ask.seq + 1 + ahead;
+	h->nlmsg_seq = seq;
 	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
 	m->ifi_index = KERNEL_INDEX + 1;
 	mnl_attr_put_u32(h, IFLA_MASTER, KERNEL_INDEX + !any);
-	kernel_send(k->asked, h);
+	kernel_send(fd, h);
 	h->nlmsg_type = NLMSG_DONE;
-	kernel_send(k->asked, h);
+	kernel_send(fd, h);
 }
 
 /* News of @type, with a header of @len zeros. */

@@ -47,7 +47,7 @@ static struct tux_iface look(struct kernel *k, const char *hex)
 	h->nlmsg_seq = k->p.neigh.ask.seq + 1;
 	h->nlmsg_len += (uint32_t)test_hex(buf + h->nlmsg_len, hex);
 	kernel_send(k->asked, h);
-	assert_int_equal(tux_neigh_iface(&k->p.neigh, 1, NULL, &i), 0);
+	assert_int_equal(tux_neigh_iface(&k->p.neigh.ask, 1, NULL, &i), 0);
 	return i;
 }
 
@@ -90,10 +90,67 @@ static void has_ports__looks_for_their_master(void **state)
 {
 	struct kernel *k = *state;
 
-	kernel_ports(k, 0, true);
-	assert_true(tux_neigh_has_ports(&k->p.neigh, KERNEL_INDEX));
-	kernel_ports(k, 0, false);
-	assert_false(tux_neigh_has_ports(&k->p.neigh, KERNEL_INDEX));
+	kernel_ports(k->asked, k->p.neigh.ask.seq + 1, true);
+	assert_true(tux_neigh_has_ports(&k->p.neigh.ask, KERNEL_INDEX));
+	kernel_ports(k->asked, k->p.neigh.ask.seq + 1, false);
+	assert_false(tux_neigh_has_ports(&k->p.neigh.ask, KERNEL_INDEX));
+}
+
+/* ---- news ---- */
+
+static unsigned hear(struct kernel *k, const char *name)
+{
+	return tux_neigh_read(&k->p.neigh, &k->p.iface, name);
+}
+
+static void read__follows_the_interface(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	kernel_link(k, RTM_NEWLINK, 0);
+	assert_int_equal(hear(k, ""), TUX_NEIGH_LINKS);
+	assert_false(k->p.iface.up);
+	assert_string_equal(k->p.iface.name, "eth0");
+	kernel_link(k, RTM_DELLINK, 0);
+	assert_int_equal(hear(k, ""), TUX_NEIGH_LINKS);
+	assert_int_equal(k->p.iface.index, 0);
+}
+
+static void read__finds_the_interface_by_its_name(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_link(k, RTM_NEWLINK, 0);
+	assert_int_equal(hear(k, "eth1"), 0);
+	kernel_link(k, RTM_NEWLINK, 0);
+	assert_int_equal(hear(k, ""), 0);
+	kernel_link(k, RTM_NEWLINK, 0);
+	assert_int_equal(hear(k, "eth0"), TUX_NEIGH_LINKS);
+	assert_int_equal(k->p.iface.index, KERNEL_INDEX);
+}
+
+static void read__other_interfaces_are_no_matter(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	k->p.iface.index++;
+	kernel_link(k, RTM_NEWLINK, 0);
+	kernel_link(k, RTM_DELLINK, 0);
+	assert_int_equal(hear(k, "eth0"), 0);
+	assert_true(k->p.iface.up);
+}
+
+/* Of a port, a bridge tells in the same words, but not all. */
+static void read__needs_the_whole(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	kernel_tell(k, RTM_NEWLINK, sizeof(struct ifinfomsg));
+	assert_int_equal(hear(k, ""), 0);
+	assert_true(k->p.iface.up);
 }
 
 static int init(void **state)
@@ -112,6 +169,10 @@ int main(void)
 		T(iface__knows_a_bridge),
 		T(iface__knows_what_is_alone),
 		T(has_ports__looks_for_their_master),
+		T(read__follows_the_interface),
+		T(read__finds_the_interface_by_its_name),
+		T(read__other_interfaces_are_no_matter),
+		T(read__needs_the_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

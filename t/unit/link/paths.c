@@ -39,7 +39,8 @@ static void admit__keeps_the_deadline(void **state)
 
 	for (i = 0; i < 10; i++) {
 		kernel_route(k, 0);
-		kernel_iface(k, 1, 0, NULL);
+		if (!i)
+			kernel_iface(k, 1, 0, NULL);
 		assert_int_equal(tux_paths_admit(&k->p, &local, &peer, &flow,
 						 ms(i * 100)),
 				 -TUX_REASON_LINK_DOWN);
@@ -125,10 +126,24 @@ static void admit__no_interface_with_ports(void **state)
 
 	kernel_route(k, 0);
 	kernel_iface(k, 1, UP, NULL);
-	kernel_iface(k, 2, UP, NULL);
-	kernel_ports(k, 3, true);
-	assert_int_equal(admit(k), -TUX_REASON_BUNDLED);
+	kernel_ports(k->asked_by_nic, k->p.nic.ask.seq + 1, true);
+	assert_int_equal(admit(k), 1);
+	tux_paths_event(&k->p, TUX_PATHS_NIC, ms(0));
 	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+	assert_int_equal(k->p.why, TUX_REASON_BUNDLED);
+}
+
+/* While an interface changes, the kernel answers no question about one. */
+static void admit__asks_for_the_route_only(void **state)
+{
+	struct kernel *k = *state;
+
+	k->p.iface = (struct tux_iface){
+		.index = KERNEL_INDEX, .mtu = KERNEL_MTU, .up = true,
+	};
+	kernel_route(k, 0);
+	assert_int_equal(admit(k), 1);
+	assert_int_equal(kernel_questions(k), 1);
 }
 
 /* The route names the bond, and the user a part of it. */
@@ -149,8 +164,7 @@ static void event__a_bond_takes_the_interface(void **state)
 	struct kernel *k = *state;
 
 	kernel_taken(k);
-	kernel_tell(k, RTM_NEWLINK, sizeof(struct ifinfomsg));
-	kernel_iface(k, 0, UP | IFF_SLAVE, NULL);
+	kernel_link(k, RTM_NEWLINK, UP | IFF_SLAVE);
 	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(0));
 	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
 	assert_int_equal(k->p.why, TUX_REASON_BUNDLED);
@@ -161,10 +175,22 @@ static void event__another_interface_takes_nothing(void **state)
 	struct kernel *k = *state;
 
 	kernel_taken(k);
-	kernel_tell(k, RTM_NEWLINK, sizeof(struct ifinfomsg));
-	kernel_iface(k, 0, UP, NULL);
+	kernel_link(k, RTM_NEWLINK, UP);
 	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(0));
 	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
+/* To attach a program makes such news, and an answer would come only after. */
+static void event__news_of_the_interface_ask_nothing(void **state)
+{
+	struct kernel *k = *state;
+
+	kernel_taken(k);
+	kernel_link(k, RTM_NEWLINK, 0);
+	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(0));
+	assert_int_equal(kernel_questions(k), 0);
+	assert_false(k->p.iface.up);
+	assert_true(k->p.changed);
 }
 
 /* ---- giving back ---- */
@@ -379,9 +405,11 @@ int main(void)
 	const struct CMUnitTest taken_tests[] = {
 		T(admit__no_bond),
 		T(admit__no_interface_with_ports),
+		T(admit__asks_for_the_route_only),
 		T(admit__no_part_of_a_bond),
 		T(event__a_bond_takes_the_interface),
 		T(event__another_interface_takes_nothing),
+		T(event__news_of_the_interface_ask_nothing),
 		T(tick__gives_back_soon),
 		T(tick__gives_back_late_what_was_taken_often),
 		T(tick__an_idle_connection_keeps_it),
