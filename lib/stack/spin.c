@@ -9,7 +9,7 @@ enum {
 	CUT_NS = 1000000,
 	MEAN_MAX_US = 200,	/* a sleep's two wake-ups are in it */
 	WEIGHT = 4,
-	PENALTY_MIN = 16,
+	PENALTY_MIN = 8,
 	PENALTY_MAX = 4096,
 	CPU_WORDS = 128,
 };
@@ -47,10 +47,16 @@ static tux_time spin_for(struct tux_spin *s)
 
 void tux_spin_begin(struct tux_spin *s, tux_time now)
 {
+	s->since = now;
+	s->waits = s->on = false;
+}
+
+static void first_look(struct tux_spin *s)
+{
 	tux_time in = spin_for(s);
 
-	s->since = now;
-	s->until = now + in;
+	s->waits = true;
+	s->until = s->since + in;
 	s->on = in > 0;
 }
 
@@ -58,6 +64,8 @@ bool tux_spin_more(struct tux_spin *s, tux_time now)
 {
 	if (s->always)
 		return true;
+	if (!s->waits)
+		first_look(s);
 	if (s->on && now >= s->until) {
 		s->on = false;
 		s->skip = s->penalty;
@@ -71,6 +79,8 @@ void tux_spin_end(struct tux_spin *s, tux_time now)
 {
 	tux_time in = tux_time_min(tux_time_since(s->since, now), CUT_NS);
 
+	if (!s->waits)
+		return;
 	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
 	if (s->on && s->penalty > PENALTY_MIN)
 		s->penalty /= 2;

@@ -10,6 +10,9 @@
  * what keeps it from answering.  So a spin that found nothing is not repeated
  * for a while, twice as long each time.
  *
+ * What is there at the first look was not waited for.  It says nothing about
+ * how long waits are, or whether spins help.
+ *
  * For the driver of a loop: one thread at a time.
  */
 #ifndef TUX_STACK_SPIN_H
@@ -28,6 +31,7 @@ struct tux_spin {
 	uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
 	uint32_t skip;		/* waits without a spin, still to come */
 	uint32_t penalty;	/* how many after the next lost one */
+	bool waits;		/* nothing was there when the wait began */
 	bool on;		/* spinning */
 	bool never;		/* it would keep the application waiting */
 	bool always;

@@ -113,6 +113,45 @@ static void more__less_and_less_when_it_never_helps(void **state)
 	assert_in_range(tried, 1, 50);
 }
 
+/* ... and so also if each wait is followed by finding what came with its end.
+ * Nothing was waited for then. */
+static void more__not_for_what_is_there_at_once(void **state)
+{
+	struct tux_spin s;
+	unsigned i, tried = 0;
+
+	(void)state;
+	start(&s);
+	for (i = 0; i < 100000; i++) {
+		tux_spin_begin(&s, now);
+		if (tux_spin_more(&s, now)) {
+			tried++;
+			now = s.until;
+			assert_false(tux_spin_more(&s, now));
+		}
+		now += TUX_USEC(5);
+		tux_spin_end(&s, now);
+		tux_spin_begin(&s, now);
+		tux_spin_end(&s, now);
+	}
+	assert_in_range(tried, 1, 50);
+}
+
+/* What is there at once does not make long waits short. */
+static void more__not_before_a_wait_was_short(void **state)
+{
+	struct tux_spin s;
+	unsigned i;
+
+	(void)state;
+	start(&s);
+	for (i = 0; i < 100; i++) {
+		tux_spin_begin(&s, now);
+		tux_spin_end(&s, now);
+	}
+	assert_false(wait_for(&s, TUX_USEC(10)));
+}
+
 static void more__always(void **state)
 {
 	struct tux_spin s;
@@ -133,6 +172,8 @@ int main(void)
 		cmocka_unit_test(more__out_of_a_common_sleep),
 		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
 		cmocka_unit_test(more__less_and_less_when_it_never_helps),
+		cmocka_unit_test(more__not_for_what_is_there_at_once),
+		cmocka_unit_test(more__not_before_a_wait_was_short),
 		cmocka_unit_test(more__always),
 	};
 
