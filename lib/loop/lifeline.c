@@ -2,6 +2,8 @@
 #include "loop/lifeline.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 
 #include "sys/fd.h"
@@ -43,6 +45,17 @@ void tux_lifeline_shut(struct tux_lifeline *t)
 {
 	if (t->fd >= 0)
 		tux_sys_shutdown(t->fd, SHUT_WR);
+}
+
+/* TCP keeps to it until it sends data again. */
+void tux_lifeline_acknowledge(struct tux_lifeline *t, bool alone)
+{
+	const int on = 1;
+
+	if (alone && !t->alone && t->fd >= 0)
+		tux_sys_setsockopt(t->fd, IPPROTO_TCP, TCP_QUICKACK, &on,
+				   sizeof(on));
+	t->alone = alone;
 }
 
 static void tell_end(struct tux_lifeline *t, struct tux_conn *c, int err,

@@ -24,6 +24,7 @@ struct tux_lifeline {
 	uint32_t watched;	/* EPOLLIN, EPOLLOUT: what epoll looks for */
 	bool full;		/* TCP took less than there was */
 	bool ended;		/* the core has been told the end */
+	bool alone;		/* see tux_lifeline_acknowledge() */
 	int broken;		/* errno of a write, until all is read */
 };
 
@@ -37,6 +38,13 @@ void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset);
 
 /* No more bytes go out: FIN. */
 void tux_lifeline_shut(struct tux_lifeline *t);
+
+/* @alone: the peer's bytes travel over TCP, and this end's do not.  Then no
+ * segment of this end carries acknowledgments, and TCP would delay them, for
+ * 40 ms.  A peer whose writes wait for them (Nagle's algorithm) would wait for
+ * so long.  So TCP is told to acknowledge at once what the application has
+ * read. */
+void tux_lifeline_acknowledge(struct tux_lifeline *t, bool alone);
 
 /* Writes what @c has for TCP, by way of @buf. */
 void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,

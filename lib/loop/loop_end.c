@@ -243,6 +243,10 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 		tux_lifeline_write(&e->line, e->conn, l->buf, l->now);
 		watch(l, e);
 	}
+	if (effects & TUX_EFFECT_READY)
+		tux_lifeline_acknowledge(&e->line,
+					 tux_conn_tx_on_tux(e->conn) &&
+					 !tux_conn_rx_on_tux(e->conn));
 	if (effects & TUX_EFFECT_SHUT)
 		tux_lifeline_shut(&e->line);
 	if (effects & TUX_EFFECT_GONE)

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -232,6 +234,72 @@ static void write__that_fails_with_nothing_to_read_is_the_end(void **state)
 	down(&r);
 }
 
+/* ---- acknowledgments of TCP ---- */
+
+enum { ROUNDS = 20 };
+
+static void accepted(int listener, int fd[2])
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	socklen_t len = sizeof(at);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(listener, (void *)&at, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (void *)&at, &len), 0);
+	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd[0], (void *)&at, len), 0);
+	fd[1] = accept(listener, NULL, NULL);
+	assert_true(fd[1] >= 0);
+	close(listener);
+}
+
+/* Questions and answers: from now on, each end's acknowledgments wait for its
+ * own data. */
+static void talk(const int fd[2])
+{
+	char c = 'x';
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		assert_int_equal(write(fd[0], &c, 1), 1);
+		assert_int_equal(read(fd[1], &c, 1), 1);
+		assert_int_equal(write(fd[1], &c, 1), 1);
+		assert_int_equal(read(fd[0], &c, 1), 1);
+	}
+}
+
+static int acknowledges_at_once(int fd)
+{
+	socklen_t len = sizeof(int);
+	int yes = -1;
+
+	assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &yes, &len),
+			 0);
+	return yes;
+}
+
+static void acknowledge__is_at_once_while_alone(void **state)
+{
+	struct tux_lifeline t;
+	int fd[2];
+
+	(void)state;
+	accepted(socket(AF_INET, SOCK_STREAM, 0), fd);
+	tux_lifeline_init(&t);
+	tux_lifeline_acknowledge(&t, true);	/* there is none yet */
+	tux_lifeline_acknowledge(&t, false);
+	assert_int_equal(tux_lifeline_open(&t, fd[0]), 0);
+	talk(fd);
+	tux_lifeline_acknowledge(&t, false);
+	assert_int_equal(acknowledges_at_once(fd[0]), 0);
+	tux_lifeline_acknowledge(&t, true);
+	assert_int_equal(acknowledges_at_once(fd[0]), 1);
+	tux_lifeline_close(&t, -1, false);
+	close(fd[0]);
+	close(fd[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +310,7 @@ int main(void)
 		cmocka_unit_test(write__that_fails_waits_for_what_is_to_be_read),
 		cmocka_unit_test(
 			write__that_fails_with_nothing_to_read_is_the_end),
+		cmocka_unit_test(acknowledge__is_at_once_while_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
