@@ -430,6 +430,16 @@ struct tux_connection_stats {
 	uint8_t tx_on_tux, rx_on_tux;	/* is this direction on Tux now? */
 	uint8_t messages;		/* may be sent, as far as is known */
 	uint8_t pad;
+	/* What decides which path the stream takes: */
+	uint32_t turns;			/* requests and answers so far: bursts
+					 * that each direction has ended */
+	uint32_t burst_tx, burst_rx;	/* their mean length, in bytes */
+	uint32_t burst_max;		/* up to which Tux is faster; 0: not
+					 * known yet */
+	uint64_t tux_rate, tcp_rate;	/* bytes per second that this end sent
+					 * over each path, when its direction
+					 * last went back because bytes waited;
+					 * 0: not measured */
 };
 
 struct tux_loop_stats {

@@ -177,7 +177,7 @@ void claim_refuse(struct sock *s, enum tux_reason why)
 	s->why = (uint8_t)why;
 	atomic_store(&s->stage, SOCK_TCP);
 	claim_leave_listener(s);
-	say_decided(s, false, why);
+	say_decided(s, false, why, NULL);
 }
 
 /* Takes over the reference to @l. */
@@ -278,9 +278,11 @@ void claim_fork(void)
 
 void claim_over(struct sock *s, int fd)
 {
+	struct tux_grounds g = tux_young_grounds(&s->young);
+
 	if (say_verbose())
 		claim_look_up(s, fd);
-	say_decided(s, false, young_why(s));
+	say_decided(s, false, young_why(s), &g);
 }
 
 bool claim_stopped(void)

@@ -122,7 +122,35 @@ bool say_verbose(void)
 	return out >= 0;
 }
 
-void say_decided(const struct sock *s, bool tux, enum tux_reason why)
+static void put_count(struct line *l, const char *word, uint64_t n)
+{
+	say_put(l, word);
+	put_number(l, n, 10);
+}
+
+/* The numbers from which the choice of the path followed. */
+static void put_grounds(struct line *l, const struct tux_grounds *g)
+{
+	put_count(l, "; turns ", g->turns);
+	put_count(l, ", mean burst sent ", g->sent);
+	put_count(l, " received ", g->received);
+	if (g->limit)
+		put_count(l, " limit ", g->limit);
+	if (g->tux_rate)
+		put_count(l, ", kB/s tux ", g->tux_rate / 1000);
+	if (g->tcp_rate)
+		put_count(l, " tcp ", g->tcp_rate / 1000);
+}
+
+/* Was the path chosen by what the connection carries? */
+static bool is_chosen(bool tux, enum tux_reason why)
+{
+	return conf.path == TUX_PATH_MODE_AUTO &&
+	       (tux || why == TUX_REASON_BULK || why == TUX_REASON_YOUNG);
+}
+
+void say_decided(const struct sock *s, bool tux, enum tux_reason why,
+		 const struct tux_grounds *g)
 {
 	struct line l = { .len = 0 };
 
@@ -142,6 +170,8 @@ void say_decided(const struct sock *s, bool tux, enum tux_reason why)
 		say_put(&l, ": ");
 		say_put(&l, tux_reason_sentence(why));
 	}
+	if (g && is_chosen(tux, why))
+		put_grounds(&l, g);
 	send_line(&l);
 }
 
@@ -156,12 +186,6 @@ void say_failed(const char *what, int err)
 	say_put(&l, ": ");
 	say_put(&l, strerrordesc_np(err) ? strerrordesc_np(err) : "error");
 	send_line(&l);
-}
-
-static void put_count(struct line *l, const char *word, uint64_t n)
-{
-	say_put(l, word);
-	put_number(l, n, 10);
 }
 
 /* Frames that are missing are too few, or counted twice. */

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "conf.h"
+#include "loop/end.h"
 #include "say.h"
 #include "young.h"
 #include "sys/defer.h"
@@ -22,8 +23,11 @@ static void stack_on_ready(void *user, struct tux_wakes *wakes)
 
 static void on_decided(void *user, bool tux, enum tux_reason why)
 {
-	young_decided(user, tux, why);
-	say_decided(user, tux, why);
+	const struct sock *s = user;
+	struct tux_grounds g = tux_end_grounds(s->end);
+
+	young_decided(s, tux, why);
+	say_decided(s, tux, why, &g);
 }
 
 static void stack_on_gone(void *user)

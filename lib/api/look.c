@@ -81,6 +81,20 @@ static enum tux_reason stats_reason(const struct tux_connection *c)
 	return c->candidate && !why ? tux_young_why(&c->young) : why;
 }
 
+static void look_at_grounds(const struct tux_connection *c,
+			    struct tux_connection_stats *st)
+{
+	const struct tux_grounds g = c->end ? tux_end_grounds(c->end) :
+				     tux_young_grounds(&c->young);
+
+	st->turns = g.turns;
+	st->burst_tx = g.sent;
+	st->burst_rx = g.received;
+	st->burst_max = g.limit;
+	st->tux_rate = g.tux_rate;
+	st->tcp_rate = g.tcp_rate;
+}
+
 int tux_connection_stats(const struct tux_connection *c,
 			 struct tux_connection_stats *st, size_t size)
 {
@@ -98,6 +112,7 @@ int tux_connection_stats(const struct tux_connection *c,
 	on = get_on(c->t);
 	if (c->end)
 		look_at_end(c, &now);
+	look_at_grounds(c, &now);
 	stats_get_off(c->t, on);
 	tux_sched_leave();
 	return stats_copy(st, size, &now, sizeof(now));

@@ -147,3 +147,18 @@ void tux_choose_leave(struct tux_conn *c, tux_time now)
 	tux_conn_trace(c, TUX_TRACE_LEAVE, e.burst, p->limit, e.rate);
 	tux_back_leave(c, p->until);
 }
+
+struct tux_grounds tux_conn_grounds(const struct tux_conn *c)
+{
+	const struct tux_talk *tx = &c->dx->tx.talk, *rx = &c->dx->rx.talk;
+	uint32_t sent = tux_talk_turns(tx), received = tux_talk_turns(rx);
+
+	return (struct tux_grounds){
+		.turns = sent < received ? sent : received,
+		.sent = tux_talk_mean(tx),
+		.received = tux_talk_mean(rx),
+		.limit = c->tx.choice.limit,
+		.tux_rate = c->tx.choice.tux_rate,
+		.tcp_rate = c->tx.choice.tux_rate ? c->tx.rate : 0,
+	};
+}

@@ -231,6 +231,9 @@ const struct tux_conn_stats *tux_conn_stats(const struct tux_conn *c);
 /* Why @c is not wholly on Tux; TUX_REASON_NONE: it is, or is about to be. */
 enum tux_reason tux_conn_reason(const struct tux_conn *c);
 
+/* What decides which path the directions of @c take, as it is now. */
+struct tux_grounds tux_conn_grounds(const struct tux_conn *c);
+
 /* Do bytes leave, or arrive, in packets now? */
 bool tux_conn_tx_on_tux(const struct tux_conn *c);
 bool tux_conn_rx_on_tux(const struct tux_conn *c);

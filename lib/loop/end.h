@@ -62,6 +62,7 @@ struct tux_end {
 	bool blocked;		/* the link could not carry it when last asked */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
+	struct tux_grounds last_grounds;
 	struct tux_lifeline line;
 
 	struct tux_end *next_free;
@@ -86,6 +87,12 @@ void tux_ends_put(struct tux_ends *t, struct tux_end *e);
 static inline const struct tux_conn_stats *tux_end_stats(const struct tux_end *e)
 {
 	return e->conn ? tux_conn_stats(e->conn) : &e->last;
+}
+
+/* What decides which path it takes; for the same thread. */
+static inline struct tux_grounds tux_end_grounds(const struct tux_end *e)
+{
+	return e->conn ? tux_conn_grounds(e->conn) : e->last_grounds;
 }
 
 /* The end with index @i; NULL: there never was one. */

@@ -111,6 +111,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 							  TUX_REASON_CLOSED);
 	if (e->conn) {
 		e->last = *tux_conn_stats(e->conn);
+		e->last_grounds = tux_conn_grounds(e->conn);
 		tux_conn_close(e->conn, l->now);
 		leave(l, e);
 	}

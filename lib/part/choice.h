@@ -75,6 +75,17 @@ struct tux_evidence {
 				 * 0: not known */
 };
 
+struct tux_grounds {		/* what decides about a connection, to be shown */
+	uint32_t turns;		/* turn-arounds of both directions */
+	uint32_t sent, received;	/* their mean bursts, in bytes */
+	uint32_t limit;		/* bytes: the longest mean burst that suits
+				 * Tux; 0: not known yet */
+	uint64_t tux_rate;	/* bytes per second that left over Tux while
+				 * bytes waited, before the last return; 0: not
+				 * measured */
+	uint64_t tcp_rate;	/* ... and over TCP, behind it */
+};
+
 /* @packet: the payload of the longest datagram, in bytes. */
 void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 		     uint32_t packet);

@@ -15,6 +15,7 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet)
 	uint32_t turns = tux_young_turns(y);
 
 	y->look_at = turns + LOOK_EVERY;
+	y->limit = TUX_CHOICE_PACKETS * packet;
 	if (tux_choice_opens(TUX_PATH_MODE_AUTO, active, &y->sent,
 			     &y->received, packet))
 		return true;
@@ -35,4 +36,14 @@ enum tux_reason tux_young_why(const struct tux_young *y)
 	    tux_talk_burst(&y->received) < LONG)
 		return TUX_REASON_YOUNG;
 	return TUX_REASON_BULK;
+}
+
+struct tux_grounds tux_young_grounds(const struct tux_young *y)
+{
+	return (struct tux_grounds){
+		.turns = tux_young_turns(y),
+		.sent = tux_talk_mean(&y->sent),
+		.received = tux_talk_mean(&y->received),
+		.limit = y->limit,
+	};
 }

@@ -23,6 +23,7 @@
 struct tux_young {		/* all zero at first */
 	struct tux_talk sent, received;
 	uint32_t look_at;	/* turn-arounds at which to ask again */
+	uint32_t limit;		/* bytes: see struct tux_grounds */
 };
 
 /* TCP has carried @n > 0 bytes: sent, if @out, or received. */
@@ -58,7 +59,8 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet);
 /* The peer is known to be silent: to be asked again after many turn-arounds. */
 void tux_young_wait(struct tux_young *y);
 
-/* Why has it not moved? */
+/* Why has it not moved, and from what does that follow? */
 enum tux_reason tux_young_why(const struct tux_young *y);
+struct tux_grounds tux_young_grounds(const struct tux_young *y);
 
 #endif

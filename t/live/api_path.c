@@ -212,6 +212,8 @@ static void auto__a_few_requests_stay(void **state)
 	assert_on_tcp(&seen[CLIENT].st, "young");
 	assert_on_tcp(&seen[SERVER].st, "young");
 	assert_int_equal(seen[CLIENT].st.tcp_rx, FEW * SMALL);
+	assert_int_equal(seen[CLIENT].st.turns, FEW - 1);
+	assert_int_equal(seen[CLIENT].st.burst_rx, SMALL);
 	assert_int_equal(seen[SERVER].st.tcp_rx, FEW * sizeof(uint32_t));
 }
 
@@ -226,6 +228,12 @@ static void auto__many_requests_move(void **state)
 	assert_true(st->tcp_rx >= 8 * SMALL);
 	assert_true(st->tux_rx > MANY / 2 * SMALL);
 	assert_true(st->tux_tx > MANY / 2 * sizeof(uint32_t));
+	/* That is why. */
+	assert_int_equal(st->turns, MANY - 1);
+	assert_int_equal(st->burst_tx, sizeof(uint32_t));
+	assert_int_equal(st->burst_rx, SMALL);
+	assert_true(st->burst_max > SMALL);
+	assert_true(!st->tux_rate && !st->tcp_rate);
 	assert_int_equal(seen[SERVER].st.tcp_tx, st->tcp_rx);
 }
 

@@ -303,7 +303,7 @@ talked_of()
 
 on_tux()
 {
-	sed -n 's/^tux: \(.*\) fd .*: tux$/\1/p' "$1" | sort -u | wc -l
+	sed -n 's/^tux: \(.*\) fd [0-9]*: tux\(;.*\)*$/\1/p' "$1" | sort -u | wc -l
 }
 
 on_tcp()

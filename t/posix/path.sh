@@ -38,7 +38,14 @@ session 60 short
 same "many short ones move" tux "$(decided)"
 same "and are answered" 600 "$sum"
 
+grounds='turns [0-9]+, mean burst sent [0-9]+ received [0-9]+ limit [0-9]+'
+check "with the numbers that decided" grep -qE \
+	"^tux: .* fd [0-9]+: tux; $grounds\$" "$dir/said"
+
 session 60 long
+check "long answers have their numbers, too" grep -qE \
+	"^tux: .*: tcp, bulk: .*; turns [0-9]+, mean burst sent [0-9]+" \
+	"$dir/said"
 same "long answers stay on TCP" bulk "$(decided)"
 same "and are whole" 60000000 "$sum"
 

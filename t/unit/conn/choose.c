@@ -5,6 +5,7 @@
 #include "duo.h"
 
 #include "conn/choose.h"
+#include "conn/core.h"
 #include "conn/upgrade.h"
 
 static void expire(struct duo_end *e, tux_time at)
@@ -130,6 +131,8 @@ static void tried__tcp_is_slower(void **state)
 	assert_int_equal(c->tx.windows, 0);
 	assert_int_equal(c->tx.rate, 50000000);
 	assert_int_not_equal(c->tx.gen, 0);
+	assert_true(tux_conn_grounds(c).tux_rate == 100000000);
+	assert_true(tux_conn_grounds(c).tcp_rate == 50000000);
 }
 
 /* The best window counts. */
@@ -153,6 +156,21 @@ static void tried__tcp_is_faster(void **state)
 	assert_int_equal(c->tx.rate, 200000000);
 	assert_int_equal(c->tx.gen, 0);
 	assert_true(c->tx.announce_at == c->tx.choice.until);
+}
+
+static void grounds__are_what_decides(void **state)
+{
+	struct duo *d = *state;
+	struct tux_grounds g;
+
+	choose(&d->a);
+	bursts(&d->a, 10, 160);
+	g = tux_conn_grounds(d->a.c);
+	assert_int_equal(g.turns, 9);
+	assert_int_equal(g.sent, 160);
+	assert_int_equal(g.received, 1);
+	assert_int_equal(g.limit, d->a.c->tx.choice.limit);
+	assert_true(!g.tux_rate && !g.tcp_rate);
 }
 
 /* ---- back to TCP ---- */
@@ -286,6 +304,7 @@ int main(void)
 		T(choose__look_respects_the_hold),
 		T(tried__tcp_is_slower),
 		T(tried__tcp_is_faster),
+		T(grounds__are_what_decides),
 		ON_TUX(leave__a_long_burst_with_a_backlog),
 		ON_TUX(leave__not_without_a_backlog),
 		ON_TUX(leave__a_backlog_that_ends_does_not_count),

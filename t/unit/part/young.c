@@ -118,6 +118,22 @@ static void why__bulk_before_any_turn(void **state)
 	assert_int_equal(tux_young_why(&y), TUX_REASON_BULK);
 }
 
+static void grounds__are_what_was_counted(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+	struct tux_grounds g;
+
+	(void)state;
+	turn(&y, 11, 16, 240);
+	g = tux_young_grounds(&y);
+	assert_int_equal(g.turns, 10);
+	assert_int_equal(g.sent, 16);
+	assert_int_equal(g.received, 240);
+	assert_int_equal(g.limit, 0);	/* nobody has asked */
+	assert_true(tux_young_opens(&y, true, PACKET));
+	assert_int_equal(tux_young_grounds(&y).limit, FITS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +145,7 @@ int main(void)
 		cmocka_unit_test(wait__for_a_silent_peer),
 		cmocka_unit_test(why__young_or_bulk),
 		cmocka_unit_test(why__bulk_before_any_turn),
+		cmocka_unit_test(grounds__are_what_was_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
