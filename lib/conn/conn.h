@@ -17,9 +17,10 @@
  *   conn_recv.c   handles a packet
  *   conn_send.c   builds a packet
  *   conn_fill.c   puts records into a packet
- *   conn_tcp.c    TCP under a switched direction: marker, frames, end
+ *   conn_tcp_*.c  out: marker and frames to TCP; in: frames from it, its end
  *   conn_life.c   handles the doorbell; closing and death
  *   upgrade.c     when to announce and arm: policy around duplex*.c
+ *   choose.c      which path the sending direction takes
  *   back.c        from Tux back to TCP, and to Tux again; RAW
  *   hello.c       the opening exchange
  *   conn_ack.c    handles acknowledgments and losses

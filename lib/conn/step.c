@@ -11,7 +11,8 @@
 #include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
-#include "conn/conn_tcp.h"
+#include "conn/conn_tcp_in.h"
+#include "conn/conn_tcp_out.h"
 #include "conn/hello.h"
 #include "conn/settle.h"
 
