@@ -14,7 +14,7 @@ enum {
 
 void tux_choice_packet(struct tux_choice *p, uint32_t packet)
 {
-	p->limit = TUX_CHOICE_PACKETS * packet;
+	p->limit = tux_choice_limit(packet);
 }
 
 void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
@@ -33,15 +33,14 @@ bool tux_choice_opens(enum tux_path_mode mode, bool active,
 {
 	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
 				  TUX_CHOICE_TURNS_PASSIVE;
-	uint64_t limit = (uint64_t)TUX_CHOICE_PACKETS * packet;
+	uint32_t limit = tux_choice_limit(packet);
+	/* The passive end opens sooner, so that it need not agree exactly. */
+	uint64_t most = active ? limit : tux_choice_beyond(limit);
 
 	if (mode != TUX_PATH_MODE_AUTO)
 		return mode == TUX_PATH_MODE_TUX;
-	/* The passive end opens sooner, so that it need not agree exactly. */
-	if (!active)
-		limit *= TUX_CHOICE_HYSTERESIS;
 	return tux_talk_turns(tx) >= turns && tux_talk_turns(rx) >= turns &&
-	       tux_talk_burst(tx) <= limit && tux_talk_burst(rx) <= limit;
+	       tux_talk_burst(tx) <= most && tux_talk_burst(rx) <= most;
 }
 
 static bool talks_shortly(const struct tux_choice *p,

@@ -4,10 +4,12 @@
  *
  * The rule behind all of it: no connection is slower with Tux than without.
  * Tux saves some 10 us for each burst, which is a request or an answer, because
- * no thread is woken through the kernel's TCP.  It costs 2 to 4 us more for
+ * no thread is woken through the kernel's TCP.  It costs some 2.5 us more for
  * each packet, because TCP hands up to 64 KiB to the interface at once and Tux
- * one packet.  So short bursts are faster over Tux, long ones over TCP.  The
- * limit between the two is a number of packets; BENCHMARKS has the curve.
+ * one packet, and 0.6 us for each KB, which Tux copies once more.  So short
+ * bursts are faster over Tux, long ones over TCP.  Where both are as fast, the
+ * slowest answers over Tux are slower already, so a direction moves only if it
+ * gains a fifth.  The limit is the same for both links; BENCHMARKS has the curve.
  *
  * A direction begins on TCP.  It moves when enough bursts have shown that they
  * are short.  It returns when they have become long and TCP is faster.  Whether
@@ -33,17 +35,17 @@ enum tux_path_mode {		/* what the user wants */
 };
 
 enum {
-	/* A direction whose mean burst is at most so many packets moves. */
-	TUX_CHOICE_PACKETS = 4,
+	/* In ns: what Tux saves for a burst, less a fifth, and what it costs
+	 * for a packet and for 1000 bytes. */
+	TUX_CHOICE_SAVED = 8200,
+	TUX_CHOICE_PACKET = 2450,
+	TUX_CHOICE_KB = 600,
 	/* Turn-arounds that a new connection has to show: fewer at the passive
 	 * end, which so is ready when the active end opens the path. */
 	TUX_CHOICE_TURNS_ACTIVE = 8,
 	TUX_CHOICE_TURNS_PASSIVE = 6,
 	/* ... and a direction that has returned. */
 	TUX_CHOICE_TURNS_AGAIN = 32,
-	/* A direction on Tux returns when its bursts are so many times as long
-	 * as those with which it may move. */
-	TUX_CHOICE_HYSTERESIS = 2,
 };
 
 enum tux_move {
@@ -86,7 +88,24 @@ struct tux_grounds {		/* what decides about a connection, to be shown */
 	uint64_t tcp_rate;	/* ... and over TCP, behind it */
 };
 
-/* @packet: the payload of the longest datagram, in bytes. */
+/* The longest mean burst, in bytes, with which a direction moves.  @packet: the
+ * payload of the longest datagram, in bytes. */
+static inline uint32_t tux_choice_limit(uint32_t packet)
+{
+	uint64_t cost = TUX_CHOICE_PACKET +
+			(uint64_t)TUX_CHOICE_KB * packet / 1000;
+
+	return (uint32_t)((uint64_t)TUX_CHOICE_SAVED * packet / cost);
+}
+
+/* A direction that moves at @limit returns when its bursts are longer than
+ * this. */
+static inline uint64_t tux_choice_beyond(uint32_t limit)
+{
+	return limit + limit / 3;
+}
+
+/* @packet: as above. */
 void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 		     uint32_t packet);
 
@@ -114,7 +133,7 @@ void tux_choice_returned(struct tux_choice *p, const struct tux_evidence *e,
 static inline uint64_t tux_choice_stays(const struct tux_choice *p)
 {
 	return p->mode == TUX_PATH_MODE_TUX ? UINT64_MAX :
-	       (uint64_t)TUX_CHOICE_HYSTERESIS * p->limit;
+	       tux_choice_beyond(p->limit);
 }
 
 /* On TCP: when is it worth looking again?  After how many turn-arounds in all,

@@ -15,7 +15,7 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet)
 	uint32_t turns = tux_young_turns(y);
 
 	y->look_at = turns + LOOK_EVERY;
-	y->limit = TUX_CHOICE_PACKETS * packet;
+	y->limit = tux_choice_limit(packet);
 	if (tux_choice_opens(TUX_PATH_MODE_AUTO, active, &y->sent,
 			     &y->received, packet))
 		return true;

@@ -45,6 +45,73 @@ static bool opens(bool active, unsigned n, uint64_t ask, uint64_t answer)
 	return tux_choice_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
 }
 
+/* What bench/border has measured: the payload of a packet, the burst's bytes, and
+ * the rate over Tux in percent of that over TCP.  Over xdp, packets are no longer
+ * than 3498 bytes. */
+static const struct { uint32_t packet, burst, ratio; } curve[] = {
+	/* xdp, an MTU of 1500 */
+	{ 1420, 108, 386 }, { 1420, 1033, 294 }, { 1420, 2057, 182 },
+	{ 1420, 2066, 104 }, { 1420, 3081, 142 }, { 1420, 4105, 104 },
+	{ 1420, 4132, 126 }, { 1420, 6153, 73 }, { 1420, 8201, 51 },
+	{ 1420, 8264, 78 }, { 1420, 12298, 38 }, { 1420, 16394, 30 },
+	{ 1420, 16528, 55 }, { 1420, 32778, 24 }, { 1420, 33056, 54 },
+	{ 1420, 65546, 23 }, { 1420, 66112, 76 },
+	/* udp, an MTU of 1500 */
+	{ 1420, 108, 362 }, { 1420, 1033, 378 }, { 1420, 2057, 263 },
+	{ 1420, 2066, 164 }, { 1420, 3081, 132 }, { 1420, 4105, 103 },
+	{ 1420, 4132, 91 }, { 1420, 6153, 76 }, { 1420, 8201, 61 },
+	{ 1420, 8264, 53 }, { 1420, 12298, 41 }, { 1420, 16394, 33 },
+	{ 1420, 16528, 37 }, { 1420, 32778, 25 }, { 1420, 33056, 29 },
+	{ 1420, 65546, 24 }, { 1420, 66112, 32 },
+	/* xdp, an MTU of 3498 */
+	{ 3418, 108, 211 }, { 3418, 1033, 361 }, { 3418, 2057, 294 },
+	{ 3418, 2066, 219 }, { 3418, 3081, 262 }, { 3418, 4105, 199 },
+	{ 3418, 4132, 141 }, { 3418, 6153, 130 }, { 3418, 8201, 105 },
+	{ 3418, 8264, 84 }, { 3418, 12298, 73 }, { 3418, 16394, 64 },
+	{ 3418, 16528, 67 }, { 3418, 32778, 50 }, { 3418, 33056, 51 },
+	{ 3418, 65546, 41 }, { 3418, 66112, 48 },
+	/* udp, an MTU of 3498 */
+	{ 3418, 108, 221 }, { 3418, 1033, 369 }, { 3418, 2057, 225 },
+	{ 3418, 2066, 196 }, { 3418, 3081, 234 }, { 3418, 4105, 156 },
+	{ 3418, 4132, 116 }, { 3418, 6153, 122 }, { 3418, 8201, 100 },
+	{ 3418, 8264, 86 }, { 3418, 12298, 67 }, { 3418, 16394, 57 },
+	{ 3418, 16528, 58 }, { 3418, 32778, 43 }, { 3418, 33056, 47 },
+	{ 3418, 65546, 37 }, { 3418, 66112, 44 },
+	/* xdp, an MTU of 9000 */
+	{ 3418, 108, 201 }, { 3418, 1033, 316 }, { 3418, 2057, 203 },
+	{ 3418, 2066, 161 }, { 3418, 3081, 245 }, { 3418, 4105, 188 },
+	{ 3418, 4132, 256 }, { 3418, 6153, 156 }, { 3418, 8201, 128 },
+	{ 3418, 8264, 132 }, { 3418, 12298, 93 }, { 3418, 16394, 61 },
+	{ 3418, 16528, 61 }, { 3418, 32778, 49 }, { 3418, 33056, 51 },
+	{ 3418, 65546, 45 }, { 3418, 66112, 48 },
+	/* udp, an MTU of 9000 */
+	{ 8920, 108, 243 }, { 8920, 1033, 285 }, { 8920, 2057, 213 },
+	{ 8920, 2066, 199 }, { 8920, 3081, 455 }, { 8920, 4105, 207 },
+	{ 8920, 4132, 298 }, { 8920, 6153, 184 }, { 8920, 8201, 155 },
+	{ 8920, 8264, 180 }, { 8920, 12298, 83 }, { 8920, 16394, 80 },
+	{ 8920, 16528, 124 }, { 8920, 32778, 64 }, { 8920, 33056, 61 },
+	{ 8920, 65546, 60 }, { 8920, 66112, 61 },
+};
+
+/* The points between are as far from 1 as two measurements of the same are from
+ * each other. */
+static void limit__is_where_the_curve_crosses_one(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(curve) / sizeof(*curve); i++) {
+		uint32_t limit = tux_choice_limit(curve[i].packet);
+
+		if (curve[i].ratio >= 140)
+			assert_in_range(curve[i].burst, 0, limit);
+		if (curve[i].ratio <= 80)
+			assert_true(curve[i].burst > limit);
+		if (curve[i].ratio <= 67)
+			assert_true(curve[i].burst > tux_choice_beyond(limit));
+	}
+}
+
 static void opens__a_request_for_each_connection_never(void **state)
 {
 	(void)state;
@@ -63,8 +130,8 @@ static void opens__the_passive_end_sooner(void **state)
 {
 	(void)state;
 	assert_true(opens(false, TUX_CHOICE_TURNS_ACTIVE, 40, 1000));
-	assert_true(opens(false, 9, 40, 6 * PACKET));
-	assert_false(opens(true, 9, 40, 6 * PACKET));
+	assert_true(opens(false, 9, 40, tux_choice_limit(PACKET) + 1));
+	assert_false(opens(true, 9, 40, tux_choice_limit(PACKET) + 1));
 }
 
 static void opens__not_for_long_answers(void **state)
@@ -105,7 +172,7 @@ static void look__short_bursts_move_and_stay(void **state)
 
 static void look__between_the_limits_nothing_moves(void **state)
 {
-	uint64_t between = (TUX_CHOICE_PACKETS + 1) * PACKET;
+	uint64_t between = tux_choice_limit(PACKET) + PACKET / 2;
 
 	(void)state;
 	start(TUX_PATH_MODE_AUTO);
@@ -204,9 +271,9 @@ static void packet__longer_datagrams_allow_longer_bursts(void **state)
 {
 	(void)state;
 	start(TUX_PATH_MODE_AUTO);
-	assert_int_equal(look(false, 16000, 100, 0), TUX_STAY);
+	assert_int_equal(look(false, 8000, 100, 0), TUX_STAY);
 	tux_choice_packet(&p, 8972);
-	assert_int_equal(look(false, 16000, 100, 0), TUX_MOVE);
+	assert_int_equal(look(false, 8000, 100, 0), TUX_MOVE);
 }
 
 static void look_turns__is_when_the_answer_can_change(void **state)
@@ -225,6 +292,7 @@ static void look_turns__is_when_the_answer_can_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limit__is_where_the_curve_crosses_one),
 		cmocka_unit_test(opens__a_request_for_each_connection_never),
 		cmocka_unit_test(opens__after_short_requests_and_answers),
 		cmocka_unit_test(opens__the_passive_end_sooner),

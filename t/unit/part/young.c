@@ -3,7 +3,7 @@
 
 #include "../test.h"
 
-enum { PACKET = 1400, FITS = TUX_CHOICE_PACKETS * PACKET };
+enum { PACKET = 1400, FITS = 3 * PACKET };
 
 /* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
  * end counts them. */
@@ -131,7 +131,7 @@ static void grounds__are_what_was_counted(void **state)
 	assert_int_equal(g.received, 240);
 	assert_int_equal(g.limit, 0);	/* nobody has asked */
 	assert_true(tux_young_opens(&y, true, PACKET));
-	assert_int_equal(tux_young_grounds(&y).limit, FITS);
+	assert_int_equal(tux_young_grounds(&y).limit, tux_choice_limit(PACKET));
 }
 
 int main(void)
