@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * past - which peers have announced Tux and then not answered over UDP
+ * past - what earlier connections to a peer have shown
  */
 #include "part/past.h"
 
@@ -10,6 +10,7 @@ enum {
 	HOLD_MIN_S = 5,
 	HOLD_MAX_S = 600,
 	CALM_S = 600,
+	PAUSE_S = 1,		/* it ends a row */
 };
 
 static unsigned past_slot(const struct tux_addr *a)
@@ -57,4 +58,55 @@ bool tux_past_waits(struct tux_past *p, const struct tux_addr *addr,
 	waits = now < e->until && tux_addr_same(&e->addr, addr);
 	tux_latch_drop(&p->latch);
 	return waits;
+}
+
+/* ---- connections that end soon ---------------------------------------- */
+
+/* Does the row of @e, which is about @addr, go on at @now? */
+static bool goes_on(const struct tux_past_row *e, const struct tux_addr *addr,
+		    tux_time now)
+{
+	return now <= tux_time_add(e->at, TUX_SEC(PAUSE_S)) &&
+	       tux_addr_same(&e->addr, addr);
+}
+
+void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
+		    tux_time now)
+{
+	struct tux_past_row *e = &p->row[past_slot(addr)];
+
+	if (!tux_latch_try(&p->latch))
+		return;
+	if (!goes_on(e, addr, now)) {
+		e->addr = *addr;
+		e->n = 0;
+	}
+	if (e->n < TUX_PAST_BRIEF)
+		e->n++;
+	e->at = now;
+	tux_latch_drop(&p->latch);
+}
+
+void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr)
+{
+	struct tux_past_row *e = &p->row[past_slot(addr)];
+
+	if (!tux_latch_try(&p->latch))
+		return;
+	if (tux_addr_same(&e->addr, addr))
+		e->n = 0;
+	tux_latch_drop(&p->latch);
+}
+
+bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
+		    tux_time now)
+{
+	const struct tux_past_row *e = &p->row[past_slot(addr)];
+	bool brief;
+
+	if (!tux_latch_try(&p->latch))
+		return false;
+	brief = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
+	tux_latch_drop(&p->latch);
+	return brief;
 }

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * past - which peers have announced Tux and then not answered over UDP
+ * past - what earlier connections to a peer have shown
  *
- * Something on the way to such a peer drops UDP, or its process never opens the
- * path.  The next connections to it would send their HELLOs in vain, too.  So
- * they wait for a hold, which doubles with each connection that had no answer,
- * and which long peace shortens again.
+ * A peer may announce Tux and then not answer over UDP: something on the way
+ * drops UDP, or the peer's process never opens the path.  The next connections
+ * to it would send their HELLOs in vain, too.  So they wait for a hold, which
+ * doubles with each connection that had no answer, and which long peace
+ * shortens again.
  *
- * The table has a fixed size; a peer may take the place of another one.  Any
+ * All connections to a peer may end after a request or two.  Then the option in
+ * TCP's handshake costs time at both ends and brings nothing.  After a row of
+ * such connections, close after each other, the next ones are not announced.
+ * The row ends with the first connection that lasts, announced or not, and with
+ * a pause.
+ *
+ * The tables have a fixed size; a peer may take the place of another one.  Any
  * thread may call.  If two threads do at the same time, one of them is not
  * heard, and an answer is "no": neither waits for the other.
  */
@@ -22,7 +29,10 @@
 #include "wire/addr.h"
 #include "wire/reason.h"
 
-enum { TUX_PAST_PEERS = 64 };
+enum {
+	TUX_PAST_PEERS = 64,
+	TUX_PAST_BRIEF = 64,		/* so many make a row */
+};
 
 struct tux_past {			/* all zero: no peer is known */
 	struct tux_latch latch;
@@ -31,6 +41,11 @@ struct tux_past {			/* all zero: no peer is known */
 		struct tux_hold hold;
 		tux_time until;		/* 0: it has answered since */
 	} peer[TUX_PAST_PEERS];
+	struct tux_past_row {
+		struct tux_addr addr;
+		uint32_t n;		/* connections that ended, in a row */
+		tux_time at;		/* ... the last of them */
+	} row[TUX_PAST_PEERS];
 };
 
 /* A connection to @addr got on @tux; or it did not, because of @why. */
@@ -39,6 +54,16 @@ void tux_past_decided(struct tux_past *p, const struct tux_addr *addr, bool tux,
 
 /* Should a connection to @addr not open the path yet? */
 bool tux_past_waits(struct tux_past *p, const struct tux_addr *addr,
+		    tux_time now);
+
+/* A connection to @addr has carried something both ways and ended before it was
+ * worth Tux; or it is worth Tux. */
+void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
+		    tux_time now);
+void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr);
+
+/* Will a connection to @addr end before it is worth Tux, as far as can be told? */
+bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now);
 
 #endif

@@ -131,6 +131,92 @@ static void waits__not_for_another_thread(void **state)
 	assert_true(waits(1, 80));
 }
 
+static void ended(uint8_t host, uint16_t port, unsigned n)
+{
+	struct tux_addr a = peer(host, port);
+
+	for (; n; n--)
+		tux_past_ended(&p, &a, now);
+}
+
+static bool brief(uint8_t host, uint16_t port)
+{
+	struct tux_addr a = peer(host, port);
+
+	return tux_past_brief(&p, &a, now);
+}
+
+static void brief__after_a_row(void **state)
+{
+	(void)state;
+	start();
+	assert_false(brief(1, 80));
+	ended(1, 80, TUX_PAST_BRIEF - 1);
+	assert_false(brief(1, 80));
+	ended(1, 80, 1);
+	assert_true(brief(1, 80));
+	ended(1, 80, 100000);
+	assert_true(brief(1, 80));
+	assert_false(brief(1, 81));
+	assert_false(brief(2, 80));
+}
+
+static void brief__not_after_a_pause(void **state)
+{
+	(void)state;
+	start();
+	ended(1, 80, TUX_PAST_BRIEF);
+	now += TUX_SEC(1);
+	assert_true(brief(1, 80));
+	now++;
+	assert_false(brief(1, 80));
+	ended(1, 80, TUX_PAST_BRIEF - 1);
+	assert_false(brief(1, 80));
+	ended(1, 80, 1);
+	assert_true(brief(1, 80));
+}
+
+static void brief__not_of_connections_far_apart(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	start();
+	for (i = 0; i < 1000; i++) {
+		ended(1, 80, 1);
+		now += TUX_MSEC(1001);
+		assert_false(brief(1, 80));
+	}
+}
+
+static void lasted__ends_the_row(void **state)
+{
+	struct tux_addr a = peer(1, 80), other = peer(1, 81);
+
+	(void)state;
+	start();
+	ended(1, 80, TUX_PAST_BRIEF);
+	tux_past_lasted(&p, &other);
+	assert_true(brief(1, 80));
+	tux_past_lasted(&p, &a);
+	assert_false(brief(1, 80));
+	ended(1, 80, TUX_PAST_BRIEF - 1);
+	assert_false(brief(1, 80));
+}
+
+static void ended__many_peers_keep_within_the_table(void **state)
+{
+	unsigned i, n = 0;
+
+	(void)state;
+	start();
+	for (i = 0; i < 6000; i++)
+		ended((uint8_t)(i % 251), (uint16_t)i, TUX_PAST_BRIEF);
+	for (i = 0; i < 6000; i++)
+		n += brief((uint8_t)(i % 251), (uint16_t)i);
+	assert_in_range(n, 1, TUX_PAST_PEERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +227,11 @@ int main(void)
 		cmocka_unit_test(decided__other_reasons_do_not_count),
 		cmocka_unit_test(waits__not_for_another_thread),
 		cmocka_unit_test(silent__many_peers_keep_within_the_table),
+		cmocka_unit_test(brief__after_a_row),
+		cmocka_unit_test(brief__not_after_a_pause),
+		cmocka_unit_test(brief__not_of_connections_far_apart),
+		cmocka_unit_test(lasted__ends_the_row),
+		cmocka_unit_test(ended__many_peers_keep_within_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
