@@ -10,6 +10,7 @@
 #include "fork.h"
 #include "hooks.h"
 #include "iface.h"
+#include "kind.h"
 #include "libc.h"
 #include "option.h"
 #include "say.h"
@@ -33,17 +34,6 @@ static int claim_get_int(int fd, int level, int name)
 	socklen_t len = sizeof(v);
 
 	return libc.getsockopt(fd, level, name, &v, &len) ? -1 : v;
-}
-
-/* AF_INET or AF_INET6 if @fd is a TCP socket, else -1. */
-static int tcp_domain(int fd)
-{
-	int d;
-
-	if (claim_get_int(fd, SOL_SOCKET, SO_PROTOCOL) != IPPROTO_TCP)
-		return -1;
-	d = claim_get_int(fd, SOL_SOCKET, SO_DOMAIN);
-	return d == AF_INET || d == AF_INET6 ? d : -1;
 }
 
 static bool local_addr(int fd, struct tux_addr *a)
@@ -114,7 +104,7 @@ void claim_listen(int fd)
 
 	tux_defer_enter();
 	if (!fd_peek(fd)) {
-		domain = tcp_domain(fd);
+		domain = kind_domain(fd);
 		if (domain >= 0)
 			add_listener(fd, domain);
 	}
@@ -181,7 +171,7 @@ void claim_refuse(struct sock *s, enum tux_reason why)
 }
 
 /* Takes over the reference to @l. */
-static void add_accepted(struct sock *l, int fd, bool nonblock)
+static void add_accepted(struct sock *l, int fd)
 {
 	struct sock *s = sock_new(SOCK_CANDIDATE);
 
@@ -191,7 +181,6 @@ static void add_accepted(struct sock *l, int fd, bool nonblock)
 	}
 	s->listener = l;
 	s->domain = l->domain;
-	s->nonblock = nonblock;
 	if (!fd_add(fd, s)) {
 		claim_leave_listener(s);
 	} else if (l->why) {
@@ -201,7 +190,7 @@ static void add_accepted(struct sock *l, int fd, bool nonblock)
 	sock_put(s);
 }
 
-void claim_accepted(int listener, int fd, bool nonblock)
+void claim_accepted(int listener, int fd)
 {
 	int saved = errno;
 	struct sock *l;
@@ -213,7 +202,7 @@ void claim_accepted(int listener, int fd, bool nonblock)
 	if (l && l->stage == SOCK_LISTENER) {
 		if (l->epoch != fork_epoch)
 			inherit_listener(l, listener);
-		add_accepted(l, fd, nonblock);
+		add_accepted(l, fd);
 	} else if (l) {
 		sock_put(l);
 	}
@@ -221,16 +210,17 @@ void claim_accepted(int listener, int fd, bool nonblock)
 	errno = saved;
 }
 
-void claim_connecting(int fd)
+void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced)
 {
 	int saved = errno;
-	int domain = fd_peek(fd) ? -1 : tcp_domain(fd);
+	int domain = fd_peek(fd) ? -1 : kind_domain(fd);
 	struct sock *s;
 
 	if (domain >= 0 && (s = sock_new(SOCK_CANDIDATE))) {
 		s->active = true;
 		s->domain = domain;
-		s->nonblock = (libc.fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
+		s->unannounced = unannounced;
+		s->tuple.passive = *peer;
 		fd_add(fd, s);
 		sock_put(s);
 	}
@@ -280,6 +270,7 @@ void claim_over(struct sock *s, int fd)
 {
 	struct tux_grounds g = tux_young_grounds(&s->young);
 
+	young_ended(s);
 	if (say_verbose())
 		claim_look_up(s, fd);
 	say_decided(s, false, young_why(s), &g);
@@ -345,9 +336,13 @@ static enum tux_reason try_claim(struct sock *s, int fd)
 		return why;
 	if (claim_stopped())
 		return TUX_REASON_BYPASSED;
-	if (option_pins(fd) || !young_complete(s, fd))
+	if (s->unannounced)
+		return TUX_REASON_BRIEF;
+	if (kind_ask(fd) != s->domain || option_pins(fd) ||
+	    !young_complete(s, fd))
 		return TUX_REASON_PINNED;
 	option_load(s, fd);
+	option_load_nonblock(s, fd);
 	s->fd = fd;
 	return claim_open_end(s, fd);
 }
@@ -364,6 +359,7 @@ static void claim_connection(struct sock *s, int fd)
 		errno = saved;
 		return;
 	}
+	young_lasted(s);
 	why = try_claim(s, fd);
 	if (why) {
 		claim_refuse(s, why);

@@ -21,10 +21,11 @@ void claim_listen(int fd);
 void claim_unlisten(struct sock *s);
 
 /* accept(@listener) has returned @fd. */
-void claim_accepted(int listener, int fd, bool nonblock);
+void claim_accepted(int listener, int fd);
 
-/* connect(@fd) has succeeded, or goes on in the background. */
-void claim_connecting(int fd);
+/* connect(@fd) to @peer has succeeded, or goes on in the background.
+ * @unannounced: the peer is not told of Tux, see mark.h. */
+void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced);
 
 /* @s stays on TCP for good. */
 void claim_refuse(struct sock *s, enum tux_reason why);

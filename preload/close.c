@@ -8,6 +8,7 @@
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "kind.h"
 #include "libc.h"
 #include "path.h"
 #include "stack.h"
@@ -95,6 +96,7 @@ void close_forget(int fd)
 	struct sock *s;
 
 	tux_defer_enter();
+	kind_forget(fd);
 	epoll_forget_fd(fd);
 	uring_forget(fd);
 	s = fd_take(fd);
@@ -124,10 +126,18 @@ void close_all(void)
 
 /* ---- the calls -------------------------------------------------------- */
 
+/* Is anything kept for @fd that close_forget() would take away?  Its kind is no
+ * such thing: what is forgotten is asked for. */
+static bool close_kept(int fd)
+{
+	return fd_peek(fd) || epoll_kept(fd) || uring_find(fd);
+}
+
 /* A number that the program was never given is none, to the program. */
 HOOK int close(int fd)
 {
-	if (!fork_is_vfork()) {
+	kind_forget(fd);
+	if ((tux_fd_ours(fd) || close_kept(fd)) && !fork_is_vfork()) {
 		if (tux_fd_ours(fd))
 			return (int)libc_ret(-EBADF);
 		close_forget(fd);

@@ -90,7 +90,7 @@ static int fcntl_done(int fd, int cmd, void *arg, int r)
 		return r;
 	if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)
 		return duped(fd, r);
-	if (cmd == F_SETFL && !fork_is_vfork()) {
+	if (cmd == F_SETFL && fd_peek(fd) && !fork_is_vfork()) {
 		set_nonblock(fd, flags & O_NONBLOCK);
 		if (flags & O_ASYNC)
 			claim_pin(fd);

@@ -212,6 +212,12 @@ static void forget_item(struct ep *ep, int fd)
 		it->stale = true;
 }
 
+bool epoll_kept(int fd)
+{
+	return (unsigned)fd < FD_MAX &&
+	       (atomic_load(&holders[fd]) || ep_peek(fd));
+}
+
 void epoll_forget_fd(int fd)
 {
 	struct ep *ep;

@@ -8,6 +8,7 @@
 #include "close.h"
 #include "fork.h"
 #include "hooks.h"
+#include "kind.h"
 #include "sys/defer.h"
 #include "sys/take.h"
 
@@ -143,6 +144,7 @@ struct sock *fd_take(int fd)
 
 int fd_fresh(int fd)
 {
+	kind_forget(fd);
 	if (fd_peek(fd) && !fork_is_vfork())
 		close_stale(fd);
 	return fd;

@@ -13,6 +13,9 @@
  * of ours.  Also for an @fd that is an epoll instance itself. */
 void epoll_forget_fd(int fd);
 
+/* Is there anything that epoll_forget_fd(@fd) would take away? */
+bool epoll_kept(int fd);
+
 /* @fd has just been claimed as @s, maybe by another thread's read(): epoll
  * instances that hold @fd watch @s from now on.  No lock of ours is held. */
 void epoll_claimed_fd(int fd, struct sock *s);

@@ -3,22 +3,20 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
 
 #include "conf.h"
 #include "fd.h"
 #include "iface.h"
+#include "kind.h"
 #include "libc.h"
 #include "stack.h"
+#include "young.h"
 
 static void mark(int fd)
 {
 	struct tux_stack *stack;
-	int protocol = 0;
-	socklen_t len = sizeof(protocol);
 
-	if (libc.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) ||
-	    protocol != IPPROTO_TCP)
+	if (kind_domain(fd) < 0)
 		return;
 	stack = stack_get();
 	if (stack)
@@ -32,18 +30,17 @@ static bool mark_known(int fd)
 	       fd_peek(fd);
 }
 
-void mark_connecting(int fd, const struct sockaddr *addr, socklen_t len)
+bool mark_connecting(int fd, const struct tux_addr *peer)
 {
-	struct sockaddr_storage sa = { 0 };
 	int saved = errno;
-	struct tux_addr peer;
 
-	if (mark_known(fd) || !addr || len > sizeof(sa))
-		return;
-	memcpy(&sa, addr, len);
-	if (iface_addr(&peer, &sa) && !iface_allows_peer(&peer))
-		mark(fd);
+	if (mark_known(fd) || iface_allows_peer(peer))
+		return true;
+	if (young_brief(peer))
+		return false;
+	mark(fd);
 	errno = saved;
+	return true;
 }
 
 void mark_listening(int fd)

@@ -5,12 +5,15 @@
 #ifndef TUX_PRELOAD_MARK_H
 #define TUX_PRELOAD_MARK_H
 
-#include <sys/socket.h>
+#include <stdbool.h>
 
-/* @fd is about to connect to @addr, or to listen.  Marks it, if it is a TCP
- * socket whose connections may move; the first one starts the stack.  Leaves
- * errno alone. */
-void mark_connecting(int fd, const struct sockaddr *addr, socklen_t len);
+#include "wire/addr.h"
+
+/* @fd is about to connect to @peer, or to listen.  Marks it, if it is a TCP
+ * socket whose connections may move; the first one starts the stack.  False: it
+ * has no mark because of what is known of connections to the peer.  Leaves errno
+ * alone. */
+bool mark_connecting(int fd, const struct tux_addr *peer);
 void mark_listening(int fd);
 
 #endif

@@ -51,6 +51,19 @@ void option_load(struct sock *s, int fd)
 	s->lowat = (uint32_t)low;
 }
 
+/* Another thread may set it at the same time.  If it does so after the last look
+ * here, it stores what it has set after this. */
+void option_load_nonblock(struct sock *s, int fd)
+{
+	int flags = libc.fcntl(fd, F_GETFL), before;
+
+	do {
+		before = flags;
+		atomic_store(&s->nonblock, (flags & O_NONBLOCK) != 0);
+		flags = libc.fcntl(fd, F_GETFL);
+	} while (flags != before);
+}
+
 bool option_pins(int fd)
 {
 	return is_on(fd, SOL_SOCKET, SO_ZEROCOPY) ||

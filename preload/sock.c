@@ -11,13 +11,17 @@
 #include "fd.h"
 #include "hooks.h"
 #include "iface.h"
+#include "kind.h"
 #include "libc.h"
 #include "mark.h"
 #include "path.h"
 
 HOOK int socket(int domain, int type, int protocol)
 {
-	return fd_fresh(libc.socket(domain, type, protocol));
+	int fd = fd_fresh(libc.socket(domain, type, protocol));
+
+	kind_made(fd, domain, type, protocol);
+	return fd;
 }
 
 HOOK int socketpair(int domain, int type, int protocol, int fds[2])
@@ -31,40 +35,48 @@ HOOK int socketpair(int domain, int type, int protocol, int fds[2])
 	return r;
 }
 
-static int accepted(int listener, int fd, bool nonblock)
+static int accepted(int listener, int fd)
 {
 	fd_fresh(fd);
 	if (fd >= 0)
-		claim_accepted(listener, fd, nonblock);
+		claim_accepted(listener, fd);
 	return fd;
 }
 
 HOOK int accept(int fd, struct sockaddr *addr, socklen_t *restrict len)
 {
-	return accepted(fd, libc.accept(fd, addr, len), false);
+	return accepted(fd, libc.accept(fd, addr, len));
 }
 
 HOOK int accept4(int fd, struct sockaddr *addr, socklen_t *restrict len,
 		 int flags)
 {
-	return accepted(fd, libc.accept4(fd, addr, len, flags),
-			flags & SOCK_NONBLOCK);
+	return accepted(fd, libc.accept4(fd, addr, len, flags));
+}
+
+static bool read_addr(struct tux_addr *a, const struct sockaddr *addr,
+		      socklen_t len)
+{
+	struct sockaddr_storage sa = { 0 };
+
+	if (!addr || len > sizeof(sa))
+		return false;
+	memcpy(&sa, addr, len);
+	return iface_addr(a, &sa);
 }
 
 /* A UDP port that a listener of ours holds for its connections' sake is the
  * program's, if the program wants it. */
 static bool yield_port(int fd, const struct sockaddr *addr, socklen_t len)
 {
-	struct sockaddr_storage sa = { 0 };
 	struct tux_addr a;
 	int type = 0;
 	socklen_t size = sizeof(type);
 
 	if (libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) ||
-	    type != SOCK_DGRAM || len > sizeof(sa))
+	    type != SOCK_DGRAM)
 		return false;
-	memcpy(&sa, addr, len);
-	return iface_addr(&a, &sa) && claim_yield_port(a.port);
+	return read_addr(&a, addr, len) && claim_yield_port(a.port);
 }
 
 HOOK int bind(int fd, const struct sockaddr *addr, socklen_t len)
@@ -89,14 +101,16 @@ HOOK int listen(int fd, int backlog)
 
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
+	struct tux_addr peer;
+	bool unannounced;
 	int r;
 
-	mark_connecting(fd, addr, len);
+	if (!read_addr(&peer, addr, len))
+		return libc.connect(fd, addr, len);
+	unannounced = !mark_connecting(fd, &peer);
 	r = libc.connect(fd, addr, len);
-	if (addr && len >= sizeof(addr->sa_family) &&
-	    addr->sa_family != AF_UNIX && addr->sa_family != AF_UNSPEC &&
-	    (!r || errno == EINPROGRESS || errno == EINTR))
-		claim_connecting(fd);
+	if (!r || errno == EINPROGRESS || errno == EINTR)
+		claim_connecting(fd, &peer, unannounced);
 	return r;
 }
 

@@ -47,12 +47,13 @@ struct sock {
 	_Atomic uint32_t refs;	/* descriptors, threads inside a call, loop */
 	_Atomic uint32_t fds;	/* descriptors that name it (dup) */
 	_Atomic uint8_t stage;	/* enum sock_stage */
-	_Atomic uint8_t nonblock;	/* O_NONBLOCK, as last set */
+	_Atomic uint8_t nonblock;	/* O_NONBLOCK, once claimed */
 	_Atomic uint8_t linger0;	/* SO_LINGER {1, 0} */
 	_Atomic uint8_t rdshut;	/* SHUT_RD */
 	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS last told
 				 * to watches */
 	bool active;		/* this process called connect() */
+	bool unannounced;	/* ... and did not tell the peer of Tux */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */
 	uint8_t why;		/* enum tux_reason, when on TCP */

@@ -44,6 +44,32 @@ void young_decided(const struct sock *s, bool tux, enum tux_reason why)
 				 tux_clock_read());
 }
 
+/* Announcements are only for AF_XDP. */
+static bool learns(void)
+{
+	return conf.path == TUX_PATH_MODE_AUTO && conf.io != TUX_IO_UDP;
+}
+
+bool young_brief(const struct tux_addr *peer)
+{
+	return learns() && tux_past_brief(&past, peer, tux_clock_read());
+}
+
+/* A connection that has carried nothing, for example because the peer refused
+ * it, shows nothing. */
+void young_ended(const struct sock *s)
+{
+	if (s->active && learns() && tux_talk_total(&s->young.sent) &&
+	    tux_talk_total(&s->young.received))
+		tux_past_ended(&past, &s->tuple.passive, tux_clock_read());
+}
+
+void young_lasted(const struct sock *s)
+{
+	if (s->active && learns())
+		tux_past_lasted(&past, &s->tuple.passive);
+}
+
 /* ---- what the kernel has counted -------------------------------------- */
 
 /* Bytes of the application that TCP has taken: the kernel counts the SYN of an

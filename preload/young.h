@@ -30,6 +30,14 @@ bool young_waits(struct sock *s);
 /* It was decided whether @s is on Tux, and if not, @why. */
 void young_decided(const struct sock *s, bool tux, enum tux_reason why);
 
+/* Have all of the last connections to @peer ended before they were worth Tux?
+ * Then the next one is not announced. */
+bool young_brief(const struct tux_addr *peer);
+
+/* @s ends as a candidate; or it is worth Tux, announced or not. */
+void young_ended(const struct sock *s);
+void young_lasted(const struct sock *s);
+
 /* Has TCP carried exactly the bytes that were counted?  If not, the program has
  * a way to the socket that the preload does not see, for example io_uring. */
 bool young_complete(const struct sock *s, int fd);

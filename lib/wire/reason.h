@@ -112,7 +112,10 @@
 	  "bare system calls") \
 	X(GIVES_WAY, 41, "gives-way", \
 	  "other programs' bulk traffic on the interface is faster without " \
-	  "XDP; the stack will try again")
+	  "XDP; the stack will try again") \
+	X(BRIEF, 42, "brief", \
+	  "connections to this peer ended after few requests, one after " \
+	  "another, so it was not announced; the next ones will be")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -10,8 +10,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 load=$build/t/posix/load
-probe=$build/t/live/probe
-need redis-server redis-cli findmnt "$load" "$probe" "$forwarder"
+probe=$build/t/live/probe turns=$build/t/posix/turns
+need redis-server redis-cli findmnt "$load" "$probe" "$turns" "$forwarder"
 privilege "$@"
 setup
 pair
@@ -158,5 +158,35 @@ wire
 asks through "${tux[@]}"
 check "an honest wire: they move" wait_for 10 moved through 3
 stops through
+
+# ---- a connection per request ------------------------------------------------
+
+# One that lasts; in its pause the path opens.
+lasts=(60 short 1000 - 60 short)
+
+# asks_briefly COUNT WORDS...: a question each on so many connections, and then
+# what WORDS say; sets $said
+asks_briefly()
+{
+	local brief
+
+	mapfile -t brief < <(yes $'1\nshort\n1\n+' | head -n $((4 * $1)))
+	TUX_PATH=auto run 60 "${a[@]}" "${tux[@]}" "$turns" "$b_addr:$port" \
+		"${brief[@]}" "${@:2}" >/dev/null 2>"$dir/brief.err"
+	said=$(sed -n 's/^tux: .* fd [0-9]*: \(tcp, \)\{0,1\}\([a-z-]*\).*/\2/p' \
+		"$dir/brief.err" | uniq | xargs)
+}
+
+end "$server_pid"
+TUX_PATH=auto redis server "${tux[@]}" || exit 1
+server_pid=$pid
+printf x | "${a[@]}" redis-cli -h $b_addr -p "$port" -x set short >/dev/null
+asks_briefly 60 "${lasts[@]}"
+same "a few brief ones: the next moves" "young tux" "$said"
+asks_briefly 80 "${lasts[@]}" 1 + "${lasts[@]}"
+same "many: the next is not announced; when that has lasted, the next moves" \
+	"young brief tux" "$said"
+asks_briefly 80 1100 - 1 + "${lasts[@]}"
+same "many, but long ago: the next moves" "young tux" "$said"
 end "$server_pid"
 finish

@@ -2,8 +2,9 @@
 /*
  * turns - asks Redis one question after another on one connection
  *
- *	turns PORT [COUNT KEY]...
+ *	turns [ADDRESS:]PORT [COUNT KEY]...
  *
+ * The address is of IPv4, by default 127.0.0.1.
  * Each value must consist of x only.  Prints how many bytes of values came.
  * With the key "-", waits for COUNT milliseconds; with "+", asks for no value
  * but goes on with a new connection, COUNT times.
@@ -20,16 +21,29 @@
 static char buf[1 << 16];
 static size_t have, at;
 
-static int dial(const char *port)
+static struct sockaddr_in server(const char *word)
 {
 	struct sockaddr_in sa = {
 		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)atoi(port)),
 		.sin_addr = { htonl(INADDR_LOOPBACK) },
 	};
+	const char *colon = strchr(word, ':');
+	char address[INET_ADDRSTRLEN] = "";
+
+	if (colon && (size_t)(colon - word) < sizeof(address)) {
+		memcpy(address, word, (size_t)(colon - word));
+		if (inet_pton(AF_INET, address, &sa.sin_addr) != 1)
+			errx(2, "no address: %s", address);
+	}
+	sa.sin_port = htons((uint16_t)atoi(colon ? colon + 1 : word));
+	return sa;
+}
+
+static int dial(const struct sockaddr_in *sa)
+{
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&sa, sizeof(sa)))
+	if (fd < 0 || connect(fd, (const struct sockaddr *)sa, sizeof(*sa)))
 		err(1, "connect");
 	return fd;
 }
@@ -79,12 +93,14 @@ static size_t ask(int fd, const char *key)
 
 int main(int argc, char **argv)
 {
+	struct sockaddr_in sa;
 	size_t sum = 0;
 	int fd, i, n;
 
 	if (argc < 2)
-		errx(2, "usage: turns PORT [COUNT KEY]...");
-	fd = dial(argv[1]);
+		errx(2, "usage: turns [ADDRESS:]PORT [COUNT KEY]...");
+	sa = server(argv[1]);
+	fd = dial(&sa);
 	for (i = 2; i + 1 < argc; i += 2) {
 		n = atoi(argv[i]);
 		if (!strcmp(argv[i + 1], "-")) {
@@ -97,7 +113,7 @@ int main(int argc, char **argv)
 				continue;
 			}
 			close(fd);
-			fd = dial(argv[1]);
+			fd = dial(&sa);
 		}
 	}
 	printf("%zu\n", sum);

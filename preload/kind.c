@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "kind.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdint.h>
+
+#include "fd.h"
+#include "libc.h"
+
+enum { UNKNOWN, TCP4, TCP6, OTHER };
+
+/* Untouched pages of it cost nothing. */
+static _Atomic uint8_t kinds[FD_MAX];
+
+static void kind_set(int fd, uint8_t kind)
+{
+	if ((unsigned)fd < FD_MAX)
+		atomic_store_explicit(&kinds[fd], kind, memory_order_relaxed);
+}
+
+static uint8_t kind_of(int domain, int type, int protocol)
+{
+	if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM ||
+	    (protocol && protocol != IPPROTO_TCP))
+		return OTHER;
+	return domain == AF_INET ? TCP4 : domain == AF_INET6 ? TCP6 : OTHER;
+}
+
+void kind_made(int fd, int domain, int type, int protocol)
+{
+	kind_set(fd, kind_of(domain, type, protocol));
+}
+
+void kind_forget(int fd)
+{
+	if ((unsigned)fd < FD_MAX &&
+	    atomic_load_explicit(&kinds[fd], memory_order_relaxed))
+		kind_set(fd, UNKNOWN);
+}
+
+static int kind_get_int(int fd, int name)
+{
+	int v = -1;
+	socklen_t len = sizeof(v);
+
+	return libc.getsockopt(fd, SOL_SOCKET, name, &v, &len) ? -1 : v;
+}
+
+int kind_ask(int fd)
+{
+	int saved = errno, d = -1;
+
+	if (kind_get_int(fd, SO_PROTOCOL) == IPPROTO_TCP)
+		d = kind_get_int(fd, SO_DOMAIN);
+	errno = saved;
+	return d == AF_INET || d == AF_INET6 ? d : -1;
+}
+
+int kind_domain(int fd)
+{
+	uint8_t k = UNKNOWN;
+
+	if ((unsigned)fd < FD_MAX)
+		k = atomic_load_explicit(&kinds[fd], memory_order_relaxed);
+	switch (k) {
+	case TCP4:
+		return AF_INET;
+	case TCP6:
+		return AF_INET6;
+	case OTHER:
+		return -1;
+	default:
+		return kind_ask(fd);
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kind - which descriptors are TCP sockets, remembered from socket()
+ *
+ * Connections are made all the time, and each question to the kernel costs as
+ * much as a good part of the rest.  A descriptor that came from elsewhere is
+ * asked about.  What is remembered may be wrong, if a descriptor was closed and
+ * made anew past all hooks.  So a connection is asked about before it is claimed.
+ */
+#ifndef TUX_PRELOAD_KIND_H
+#define TUX_PRELOAD_KIND_H
+
+/* socket() has made @fd, or failed. */
+void kind_made(int fd, int domain, int type, int protocol);
+
+/* @fd is about to be closed, or is new and of unknown kind. */
+void kind_forget(int fd);
+
+/* AF_INET or AF_INET6 if @fd is a TCP socket, else -1.  Leaves errno alone. */
+int kind_domain(int fd);
+
+/* The same, from the kernel. */
+int kind_ask(int fd);
+
+#endif
