@@ -83,7 +83,7 @@ rates()
 # reasons LOG...: each with how often, and its sentence
 reasons()
 {
-	cat "$@" 2>/dev/null | sed -n 's/^tux: .* > .*: tcp, \([^;]*\).*/\1/p' | sort |
+	cat "$@" 2>/dev/null | sed -n 's/; turns [0-9].*//; s/^tux: .* > .*: tcp, //p' | sort |
 		uniq -c | sort -rn
 }
 
