@@ -353,7 +353,7 @@ static void claim_connection(struct sock *s, int fd)
 	int saved = errno;
 	enum tux_reason why;
 
-	if (atomic_load(&s->passing) || !claim_look_up(s, fd) ||
+	if (atomic_load(&s->refs) >= SOCK_PASSING || !claim_look_up(s, fd) ||
 	    young_waits(s)) {
 		atomic_store(&s->stage, SOCK_CANDIDATE);
 		errno = saved;
@@ -449,12 +449,27 @@ static __attribute__((noinline)) void claim_settle(struct sock *s, int fd)
 	tux_defer_leave();
 }
 
+/* Is there nothing to settle, since the calls of @s are the kernel's?  Only
+ * loads: this is all that most calls of a connection on TCP pay. */
+static inline bool claim_is_kernels(const struct sock *s)
+{
+	switch (atomic_load_explicit(&s->stage, memory_order_relaxed)) {
+	case SOCK_LISTENER:
+	case SOCK_TCP:
+	case SOCK_PLAIN:
+		return true;
+	case SOCK_CANDIDATE:
+		return !young_asks(s);
+	default:
+		return false;
+	}
+}
+
 struct sock *sock_claimed(int fd)
 {
 	struct sock *s = fd_peek(fd);
 
-	if (!s || atomic_load_explicit(&s->stage, memory_order_relaxed) ==
-	    SOCK_TCP)
+	if (!s || claim_is_kernels(s))
 		return NULL;
 	s = sock_get(fd);
 	if (!s)

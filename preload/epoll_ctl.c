@@ -95,10 +95,13 @@ static int add_sock(struct ep *ep, struct item *it)
  * tell all that @events ask for. */
 static struct sock *on_rings(int fd, uint32_t events)
 {
-	struct sock *s = sock_get(fd);
+	struct sock *s = fd_peek(fd);
 
-	if (s && (s->epoch != fork_epoch || ready_of(s).tcp ||
-		  (events & (EPOLLET | EPOLLEXCLUSIVE)))) {
+	if (!s || atomic_load(&s->stage) != SOCK_CLAIMED ||
+	    (events & (EPOLLET | EPOLLEXCLUSIVE)))
+		return NULL;
+	s = sock_get(fd);
+	if (s && (s->epoch != fork_epoch || ready_of(s).tcp)) {
 		sock_put(s);
 		s = NULL;
 	}

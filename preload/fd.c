@@ -92,27 +92,49 @@ static void fd_recycle(struct sock *s)
 	tux_defer_leave();
 }
 
-struct sock *sock_get(int fd)
+static void fd_let_go(struct sock *s, uint64_t n)
+{
+	if (atomic_fetch_sub(&s->refs, n) == n)
+		fd_recycle(s);
+}
+
+/* Adds @n to the references of @fd's sock. */
+static struct sock *fd_hold(int fd, uint64_t n)
 {
 	for (;;) {
 		struct sock *s = fd_peek(fd);
-		uint32_t n;
+		uint64_t refs;
 
 		if (!s)
 			return NULL;
-		n = atomic_load_explicit(&s->refs, memory_order_relaxed);
-		if (!n || !atomic_compare_exchange_weak(&s->refs, &n, n + 1))
+		refs = atomic_load_explicit(&s->refs, memory_order_relaxed);
+		if (!refs ||
+		    !atomic_compare_exchange_weak(&s->refs, &refs, refs + n))
 			continue;
 		if (fd_peek(fd) == s)
 			return s;
-		sock_put(s);
+		fd_let_go(s, n);
 	}
+}
+
+struct sock *sock_get(int fd)
+{
+	return fd_hold(fd, 1);
 }
 
 void sock_put(struct sock *s)
 {
-	if (atomic_fetch_sub(&s->refs, 1) == 1)
-		fd_recycle(s);
+	fd_let_go(s, 1);
+}
+
+struct sock *sock_pass(int fd)
+{
+	return fd_hold(fd, SOCK_PASSING + 1);
+}
+
+void sock_passed(struct sock *s)
+{
+	fd_let_go(s, SOCK_PASSING + 1);
 }
 
 void fd_seen(int fd)

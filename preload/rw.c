@@ -35,16 +35,6 @@ struct job {
 
 /* ---- entering --------------------------------------------------------- */
 
-/* True: @s is a candidate still, and cannot be claimed until rw_left(). */
-static bool pass(struct sock *s)
-{
-	atomic_fetch_add(&s->passing, 1);
-	if (atomic_load(&s->stage) == SOCK_CANDIDATE)
-		return true;
-	atomic_fetch_sub(&s->passing, 1);
-	return false;
-}
-
 bool rw_enter_slow(struct rw *r, int fd)
 {
 	r->fd = fd;
@@ -55,13 +45,16 @@ bool rw_enter_slow(struct rw *r, int fd)
 		if (r->s)
 			return true;
 		r->s = fd_peek(fd);
-		if (!r->s || r->s->stage == SOCK_TCP || !(r->s = sock_get(fd)))
+		if (!r->s || r->s->stage == SOCK_TCP ||
+		    r->s->stage == SOCK_PLAIN ||
+		    !(r->s = sock_pass(fd)))
 			break;
 		stage = atomic_load(&r->s->stage);
+		if (stage == SOCK_CANDIDATE)
+			return false;
+		atomic_fetch_sub(&r->s->refs, SOCK_PASSING);
 		if (stage == SOCK_LOST)
 			return true;
-		if (stage == SOCK_CANDIDATE && pass(r->s))
-			return false;
 		sock_put(r->s);
 		if (stage != SOCK_CLAIMED && stage != SOCK_CLAIMING &&
 		    stage != SOCK_CANDIDATE)
@@ -75,8 +68,7 @@ void rw_leave_slow(struct rw *r, bool out, size_t n)
 {
 	if (n)
 		young_moved(r->s, out, n);
-	atomic_fetch_sub(&r->s->passing, 1);
-	sock_put(r->s);
+	sock_passed(r->s);
 }
 
 /* ---- jobs ------------------------------------------------------------- */

@@ -30,6 +30,8 @@ enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_CLOSED,		/* its last descriptor is closed */
 };
 
+#define SOCK_PASSING ((uint64_t)1 << 32)
+
 struct watch {			/* somebody who wants to know about a sock */
 	struct tux_list node;	/* in sock->watches */
 	struct tux_waiter *waiter;
@@ -44,7 +46,9 @@ struct watch {			/* somebody who wants to know about a sock */
 };
 
 struct sock {
-	_Atomic uint32_t refs;	/* descriptors, threads inside a call, loop */
+	_Atomic uint64_t refs;	/* descriptors, threads inside a call, loop;
+				 * and SOCK_PASSING for each thread that is
+				 * in the kernel with a candidate */
 	_Atomic uint32_t fds;	/* descriptors that name it (dup) */
 	_Atomic uint8_t stage;	/* enum sock_stage */
 	_Atomic uint8_t nonblock;	/* O_NONBLOCK, once claimed */
@@ -61,11 +65,12 @@ struct sock {
 	int domain;		/* AF_INET or AF_INET6 */
 	uint32_t epoch;		/* of the process that made it: see fork.c */
 	_Atomic uint32_t err;	/* errno that a later call will return */
-	_Atomic uint32_t passing;	/* threads in the kernel with a candidate */
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
 	struct tux_young young;	/* as a candidate: see young.h */
+	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
+				 * asked for yet */
 	struct sock *listener;	/* of an accepted one: who made it reachable */
 	struct tux_addr local;	/* of a listener */
 	struct tux_tuple tuple;	/* of a connection, once looked up */
@@ -79,6 +84,11 @@ struct sock {
 /* The sock of @fd with a reference, or NULL: not one of ours.  Lock-free. */
 struct sock *sock_get(int fd);
 void sock_put(struct sock *s);
+
+/* As sock_get() and sock_put(), for a thread that takes a candidate into the
+ * kernel: as long as it is there, the candidate cannot be claimed. */
+struct sock *sock_pass(int fd);
+void sock_passed(struct sock *s);
 
 /* As sock_get(), and a candidate that is connected by now is claimed.  NULL if
  * the descriptor is not ours or stays on TCP: then use the kernel's call.

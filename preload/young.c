@@ -14,13 +14,25 @@
 #include "stack/channel.h"
 #include "sys/clock.h"
 
+/* Asked of the kernel once: the decision is asked for again and again. */
+static uint32_t young_packet(struct sock *s, int fd)
+{
+	uint32_t n = atomic_load_explicit(&s->packet, memory_order_relaxed);
+
+	if (n)
+		return n;
+	n = tux_end_segment(conf.io, fd);
+	atomic_store_explicit(&s->packet, n, memory_order_relaxed);
+	return n;
+}
+
 bool young_due(struct sock *s, int fd)
 {
 	if (conf.path != TUX_PATH_MODE_AUTO)
 		return true;		/* to be claimed, or refused */
 	return tux_young_asks(&s->young) &&
 	       tux_young_opens(&s->young, s->active,
-			       tux_end_segment(conf.io, fd));
+			       young_packet(s, fd));
 }
 
 /* ---- what earlier connections have shown ------------------------------ */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "conf.h"
 #include "sock.h"
 
 /* A call of the kernel has carried @n > 0 bytes of candidate @s: sent, if @out,
@@ -18,6 +19,12 @@
 static inline void young_moved(struct sock *s, bool out, size_t n)
 {
 	tux_young_moved(&s->young, out, n);
+}
+
+/* Is it time to ask young_due() about candidate @s? */
+static inline bool young_asks(const struct sock *s)
+{
+	return conf.path != TUX_PATH_MODE_AUTO || tux_young_asks(&s->young);
 }
 
 /* Is candidate @s, reached by @fd, to be claimed now? */

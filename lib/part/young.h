@@ -22,7 +22,7 @@
 
 struct tux_young {		/* all zero at first */
 	struct tux_talk sent, received;
-	uint32_t look_at;	/* turn-arounds at which to ask again */
+	_Atomic uint32_t look_at;	/* turn-arounds at which to ask again */
 	uint32_t limit;		/* bytes: see struct tux_grounds */
 };
 
@@ -48,8 +48,9 @@ static inline uint32_t tux_young_turns(const struct tux_young *y)
 static inline bool tux_young_asks(const struct tux_young *y)
 {
 	uint32_t turns = tux_young_turns(y);
+	uint32_t at = atomic_load_explicit(&y->look_at, memory_order_relaxed);
 
-	return turns >= y->look_at && turns >= TUX_CHOICE_TURNS_PASSIVE;
+	return turns >= at && turns >= TUX_CHOICE_TURNS_PASSIVE;
 }
 
 /* Is the connection worth the upgrade?  @packet: the payload of a packet, in
