@@ -116,22 +116,37 @@ static void room(struct tux_connection *c, uint32_t events)
 
 /* ---- errors ---- */
 
+static void take_tcp_error(struct tux_connection *c)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err)
+		tux_api_broke(c, err);
+}
+
 /* TCP's own error, or one that the loop has found.  While a direction is on a
  * ring, only the loop's counts. */
 static void look_at_error(struct tux_connection *c, uint32_t events)
 {
 	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
-	int err = 0;
-	socklen_t len = sizeof(err);
 
 	if (can & TUX_IS_ERR)
 		tux_api_broke(c, (int)atomic_load(&c->dx->err));
-	if (!(events & TUX_EVENT_BREAK) ||
-	    can & (TUX_RX_ON_RING | TUX_TX_ON_RING))
-		return;
-	tux_sys_getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len);
-	if (err)
-		tux_api_broke(c, err);
+	if (events & TUX_EVENT_BREAK &&
+	    !(can & (TUX_RX_ON_RING | TUX_TX_ON_RING)))
+		take_tcp_error(c);
+}
+
+/* A connection that closes waits only for its messages.  The loop watches TCP
+ * only while the receiving direction is on a ring; otherwise a reset by the peer
+ * shows here. */
+static void look_while_closing(struct tux_connection *c, uint32_t events)
+{
+	if (events & TUX_EVENT_BREAK &&
+	    !(c->end && tux_duplex_poll(c->dx) & TUX_RX_ON_RING))
+		take_tcp_error(c);
 }
 
 /* ---- all of it ---- */
@@ -192,6 +207,8 @@ void tux_api_run(struct tux_task *task)
 	events = atomic_exchange(&c->events, 0);
 	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
 		deliver_events(c, events);
+	else if (atomic_load(&c->stage) == TUX_STAGE_CLOSING)
+		look_while_closing(c, events);
 	/* It went while gone was being told. */
 	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
 		tux_api_raise_here(c, events & TUX_EVENT_OVER);

@@ -272,6 +272,9 @@ void tux_api_discard(struct tux_connection *c)
 	tux_latch_drop(latch);
 	if (c->end)
 		tux_end_flush(c->end, false);
+	/* Reading takes the error from TCP. */
+	if (end < 0 && end != -EAGAIN && end != -EINTR)
+		tux_api_broke(c, (int)-end);
 }
 
 /* ---- sending ---- */

@@ -124,7 +124,9 @@ static void turn_on_event(struct tux *t, const struct epoll_event *e)
 	if (atomic_load(&c->stage) == TUX_STAGE_CONNECTING && c->active &&
 	    !atomic_load(&c->err))
 		tux_api_connecting(c);
-	if (atomic_load(&c->stage) == TUX_STAGE_OPEN)
+	/* One that closes waits for its messages: a reset ends the wait. */
+	if (atomic_load(&c->stage) == TUX_STAGE_OPEN ||
+	    atomic_load(&c->stage) == TUX_STAGE_CLOSING)
 		tux_api_raise_here(c, events_of(e->events));
 }
 

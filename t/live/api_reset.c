@@ -257,6 +257,51 @@ static void free__before_open(void **state)
 	service_ends_before_open(TUX_BACKEND_TCP);
 }
 
+/* ---- while it closes ---- */
+
+/* Answers with a message, which a peer without Tux never settles, and ends the
+ * connection behind it. */
+static void answer_and_end(struct tux_connection *c, void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&seen.streamed, 1);
+	assert_int_equal(tux_send(c, "message", 7, 0), 0);
+	tux_disconnect(c);
+}
+
+/* A reset ends the wait for the message, whether the peer had ended its side
+ * before or not. */
+static void reset_while_closing(bool half_closed)
+{
+	struct duet d;
+	int fd;
+
+	up(&d, TUX_BACKEND_UDP);
+	tux_on_stream(d.server.s, answer_and_end, NULL);
+	tux_on_message(d.server.s, on_message, NULL);
+	listen_alone(&d);
+	fd = plain_connect(d.port);
+	turn_for(&d, 20);
+	assert_int_equal(send(fd, "bytes", 5, MSG_NOSIGNAL), 5);
+	if (half_closed)
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	turn_for(&d, 20);
+	assert_int_equal(seen.streamed, 1);
+	assert_int_equal(seen.gone, 0);
+	reset(fd);
+	turn_for(&d, 200);
+	assert_int_equal(seen.gone, 1);
+	check_told();
+	duet_close(&d);
+}
+
+static void disconnect__reset(void **state)
+{
+	(void)state;
+	reset_while_closing(false);
+	reset_while_closing(true);
+}
+
 /* ---- a storm ---- */
 
 struct storm {
@@ -387,6 +432,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(accept__reset_before),
 		cmocka_unit_test(open__before_gone),
 		cmocka_unit_test(free__before_open),
+		cmocka_unit_test(disconnect__reset),
 		cmocka_unit_test(storm__udp),
 		cmocka_unit_test(storm__udp_messages),
 		cmocka_unit_test(storm__udp_serial),
