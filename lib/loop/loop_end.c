@@ -204,16 +204,20 @@ void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events)
 	watch(l, e);
 }
 
-/* Where the core only knows that the peer does not answer, the link may know
+/* Does the core only know that the peer does not answer?  The link may know
  * why. */
+static bool unexplained(enum tux_reason why)
+{
+	return why == TUX_REASON_STALLED || why == TUX_REASON_PEER_SILENT;
+}
+
 static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
 {
 	bool tux = tux_conn_tx_on_tux(e->conn) && tux_conn_rx_on_tux(e->conn);
 
 	if (why == TUX_REASON_NO_FD && e->late)
 		why = TUX_REASON_CLOSED;
-	if ((why == TUX_REASON_STALLED || why == TUX_REASON_PEER_SILENT) &&
-	    closed(l, e))
+	if (unexplained(why) && closed(l, e))
 		why = closed(l, e);
 	tell(l, e, tux, why);
 }
@@ -279,6 +283,9 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)
 		tux_conn_unstall(e->conn, l->now);
+	/* An interface that is removed goes down first. */
+	if (e->blocked && unexplained(tux_conn_reason(e->conn)))
+		decide(l, e, tux_conn_reason(e->conn));
 }
 
 void tux_loop_link_changed(struct tux_loop *l)
