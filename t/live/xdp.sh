@@ -100,7 +100,7 @@ balanced()
 # How many connections of NAME were last heard of on Tux.
 on_tux_now()
 {
-	awk '/^tux: .* > .*: tux$/ { on[$2] = 1 }
+	awk '/^tux: .* > .*: tux(;|$)/ { on[$2] = 1 }
 		/^tux: .* > .*: tcp, / { on[$2] = 0 }
 		END { for (c in on) k += on[c]; print k + 0 }' "$dir/$1.err"
 }
