@@ -177,6 +177,7 @@ static int open_stack(struct tux *t)
 		.ifname = t->o.ifname,
 		.io = t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP : TUX_IO_XDP,
 		.message_max = t->o.message_max,
+		.yields = t->o.path != TUX_USE_TUX,
 		.ready = tux_api_ready,
 		.decided = tux_api_decided,
 		.gone = tux_api_over,

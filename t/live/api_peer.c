@@ -2,16 +2,17 @@
 /*
  * api_peer - a server of tux.h that echoes, and clients for it
  *
- *   api_peer serve IO INTERFACE HOST
+ *   api_peer serve IO INTERFACE HOST [auto]
  *   api_peer stream IO INTERFACE HOST PORT BYTES
  *   api_peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
  *   api_peer plain HOST PORT BYTES
  *
- * IO is xdp, udp or tcp.  The server, one service for streams and messages,
- * prints "port N", and what it knows of each connection when that goes.  The
- * clients check every byte that comes back, and print the same; "plain" uses
- * sockets.  Each message is sent when an answer comes, WINDOW of them at a
- * time.
+ * IO is xdp, udp or tcp.  All use Tux whenever they can, but a server that is
+ * told "auto" takes the path that is faster.  The server, one service for streams
+ * and messages, prints "port N", and what it knows of each connection when that
+ * goes.  The clients check every byte that comes back, and print the same;
+ * "plain" uses sockets.  Each message is sent when an answer comes, WINDOW of
+ * them at a time.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,14 +43,14 @@ static void fail(const char *what)
 		tux_stop(stack);
 }
 
-static struct tux *begin(const char *io, const char *ifname)
+static struct tux *begin(const char *io, const char *ifname, enum tux_use path)
 {
 	struct tux_opts o = {
 		.size = sizeof(o), .ifname = ifname,
 		.backend = !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
 			   TUX_BACKEND_TCP,
-		.path = TUX_USE_TUX,
+		.path = path,
 	};
 	int err = tux_open(&stack, &o);
 
@@ -156,7 +157,8 @@ static void on_term(int sig)
 
 static int serve(char **argv)
 {
-	struct tux *t = begin(argv[2], argv[3]);
+	struct tux *t = begin(argv[2], argv[3],
+			      argv[5] ? TUX_USE_AUTO : TUX_USE_TUX);
 	struct tux_service *s;
 	int err = tux_service_new(t, &s);
 
@@ -224,7 +226,7 @@ static void stop(struct tux_connection *c, int err, void *arg)
 
 static int stream(char **argv)
 {
-	struct tux *t = begin(argv[2], argv[3]);
+	struct tux *t = begin(argv[2], argv[3], TUX_USE_TUX);
 	struct tux_service *s;
 	int err = tux_service_new(t, &s);
 
@@ -292,7 +294,7 @@ static void stop_last(struct tux_connection *c, int err, void *arg)
 
 static int message(char **argv)
 {
-	struct tux *t = begin(argv[2], argv[3]);
+	struct tux *t = begin(argv[2], argv[3], TUX_USE_TUX);
 	unsigned i, n = left = (unsigned)atoi(argv[9]);
 	struct tux_service *s;
 	int err = tux_service_new(t, &s);
@@ -372,7 +374,8 @@ int main(int argc, char **argv)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	alarm(LIMIT_S);
-	if (argc == 5 && !strcmp(argv[1], "serve"))
+	if ((argc == 5 || (argc == 6 && !strcmp(argv[5], "auto"))) &&
+	    !strcmp(argv[1], "serve"))
 		return serve(argv);
 	if (argc == 7 && !strcmp(argv[1], "stream"))
 		return stream(argv);

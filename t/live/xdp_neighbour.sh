@@ -10,8 +10,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
-load=$build/t/posix/load
-need redis-server redis-cli iperf3 ss "$load"
+load=$build/t/posix/load peer=$build/t/live/api_peer
+need redis-server redis-cli iperf3 ss "$load" "$peer"
 privilege "$@"
 setup
 pair
@@ -120,7 +120,22 @@ check "slow: goes on over Tux" counts_on slow
 end "$client_pid"
 same "slow: all answers were right" 0 "$(wrong slow)"
 
-end "$sink_pid"
 end "$server_pid"
+
+# ---- a program of tux.h, whose connections have gone, and bulk ----
+
+start api "${b[@]}" "$peer" serve xdp veth0 $b_addr auto
+api_pid=$pid
+wait_for 10 grep -qs '^port ' "$dir/api.out" || cannot "no server"
+"${a[@]}" "$peer" message xdp veth0 $b_addr \
+	"$(sed -n 's/^port //p' "$dir/api.out")" 1000 64 1 1 >"$dir/asker.out"
+same "tux.h: messages over Tux" 0 $?
+check "tux.h: attached" attached "$ns_b"
+bulk second 4
+check "tux.h: detached soon" wait_for 2 none_attached
+wait "$bulk_pid"
+end "$api_pid"
+
+end "$sink_pid"
 grep -h '^tux: veth0: ' "$dir"/*.err | sed 's/^/# /'
 finish
