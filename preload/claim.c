@@ -311,6 +311,9 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 
 	if (!stack)
 		return TUX_REASON_NOT_STARTED;
+	option_load(s, fd);
+	option_load_nonblock(s, fd);
+	s->fd = fd;
 	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */
 	r = tux_end_claim(stack, &o, &s->end);
 	if (r < 0) {
@@ -322,7 +325,8 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
-static enum tux_reason try_claim(struct sock *s, int fd)
+/* Why must @s not be claimed, if so? */
+static enum tux_reason claim_forbids(const struct sock *s, int fd)
 {
 	const struct tux_addr *a = &s->tuple.active, *p = &s->tuple.passive;
 	enum tux_reason why;
@@ -338,35 +342,45 @@ static enum tux_reason try_claim(struct sock *s, int fd)
 		return TUX_REASON_BYPASSED;
 	if (s->unannounced)
 		return TUX_REASON_BRIEF;
-	if (kind_ask(fd) != s->domain || option_pins(fd) ||
-	    !young_complete(s, fd))
+	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
-	option_load(s, fd);
-	option_load_nonblock(s, fd);
-	s->fd = fd;
-	return claim_open_end(s, fd);
+	return TUX_REASON_NONE;
+}
+
+/* The stage that @s, which is worth Tux, gets.  *@why: if it stays on TCP. */
+static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
+{
+	enum tux_young_counts counts;
+
+	*why = claim_forbids(s, fd);
+	if (*why)
+		return SOCK_TCP;
+	counts = young_compare(s, fd);
+	if (counts == TUX_YOUNG_UNSURE)
+		return SOCK_CANDIDATE;
+	*why = counts == TUX_YOUNG_AGREE ? claim_open_end(s, fd) :
+					   TUX_REASON_PINNED;
+	return *why ? SOCK_TCP : SOCK_CLAIMED;
 }
 
 /* @s is CLAIMING, by this thread. */
 static void claim_connection(struct sock *s, int fd)
 {
 	int saved = errno;
-	enum tux_reason why;
+	enum sock_stage to = SOCK_CANDIDATE;
+	enum tux_reason why = TUX_REASON_NONE;
 
-	if (atomic_load(&s->refs) >= SOCK_PASSING || !claim_look_up(s, fd) ||
-	    young_waits(s)) {
-		atomic_store(&s->stage, SOCK_CANDIDATE);
-		errno = saved;
-		return;
+	if (atomic_load(&s->refs) < SOCK_PASSING && claim_look_up(s, fd) &&
+	    !young_waits(s)) {
+		young_lasted(s);
+		to = claim_try(s, fd, &why);
 	}
-	young_lasted(s);
-	why = try_claim(s, fd);
-	if (why) {
+	if (to == SOCK_TCP)
 		claim_refuse(s, why);
-	} else {
-		atomic_store(&s->stage, SOCK_CLAIMED);
+	else
+		atomic_store(&s->stage, to);
+	if (to == SOCK_CLAIMED)
 		epoll_claimed_fd(fd, s);
-	}
 	errno = saved;
 }
 

@@ -86,40 +86,39 @@ void young_lasted(const struct sock *s)
 
 /* Bytes of the application that TCP has taken: the kernel counts the SYN of an
  * active end among those that were acknowledged. */
-static bool sent_agrees(const struct sock *s, int fd, const struct tcp_info *i)
+static bool kernel_sent(const struct sock *s, int fd, const struct tcp_info *i,
+			uint64_t *n)
 {
-	uint64_t n = i->tcpi_bytes_acked - (s->active ? 1 : 0);
 	int unacked = 0;
 
-	return !libc.ioctl(fd, SIOCOUTQ, &unacked) &&
-	       n + (uint64_t)unacked == tux_talk_total(&s->young.sent);
+	if (libc.ioctl(fd, SIOCOUTQ, &unacked))
+		return false;
+	*n = i->tcpi_bytes_acked - (s->active ? 1 : 0) + (uint64_t)unacked;
+	return true;
 }
 
-static bool received_agrees(const struct sock *s, int fd,
-			    const struct tcp_info *i)
+static bool kernel_received(int fd, const struct tcp_info *i, uint64_t *n)
 {
 	int unread = 0;
 
-	return !libc.ioctl(fd, SIOCINQ, &unread) &&
-	       i->tcpi_bytes_received - (uint64_t)unread ==
-	       tux_talk_total(&s->young.received);
+	if (libc.ioctl(fd, SIOCINQ, &unread))
+		return false;
+	*n = i->tcpi_bytes_received - (uint64_t)unread;
+	return true;
 }
 
-bool young_complete(const struct sock *s, int fd)
+enum tux_young_counts young_compare(struct sock *s, int fd)
 {
 	struct tcp_info i;
 	socklen_t len = sizeof(i);
+	uint64_t sent, received;
 
 	if (libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) ||
-	    len < offsetof(struct tcp_info, tcpi_segs_out))
-		return false;
-	/* Bytes may be acknowledged, or arrive, between two of the questions:
-	 * a difference is believed only if it is there twice. */
-	if (sent_agrees(s, fd, &i) && received_agrees(s, fd, &i))
-		return true;
-	len = sizeof(i);
-	return !libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) &&
-	       sent_agrees(s, fd, &i) && received_agrees(s, fd, &i);
+	    len < offsetof(struct tcp_info, tcpi_segs_out) ||
+	    !kernel_sent(s, fd, &i, &sent) ||
+	    !kernel_received(fd, &i, &received))
+		return TUX_YOUNG_MISSED;
+	return tux_young_compare(&s->young, sent, received);
 }
 
 enum tux_reason young_why(const struct sock *s)

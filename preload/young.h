@@ -47,7 +47,7 @@ void young_lasted(const struct sock *s);
 
 /* Has TCP carried exactly the bytes that were counted?  If not, the program has
  * a way to the socket that the preload does not see, for example io_uring. */
-bool young_complete(const struct sock *s, int fd);
+enum tux_young_counts young_compare(struct sock *s, int fd);
 
 /* The last descriptor of candidate @s is about to be closed.  Why has it not
  * moved? */

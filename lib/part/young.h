@@ -20,10 +20,20 @@
 #include "part/talk.h"
 #include "wire/reason.h"
 
+enum tux_young_counts {
+	TUX_YOUNG_AGREE,	/* all bytes that TCP has carried were counted */
+	TUX_YOUNG_UNSURE,	/* ... or not: to be compared again later */
+	TUX_YOUNG_MISSED,	/* some bytes were not counted */
+};
+
 struct tux_young {		/* all zero at first */
 	struct tux_talk sent, received;
 	_Atomic uint32_t look_at;	/* turn-arounds at which to ask again */
 	uint32_t limit;		/* bytes: see struct tux_grounds */
+	int64_t more_sent, more_received;	/* bytes: how many more the
+				 * kernel had counted at the last comparison */
+	uint8_t compared;	/* how often the counts did not agree */
+	uint8_t same;		/* ... in a row by the same bytes */
 };
 
 /* TCP has carried @n > 0 bytes: sent, if @out, or received. */
@@ -59,6 +69,16 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet);
 
 /* The peer is known to be silent: to be asked again after many turn-arounds. */
 void tux_young_wait(struct tux_young *y);
+
+/* The kernel says that TCP has carried @sent and @received bytes of the
+ * application.  Does it agree with what was counted?  The kernel's numbers come
+ * from several questions, and a byte that is acknowledged or arrives between two
+ * of them makes a number too small.  So a difference is believed if it is the
+ * same at a few comparisons in a row and no number is too small, or if there is
+ * one at many comparisons.  While the answer is "unsure", the connection is asked
+ * about again after more turn-arounds. */
+enum tux_young_counts tux_young_compare(struct tux_young *y, uint64_t sent,
+					uint64_t received);
 
 /* Why has it not moved, and from what does that follow? */
 enum tux_reason tux_young_why(const struct tux_young *y);

@@ -95,6 +95,79 @@ static void wait__for_a_silent_peer(void **state)
 	assert_true(tux_young_asks(&y));
 }
 
+static enum tux_young_counts compare(struct tux_young *y, int64_t more_sent,
+				     int64_t more_received)
+{
+	return tux_young_compare(y, tux_talk_total(&y->sent) +
+				    (uint64_t)more_sent,
+				 tux_talk_total(&y->received) +
+				 (uint64_t)more_received);
+}
+
+static void compare__agrees(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+	turn(&y, 11, 16, 240);
+	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+}
+
+/* Bytes move between two questions: nothing follows from one difference. */
+static void compare__looks_again_after_turns(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 11, 16, 240);
+	assert_int_equal(compare(&y, -16, 0), TUX_YOUNG_UNSURE);
+	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 8, 16, 240);
+	assert_true(tux_young_asks(&y));
+	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+}
+
+static void compare__believes_the_same_in_a_row(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	assert_int_equal(compare(&y, 16, 0), TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, 16, 0), TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_UNSURE);
+	turn(&y, 8, 16, 240);
+	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_MISSED);
+}
+
+/* Messages of one length: the same bytes are under way each time. */
+static void compare__not_a_number_that_is_too_small(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+	int i;
+
+	(void)state;
+	turn(&y, 11, 16, 240);
+	for (i = 0; i < 7; i++)
+		assert_int_equal(compare(&y, i % 2 ? -16 : 0, -240),
+				 TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+}
+
+static void compare__not_for_ever(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+	int i;
+
+	(void)state;
+	turn(&y, 11, 16, 240);
+	for (i = 0; i < 7; i++)
+		assert_int_equal(compare(&y, -16, i), TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, -16, i), TUX_YOUNG_MISSED);
+}
+
 static void why__young_or_bulk(void **state)
 {
 	struct tux_young y = { .look_at = 0 };
@@ -143,6 +216,11 @@ int main(void)
 		cmocka_unit_test(opens__the_passive_end_sooner),
 		cmocka_unit_test(opens__not_for_long_answers),
 		cmocka_unit_test(wait__for_a_silent_peer),
+		cmocka_unit_test(compare__agrees),
+		cmocka_unit_test(compare__looks_again_after_turns),
+		cmocka_unit_test(compare__believes_the_same_in_a_row),
+		cmocka_unit_test(compare__not_a_number_that_is_too_small),
+		cmocka_unit_test(compare__not_for_ever),
 		cmocka_unit_test(why__young_or_bulk),
 		cmocka_unit_test(why__bulk_before_any_turn),
 		cmocka_unit_test(grounds__are_what_was_counted),

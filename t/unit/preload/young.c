@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a candidate that stays on TCP costs: how often it is asked about, and how
- * often the kernel is.
+ * often the kernel is.  And whether the kernel's counts agree with its own.
  */
 #include "../../../preload/young.h"
+
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <stdarg.h>
 
 #include "../../../preload/libc.h"
 #include "../test.h"
@@ -21,6 +25,45 @@ uint32_t tux_end_segment(enum tux_io io, int fd)
 	asked++;
 	return SEGMENT;
 }
+
+/* ---- the kernel's counts ---- */
+
+static struct tcp_info info;
+static int unacked, unread;
+static int late;		/* bytes that are acknowledged between two
+				 * questions */
+
+static int kernel_getsockopt(int fd, int level, int name,
+			     void *restrict value, socklen_t *restrict len)
+{
+	(void)fd, (void)level, (void)name;
+	assert_int_equal(*len, sizeof(info));
+	*(struct tcp_info *)value = info;
+	return 0;
+}
+
+static int kernel_ioctl(int fd, unsigned long cmd, ...)
+{
+	va_list ap;
+	int *n;
+
+	(void)fd;
+	va_start(ap, cmd);
+	n = va_arg(ap, int *);
+	va_end(ap);
+	*n = cmd == SIOCOUTQ ? unacked - late : unread;
+	return 0;
+}
+
+static void kernel_has(uint64_t acked, int out, uint64_t received, int in)
+{
+	info.tcpi_bytes_acked = acked;
+	info.tcpi_bytes_received = received;
+	unacked = out;
+	unread = in;
+}
+
+/* ---- a candidate ---- */
 
 /* A request of @n bytes and its answer; then the candidate's next call. */
 static bool turn(struct sock *s, size_t n)
@@ -66,13 +109,48 @@ static void asks__always_on_a_chosen_path(void **state)
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
+/* The SYN of the active end is acknowledged like a byte. */
+static void compare__counts_what_the_kernel_has(void **state)
+{
+	struct sock a = { .active = true }, p = { .active = false };
+
+	(void)state;
+	young_moved(&a, true, 100);
+	young_moved(&a, false, 30);
+	young_moved(&p, true, 100);
+	young_moved(&p, false, 30);
+	kernel_has(61, 40, 35, 5);
+	assert_int_equal(young_compare(&a, 3), TUX_YOUNG_AGREE);
+	assert_int_equal(young_compare(&p, 3), TUX_YOUNG_UNSURE);
+	kernel_has(60, 40, 35, 5);
+	assert_int_equal(young_compare(&p, 3), TUX_YOUNG_AGREE);
+}
+
+static void compare__not_pinned_by_an_acknowledgment(void **state)
+{
+	struct sock s = { .active = true };
+
+	(void)state;
+	young_moved(&s, true, 100);
+	kernel_has(61, 40, 0, 0);
+	late = 40;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(young_compare(&s, 3), TUX_YOUNG_UNSURE);
+	late = 0;
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(due__asks_for_the_segment_once),
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
+		cmocka_unit_test(compare__counts_what_the_kernel_has),
+		cmocka_unit_test(compare__not_pinned_by_an_acknowledgment),
 	};
 
+	libc.getsockopt = kernel_getsockopt;
+	libc.ioctl = kernel_ioctl;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
