@@ -3,7 +3,7 @@
 
 #include "../test.h"
 
-enum { PACKET = 1400, FITS = 3 * PACKET };
+enum { PACKET = 1400, FITS = 3 * PACKET, SERIES = 500, ROUNDS = 100 };
 
 /* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
  * end counts them. */
@@ -79,6 +79,69 @@ static void opens__not_for_long_answers(void **state)
 	assert_false(tux_young_asks(&y));
 	turn(&y, 8, 10, 10);
 	assert_true(tux_young_asks(&y));
+}
+
+/* One end of a connection whose program reads and writes in whole bursts. */
+struct side {
+	struct tux_young y;
+	uint32_t packet;
+	bool active, open;
+};
+
+/* The program's next call; then its bytes move. */
+static void side_call(struct side *e, bool out, uint32_t n)
+{
+	if (!e->open && tux_young_asks(&e->y))
+		e->open = tux_young_opens(&e->y, e->active, e->packet);
+	tux_young_moved(&e->y, out, n);
+}
+
+static uint32_t draw(uint64_t *x, uint32_t n)
+{
+	*x = *x * 6364136223846793005u + 1442695040888963407u;
+	return 1 + (uint32_t)(*x >> 33) % n;
+}
+
+/* Bursts of up to @most bytes.  The active end must never be open when the
+ * passive end is not by its next call.  True if the active end has opened. */
+static bool ends_agree(uint32_t packet_a, uint32_t packet_p, uint32_t most,
+		       uint64_t seed)
+{
+	struct side a = { .packet = packet_a, .active = true };
+	struct side p = { .packet = packet_p };
+
+	for (int i = 0; i < ROUNDS && !a.open; i++) {
+		uint32_t ask = draw(&seed, most), answer = draw(&seed, most);
+
+		side_call(&a, true, ask);
+		side_call(&p, false, ask);
+		assert_true(p.open || !a.open);
+		side_call(&p, true, answer);
+		side_call(&a, false, answer);
+		assert_true(p.open || !a.open);
+	}
+	return a.open;
+}
+
+static void opens__the_passive_end_whenever_the_active_one_does(void **state)
+{
+	static const uint32_t packet[][2] = {
+		{ 1448, 1448 }, { 1460, 1448 }, { 1448, 1460 },
+		{ 1448, 1220 }, { 1220, 1448 }, { 1448, 1050 },
+		{ 8948, 8948 }, { 8948, 6500 }, { 1448, 8948 }, { 536, 536 },
+	};
+	unsigned opened = 0, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(packet) / sizeof(*packet) * SERIES; i++) {
+		const uint32_t *of = packet[i / SERIES];
+		uint32_t limit = tux_choice_limit(of[0]);
+
+		/* Their mean lies around the limit. */
+		opened += ends_agree(of[0], of[1], limit + limit * (i % 4) / 2,
+				     i);
+	}
+	assert_in_range(opened, i / 4, i - i / 10);
 }
 
 static void wait__for_a_silent_peer(void **state)
@@ -215,6 +278,8 @@ int main(void)
 		cmocka_unit_test(asks__never_a_stream_one_way),
 		cmocka_unit_test(opens__the_passive_end_sooner),
 		cmocka_unit_test(opens__not_for_long_answers),
+		cmocka_unit_test(
+			opens__the_passive_end_whenever_the_active_one_does),
 		cmocka_unit_test(wait__for_a_silent_peer),
 		cmocka_unit_test(compare__agrees),
 		cmocka_unit_test(compare__looks_again_after_turns),
