@@ -119,10 +119,13 @@ HOOK int shutdown(int fd, int how)
 	struct sock *s = sock_claimed(fd);
 	int r;
 
+	/* Another thread may claim it until claim_stay() has returned. */
 	if (!s) {
 		claim_stay(fd, TUX_REASON_CLOSED);
-		return libc.shutdown(fd, how);
+		s = sock_claimed(fd);
 	}
+	if (!s)
+		return libc.shutdown(fd, how);
 	r = path_shutdown(s, fd, how);
 	sock_put(s);
 	return (int)libc_ret(r);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * shutdown() of a candidate, which another thread may claim at the same time.
+ */
+#include "../../../preload/claim.h"
+#include "../../../preload/hooks.h"
+#include "../../../preload/iface.h"
+#include "../../../preload/kind.h"
+#include "../../../preload/libc.h"
+#include "../../../preload/mark.h"
+#include "../../../preload/path.h"
+#include "../test.h"
+
+enum { FD = 3 };
+
+struct libc libc;
+
+static struct sock sock;
+static bool raced;		/* another thread claims it before it can be
+				 * made to stay on TCP */
+static unsigned refs, by_kernel, by_path;
+
+/* ---- what sock.c calls ---- */
+
+struct sock *sock_claimed(int fd)
+{
+	assert_int_equal(fd, FD);
+	if (sock.stage != SOCK_CLAIMED)
+		return NULL;
+	refs++;
+	return &sock;
+}
+
+void sock_put(struct sock *s)
+{
+	assert_ptr_equal(s, &sock);
+	refs--;
+}
+
+void claim_stay(int fd, enum tux_reason why)
+{
+	assert_int_equal(fd, FD);
+	if (raced)
+		sock.stage = SOCK_CLAIMED;
+	if (sock.stage != SOCK_CANDIDATE)
+		return;
+	sock.stage = SOCK_TCP;
+	sock.why = (uint8_t)why;
+}
+
+int path_shutdown(struct sock *s, int fd, int how)
+{
+	(void)s, (void)fd, (void)how;
+	by_path++;
+	return 0;
+}
+
+static int kernel_shutdown(int fd, int how)
+{
+	(void)fd, (void)how;
+	/* It cannot be claimed afterwards. */
+	assert_int_not_equal(sock.stage, SOCK_CANDIDATE);
+	by_kernel++;
+	return 0;
+}
+
+ssize_t libc_ret(ssize_t r)
+{
+	return r;
+}
+
+int fd_fresh(int fd)
+{
+	return fd;
+}
+
+void kind_made(int fd, int domain, int type, int protocol)
+{
+	(void)fd, (void)domain, (void)type, (void)protocol;
+}
+
+void claim_accepted(int listener, int fd)
+{
+	(void)listener, (void)fd;
+}
+
+void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced)
+{
+	(void)fd, (void)peer, (void)unannounced;
+}
+
+void claim_listen(int fd)
+{
+	(void)fd;
+}
+
+bool claim_yield_port(uint16_t port)
+{
+	(void)port;
+	return false;
+}
+
+bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa)
+{
+	(void)a, (void)sa;
+	return false;
+}
+
+bool mark_connecting(int fd, const struct tux_addr *peer)
+{
+	(void)fd, (void)peer;
+	return true;
+}
+
+void mark_listening(int fd)
+{
+	(void)fd;
+}
+
+/* ---- shutdown() ---- */
+
+static void shut(enum sock_stage stage, bool race)
+{
+	sock = (struct sock){ .stage = (uint8_t)stage };
+	raced = race;
+	refs = by_kernel = by_path = 0;
+	assert_int_equal(shutdown(FD, SHUT_WR), 0);
+	assert_int_equal(refs, 0);
+}
+
+static void shutdown__keeps_a_candidate_on_tcp(void **state)
+{
+	(void)state;
+	shut(SOCK_CANDIDATE, false);
+	assert_int_equal(by_kernel, 1);
+	assert_int_equal(sock.stage, SOCK_TCP);
+	assert_int_equal(sock.why, TUX_REASON_CLOSED);
+}
+
+static void shutdown__of_what_is_claimed(void **state)
+{
+	(void)state;
+	shut(SOCK_CLAIMED, false);
+	assert_int_equal(by_path, 1);
+	assert_int_equal(by_kernel, 0);
+}
+
+static void shutdown__of_what_is_claimed_meanwhile(void **state)
+{
+	(void)state;
+	shut(SOCK_CANDIDATE, true);
+	assert_int_equal(by_path, 1);
+	assert_int_equal(by_kernel, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shutdown__keeps_a_candidate_on_tcp),
+		cmocka_unit_test(shutdown__of_what_is_claimed),
+		cmocka_unit_test(shutdown__of_what_is_claimed_meanwhile),
+	};
+
+	libc.shutdown = kernel_shutdown;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
