@@ -463,22 +463,6 @@ static __attribute__((noinline)) void claim_settle(struct sock *s, int fd)
 	tux_defer_leave();
 }
 
-/* Is there nothing to settle, since the calls of @s are the kernel's?  Only
- * loads: this is all that most calls of a connection on TCP pay. */
-static inline bool claim_is_kernels(const struct sock *s)
-{
-	switch (atomic_load_explicit(&s->stage, memory_order_relaxed)) {
-	case SOCK_LISTENER:
-	case SOCK_TCP:
-	case SOCK_PLAIN:
-		return true;
-	case SOCK_CANDIDATE:
-		return !young_asks(s);
-	default:
-		return false;
-	}
-}
-
 struct sock *sock_claimed(int fd)
 {
 	struct sock *s = fd_peek(fd);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "sock.h"
+#include "young.h"
 
 /* listen(@fd) has succeeded. */
 void claim_listen(int fd);
@@ -26,6 +27,22 @@ void claim_accepted(int listener, int fd);
 /* connect(@fd) to @peer has succeeded, or goes on in the background.
  * @unannounced: the peer is not told of Tux, see mark.h. */
 void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced);
+
+/* Is there nothing to settle, since the calls of @s are the kernel's?  Only
+ * loads: this is all that most calls of a connection on TCP pay. */
+static inline bool claim_is_kernels(const struct sock *s)
+{
+	switch (atomic_load_explicit(&s->stage, memory_order_relaxed)) {
+	case SOCK_LISTENER:
+	case SOCK_TCP:
+	case SOCK_PLAIN:
+		return true;
+	case SOCK_CANDIDATE:
+		return !young_asks(s);
+	default:
+		return false;
+	}
+}
 
 /* @s stays on TCP for good. */
 void claim_refuse(struct sock *s, enum tux_reason why);

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fd.h"
 #include "hooks.h"
 #include "libc.h"
 #include "sys/defer.h"
 #include "sys/fd.h"
 
-static struct ep *_Atomic table[FD_MAX];
+struct ep *_Atomic ep_table[FD_MAX];
+
 static _Atomic uint16_t holders[FD_MAX];	/* instances that hold it */
 
 /* Protects `live` and every ep->fds.  Taken before an ep's latch. */
@@ -23,12 +23,6 @@ static struct tux_latch pool_latch;
 static struct ep *pool;
 
 /* ---- life ------------------------------------------------------------- */
-
-static struct ep *ep_peek(int fd)
-{
-	return (unsigned)fd < FD_MAX ?
-	       atomic_load_explicit(&table[fd], memory_order_acquire) : NULL;
-}
 
 struct ep *ep_get(int fd)
 {
@@ -46,6 +40,24 @@ struct ep *ep_get(int fd)
 	return NULL;
 }
 
+/*
+ * Once the latch is held, ep_table[@fd] decides: if it is still @ep, ep_closed()
+ * has yet to clear it, and then waits in strip().  If it is not, @ep may be
+ * closed, free, or another descriptor's by now.
+ */
+struct ep *ep_lock_fd(int fd)
+{
+	struct ep *ep;
+
+	while ((ep = ep_peek(fd))) {
+		ep_lock(ep);
+		if (ep_peek(fd) == ep)
+			return ep;
+		ep_unlock(ep);
+	}
+	return NULL;
+}
+
 static void unmap_items(struct ep *ep)
 {
 	for (int i = 0; i < EP_CHUNKS; i++)
@@ -53,7 +65,8 @@ static void unmap_items(struct ep *ep)
 			munmap(ep->chunk[i], ITEM_CHUNK * sizeof(struct item));
 }
 
-/* Nobody is inside any more.  The struct is kept: a late ep_get() may look. */
+/* No call is inside any more.  The struct is kept: a late ep_get() may look at
+ * its references, and a late ep_lock_fd() may take its latch. */
 static void ep_fini(struct ep *ep)
 {
 	unmap_items(ep);
@@ -99,6 +112,7 @@ int ep_new(int fd)
 		return 0;	/* stays unknown, and its socks on TCP */
 	epoll_forget_fd(fd);
 	tux_latch_take(&table_latch);
+	tag_init();
 	ep = alloc();
 	if (ep) {
 		tux_list_init(&ep->ready);
@@ -109,17 +123,22 @@ int ep_new(int fd)
 		ep->next = live;
 		live = ep;
 		atomic_store(&ep->refs, 1);
-		atomic_store(&table[fd], ep);
+		atomic_store(&ep_table[fd], ep);
 	}
 	tux_latch_drop(&table_latch);
 	fd_seen(fd);
 	return ep ? 0 : -ENOMEM;
 }
 
-void ep_hold(int fd, int n)
+void ep_hold(int fd)
 {
-	atomic_fetch_add(&holders[fd], (uint16_t)n);
+	atomic_fetch_add(&holders[fd], 1);
 	fd_seen(fd);
+}
+
+void ep_unhold(int fd)
+{
+	atomic_fetch_sub(&holders[fd], 1);
 }
 
 /* ---- descriptors come and go ------------------------------------------ */
@@ -145,7 +164,7 @@ static void strip(struct ep *ep)
 				continue;
 			item_detach(ep, &it[j]);
 			it[j].used = false;
-			ep_hold(it[j].fd, -1);
+			ep_unhold(it[j].fd);
 		}
 	}
 	ep_unlock(ep);
@@ -163,7 +182,7 @@ static int other_fd(struct ep *ep)
 
 static void ep_closed(int fd)
 {
-	struct ep *ep = atomic_exchange(&table[fd], NULL);
+	struct ep *ep = atomic_exchange(&ep_table[fd], NULL);
 	bool last;
 
 	if (!ep)
@@ -192,7 +211,7 @@ void epoll_duped_fd(int fd, int to)
 		ep->fds++;
 		tux_latch_drop(&table_latch);
 		atomic_fetch_add(&ep->refs, 1);
-		atomic_store(&table[to], ep);
+		atomic_store(&ep_table[to], ep);
 		fd_seen(to);
 	}
 	ep_put(ep);
@@ -297,6 +316,8 @@ void epoll_forked(void)
 {
 	memset(&table_latch, 0, sizeof(table_latch));
 	memset(&pool_latch, 0, sizeof(pool_latch));
+	/* Another thread may have changed the pool, or held a latch in it. */
+	pool = NULL;
 	for (struct ep *ep = live; ep; ep = ep->next)
 		orphan(ep);
 }

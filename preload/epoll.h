@@ -30,13 +30,14 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "edge.h"
+#include "fd.h"
 #include "ready.h"
 #include "sock.h"
 #include "sys/take.h"
 
 enum {
 	ITEM_CHUNK = 256,	/* items that are mapped at once */
-	EP_CHUNKS = 4096,	/* x ITEM_CHUNK: all descriptors of fd.h */
+	EP_CHUNKS = FD_MAX / ITEM_CHUNK,
 };
 
 /*
@@ -45,6 +46,8 @@ enum {
  * small number begins like that, so the program's own data is never a tag.
  */
 enum { TAG_FD_BITS = 20, TAG_GEN_BITS = 28 };
+
+_Static_assert(FD_MAX == 1 << TAG_FD_BITS, "a tag holds any descriptor");
 
 /* Registration 0 of a descriptor of the preload's own; see ep_kick() and
  * nest_join(). */
@@ -75,6 +78,10 @@ struct item {			/* one descriptor in one instance */
 
 struct ep {
 	_Atomic uint32_t refs;	/* descriptors, and calls inside */
+	/* Protects what follows `joined`, and the items.  It is never cleared:
+	 * after ep_lock_fd() has looked, the struct may become another
+	 * instance's, and the call still takes its latch. */
+	struct tux_latch latch;
 	uint32_t fds;		/* descriptors; under the table's latch */
 	_Atomic int fd;		/* one of them */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
@@ -84,7 +91,6 @@ struct ep {
 	_Atomic bool flip;	/* whose turn it is, if there is one place */
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
 	_Atomic bool joined;	/* w.fd is registered with the kernel's */
-	struct tux_latch latch;	/* protects all below, and the items */
 	bool leader;		/* a thread sleeps on `w` */
 	int kick;		/* an eventfd, or -1 */
 	uint32_t seq;		/* counts looks */
@@ -114,31 +120,96 @@ static inline bool ep_plain(struct ep *ep)
 
 /* ---- epoll.c: instances ----------------------------------------------- */
 
-/* The instance of @fd with a reference, or NULL: not one of ours. */
+extern struct ep *_Atomic ep_table[FD_MAX];
+
+/* The instance of @fd, which may be closed or recycled at any moment, or NULL:
+ * not one of ours. */
+static inline struct ep *ep_peek(int fd)
+{
+	return (unsigned)fd < FD_MAX ?
+	       atomic_load_explicit(&ep_table[fd], memory_order_acquire) : NULL;
+}
+
+/* The same with a reference. */
 struct ep *ep_get(int fd);
 void ep_put(struct ep *ep);
+
+/* The same with its latch held, and no reference: the close of the last
+ * descriptor takes the latch before it takes the instance apart. */
+struct ep *ep_lock_fd(int fd);
+
+/* Keeps @ep, whose latch is held, until ep_put(). */
+static inline void ep_keep(struct ep *ep)
+{
+	atomic_fetch_add(&ep->refs, 1);
+}
 
 /* The kernel has just made instance @fd.  -ENOMEM. */
 int ep_new(int fd);
 
-/* One more, or one less, instance holds @fd. */
-void ep_hold(int fd, int n);
+/* One more instance holds @fd; one less. */
+void ep_hold(int fd);
+void ep_unhold(int fd);
 
 /* ---- epoll_item.c: items (all under the instance's latch) ------------- */
 
 /* The item of @fd; NULL if there never was one. */
-struct item *item_find(struct ep *ep, int fd);
+static inline struct item *item_find(struct ep *ep, int fd)
+{
+	struct item *c;
+
+	if ((unsigned)fd >= FD_MAX)
+		return NULL;
+	c = atomic_load_explicit(&ep->chunk[(unsigned)fd / ITEM_CHUNK],
+				 memory_order_acquire);
+	return c ? &c[(unsigned)fd % ITEM_CHUNK] : NULL;
+}
+
+/* Makes the item of @fd, which item_find() does not find.  NULL: no memory. */
+struct item *item_map(struct ep *ep, int fd);
 
 /* As item_find(), and there is one now, or NULL: no memory. */
-struct item *item_make(struct ep *ep, int fd);
+static inline struct item *item_make(struct ep *ep, int fd)
+{
+	struct item *it = item_find(ep, fd);
 
-uint64_t tag_make(uint32_t gen, int fd);
+	return it ? it : item_map(ep, fd);
+}
+
+/* How tags begin.  tag_init() sets it before there is an instance. */
+extern uint64_t tag_magic;
+void tag_init(void);
+
+static inline uint64_t tag_make(uint32_t gen, int fd)
+{
+	return (tag_magic << TAG_GEN_BITS |
+		(gen & ((1u << TAG_GEN_BITS) - 1))) << TAG_FD_BITS |
+	       (uint32_t)fd;
+}
 
 /* Is @data a tag?  If not, it is the program's. */
-bool tag_is(uint64_t data);
+static inline bool tag_is(uint64_t data)
+{
+	return data >> (TAG_GEN_BITS + TAG_FD_BITS) == tag_magic;
+}
+
+static inline int tag_fd(uint64_t tag)
+{
+	return (int)(tag & (FD_MAX - 1));
+}
+
+static inline uint64_t item_tag(const struct item *it)
+{
+	return tag_make(it->gen, it->fd);
+}
 
 /* The item of @tag; NULL: there is none any more, or it is no tag. */
-struct item *item_by_tag(struct ep *ep, uint64_t tag);
+static inline struct item *item_by_tag(struct ep *ep, uint64_t tag)
+{
+	struct item *it = item_find(ep, tag_fd(tag));
+
+	return it && it->used && item_tag(it) == tag ? it : NULL;
+}
 
 /* epoll_ctl(@op) with the kernel's item, and @mask for its events; 0 or -errno,
  * and errno is left alone. */
@@ -168,7 +239,7 @@ void item_drop(struct ep *ep, struct item *it);
 
 /* ---- epoll_ctl.c ------------------------------------------------------ */
 
-/* epoll_ctl(); 0 or -errno. */
+/* epoll_ctl() on @ep, whose latch is held and is dropped; 0 or -errno. */
 int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e);
 
 /* ---- epoll_look.c ----------------------------------------------------- */

@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
+#include "claim.h"
 #include "epoll.h"
-#include "fd.h"
 #include "fork.h"
 #include "libc.h"
 #include "pass.h"
@@ -27,7 +27,7 @@ static int add_kernel(struct ep *ep, struct item *it, int op,
 		return r;
 	}
 	if (!it->used)
-		ep_hold(it->fd, 1);
+		ep_hold(it->fd);
 	it->used = it->kernel = true;
 	it->spent = it->stale = it->again = false;
 	it->data = e->data;
@@ -47,7 +47,7 @@ static int add_ring(struct ep *ep, struct item *it, struct sock *s,
 	it->data = e->data;
 	it->events = e->events;
 	it->mask = 0;
-	ep_hold(it->fd, 1);
+	ep_hold(it->fd);
 	r = item_attach(ep, it, s);
 	if (r)
 		item_drop(ep, it);
@@ -60,10 +60,10 @@ static int add_instance(struct ep *ep, struct item *it, struct ep *inner)
 
 	nest_begin(inner);
 	ep_lock(ep);
-	r = item_waiter(ep, it->fd);
+	r = it->used ? item_waiter(ep, it->fd) : 0;
 	if (r) {
 		item_drop(ep, it);
-	} else if (!it->nest) {
+	} else if (it->used && !it->nest) {
 		it->nest = true;
 		if (atomic_fetch_add(&ep->socks, 1) == 0)
 			ep_kick(ep);
@@ -108,8 +108,15 @@ static struct sock *on_rings(int fd, uint32_t events)
 	return s;
 }
 
-/* The kernel has @it since a moment ago: is there more behind its descriptor? */
-static int add_behind(struct ep *ep, struct item *it)
+/* @fd is of an instance, or of a socket that is on Tux or may be claimed. */
+static bool is_more(int fd)
+{
+	struct sock *s = fd_peek(fd);
+
+	return ep_peek(fd) || (s && !claim_is_kernels(s));
+}
+
+static int add_more(struct ep *ep, struct item *it)
 {
 	struct ep *inner = ep_get(it->fd);
 	int r;
@@ -121,14 +128,29 @@ static int add_behind(struct ep *ep, struct item *it)
 	return r;
 }
 
+/* The kernel has @it since a moment ago: is there more behind its descriptor?
+ * Drops the latch. */
+static int add_behind(struct ep *ep, struct item *it)
+{
+	bool more = !it->sock && is_more(it->fd);
+	int r;
+
+	if (more)
+		ep_keep(ep);
+	ep_unlock(ep);
+	if (!more)
+		return 0;
+	r = add_more(ep, it);
+	ep_put(ep);
+	return r;
+}
+
 static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 {
 	struct sock *s = on_rings(fd, e->events);
-	struct item *it;
+	struct item *it = item_make(ep, fd);
 	int r;
 
-	ep_lock(ep);
-	it = item_make(ep, fd);
 	if (!it)
 		r = -ENOMEM;
 	else if (it->used && it->sock)
@@ -137,10 +159,12 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 		r = add_ring(ep, it, s, e);
 	else
 		r = add_kernel(ep, it, EPOLL_CTL_ADD, e);
-	ep_unlock(ep);
 	if (s)
 		sock_put(s);
-	return r ? r : add_behind(ep, it);
+	if (!r)
+		return add_behind(ep, it);
+	ep_unlock(ep);
+	return r;
 }
 
 /* ---- modify, delete --------------------------------------------------- */
@@ -177,14 +201,12 @@ static int mod_sock(struct ep *ep, struct item *it,
 	return 0;
 }
 
-static int mod(struct ep *ep, int fd, const struct epoll_event *e)
+static int ctl_mod(struct ep *ep, int fd, const struct epoll_event *e)
 {
+	struct item *it = item_make(ep, fd);
 	bool foreign = false;
-	struct item *it;
 	int r;
 
-	ep_lock(ep);
-	it = item_make(ep, fd);
 	if (!it) {
 		r = -ENOMEM;
 	} else if (it->sock) {
@@ -195,8 +217,16 @@ static int mod(struct ep *ep, int fd, const struct epoll_event *e)
 		foreign = true;
 		r = add_kernel(ep, it, EPOLL_CTL_MOD, e);
 	}
+	if (!r && foreign)
+		return add_behind(ep, it);
 	ep_unlock(ep);
-	return r || !foreign ? r : add_behind(ep, it);
+	return r;
+}
+
+/* Of the kernel's instance alone: there is no item of ours. */
+static int kernel_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
+{
+	return libc.epoll_ctl(atomic_load(&ep->fd), op, fd, e) ? -errno : 0;
 }
 
 /* There is no item: a foreign registration, or nothing. */
@@ -204,8 +234,7 @@ static int del_foreign(struct ep *ep, int fd)
 {
 	struct epoll_event e = { .events = 0 };
 
-	return libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, fd, &e) ?
-	       -errno : 0;
+	return kernel_ctl(ep, EPOLL_CTL_DEL, fd, &e);
 }
 
 static int del_item(struct ep *ep, struct item *it)
@@ -219,14 +248,11 @@ static int del_item(struct ep *ep, struct item *it)
 	return 0;
 }
 
-static int del(struct ep *ep, int fd)
+static int ctl_del(struct ep *ep, int fd)
 {
-	struct item *it;
-	int r;
+	struct item *it = item_find(ep, fd);
+	int r = it && it->used ? del_item(ep, it) : del_foreign(ep, fd);
 
-	ep_lock(ep);
-	it = item_find(ep, fd);
-	r = it && it->used ? del_item(ep, it) : del_foreign(ep, fd);
 	ep_unlock(ep);
 	return r;
 }
@@ -258,24 +284,27 @@ static int foreign_ctl(int epfd, int op, int fd, struct epoll_event *e)
 
 int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
 {
-	if (nonsense(op, fd, e))
-		return libc.epoll_ctl(atomic_load(&ep->fd), op, fd, e) ?
-		       -errno : 0;
+	int r;
+
+	if (nonsense(op, fd, e)) {
+		r = kernel_ctl(ep, op, fd, e);
+		ep_unlock(ep);
+		return r;
+	}
 	if (op == EPOLL_CTL_ADD)
 		return ctl_add(ep, fd, e);
-	return op == EPOLL_CTL_MOD ? mod(ep, fd, e) : del(ep, fd);
+	return op == EPOLL_CTL_MOD ? ctl_mod(ep, fd, e) : ctl_del(ep, fd);
 }
 
 HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	struct ep *ep = ep_get(epfd);
-	int r;
+	struct ep *ep;
+	int r = 0;
 
-	if (!ep)
-		return foreign_ctl(epfd, op, fd, event);
 	tux_defer_enter();
-	r = ep_ctl(ep, op, fd, event);
-	ep_put(ep);
+	ep = ep_lock_fd(epfd);
+	if (ep)
+		r = ep_ctl(ep, op, fd, event);
 	tux_defer_leave();
-	return (int)libc_ret(r);
+	return ep ? (int)libc_ret(r) : foreign_ctl(epfd, op, fd, event);
 }

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "fd.h"
 #include "libc.h"
 #include "sys/sys.h"
 
@@ -17,17 +16,6 @@
 #define HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
 
 /* ---- finding them ----------------------------------------------------- */
-
-struct item *item_find(struct ep *ep, int fd)
-{
-	struct item *c;
-
-	if ((unsigned)fd >= FD_MAX)
-		return NULL;
-	c = atomic_load_explicit(&ep->chunk[fd / ITEM_CHUNK],
-				 memory_order_acquire);
-	return c ? &c[fd % ITEM_CHUNK] : NULL;
-}
 
 static struct item *map_chunk(int first)
 {
@@ -45,58 +33,29 @@ static struct item *map_chunk(int first)
 	return c;
 }
 
-struct item *item_make(struct ep *ep, int fd)
+struct item *item_map(struct ep *ep, int fd)
 {
 	int i = fd / ITEM_CHUNK;
-	struct item *c;
+	struct item *c = map_chunk(i * ITEM_CHUNK);
 
-	if (!ep->chunk[i]) {
-		c = map_chunk(i * ITEM_CHUNK);
-		if (!c)
-			return NULL;
-		atomic_store_explicit(&ep->chunk[i], c, memory_order_release);
-	}
-	return item_find(ep, fd);
+	if (!c)
+		return NULL;
+	atomic_store_explicit(&ep->chunk[i], c, memory_order_release);
+	return &c[fd % ITEM_CHUNK];
 }
 
 /* ---- tags ------------------------------------------------------------- */
 
-static uint64_t tag_magic(void)
-{
-	static _Atomic uint64_t magic;
-	uint64_t m = atomic_load_explicit(&magic, memory_order_relaxed);
-	uint64_t none = 0;
+uint64_t tag_magic;
 
-	if (m)
-		return m;
+void tag_init(void)
+{
+	uint64_t m;
+
+	if (tag_magic)
+		return;
 	tux_sys_getrandom(&m, sizeof(m));
-	m = (m & 0x3fff) | 0x8000;
-	/* Else another thread was faster. */
-	return atomic_compare_exchange_strong(&magic, &none, m) ? m : none;
-}
-
-uint64_t tag_make(uint32_t gen, int fd)
-{
-	return (tag_magic() << TAG_GEN_BITS |
-		(gen & ((1u << TAG_GEN_BITS) - 1))) << TAG_FD_BITS |
-	       (uint32_t)fd;
-}
-
-bool tag_is(uint64_t data)
-{
-	return data >> (TAG_GEN_BITS + TAG_FD_BITS) == tag_magic();
-}
-
-static uint64_t item_tag(const struct item *it)
-{
-	return tag_make(it->gen, it->fd);
-}
-
-struct item *item_by_tag(struct ep *ep, uint64_t tag)
-{
-	struct item *it = item_find(ep, (int)(tag & (FD_MAX - 1)));
-
-	return it && it->used && item_tag(it) == tag ? it : NULL;
+	tag_magic = (m & 0x3fff) | 0x8000;
 }
 
 /* ---- the kernel's half ------------------------------------------------ */
@@ -247,5 +206,5 @@ void item_drop(struct ep *ep, struct item *it)
 	item_detach(ep, it);
 	kernel_drop(ep, it);
 	it->used = false;
-	ep_hold(it->fd, -1);
+	ep_unhold(it->fd);
 }

@@ -6,7 +6,6 @@
 #include "epoll.h"
 
 #include "claim.h"
-#include "fd.h"
 #include "libc.h"
 #include "sys/fd.h"
 #include "wait.h"
@@ -233,7 +232,7 @@ static void look_claim(const struct epoll_event *evs, int k)
 {
 	for (int i = 0; i < k; i++) {
 		uint64_t tag = evs[i].data.u64;
-		int fd = tag_is(tag) ? (int)(tag & (FD_MAX - 1)) : -1;
+		int fd = tag_is(tag) ? tag_fd(tag) : -1;
 		struct sock *s = fd_peek(fd);
 
 		if (!s || atomic_load(&s->stage) != SOCK_CANDIDATE)
@@ -247,8 +246,8 @@ static void look_claim(const struct epoll_event *evs, int k)
 /* Which socket a foreign event is of, only the program knows. */
 static void look_foreign(const struct epoll_event *evs, int k)
 {
-	for (int i = 0; i < k && !claim_stopped(); i++)
-		if (!tag_is(evs[i].data.u64))
+	for (int i = 0; i < k; i++)
+		if (!tag_is(evs[i].data.u64) && !claim_stopped())
 			claim_stop();
 }
 

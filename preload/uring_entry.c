@@ -94,7 +94,7 @@ static void make_exist(struct io_uring_sqe *e)
 static void entry_epoll(struct io_uring_sqe *e, bool ordered)
 {
 	struct epoll_event *ev = (void *)(uintptr_t)e->addr;
-	struct ep *ep = ordered ? NULL : ep_get(e->fd);
+	struct ep *ep = ordered ? NULL : ep_lock_fd(e->fd);
 	int r;
 
 	if (!ep) {
@@ -102,7 +102,6 @@ static void entry_epoll(struct io_uring_sqe *e, bool ordered)
 		return;
 	}
 	r = ep_ctl(ep, (int)e->len, (int)e->off, ev);
-	ep_put(ep);
 	if (!r)
 		make(e, IORING_OP_NOP);
 	else if (r == -EEXIST)
