@@ -2,6 +2,7 @@
 #include "stack/spin.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "sys/sys.h"
 
@@ -12,6 +13,7 @@ enum {
 	PENALTY_MIN = 8,
 	PENALTY_MAX = 4096,
 	CPU_WORDS = 128,
+	GAP_US = 4,		/* between two looks, if nothing interrupts */
 };
 
 static unsigned cpus(void)
@@ -25,11 +27,20 @@ static unsigned cpus(void)
 	return n;
 }
 
+static uint64_t thread_preempted(void)
+{
+	struct rusage u = { .ru_nivcsw = 0 };
+
+	tux_sys_getrusage(RUSAGE_THREAD, &u);
+	return (uint64_t)u.ru_nivcsw;
+}
+
 void tux_spin_init(struct tux_spin *s, enum tux_spin_how how)
 {
 	memset(s, 0, sizeof(*s));
 	s->mean_ns = CUT_NS;
 	s->penalty = PENALTY_MIN;
+	s->preempted = thread_preempted;
 	s->never = how == TUX_SPIN_BESIDE && cpus() < 2;
 	s->always = how == TUX_SPIN_ALWAYS;
 }
@@ -60,19 +71,46 @@ static void first_look(struct tux_spin *s)
 	s->on = in > 0;
 }
 
+static void lose(struct tux_spin *s)
+{
+	s->on = false;
+	s->skip = s->penalty;
+	if (s->penalty < PENALTY_MAX)
+		s->penalty *= 2;
+}
+
+/* Has another thread run on this processor since the last look?  Only a long gap
+ * makes it worth a system call. */
+static bool lost_processor(struct tux_spin *s, tux_time now)
+{
+	uint64_t before = s->preemptions;
+
+	if (tux_time_since(s->looked, now) < TUX_USEC(GAP_US))
+		return false;
+	s->preemptions = s->preempted();
+	return s->preemptions != before;
+}
+
 bool tux_spin_more(struct tux_spin *s, tux_time now)
 {
 	if (s->always)
 		return true;
 	if (!s->waits)
 		first_look(s);
-	if (s->on && now >= s->until) {
-		s->on = false;
-		s->skip = s->penalty;
-		if (s->penalty < PENALTY_MAX)
-			s->penalty *= 2;
-	}
+	if (s->on && now >= s->until)
+		lose(s);
+	s->looked = now;
 	return s->on;
+}
+
+/* A spin has found something. */
+static void judge(struct tux_spin *s, bool cut)
+{
+	if (cut && s->cut)
+		lose(s);
+	else if (!cut && s->penalty > PENALTY_MIN)
+		s->penalty /= 2;
+	s->cut = cut;
 }
 
 void tux_spin_end(struct tux_spin *s, tux_time now)
@@ -82,7 +120,7 @@ void tux_spin_end(struct tux_spin *s, tux_time now)
 	if (!s->waits)
 		return;
 	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
-	if (s->on && s->penalty > PENALTY_MIN)
-		s->penalty /= 2;
+	if (s->on)
+		judge(s, lost_processor(s, now));
 	s->on = false;
 }

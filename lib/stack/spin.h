@@ -10,6 +10,10 @@
  * what keeps it from answering.  So a spin that found nothing is not repeated
  * for a while, twice as long each time.
  *
+ * A spin also was in vain if the thread lost its processor meanwhile, and so the
+ * other side ran.  Then what the spin found only looks like a gain.  It counts as
+ * lost if that happens in two spins in a row; once may be any other thread.
+ *
  * What is there at the first look was not waited for.  It says nothing about
  * how long waits are, or whether spins help.
  *
@@ -28,9 +32,15 @@ enum { TUX_SPIN_US = 50 };	/* about what sleeping costs both ends */
 struct tux_spin {
 	tux_time since;		/* the wait began */
 	tux_time until;		/* of the spin in it */
+	tux_time looked;	/* the last look of the spin */
+	uint64_t (*preempted)(void);	/* how often the thread has lost its
+				 * processor */
+	uint64_t preemptions;	/* when it was last asked */
 	uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
 	uint32_t skip;		/* waits without a spin, still to come */
 	uint32_t penalty;	/* how many after the next lost one */
+	bool cut;		/* the thread lost its processor in the last
+				 * spin */
 	bool waits;		/* nothing was there when the wait began */
 	bool on;		/* spinning */
 	bool never;		/* it would keep the application waiting */

@@ -231,6 +231,12 @@ static inline long tux_sys_getrandom(void *p, size_t len)
 	return TUX_SYS(SYS_getrandom, p, len, 0, 0, 0, 0);
 }
 
+/* @usage: a struct rusage. */
+static inline int tux_sys_getrusage(int of, void *usage)
+{
+	return (int)TUX_SYS(SYS_getrusage, of, usage, 0, 0, 0, 0);
+}
+
 static inline int tux_sys_cpus(void *mask, size_t len)
 {
 	return (int)TUX_SYS(SYS_sched_getaffinity, 0, len, mask, 0, 0, 0);

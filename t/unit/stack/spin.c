@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/spin.h"
 
+#include <limits.h>
+
 #include "../test.h"
 
 static tux_time now;
@@ -113,6 +115,50 @@ static void more__less_and_less_when_it_never_helps(void **state)
 	assert_in_range(tried, 1, 50);
 }
 
+static uint64_t preemptions;
+
+static uint64_t preempted(void)
+{
+	return preemptions;
+}
+
+/* Waits of 1 us, then 10 us without a look, then the end.  In each @nth of the
+ * spins another thread runs meanwhile.  How many of 100,000 waits spin? */
+static unsigned with_gaps(unsigned nth)
+{
+	struct tux_spin s;
+	unsigned i, tried = 0;
+
+	start(&s);
+	s.preempted = preempted;
+	for (i = 0; i < 100000; i++) {
+		tux_spin_begin(&s, now);
+		now += TUX_USEC(1);
+		if (tux_spin_more(&s, now))
+			preemptions += ++tried % nth == 0;
+		now += TUX_USEC(10);
+		tux_spin_end(&s, now);
+	}
+	return tried;
+}
+
+/* A peer that runs when our processor is taken from us: the spin has found
+ * nothing by itself. */
+static void more__less_and_less_when_it_only_delays(void **state)
+{
+	(void)state;
+	assert_in_range(with_gaps(1), 1, 50);
+}
+
+/* The kernel takes packets in on our processor, or another thread runs on it for
+ * a moment. */
+static void more__when_something_else_ran_for_a_moment(void **state)
+{
+	(void)state;
+	assert_true(with_gaps(UINT_MAX) > 99000);
+	assert_true(with_gaps(2) > 99000);
+}
+
 /* ... and so also if each wait is followed by finding what came with its end.
  * Nothing was waited for then. */
 static void more__not_for_what_is_there_at_once(void **state)
@@ -172,6 +218,8 @@ int main(void)
 		cmocka_unit_test(more__out_of_a_common_sleep),
 		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
 		cmocka_unit_test(more__less_and_less_when_it_never_helps),
+		cmocka_unit_test(more__less_and_less_when_it_only_delays),
+		cmocka_unit_test(more__when_something_else_ran_for_a_moment),
 		cmocka_unit_test(more__not_for_what_is_there_at_once),
 		cmocka_unit_test(more__not_before_a_wait_was_short),
 		cmocka_unit_test(more__always),
