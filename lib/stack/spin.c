@@ -71,7 +71,7 @@ static void first_look(struct tux_spin *s)
 	s->on = in > 0;
 }
 
-static void lose(struct tux_spin *s)
+static void lose_spin(struct tux_spin *s)
 {
 	s->on = false;
 	s->skip = s->penalty;
@@ -98,16 +98,16 @@ bool tux_spin_more(struct tux_spin *s, tux_time now)
 	if (!s->waits)
 		first_look(s);
 	if (s->on && now >= s->until)
-		lose(s);
+		lose_spin(s);
 	s->looked = now;
 	return s->on;
 }
 
 /* A spin has found something. */
-static void judge(struct tux_spin *s, bool cut)
+static void judge_spin(struct tux_spin *s, bool cut)
 {
 	if (cut && s->cut)
-		lose(s);
+		lose_spin(s);
 	else if (!cut && s->penalty > PENALTY_MIN)
 		s->penalty /= 2;
 	s->cut = cut;
@@ -121,6 +121,6 @@ void tux_spin_end(struct tux_spin *s, tux_time now)
 		return;
 	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
 	if (s->on)
-		judge(s, lost_processor(s, now));
+		judge_spin(s, lost_processor(s, now));
 	s->on = false;
 }
