@@ -83,6 +83,15 @@ void tux_back_plain(struct tux_conn *c)
 	tux_duplex_tx_plain(c->dx);
 }
 
+void tux_back_follow(struct tux_conn *c, tux_time now)
+{
+	c->rx.back = false;
+	if (c->tx.path != TUX_PATH_TUX)
+		return;
+	tux_back(c, now);
+	tux_back_leave(c, c->tx.probe_at);
+}
+
 void tux_back_early(struct tux_conn *c, tux_time now)
 {
 	if (c->pair->down && tux_sentq_empty(&c->sentq))
@@ -109,7 +118,10 @@ static void distrust(struct tux_conn *c)
 
 void tux_back_stalled(struct tux_conn *c, tux_time now)
 {
-	tux_back(c, now);
+	if (c->tx.path == TUX_PATH_TUX) {
+		tux_back(c, now);
+		c->out.back = !c->tx.raw_wanted && !c->tx.done && c->out.off;
+	}
 	tux_back_leave(c, c->tx.probe_at);
 	distrust(c);
 	tux_conn_mark(c, TUX_DIRTY_FLIGHT);

@@ -36,6 +36,10 @@ void tux_back_unstalled(struct tux_conn *c, tux_time now);
  * tried again need not wait any longer. */
 void tux_back_heard(struct tux_conn *c, tux_time now);
 
+/* Packets no longer arrive at the peer, which has gone back to TCP for that: the
+ * sending direction of @c follows at once. */
+void tux_back_follow(struct tux_conn *c, tux_time now);
+
 /* The application or the peer wants plain TCP for good, in both directions, for
  * the reason @why.  The reason of the first call counts. */
 void tux_back_raw(struct tux_conn *c, enum tux_reason why);

@@ -186,6 +186,8 @@ struct tux_conn_rx {			/* the direction that this end receives */
 	uint32_t answer;		/* generation to say PREPARED for */
 	bool prove;			/* a packet has brought stream bytes, which
 					 * proves that the peer has switched */
+	bool back;			/* a frame has just said that packets no
+					 * longer arrive at the peer */
 	bool tcp_wanted;		/* the loop was told to read TCP */
 	bool tcp_ended;			/* TCP was read to its end */
 	int tcp_err;
@@ -203,6 +205,8 @@ struct tux_conn_out {			/* bytes on their way to TCP */
 	bool busy;			/* a frame, or the rest of the marker, has
 					 * begun */
 	bool marker, fin, sw, raw, plain;	/* what is due */
+	bool back;			/* ... and the word that packets no longer
+					 * arrive here */
 	bool latched;			/* the send latch is held, to write the
 					 * marker */
 	bool fin_sent;			/* the FIN frame is in TCP */

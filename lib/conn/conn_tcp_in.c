@@ -88,8 +88,12 @@ static bool on_data_frame(struct tux_conn *c)
 		return false;		/* it leaves out bytes */
 	c->in.off = f->off;
 	c->in.left = f->len;
-	if (c->rx.path == TUX_PATH_TUX)
+	if (c->rx.path == TUX_PATH_TUX) {
 		tux_conn_set_rx(c, TUX_PATH_FRAMES);
+		/* Nothing new: the frame only says that packets no longer
+		 * arrive. */
+		c->rx.back = f->off + f->len <= tux_pipe_head(&c->dx->rxp);
+	}
 	return true;
 }
 

@@ -51,6 +51,20 @@ static void commit_sent(struct tux_conn *c, size_t n)
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }
 
+/* Tells the peer that packets no longer arrive here: a DATA frame with the last
+ * byte that the peer has acknowledged.  The peer discards the byte, so its value
+ * does not matter; the ring may have another in its place by now. */
+static void begin_back(struct tux_conn *c)
+{
+	struct tux_conn_out *o = &c->out;
+
+	tux_conn_frame(c, TUX_FRAME_DATA, o->off - 1, 1);
+	o->hdr[TUX_FRAME_HDR] = 0;
+	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + 1;
+	o->left = 0;
+	c->stats.frame_tx++;
+}
+
 /* Begins what goes to TCP next.  False: nothing does. */
 static bool next_frame(struct tux_conn *c)
 {
@@ -60,6 +74,9 @@ static bool next_frame(struct tux_conn *c)
 
 	if (o->marker) {
 		begin_marker(c);
+	} else if (o->back) {
+		o->back = false;
+		begin_back(c);
 	} else if (tux_message_room_frame(c)) {
 		return true;
 	} else if (o->turn && tux_message_frame(c)) {
@@ -227,7 +244,8 @@ bool tux_conn_tcp_due(const struct tux_conn *c)
 		return false;
 	if (c->tx.path == TUX_PATH_PLAIN)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED;
-	return o->busy || o->marker || o->fin || o->raw || o->plain || o->sw ||
+	return o->busy || o->marker || o->back || o->fin || o->raw ||
+	       o->plain || o->sw ||
 	       (c->tx.path == TUX_PATH_FRAMES &&
 		o->off < tux_pipe_head(&c->dx->txp)) ||
 	       (tux_message_may_frame(c) &&

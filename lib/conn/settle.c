@@ -101,7 +101,7 @@ static void settle_done(struct tux_conn *c)
 		return;
 	c->tx.done = c->tx.shut_due = true;
 	tux_list_remove(&c->use);	/* it no longer sends over Tux */
-	c->out.sw = false;
+	c->out.sw = c->out.back = false;
 }
 
 /* Does the application use TCP itself in both directions, and no switch is
@@ -342,6 +342,8 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 			settle_fin(c);
 		if (dirty & TUX_DIRTY_RAW)
 			tux_back(c, now);
+		if (c->rx.back)
+			tux_back_follow(c, now);
 		if (tux_choose_doubtful(c))
 			tux_choose_leave(c, now);
 		if (c->tx.alive)

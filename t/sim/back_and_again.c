@@ -94,6 +94,36 @@ static void told(struct sim *s)
 	finish(s);
 }
 
+/* a's link is closed for good, with nothing in flight.  b's is not, and what b
+ * sends to a over it is lost: b has to learn of it before it finds out by its
+ * own timers. */
+static void asks_in_vain(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_write(a, 500);
+	sim_ms(s, 20);
+	SIM_CHECK(s, b->got == 500);
+	sim_part(s, 0, 1, true);
+	sim_stall(a);
+	sim_host_turn(a->host);
+	sim_ms(s, 5);
+	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c));
+	sim_write(a, 500);
+	sim_ms(s, 5);
+	SIM_CHECK(s, b->got == 1000);
+	sim_write(b, 5000);
+	sim_ms(s, 5);
+	SIM_CHECK(s, a->got == 5000);
+	sim_ms(s, 3000);
+	sim_part(s, 0, 1, false);
+	sim_unstall(a);
+	sim_host_turn(a->host);
+	sim_ms(s, 100);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
+	sim_write(b, 5000);
+	finish(s);
+}
+
 static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
 {
 	sim_write(arg, n);
@@ -217,6 +247,7 @@ static void slow_tcp(struct sim *s)
 const struct sim_story sim_stories[] = {
 	{ "once", once },
 	{ "told", told },
+	{ "asks_in_vain", asks_in_vain },
 	{ "often", often },
 	{ "one_way", one_way },
 	{ "nap", nap },

@@ -150,10 +150,11 @@ static void stream(struct sim *s, sim_preset_fn *fn)
 	sim_write(a, 20000);
 	sim_write(b, 20000);
 	sim_ms(s, 300);
+	sim_write(b, 100000);	/* b's wrap over Tux, a's in frames */
+	sim_ms(s, 300);
 	sim_write(a, 100000);
-	sim_write(b, 100000);
 	sim_run(s, s->now);
-	sim_stall(a);	/* a's wrap in frames, b's over Tux */
+	sim_stall(a);
 	sim_host_turn(a->host);
 	sim_ms(s, 2000);
 	finish(s);

@@ -169,6 +169,69 @@ static void stall__is_told_from_outside(void **state)
 	assert_true(tux_core_deadline(d->a.core) == d->now + TUX_SEC(1));
 }
 
+/* a has written "abc", and b has it. */
+static void abc(struct duo *d)
+{
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_settle_all(d);
+	assert_int_equal(duo_read(&d->b, buf, 8), 3);
+}
+
+/* What b sends would be lost, and b's own timers would take a second. */
+static void stall__the_peer_follows(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	abc(d);
+	tux_conn_stall(d->a.c, d->now);
+	assert_true(d->a.c->out.back);
+	duo_settle(d);
+	assert_false(d->a.c->out.back);
+	assert_int_equal(d->a.c->stats.frame_tx, 1);
+	assert_int_equal(d->b.c->stats.frame_rx, 1);
+	assert_int_equal(d->b.c->stats.backs, 1);
+	assert_int_equal(d->b.c->tx.path, TUX_PATH_PLAIN);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
+	assert_int_equal(duo_read(&d->b, buf, 8), -EAGAIN);
+}
+
+/* All that both may know of the direction is its beginning. */
+static void stall__no_byte_to_tell_with(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_stall(d->a.c, d->now);
+	assert_false(d->a.c->out.back);
+	duo_settle(d);
+	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
+}
+
+/* Behind the end, TCP takes nothing more. */
+static void stall__not_behind_the_end(void **state)
+{
+	struct duo *d = *state;
+
+	abc(d);
+	d->a.c->tx.done = true;
+	tux_conn_stall(d->a.c, d->now);
+	assert_false(d->a.c->out.back);
+}
+
+/* The peer's timers have said so: packets may still arrive there. */
+static void follow__not_behind_new_bytes(void **state)
+{
+	struct duo *d = *state;
+
+	abc(d);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 2, "cd", 2);
+	assert_int_equal(d->b.c->rx.path, TUX_PATH_FRAMES);
+	assert_int_equal(d->b.c->tx.path, TUX_PATH_TUX);
+	assert_int_equal(d->b.c->stats.backs, 0);
+}
+
 /* ---- again ---- */
 
 static void unstall__tries_soon(void **state)
@@ -483,6 +546,10 @@ int main(void)
 		T(back__what_was_lost_stays_lost, duo_setup_messages),
 		T(early__others_have_found_out, duo_setup_switched),
 		T(stall__is_told_from_outside, duo_setup_switched),
+		T(stall__the_peer_follows, duo_setup_switched),
+		T(stall__no_byte_to_tell_with, duo_setup_switched),
+		T(stall__not_behind_the_end, duo_setup_switched),
+		T(follow__not_behind_new_bytes, duo_setup_switched),
 		T(unstall__tries_soon, duo_setup_switched),
 		T(unstall__not_what_has_an_end, duo_setup_switched),
 		T(unstall__before_the_switch, duo_setup_proved),
