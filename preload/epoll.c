@@ -199,6 +199,20 @@ static void ep_closed(int fd)
 	ep_put(ep);
 }
 
+/* Descriptor @fd of @ep is new.  If another thread has closed the last one
+ * meanwhile, @ep has ended, and @fd stays unknown. */
+static void add_fd(struct ep *ep, int fd)
+{
+	tux_latch_take(&table_latch);
+	if (ep->fds) {
+		ep->fds++;
+		atomic_fetch_add(&ep->refs, 1);
+		atomic_store(&ep_table[fd], ep);
+		fd_seen(fd);
+	}
+	tux_latch_drop(&table_latch);
+}
+
 void epoll_duped_fd(int fd, int to)
 {
 	struct ep *ep = ep_get(fd);
@@ -207,12 +221,7 @@ void epoll_duped_fd(int fd, int to)
 		return;
 	if ((unsigned)to < FD_MAX && ep_peek(to) != ep) {
 		epoll_forget_fd(to);
-		tux_latch_take(&table_latch);
-		ep->fds++;
-		tux_latch_drop(&table_latch);
-		atomic_fetch_add(&ep->refs, 1);
-		atomic_store(&ep_table[to], ep);
-		fd_seen(to);
+		add_fd(ep, to);
 	}
 	ep_put(ep);
 }

@@ -187,10 +187,11 @@ static inline uint64_t tag_make(uint32_t gen, int fd)
 	       (uint32_t)fd;
 }
 
-/* Is @data a tag?  If not, it is the program's. */
+/* Is @data a tag?  If not, it is the program's.  There are none before the first
+ * instance. */
 static inline bool tag_is(uint64_t data)
 {
-	return data >> (TAG_GEN_BITS + TAG_FD_BITS) == tag_magic;
+	return tag_magic && data >> (TAG_GEN_BITS + TAG_FD_BITS) == tag_magic;
 }
 
 static inline int tag_fd(uint64_t tag)

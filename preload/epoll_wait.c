@@ -300,12 +300,24 @@ static int ep_wait(struct ep *ep, int fd, struct epoll_event *evs, int max,
 	return (int)libc_ret(r);
 }
 
+/* The kernel has reported @n events of an instance that is not known.  If they
+ * carry tags, the program is closing the instance in another thread, and to it
+ * the descriptor is closed already. */
+static int unknown(const struct epoll_event *evs, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (tag_is(evs[i].data.u64))
+			return (int)libc_ret(-EBADF);
+	return n;
+}
+
 HOOK int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
 {
 	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
 
 	if (!ep)
-		return libc.epoll_wait(epfd, events, max, timeout);
+		return unknown(events, libc.epoll_wait(epfd, events, max,
+						       timeout));
 	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), NULL);
 }
 
@@ -315,7 +327,8 @@ HOOK int epoll_pwait(int epfd, struct epoll_event *events, int max,
 	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
 
 	if (!ep)
-		return libc.epoll_pwait(epfd, events, max, timeout, mask);
+		return unknown(events, libc.epoll_pwait(epfd, events, max,
+							timeout, mask));
 	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), mask);
 }
 
@@ -326,6 +339,7 @@ HOOK int epoll_pwait2(int epfd, struct epoll_event *events, int max,
 	struct ep *ep = good ? ep_get(epfd) : NULL;
 
 	if (!ep)
-		return libc.epoll_pwait2(epfd, events, max, timeout, mask);
+		return unknown(events, libc.epoll_pwait2(epfd, events, max,
+							 timeout, mask));
 	return ep_wait(ep, epfd, events, max, timeout_ts(timeout), mask);
 }

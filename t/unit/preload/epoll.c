@@ -5,6 +5,7 @@
  */
 #include "../../../preload/epoll.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -178,8 +179,10 @@ bool edge_hidden(struct edge *e, struct sock *s)
 struct race {
 	int first;		/* the lowest number that an instance may have */
 	int target[TARGETS];	/* always readable */
+	bool copies;		/* dup() is called, too */
 	_Atomic bool over;
 	_Atomic unsigned done, told;
+	_Atomic unsigned tags;	/* events without the program's data */
 };
 
 static int number(const struct race *r, unsigned *seed)
@@ -207,6 +210,26 @@ static void look(struct race *r, unsigned *seed)
 	int n = epoll_wait(number(r, seed), e, TARGETS, 0);
 
 	r->told += n > 0 ? (unsigned)n : 0;
+	for (int i = 0; i < n; i++)
+		r->tags += tag_is(e[i].data.u64);
+}
+
+static void shut(int fd)
+{
+	epoll_forget_fd(fd);
+	libc.close(fd);
+}
+
+/* As the preload's dup() does, while another thread closes the original. */
+static void copy(struct race *r, unsigned *seed)
+{
+	int fd = number(r, seed), to;
+
+	to = fcntl(fd, F_DUPFD_CLOEXEC, r->first + NUMBERS);
+	if (to < 0)
+		return;
+	epoll_duped_fd(fd, to);
+	shut(to);
 }
 
 static void *use(void *arg)
@@ -218,14 +241,10 @@ static void *use(void *arg)
 	while (!r->over) {
 		change(r, &seed);
 		look(r, &seed);
+		if (r->copies)
+			copy(r, &seed);
 	}
 	return NULL;
-}
-
-static void shut(int fd)
-{
-	epoll_forget_fd(fd);
-	libc.close(fd);
 }
 
 static void create_and_close(void)
@@ -252,6 +271,7 @@ static void run(struct race *r)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	print_message("%u calls done, %u events\n", r->done, r->told);
+	assert_int_equal(r->tags, 0);
 }
 
 static void open_targets(struct race *r)
@@ -297,11 +317,39 @@ static void ctl__keeps_an_instance_that_gets_another(void **state)
 	close_targets(&r);
 }
 
+/* dup() may come back just when the last descriptor of the instance goes. */
+static void dup__revives_no_closed_instance(void **state)
+{
+	struct race r = { .copies = true };
+
+	(void)state;
+	open_targets(&r);
+	run(&r);
+	close_targets(&r);
+}
+
+/* An instance that was inherited, before there is one of ours. */
+static void wait__knows_no_tags_before_the_first(void **state)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = 7 };
+	int ep = libc.epoll_create1(EPOLL_CLOEXEC);
+	int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	(void)state;
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+	assert_int_equal(epoll_wait(ep, &e, 1, 0), 1);
+	assert_int_equal(e.data.fd, 7);
+	libc.close(fd);
+	libc.close(ep);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wait__knows_no_tags_before_the_first),
 		cmocka_unit_test(ctl__adds_nothing_to_a_closed_instance),
 		cmocka_unit_test(ctl__keeps_an_instance_that_gets_another),
+		cmocka_unit_test(dup__revives_no_closed_instance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
