@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/ip.h>
-#include <string.h>
 
 #include "base/latch.h"
+#include "link/udp_rx.h"
+#include "link/udp_tx.h"
 #include "sys/area.h"
 #include "sys/fd.h"
 #include "sys/name.h"
@@ -16,9 +16,6 @@
 
 enum {
 	LISTENERS = 256,
-	/* The longest datagram of IPv4, 65507 bytes, fits.  The odd line more
-	 * keeps the fronts of buffers from sharing one cache set. */
-	BUF = 65536 + 64,
 	SOCKET_BUF = 8 << 20,
 };
 
@@ -27,28 +24,13 @@ struct listener {
 	int fd;			/* -1: free */
 };
 
-union control {			/* our own address, for what leaves; ECN */
-	struct cmsghdr align;
-	char space[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
-		   CMSG_SPACE(sizeof(int))];
-};
-
-struct queue {			/* one batch */
-	struct mmsghdr msg[TUX_LINK_BATCH];
-	struct iovec iov[TUX_LINK_BATCH];
-	union tux_name name[TUX_LINK_BATCH];
-	union control control[TUX_LINK_BATCH];
-	uint8_t *mem;
-};
-
 struct udp {
 	struct tux_link link;
 	int fd, family;
 	int epfd;
 	uint64_t tag;
-	struct queue in, out;
-	struct tux_dgram dgram[TUX_LINK_BATCH];
-	unsigned first, n;	/* of out: not yet with the kernel */
+	struct tux_udp_rx in;
+	struct tux_udp_tx out;
 	struct listener listener[LISTENERS];
 };
 
@@ -145,30 +127,6 @@ static int udp_open_queue(struct udp *u)
 	return err;
 }
 
-static int init_queue(struct queue *q)
-{
-	unsigned i;
-	int err;
-
-	err = tux_area_map((void **)&q->mem, (size_t)TUX_LINK_BATCH * BUF,
-			   TUX_AREA_OWN);
-	if (err)
-		return err;
-	for (i = 0; i < TUX_LINK_BATCH; i++) {
-		struct msghdr *h = &q->msg[i].msg_hdr;
-
-		q->iov[i].iov_base = q->mem + (size_t)i * BUF;
-		q->iov[i].iov_len = BUF;
-		h->msg_iov = &q->iov[i];
-		h->msg_iovlen = 1;
-		h->msg_name = &q->name[i];
-		h->msg_namelen = sizeof(q->name[i]);
-		h->msg_control = &q->control[i];
-		h->msg_controllen = sizeof(q->control[i]);
-	}
-	return 0;
-}
-
 static void udp_forked(struct tux_link *l)
 {
 	struct udp *u = udp_of(l);
@@ -184,8 +142,8 @@ static void udp_close(struct tux_link *l)
 	struct udp *u = udp_of(l);
 
 	udp_forked(l);
-	tux_area_unmap(u->in.mem, (size_t)TUX_LINK_BATCH * BUF);
-	tux_area_unmap(u->out.mem, (size_t)TUX_LINK_BATCH * BUF);
+	tux_udp_rx_fini(&u->in);
+	tux_udp_tx_fini(&u->out);
 	tux_area_unmap(u, sizeof(*u));
 }
 
@@ -208,9 +166,9 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	u->fd = -1;
 	for (i = 0; i < LISTENERS; i++)
 		u->listener[i].fd = -1;
-	err = init_queue(&u->in);
+	err = tux_udp_rx_init(&u->in);
 	if (!err)
-		err = init_queue(&u->out);
+		err = tux_udp_tx_init(&u->out);
 	if (!err)
 		err = udp_open_queue(u);
 	if (err) {
@@ -223,44 +181,6 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 
 /* ---- receiving ---- */
 
-/* What the kernel says of the datagram beside its bytes; IPv4's is one byte. */
-static uint8_t ecn_of(struct msghdr *h)
-{
-	const struct cmsghdr *m = CMSG_FIRSTHDR(h);
-	int class = 0;
-
-	if (!m)
-		return TUX_ECN_NONE;
-	if (m->cmsg_level == IPPROTO_IP && m->cmsg_type == IP_TOS)
-		class = *CMSG_DATA(m);
-	else if (m->cmsg_level == IPPROTO_IPV6 && m->cmsg_type == IPV6_TCLASS)
-		memcpy(&class, CMSG_DATA(m), sizeof(class));
-	return class & TUX_ECN_MASK;
-}
-
-static unsigned udp_receive(struct udp *u, int fd)
-{
-	struct queue *q = &u->in;
-	int i, n;
-
-	n = tux_sys_recvmmsg(fd, q->msg, TUX_LINK_BATCH, MSG_DONTWAIT);
-	if (n < 0)
-		return 0;
-	for (i = 0; i < n; i++) {
-		struct msghdr *h = &q->msg[i].msg_hdr;
-		struct tux_dgram *d = &u->dgram[i];
-
-		d->p = q->iov[i].iov_base;
-		d->len = q->msg[i].msg_len;
-		d->ecn = ecn_of(h);
-		h->msg_namelen = sizeof(q->name[i]);
-		h->msg_controllen = sizeof(q->control[i]);
-		if (tux_name_get(&d->from, &q->name[i]))
-			d->len = 0;
-	}
-	return (unsigned)n;
-}
-
 static unsigned udp_rx(struct tux_link *l, unsigned source,
 		       const struct tux_dgram **d, tux_time now)
 {
@@ -269,15 +189,14 @@ static unsigned udp_rx(struct tux_link *l, unsigned source,
 	unsigned n = 0;
 
 	(void)now;
-	*d = u->dgram;
 	if (!source)
-		return udp_receive(u, u->fd);
+		return tux_udp_rx_take(&u->in, u->fd, d);
 	if (source > LISTENERS)
 		return 0;
 	from = &u->listener[source - 1];
 	tux_latch_take(&from->latch);
 	if (from->fd >= 0)
-		n = udp_receive(u, from->fd);
+		n = tux_udp_rx_take(&u->in, from->fd, d);
 	tux_latch_drop(&from->latch);
 	return n;
 }
@@ -286,87 +205,24 @@ static unsigned udp_rx(struct tux_link *l, unsigned source,
 
 static uint8_t *udp_tx(struct tux_link *l, size_t *cap)
 {
-	struct udp *u = udp_of(l);
-
-	if (u->n == TUX_LINK_BATCH)
-		return NULL;
-	*cap = BUF;
-	return u->out.iov[u->n].iov_base;
-}
-
-/* Which of our addresses it leaves from: the connection's, whatever routing
- * would choose. */
-static struct cmsghdr *put_source(struct cmsghdr *m, int family,
-				  const struct tux_addr *from)
-{
-	if (family == AF_INET6) {
-		struct in6_pktinfo *info = (void *)CMSG_DATA(m);
-
-		memcpy(&info->ipi6_addr, from->ip, 16);
-		m->cmsg_level = IPPROTO_IPV6;
-		m->cmsg_type = IPV6_PKTINFO;
-		m->cmsg_len = CMSG_LEN(sizeof(*info));
-	} else {
-		struct in_pktinfo *info = (void *)CMSG_DATA(m);
-
-		memcpy(&info->ipi_spec_dst, from->ip + 12, 4);
-		m->cmsg_level = IPPROTO_IP;
-		m->cmsg_type = IP_PKTINFO;
-		m->cmsg_len = CMSG_LEN(sizeof(*info));
-	}
-	return (void *)((char *)m + CMSG_ALIGN(m->cmsg_len));
-}
-
-/* With the datagram, for a socket's option would take a system call each time
- * that it changes.  A socket of IPv6 takes IPv4's for IPv4. */
-static struct cmsghdr *put_ecn(struct cmsghdr *m, bool v4, int ecn)
-{
-	memcpy(CMSG_DATA(m), &ecn, sizeof(ecn));
-	m->cmsg_level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
-	m->cmsg_type = v4 ? IP_TOS : IPV6_TCLASS;
-	m->cmsg_len = CMSG_LEN(sizeof(ecn));
-	return (void *)((char *)m + CMSG_ALIGN(m->cmsg_len));
+	return tux_udp_tx_buffer(&udp_of(l)->out, cap);
 }
 
 static void udp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 		     const struct tux_addr *from, uint8_t ecn)
 {
 	struct udp *u = udp_of(l);
-	struct msghdr *h = &u->out.msg[u->n].msg_hdr;
-	union control *c = &u->out.control[u->n];
-	struct cmsghdr *m = &c->align;
-	bool v4 = tux_addr_is_v4(to);
 
-	if (u->family == AF_INET && !v4)
+	if (u->family == AF_INET && !tux_addr_is_v4(to))
 		return;
-	h->msg_namelen = tux_name_put(&u->out.name[u->n], to, u->family);
-	u->out.iov[u->n].iov_len = len;
-	memset(c, 0, sizeof(*c));
-	m = put_source(m, u->family, from);
-	if (ecn)
-		m = put_ecn(m, v4, ecn);
-	h->msg_controllen = (size_t)((char *)m - c->space);
-	u->n++;
+	tux_udp_tx_put(&u->out, u->family, len, to, from, ecn);
 }
 
 static void udp_flush(struct tux_link *l)
 {
 	struct udp *u = udp_of(l);
 
-	l->blocked = false;
-	while (u->first < u->n) {
-		int k = tux_sys_sendmmsg(u->fd, u->out.msg + u->first,
-					 u->n - u->first, MSG_DONTWAIT);
-
-		if (k == -EAGAIN) {
-			l->blocked = true;
-			return;
-		}
-		/* An error is the first datagram's; the others may go. */
-		if (k != -EINTR)
-			u->first += k > 0 ? (unsigned)k : 1;
-	}
-	u->first = u->n = 0;
+	l->blocked = !tux_udp_tx_flush(&u->out, u->fd);
 }
 
 /* ---- listeners ---- */
