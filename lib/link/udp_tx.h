@@ -3,7 +3,14 @@
  * udp_tx - datagrams that wait to leave through a UDP socket
  *
  * One batch.  The datagrams lie one behind the other in memory, so that a batch
- * of short ones touches few pages.
+ * of short ones touches few pages, and so that the kernel can take a row of them
+ * as the segments of one packet (UDP_SEGMENT): equal lengths, of which the last
+ * may be shorter, with the same addresses and mark.  A datagram longer than the
+ * row before it is most often a probe of the path MTU.  It leaves apart: a row of
+ * two has equal lengths.
+ *
+ * A kernel or a path that takes no rows (one with IPsec, say) is noticed when it
+ * refuses one; the datagrams of the row go one by one then.
  */
 #ifndef TUX_LINK_UDP_TX_H
 #define TUX_LINK_UDP_TX_H
@@ -14,11 +21,19 @@
 #include "link/link.h"
 #include "sys/name.h"
 
-/* What the kernel is told of a datagram: our own address, ECN. */
+/* What the kernel is told of a row: our own address, ECN, its segments. */
 union tux_udp_tx_control {
 	struct cmsghdr align;
 	char space[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
-		   CMSG_SPACE(sizeof(int))];
+		   CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(uint16_t))];
+};
+
+struct tux_udp_row {
+	struct tux_addr to, from;
+	size_t len;		/* of each datagram, the last aside */
+	uint16_t n;
+	uint8_t ecn;
+	bool refused;		/* its datagrams go one by one */
 };
 
 struct tux_udp_tx {
@@ -26,7 +41,11 @@ struct tux_udp_tx {
 	struct iovec iov[TUX_LINK_BATCH];
 	union tux_name name[TUX_LINK_BATCH];
 	union tux_udp_tx_control control[TUX_LINK_BATCH];
-	unsigned first, n;	/* from first to n: not yet with the kernel */
+	struct tux_udp_row row[TUX_LINK_BATCH];
+	unsigned first, n;	/* rows; from first to n: not yet with the
+				 * kernel */
+	unsigned datagrams;	/* in all rows */
+	bool no_rows;		/* the kernel takes none */
 	uint8_t *mem;
 	size_t used;		/* bytes of mem */
 };

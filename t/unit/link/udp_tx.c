@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/udp_tx.h"
 
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -32,6 +33,11 @@ struct rig {
 	int out, in, other;	/* out sends; the others receive */
 	struct tux_addr from, to, to_other;
 };
+
+static void set(int fd, int level, int name, int v)
+{
+	assert_int_equal(setsockopt(fd, level, name, &v, sizeof(v)), 0);
+}
 
 static int rig_up(void **state)
 {
@@ -99,18 +105,124 @@ static bool empty(int fd)
 	return poll(&wait, 1, 0) == 0;
 }
 
-static void flush__sends_each_to_its_destination(void **state)
+static void put__joins_equal_lengths(void **state)
+{
+	struct rig *r = *state;
+
+	set(r->in, SOL_UDP, UDP_GRO, 1);
+	put(r, LEN);
+	put(r, LEN);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 1);
+	flush(r);
+	/* A socket that takes them joined sees that they came joined. */
+	assert_int_equal(next(r->in), 3 * LEN);
+	assert_true(empty(r->in));
+}
+
+static void flush__sends_datagrams_as_they_were_put(void **state)
+{
+	struct rig *r = *state;
+
+	put(r, LEN);
+	put(r, LEN);
+	put(r, TAIL);
+	assert_int_equal(r->tx.n, 1);
+	flush(r);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), TAIL);
+	assert_true(empty(r->in));
+}
+
+static void put__shorter_ends_the_row(void **state)
+{
+	struct rig *r = *state;
+
+	put(r, LEN);
+	put(r, LEN);
+	put(r, TAIL);
+	put(r, TAIL);
+	assert_int_equal(r->tx.n, 2);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 3);
+	flush(r);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), TAIL);
+	assert_int_equal(next(r->in), TAIL);
+	assert_int_equal(next(r->in), LEN);
+}
+
+/* As a probe of the path MTU is. */
+static void put__long_goes_apart(void **state)
+{
+	struct rig *r = *state;
+
+	put(r, LEN);
+	put(r, LEN);
+	put(r, LEN + 400);
+	put(r, LEN);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 3);
+	flush(r);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN + 400);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN);
+}
+
+static void put__another_destination_ends_the_row(void **state)
 {
 	struct rig *r = *state;
 
 	put(r, LEN);
 	put_as(r, LEN, r->to_other, r->from, TUX_ECN_NONE);
-	put(r, TAIL);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 3);
 	flush(r);
 	assert_int_equal(next(r->other), LEN);
 	assert_true(empty(r->other));
 	assert_int_equal(next(r->in), LEN);
-	assert_int_equal(next(r->in), TAIL);
+	assert_int_equal(next(r->in), LEN);
+}
+
+static void put__another_source_ends_the_row(void **state)
+{
+	struct rig *r = *state;
+	struct tux_addr from = r->from;
+
+	from.ip[15] = 7;
+	put(r, LEN);
+	put_as(r, LEN, r->to, from, TUX_ECN_NONE);
+	assert_int_equal(r->tx.n, 2);
+}
+
+static void put__another_mark_ends_the_row(void **state)
+{
+	struct rig *r = *state;
+
+	put(r, LEN);
+	put_as(r, LEN, r->to, r->from, TUX_ECN_ECT0);
+	put_as(r, LEN, r->to, r->from, TUX_ECN_ECT0);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 3);
+}
+
+static void put__row_fits_into_one_packet(void **state)
+{
+	enum { LONG = 1472, MOST = 65507 / LONG };
+	struct rig *r = *state;
+	unsigned i;
+
+	for (i = 0; i < TUX_LINK_BATCH; i++)
+		put(r, LONG);
+	assert_int_equal(r->tx.n, 2);
+	assert_int_equal(r->tx.iov[0].iov_len, MOST * LONG);
+	flush(r);
+	for (i = 0; i < TUX_LINK_BATCH; i++)
+		assert_int_equal(next(r->in), LONG);
 }
 
 static void buffer__ends_with_the_batch(void **state)
@@ -126,13 +238,68 @@ static void buffer__ends_with_the_batch(void **state)
 	assert_non_null(tux_udp_tx_buffer(&r->tx, &cap));
 }
 
+/* The kernel does not segment for a socket that sends no checksums. */
+static void flush__loses_nothing_when_rows_are_refused(void **state)
+{
+	struct rig *r = *state;
+	unsigned i;
+
+	set(r->out, SOL_SOCKET, SO_NO_CHECK, 1);
+	for (i = 0; i < 5; i++)
+		put(r, LEN);
+	put(r, TAIL);
+	put_as(r, LEN, r->to_other, r->from, TUX_ECN_NONE);
+	put_as(r, LEN, r->to_other, r->from, TUX_ECN_NONE);
+	flush(r);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), TAIL);
+	assert_int_equal(next(r->other), LEN);
+	assert_int_equal(next(r->other), LEN);
+	assert_true(empty(r->in) && empty(r->other));
+
+	put(r, LEN);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 2);	/* no rows any more */
+	flush(r);
+	assert_int_equal(next(r->in), LEN);
+	assert_int_equal(next(r->in), LEN);
+}
+
+/* What no datagram is taken for says nothing about segments. */
+static void flush__keeps_rows_when_datagrams_are_refused(void **state)
+{
+	struct rig *r = *state;
+	struct tux_addr nowhere = r->to;
+
+	nowhere.port = 0;
+	put_as(r, LEN, nowhere, r->from, TUX_ECN_NONE);
+	put_as(r, LEN, nowhere, r->from, TUX_ECN_NONE);
+	put(r, LEN);
+	flush(r);
+	assert_int_equal(next(r->in), LEN);
+	assert_true(empty(r->in));
+	put(r, LEN);
+	put(r, LEN);
+	assert_int_equal(r->tx.n, 1);
+}
+
 #define RIG_TEST(f) cmocka_unit_test_setup_teardown(f, rig_up, rig_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIG_TEST(flush__sends_each_to_its_destination),
+		RIG_TEST(put__joins_equal_lengths),
+		RIG_TEST(flush__sends_datagrams_as_they_were_put),
+		RIG_TEST(put__shorter_ends_the_row),
+		RIG_TEST(put__long_goes_apart),
+		RIG_TEST(put__another_destination_ends_the_row),
+		RIG_TEST(put__another_source_ends_the_row),
+		RIG_TEST(put__another_mark_ends_the_row),
+		RIG_TEST(put__row_fits_into_one_packet),
 		RIG_TEST(buffer__ends_with_the_batch),
+		RIG_TEST(flush__loses_nothing_when_rows_are_refused),
+		RIG_TEST(flush__keeps_rows_when_datagrams_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
