@@ -30,7 +30,7 @@
 #include "wire/wire.h"
 
 enum {
-	TUX_LINK_BATCH = 64,	/* datagrams in one rx(), or before a flush() */
+	TUX_LINK_BATCH = 64,	/* datagrams before a flush() */
 	TUX_LINK_FDS = 8,
 };
 

@@ -27,6 +27,7 @@ struct listener {
 struct udp {
 	struct tux_link link;
 	int fd, family;
+	bool joins;		/* fd hands datagrams over joined, or cannot */
 	int epfd;
 	uint64_t tag;
 	struct tux_udp_rx in;
@@ -181,6 +182,19 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 
 /* ---- receiving ---- */
 
+/* Datagrams come joined once there is bulk: a loop without never pays for the
+ * kernel's getting ready. */
+static unsigned take_queue(struct udp *u, const struct tux_dgram **d)
+{
+	unsigned n = tux_udp_rx_take(&u->in, u->fd, d);
+
+	if (!u->joins && tux_udp_rx_bulk(&u->in)) {
+		tux_udp_rx_join(u->fd);
+		u->joins = true;
+	}
+	return n;
+}
+
 static unsigned udp_rx(struct tux_link *l, unsigned source,
 		       const struct tux_dgram **d, tux_time now)
 {
@@ -190,7 +204,7 @@ static unsigned udp_rx(struct tux_link *l, unsigned source,
 
 	(void)now;
 	if (!source)
-		return tux_udp_rx_take(&u->in, u->fd, d);
+		return take_queue(u, d);
 	if (source > LISTENERS)
 		return 0;
 	from = &u->listener[source - 1];

@@ -2,6 +2,7 @@
 #include "link/udp.h"
 
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -240,6 +241,42 @@ static void send__of_a_full_batch(void **state)
 	down(&b);
 }
 
+/* Bulk, and only bulk, makes the kernel hand over joined datagrams; what arrives
+ * is the same. */
+static void rx__joins_when_there_is_bulk(void **state)
+{
+	enum { LEN = 1400, N = 32 };
+	static uint8_t p[LEN];
+	const struct tux_dgram *d;
+	struct host a, b;
+	unsigned i, round;
+
+	(void)state;
+	up(&a);
+	up(&b);
+	assert_true(put(&a, p, LEN, v4(1, b.l->port), v4(1, 0)));
+	tux_udp.flush(a.l);
+	assert_int_equal(take(&b, 0, &d), 1);
+	assert_int_equal(option(b.l->fd[0], SOL_UDP, UDP_GRO), 0);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < N; i++) {
+			p[0] = p[LEN - 1] = (uint8_t)i;
+			assert_true(put(&a, p, LEN, v4(1, b.l->port),
+					v4(1, 0)));
+		}
+		tux_udp.flush(a.l);
+		assert_int_equal(take(&b, 0, &d), N);
+		for (i = 0; i < N; i++) {
+			assert_int_equal(d[i].len, LEN);
+			assert_int_equal(d[i].p[0], i);
+			assert_int_equal(d[i].p[LEN - 1], i);
+		}
+		assert_int_equal(option(b.l->fd[0], SOL_UDP, UDP_GRO), 1);
+	}
+	down(&a);
+	down(&b);
+}
+
 /* The kernel refuses one; the others still go. */
 static void flush__drops_what_is_refused(void **state)
 {
@@ -369,6 +406,7 @@ int main(void)
 		cmocka_unit_test(send__carries_ecn_over_ipv6),
 		cmocka_unit_test(rx__ecn_is_each_datagrams),
 		cmocka_unit_test(send__of_a_full_batch),
+		cmocka_unit_test(rx__joins_when_there_is_bulk),
 		cmocka_unit_test(flush__drops_what_is_refused),
 		cmocka_unit_test(rx__ignores_icmp),
 		cmocka_unit_test(listen__receives_there),
