@@ -57,13 +57,6 @@ no_more()
 	! alive "$1"
 }
 
-# end PID: and wait for it
-end()
-{
-	kill "$1" 2>/dev/null
-	wait "$1" 2>/dev/null
-}
-
 # A program that takes the interface at once shows whether that works here.
 try_xdp()
 {

@@ -202,6 +202,13 @@ alive()
 	[ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
+# end PID: and wait for it
+end()
+{
+	kill "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
 # wait_for SECONDS COMMAND...: until the command is true.
 wait_for()
 {

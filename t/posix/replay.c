@@ -14,15 +14,38 @@
 
 enum { SHOW = 16 };
 
+/* The reels from their beginning. */
+static void begin(struct replay *c, enum reel_verb verb)
+{
+	c->plan.verb = verb;
+	reel_init(&c->out, &c->plan, false, c->first);
+	reel_init(&c->in, &c->plan, true, c->first);
+}
+
 void replay_init(struct replay *c, const struct replay_opts *o, uint32_t id,
 		 uint32_t from)
 {
 	memset(c, 0, sizeof(*c));
 	c->o = o;
 	c->id = id;
+	c->first = from + id;
 	c->fd = -1;
-	reel_init(&c->out, &o->plan, false, from + id);
-	reel_init(&c->in, &o->plan, true, from + id);
+	c->last = o->may_end();
+	c->plan = o->plan;
+	begin(c, o->plan.verb);
+}
+
+bool replay_again(struct replay *c)
+{
+	if (c->last)
+		return false;
+	if (c->plan.verb == REEL_WRITE) {
+		begin(c, REEL_READ);
+	} else {
+		c->last = c->o->may_end();
+		begin(c, c->o->plan.verb);
+	}
+	return true;
 }
 
 static void print_bytes(const char *what, const uint8_t *p, size_t n)
@@ -58,7 +81,7 @@ static void compare(struct replay *c, const uint8_t *got, size_t n)
 			client_fail("connection %u: the answer for value %u "
 				    "(%u bytes) is wrong at byte %" PRIu64,
 				    c->id, item,
-				    reel_length(&c->o->plan, item), pos + i);
+				    reel_length(&c->plan, item), pos + i);
 		}
 		got += m;
 		n -= m;
@@ -106,7 +129,7 @@ bool replay_may_send(const struct replay *c)
 	if (c->at < c->len || c->out.pos)
 		return true;
 	return !reel_done(&c->out) &&
-	       (c->out.item - c->in.item) / c->o->plan.step < c->o->depth;
+	       (c->out.item - c->in.item) / c->plan.step < c->o->depth;
 }
 
 void replay_send(struct replay *c)
@@ -169,7 +192,8 @@ void replay_step(struct replay *c)
 			if (!c->o->edge)
 				break;
 		}
-	} while (came && replay_may_send(c));
+	} while (came && (reel_done(&c->in) ? replay_again(c) :
+			  replay_may_send(c)));
 	if (reel_done(&c->in)) {
 		close(c->fd);
 		c->fd = -1;

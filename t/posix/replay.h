@@ -4,6 +4,9 @@
  *
  * It sends what the depth allows, reads what has come, and compares every byte.
  * The first wrong one ends the program.
+ *
+ * A connection that may not end yet plays again: what it has written it reads
+ * back before it writes it again.  Its last turn begins when it may end.
  */
 #ifndef TUX_T_POSIX_REPLAY_H
 #define TUX_T_POSIX_REPLAY_H
@@ -21,13 +24,15 @@ struct replay_opts {
 	uint32_t depth;		/* commands before the first answer, at most */
 	bool blocking;		/* EAGAIN means that a timeout has passed */
 	bool edge;		/* read until EAGAIN, or nobody will call again */
+	bool (*may_end)(void);
 };
 
 struct replay {
 	const struct replay_opts *o;
 	int fd;			/* -1 when all is answered, or to begin with */
-	uint32_t id;
-	bool connected;
+	uint32_t id, first;
+	bool connected, last;	/* last: it ends after this turn */
+	struct reel_plan plan;	/* of this turn */
 	struct reel out, in;
 	uint8_t buf[REPLAY_CHUNK];	/* of out; [at, len) is not sent yet */
 	size_t at, len;
@@ -48,6 +53,9 @@ void replay_send(struct replay *c);
 /* Reads once.  True if something came.  Now and then it reads with a small
  * buffer, so that answers arrive in pieces and readiness is reported again. */
 bool replay_recv(struct replay *c);
+
+/* All is answered: false at the end; or the next turn begins. */
+bool replay_again(struct replay *c);
 
 /* The descriptor is ready for something: both, until nothing moves; and closes
  * it when all is answered. */

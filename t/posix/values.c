@@ -6,6 +6,9 @@
  * a seed and an index only, "read" fetches them and compares every byte, "del"
  * removes them.  Every answer is checked; the first wrong byte, and a
  * connection on which nothing moves, end it with 1.
+ *
+ * With --until FILE, a connection goes on at least until FILE is there and it
+ * has written, or read, all its values once after that.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -33,7 +36,7 @@ static const char *const mode_name[] = {
 };
 
 static struct {
-	const char *host;
+	const char *host, *until;
 	uint16_t port;
 	uint32_t conns, timeout;
 	enum mode mode;
@@ -45,6 +48,11 @@ static struct {
 		.depth = 4,
 	},
 };
+
+static bool may_end(void)
+{
+	return !opt.until || !access(opt.until, F_OK);
+}
 
 /* ---- waiting --------------------------------------------------------- */
 
@@ -179,7 +187,7 @@ static void *run_blocking(void *arg)
 		return NULL;
 	c->fd = client_dial(opt.host, opt.port, false);
 	client_patience(c->fd, opt.timeout);
-	while (!reel_done(&c->in)) {
+	while (!reel_done(&c->in) || replay_again(c)) {
 		replay_send(c);
 		replay_recv(c);
 	}
@@ -217,7 +225,8 @@ static void usage(void)
 	fputs("usage: values write|read|del --port P [--host A] [--seed S]\n"
 	      "              [--from I] [--n N] [--max BYTES] [--conns C]\n"
 	      "              [--depth D] [--timeout SECONDS]\n"
-	      "              [--mode block|epoll|edge|poll|select]\n", stderr);
+	      "              [--mode block|epoll|edge|poll|select]\n"
+	      "              [--until FILE]\n", stderr);
 	exit(2);
 }
 
@@ -244,7 +253,8 @@ static uint32_t parse(int argc, char **argv)
 		{ "seed", 1, 0, 's' }, { "from", 1, 0, 'f' },
 		{ "n", 1, 0, 'n' }, { "max", 1, 0, 'x' },
 		{ "conns", 1, 0, 'c' }, { "depth", 1, 0, 'd' },
-		{ "timeout", 1, 0, 't' }, { "mode", 1, 0, 'm' }, { 0 },
+		{ "timeout", 1, 0, 't' }, { "mode", 1, 0, 'm' },
+		{ "until", 1, 0, 'u' }, { 0 },
 	};
 	uint32_t from = 0, n = 1000;
 	int k, i;
@@ -274,16 +284,21 @@ static uint32_t parse(int argc, char **argv)
 							      3600);
 		else if (k == 'm')
 			opt.mode = mode_of(optarg);
+		else if (k == 'u')
+			opt.until = optarg;
 		else
 			usage();
 	}
 	if (optind != argc - 1 || !opt.port)
 		usage();
 	parse_verb(argv[optind]);
+	if (opt.until && opt.replay.plan.verb == REEL_DEL)
+		usage();	/* what is gone cannot be removed again */
 	opt.replay.plan.end = from + n;
 	opt.replay.plan.step = opt.conns;
 	opt.replay.blocking = opt.mode == MODE_BLOCK;
 	opt.replay.edge = opt.mode == MODE_EDGE;
+	opt.replay.may_end = may_end;
 	return from;
 }
 
