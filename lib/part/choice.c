@@ -34,13 +34,11 @@ bool tux_choice_opens(enum tux_path_mode mode, bool active,
 	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
 				  TUX_CHOICE_TURNS_PASSIVE;
 	uint32_t limit = tux_choice_limit(packet);
-	/* The passive end opens sooner, so that it need not agree exactly. */
-	uint64_t most = active ? limit : tux_choice_beyond(limit);
 
 	if (mode != TUX_PATH_MODE_AUTO)
 		return mode == TUX_PATH_MODE_TUX;
 	return tux_talk_turns(tx) >= turns && tux_talk_turns(rx) >= turns &&
-	       tux_talk_burst(tx) <= most && tux_talk_burst(rx) <= most;
+	       tux_talk_burst(tx) <= limit && tux_talk_burst(rx) <= limit;
 }
 
 static bool talks_shortly(const struct tux_choice *p,

@@ -113,7 +113,9 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 void tux_choice_packet(struct tux_choice *p, uint32_t packet);
 
 /* Should a connection that is not on Tux yet open the path?  @tx and @rx are its
- * two directions, @packet as above. */
+ * two directions, @packet as above.  Both ends compare the same numbers where
+ * they count the same bursts and TCP has agreed on one length of segments, so
+ * the passive end opens if the active end will. */
 bool tux_choice_opens(enum tux_path_mode mode, bool active,
 		      const struct tux_talk *tx, const struct tux_talk *rx,
 		      uint32_t packet);

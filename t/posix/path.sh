@@ -25,9 +25,20 @@ decided()
 		"$dir/said" | uniq | xargs
 }
 
+# Is WORD all that the server has said of connections since line $served?
+served()
+{
+	[ "$(tail -n +$((served + 1)) "$dir/server.err" |
+		sed -n 's/^tux: .* fd [0-9]*: \(tcp, \)\{0,1\}\([a-z-]*\).*/\2/p' |
+		uniq | xargs)" = "$1" ]
+}
+
 redis server "${tux[@]}" || exit 1
 head -c 10 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set short >/dev/null
 head -c 1000000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set long \
+	>/dev/null
+# On lo, packets are as long as they can be, and the limit is 10.9 KB.
+head -c 12000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set beyond \
 	>/dev/null
 
 session 4 short
@@ -48,6 +59,13 @@ check "long answers have their numbers, too" grep -qE \
 	"$dir/said"
 same "long answers stay on TCP" bulk "$(decided)"
 same "and are whole" 60000000 "$sum"
+
+# The server says nothing more of a candidate than why it stayed one.
+served=$(wc -l <"$dir/server.err")
+session 200 beyond
+same "a little beyond the limit they stay on TCP" bulk "$(decided)"
+same "and are whole" 2400000 "$sum"
+check "the other end never claims it" wait_for 5 served bulk
 
 session 60 short 60 long 10000 short
 same "short, long, short: there, back, and there again" "tux bulk tux" \

@@ -130,8 +130,21 @@ static void opens__the_passive_end_sooner(void **state)
 {
 	(void)state;
 	assert_true(opens(false, TUX_CHOICE_TURNS_ACTIVE, 40, 1000));
-	assert_true(opens(false, 9, 40, tux_choice_limit(PACKET) + 1));
-	assert_false(opens(true, 9, 40, tux_choice_limit(PACKET) + 1));
+	assert_false(opens(true, TUX_CHOICE_TURNS_ACTIVE, 40, 1000));
+}
+
+static void opens__both_ends_up_to_the_same_limit(void **state)
+{
+	uint32_t limit = tux_choice_limit(PACKET);
+	unsigned active;
+
+	(void)state;
+	for (active = 0; active < 2; active++) {
+		assert_true(opens(active, 9, 40, limit));
+		assert_true(opens(active, 9, limit, 40));
+		assert_false(opens(active, 9, 40, limit + 1));
+		assert_false(opens(active, 9, limit + 1, 40));
+	}
 }
 
 static void opens__not_for_long_answers(void **state)
@@ -296,6 +309,7 @@ int main(void)
 		cmocka_unit_test(opens__a_request_for_each_connection_never),
 		cmocka_unit_test(opens__after_short_requests_and_answers),
 		cmocka_unit_test(opens__the_passive_end_sooner),
+		cmocka_unit_test(opens__both_ends_up_to_the_same_limit),
 		cmocka_unit_test(opens__not_for_long_answers),
 		cmocka_unit_test(opens__at_once_or_never_if_the_user_says_so),
 		cmocka_unit_test(look__tux_whenever_both_can_never_returns),

@@ -103,32 +103,69 @@ static uint32_t draw(uint64_t *x, uint32_t n)
 }
 
 /* Bursts of up to @most bytes.  The active end must never be open when the
- * passive end is not by its next call.  True if the active end has opened. */
-static bool ends_agree(uint32_t packet_a, uint32_t packet_p, uint32_t most,
-		       uint64_t seed)
+ * passive end is not by its next call. */
+static void ends_talk(struct side *a, struct side *p, uint32_t most,
+		      uint64_t seed)
 {
-	struct side a = { .packet = packet_a, .active = true };
-	struct side p = { .packet = packet_p };
-
-	for (int i = 0; i < ROUNDS && !a.open; i++) {
+	for (int i = 0; i < ROUNDS && !a->open; i++) {
 		uint32_t ask = draw(&seed, most), answer = draw(&seed, most);
 
-		side_call(&a, true, ask);
-		side_call(&p, false, ask);
-		assert_true(p.open || !a.open);
-		side_call(&p, true, answer);
-		side_call(&a, false, answer);
-		assert_true(p.open || !a.open);
+		side_call(a, true, ask);
+		side_call(p, false, ask);
+		assert_true(p->open || !a->open);
+		side_call(p, true, answer);
+		side_call(a, false, answer);
+		assert_true(p->open || !a->open);
 	}
-	return a.open;
 }
 
-static void opens__the_passive_end_whenever_the_active_one_does(void **state)
+static void opens__the_passive_end_if_the_active_one_will(void **state)
+{
+	static const uint32_t packet[] = { 536, 1220, 1448, 3446, 8948 };
+	unsigned opened = 0, vain = 0, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(packet) / sizeof(*packet) * SERIES; i++) {
+		uint32_t n = packet[i / SERIES], limit = tux_choice_limit(n);
+		struct side a = { .packet = n, .active = true };
+		struct side p = { .packet = n };
+
+		/* Their mean lies around the limit. */
+		ends_talk(&a, &p, limit + limit * (i % 4) / 2, i);
+		opened += a.open;
+		vain += p.open && !a.open;
+	}
+	assert_in_range(opened, i / 4, i - i / 10);
+	/* In the turn-arounds by which the passive end is ahead. */
+	assert_in_range(vain, 0, i / 50);
+}
+
+/* One end has learned of a shorter path. */
+static void opens__both_ends_for_bursts_that_suit_both(void **state)
 {
 	static const uint32_t packet[][2] = {
-		{ 1448, 1448 }, { 1460, 1448 }, { 1448, 1460 },
-		{ 1448, 1220 }, { 1220, 1448 }, { 1448, 1050 },
-		{ 8948, 8948 }, { 8948, 6500 }, { 1448, 8948 }, { 536, 536 },
+		{ 1460, 1448 }, { 1448, 1460 }, { 1448, 1220 }, { 1220, 1448 },
+		{ 1448, 1050 }, { 8948, 6500 }, { 1448, 8948 }, { 8948, 1448 },
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < sizeof(packet) / sizeof(*packet) * SERIES; i++) {
+		const uint32_t *of = packet[i / SERIES];
+		uint32_t least = of[0] < of[1] ? of[0] : of[1];
+		struct side a = { .packet = of[0], .active = true };
+		struct side p = { .packet = of[1] };
+
+		ends_talk(&a, &p, tux_choice_limit(least), i);
+		assert_true(a.open && p.open);
+	}
+}
+
+/* A passive end with the longer packets is open whenever the active one is. */
+static void opens__a_passive_end_with_longer_packets(void **state)
+{
+	static const uint32_t packet[][2] = {
+		{ 1448, 1460 }, { 1220, 1448 }, { 1448, 8948 },
 	};
 	unsigned opened = 0, i;
 
@@ -136,10 +173,11 @@ static void opens__the_passive_end_whenever_the_active_one_does(void **state)
 	for (i = 0; i < sizeof(packet) / sizeof(*packet) * SERIES; i++) {
 		const uint32_t *of = packet[i / SERIES];
 		uint32_t limit = tux_choice_limit(of[0]);
+		struct side a = { .packet = of[0], .active = true };
+		struct side p = { .packet = of[1] };
 
-		/* Their mean lies around the limit. */
-		opened += ends_agree(of[0], of[1], limit + limit * (i % 4) / 2,
-				     i);
+		ends_talk(&a, &p, limit + limit * (i % 4) / 2, i);
+		opened += a.open;
 	}
 	assert_in_range(opened, i / 4, i - i / 10);
 }
@@ -278,8 +316,9 @@ int main(void)
 		cmocka_unit_test(asks__never_a_stream_one_way),
 		cmocka_unit_test(opens__the_passive_end_sooner),
 		cmocka_unit_test(opens__not_for_long_answers),
-		cmocka_unit_test(
-			opens__the_passive_end_whenever_the_active_one_does),
+		cmocka_unit_test(opens__the_passive_end_if_the_active_one_will),
+		cmocka_unit_test(opens__both_ends_for_bursts_that_suit_both),
+		cmocka_unit_test(opens__a_passive_end_with_longer_packets),
 		cmocka_unit_test(wait__for_a_silent_peer),
 		cmocka_unit_test(compare__agrees),
 		cmocka_unit_test(compare__looks_again_after_turns),
