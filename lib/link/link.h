@@ -11,7 +11,7 @@
  * connections come through, or the link's own affairs.
  *
  * The last six functions are for links over which connections can travel only
- * at times; others have NULL there. A link that is only for peers that have
+ * at times; others have NULL there, or tick() alone. A link that is only for peers that have
  * announced themselves has `announce`.
  */
 #ifndef TUX_LINK_LINK_H

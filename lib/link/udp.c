@@ -17,6 +17,7 @@
 enum {
 	LISTENERS = 256,
 	SOCKET_BUF = 8 << 20,
+	REST_S = 1,	/* after so long, memory is given back */
 };
 
 struct listener {
@@ -30,6 +31,7 @@ struct udp {
 	bool joins;		/* fd hands datagrams over joined, or cannot */
 	int epfd;
 	uint64_t tag;
+	tux_time came_at;	/* a datagram, last */
 	struct tux_udp_rx in;
 	struct tux_udp_tx out;
 	struct listener listener[LISTENERS];
@@ -195,24 +197,50 @@ static unsigned take_queue(struct udp *u, const struct tux_dgram **d)
 	return n;
 }
 
-static unsigned udp_rx(struct tux_link *l, unsigned source,
-		       const struct tux_dgram **d, tux_time now)
+static unsigned take_listener(struct udp *u, struct listener *from,
+			      const struct tux_dgram **d)
 {
-	struct udp *u = udp_of(l);
-	struct listener *from;
 	unsigned n = 0;
 
-	(void)now;
-	if (!source)
-		return take_queue(u, d);
-	if (source > LISTENERS)
-		return 0;
-	from = &u->listener[source - 1];
 	tux_latch_take(&from->latch);
 	if (from->fd >= 0)
 		n = tux_udp_rx_take(&u->in, from->fd, d);
 	tux_latch_drop(&from->latch);
 	return n;
+}
+
+static unsigned udp_rx(struct tux_link *l, unsigned source,
+		       const struct tux_dgram **d, tux_time now)
+{
+	struct udp *u = udp_of(l);
+	unsigned n;
+
+	if (source > LISTENERS)
+		return 0;
+	n = source ? take_listener(u, &u->listener[source - 1], d) :
+		     take_queue(u, d);
+	if (n) {
+		u->came_at = now;
+		if (l->due_at == TUX_NEVER && (u->in.large || u->out.large))
+			l->due_at = tux_time_add(now, TUX_SEC(REST_S));
+	}
+	return n;
+}
+
+/* Gives back the memory of batches once there has been no large batch for a
+ * while.  What came in this turn may still be in use. */
+static void udp_tick(struct tux_link *l, tux_time now)
+{
+	struct udp *u = udp_of(l);
+
+	if (u->in.large || u->out.large || u->came_at == now) {
+		l->due_at = tux_time_add(now, TUX_SEC(REST_S));
+		u->in.large = u->out.large = false;
+	} else {
+		l->due_at = TUX_NEVER;
+		tux_udp_rx_drop(&u->in);
+		tux_udp_tx_drop(&u->out);
+	}
 }
 
 /* ---- sending ---- */
@@ -323,4 +351,5 @@ const struct tux_link_ops tux_udp = {
 	.flush = udp_flush,
 	.listen = udp_listen,
 	.unlisten = udp_unlisten,
+	.tick = udp_tick,
 };

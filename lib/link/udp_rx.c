@@ -17,6 +17,8 @@ enum {
 	 * the cache. */
 	LONG = 8192,
 	LONG_BATCH = 16,
+	LARGE_N = 2,		/* what stays within a few pages */
+	LARGE_BYTES = 8192,
 	BULK_N = 16,
 	BULK_BYTES = 16 << 10,
 };
@@ -58,6 +60,12 @@ void tux_udp_rx_fini(struct tux_udp_rx *r)
 {
 	tux_area_unmap(r->dgram, DGRAMS);
 	tux_area_unmap(r->mem, MEM);
+}
+
+void tux_udp_rx_drop(struct tux_udp_rx *r)
+{
+	tux_area_drop(r->dgram, DGRAMS);
+	tux_area_drop(r->mem, MEM);
 }
 
 /* ---- joined datagrams ---- */
@@ -156,5 +164,6 @@ unsigned tux_udp_rx_take(struct tux_udp_rx *r, int fd,
 	if (n > 0)
 		r->most = r->bytes / (unsigned)n > LONG ? LONG_BATCH :
 							  TUX_LINK_BATCH;
+	r->large |= n > LARGE_N || r->bytes > LARGE_BYTES;
 	return r->n;
 }

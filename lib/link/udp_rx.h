@@ -35,6 +35,7 @@ struct tux_udp_rx {
 	unsigned most;		/* messages to take at once */
 	unsigned n;		/* datagrams of the batch, and their bytes */
 	size_t bytes;
+	bool large;		/* a batch needed much memory; settable */
 };
 
 /* -errno; fini() is due even then. */
@@ -56,5 +57,8 @@ unsigned tux_udp_rx_cut(size_t len, int each);
  * borrowed until the next call. */
 unsigned tux_udp_rx_take(struct tux_udp_rx *r, int fd,
 			 const struct tux_dgram **d);
+
+/* Gives back the memory of the last batch, and of those before. */
+void tux_udp_rx_drop(struct tux_udp_rx *r);
 
 #endif

@@ -11,6 +11,7 @@
 enum {
 	DATAGRAM = 65536,	/* the longest of IPv4, 65507 bytes, fits */
 	ROW = 65507,		/* a row is one datagram until it is cut */
+	LARGE = 8192,		/* what stays within a few pages */
 	SEGMENTS = 64,		/* the limit of Linux, before 6.9 */
 };
 
@@ -35,6 +36,12 @@ int tux_udp_tx_init(struct tux_udp_tx *t)
 void tux_udp_tx_fini(struct tux_udp_tx *t)
 {
 	tux_area_unmap(t->mem, (size_t)TUX_LINK_BATCH * DATAGRAM);
+}
+
+void tux_udp_tx_drop(struct tux_udp_tx *t)
+{
+	if (!t->n)
+		tux_area_drop(t->mem, (size_t)TUX_LINK_BATCH * DATAGRAM);
 }
 
 /* ---- a datagram ---- */
@@ -147,6 +154,7 @@ void tux_udp_tx_put(struct tux_udp_tx *t, int family, size_t len,
 		begin_row(t, family, len, to, from, ecn);
 	}
 	t->used += len;
+	t->large |= t->used > LARGE;
 	t->datagrams++;
 }
 

@@ -48,6 +48,7 @@ struct tux_udp_tx {
 	bool no_rows;		/* the kernel takes none */
 	uint8_t *mem;
 	size_t used;		/* bytes of mem */
+	bool large;		/* a batch needed much memory; settable */
 };
 
 /* -errno; fini() is due even then. */
@@ -66,5 +67,8 @@ void tux_udp_tx_put(struct tux_udp_tx *t, int family, size_t len,
 /* Hands the batch to the kernel.  What the kernel refuses is dropped.  False:
  * the kernel had no room for all; the rest waits for the next flush(). */
 bool tux_udp_tx_flush(struct tux_udp_tx *t, int fd);
+
+/* Gives back the memory of batches that have left. */
+void tux_udp_tx_drop(struct tux_udp_tx *t);
 
 #endif

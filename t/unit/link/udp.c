@@ -5,6 +5,7 @@
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -277,6 +278,69 @@ static void rx__joins_when_there_is_bulk(void **state)
 	down(&b);
 }
 
+static bool resident(const void *p)
+{
+	uintptr_t page = (uintptr_t)p & ~(uintptr_t)4095;
+	unsigned char there = 0;
+
+	assert_int_equal(mincore((void *)page, 1, &there), 0);
+	return there & 1;
+}
+
+/* A batch of @n from @a to @b, which takes it at @now.  Returns its first byte,
+ * of both sides. */
+static void batch(struct host *a, struct host *b, unsigned n, tux_time now,
+		  const uint8_t **out, const uint8_t **in)
+{
+	static uint8_t p[1400];
+	const struct tux_dgram *d;
+	size_t cap;
+	unsigned i;
+
+	*out = tux_udp.tx(a->l, &cap);
+	for (i = 0; i < n; i++)
+		assert_true(put(a, p, sizeof(p), v4(1, b->l->port), v4(1, 0)));
+	tux_udp.flush(a->l);
+	assert_int_equal(tux_udp.rx(b->l, 0, &d, now), n);
+	*in = d[0].p;
+}
+
+/* A loop that rests gives the memory of its batches back. */
+static void tick__gives_memory_back(void **state)
+{
+	const uint8_t *out, *in;
+	struct host a, b;
+
+	(void)state;
+	up(&a);
+	up(&b);
+	batch(&a, &b, 32, TUX_SEC(1), &out, &in);
+	batch(&b, &a, 32, TUX_SEC(1), &out, &in);
+	assert_true(resident(out) && resident(in));
+
+	/* Amidst traffic it keeps it, and nothing that came this turn goes. */
+	assert_true(a.l->due_at > TUX_SEC(1) && a.l->due_at < TUX_SEC(10));
+	tux_udp.tick(a.l, TUX_SEC(2));
+	assert_int_equal(a.l->due_at, TUX_SEC(3));
+	batch(&b, &a, 1, TUX_SEC(3), &out, &in);
+	tux_udp.tick(a.l, TUX_SEC(3));
+	assert_true(resident(in));
+	assert_int_equal(a.l->due_at, TUX_SEC(4));
+
+	tux_udp.tick(a.l, TUX_SEC(4));
+	assert_false(resident(in));
+	assert_int_equal(a.l->due_at, TUX_NEVER);
+	tux_udp.tick(b.l, TUX_SEC(2));
+	tux_udp.tick(b.l, TUX_SEC(3));
+	assert_false(resident(out));
+
+	batch(&a, &b, 32, TUX_SEC(5), &out, &in);
+	batch(&b, &a, 1, TUX_SEC(5), &out, &in);
+	assert_int_equal(a.l->due_at, TUX_SEC(6));
+	down(&a);
+	down(&b);
+}
+
 /* The kernel refuses one; the others still go. */
 static void flush__drops_what_is_refused(void **state)
 {
@@ -407,6 +471,7 @@ int main(void)
 		cmocka_unit_test(rx__ecn_is_each_datagrams),
 		cmocka_unit_test(send__of_a_full_batch),
 		cmocka_unit_test(rx__joins_when_there_is_bulk),
+		cmocka_unit_test(tick__gives_memory_back),
 		cmocka_unit_test(flush__drops_what_is_refused),
 		cmocka_unit_test(rx__ignores_icmp),
 		cmocka_unit_test(listen__receives_there),
