@@ -210,7 +210,7 @@ void claim_accepted(int listener, int fd)
 	errno = saved;
 }
 
-void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced)
+void claim_connecting(int fd, const struct tux_addr *peer)
 {
 	int saved = errno;
 	int domain = fd_peek(fd) ? -1 : kind_domain(fd);
@@ -219,7 +219,6 @@ void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced)
 	if (domain >= 0 && (s = sock_new(SOCK_CANDIDATE))) {
 		s->active = true;
 		s->domain = domain;
-		s->unannounced = unannounced;
 		s->tuple.passive = *peer;
 		fd_add(fd, s);
 		sock_put(s);
@@ -340,8 +339,6 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return why;
 	if (claim_stopped())
 		return TUX_REASON_BYPASSED;
-	if (s->unannounced)
-		return TUX_REASON_BRIEF;
 	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
 	return TUX_REASON_NONE;

@@ -24,9 +24,8 @@ void claim_unlisten(struct sock *s);
 /* accept(@listener) has returned @fd. */
 void claim_accepted(int listener, int fd);
 
-/* connect(@fd) to @peer has succeeded, or goes on in the background.
- * @unannounced: the peer is not told of Tux, see mark.h. */
-void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced);
+/* connect(@fd) to @peer has succeeded, or goes on in the background. */
+void claim_connecting(int fd, const struct tux_addr *peer);
 
 /* Is there nothing to settle, since the calls of @s are the kernel's?  Only
  * loads: this is all that most calls of a connection on TCP pay. */

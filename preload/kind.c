@@ -39,6 +39,11 @@ void kind_forget(int fd)
 		kind_set(fd, UNKNOWN);
 }
 
+void kind_leave(int fd)
+{
+	kind_set(fd, OTHER);
+}
+
 static int kind_get_int(int fd, int name)
 {
 	int v = -1;

@@ -16,6 +16,10 @@ void kind_made(int fd, int domain, int type, int protocol);
 /* @fd is about to be closed, or is new and of unknown kind. */
 void kind_forget(int fd);
 
+/* @fd is left to the kernel until it is closed: from now on kind_domain() says
+ * that it is no TCP socket. */
+void kind_leave(int fd);
+
 /* AF_INET or AF_INET6 if @fd is a TCP socket, else -1.  Leaves errno alone. */
 int kind_domain(int fd);
 

@@ -9,6 +9,7 @@
 #include "iface.h"
 #include "kind.h"
 #include "libc.h"
+#include "say.h"
 #include "stack.h"
 #include "young.h"
 
@@ -23,24 +24,48 @@ static void mark(int fd)
 		tux_stack_mark(stack, fd);
 }
 
-/* Is it not for the first time?  Then it has its mark, if it may have one. */
-static bool mark_known(int fd)
+/* Does no connection of it announce Tux? */
+static bool mark_never(void)
 {
-	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP ||
-	       fd_peek(fd);
+	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP;
 }
 
 bool mark_connecting(int fd, const struct tux_addr *peer)
 {
 	int saved = errno;
 
-	if (mark_known(fd) || iface_allows_peer(peer))
+	/* Not for the first time?  Then it has its mark, if it may have one. */
+	if (fd_peek(fd) || kind_domain(fd) < 0 || iface_allows_peer(peer))
 		return true;
 	if (young_brief(peer))
 		return false;
-	mark(fd);
+	if (!mark_never())
+		mark(fd);
 	errno = saved;
 	return true;
+}
+
+static void mark_say_left(int fd, const struct tux_addr *peer)
+{
+	struct sock s = {
+		.active = true, .fd = fd, .tuple.passive = *peer,
+	};
+	struct sockaddr_storage sa = { 0 };
+	socklen_t len = sizeof(sa);
+
+	if (!getsockname(fd, (void *)&sa, &len))
+		iface_addr(&s.tuple.active, &sa);
+	say_decided(&s, false, TUX_REASON_BRIEF, NULL);
+}
+
+void mark_left(int fd, const struct tux_addr *peer)
+{
+	int saved = errno;
+
+	kind_leave(fd);
+	if (say_verbose())
+		mark_say_left(fd, peer);
+	errno = saved;
 }
 
 void mark_listening(int fd)
@@ -50,7 +75,7 @@ void mark_listening(int fd)
 	int saved = errno;
 	struct tux_addr local;
 
-	if (!mark_known(fd) && !getsockname(fd, (void *)&sa, &len) &&
+	if (!mark_never() && !fd_peek(fd) && !getsockname(fd, (void *)&sa, &len) &&
 	    iface_addr(&local, &sa) && !iface_allows_listener(&local))
 		mark(fd);
 	errno = saved;

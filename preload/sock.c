@@ -102,15 +102,19 @@ HOOK int listen(int fd, int backlog)
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct tux_addr peer;
-	bool unannounced;
+	bool left;
 	int r;
 
 	if (!read_addr(&peer, addr, len))
 		return libc.connect(fd, addr, len);
-	unannounced = !mark_connecting(fd, &peer);
+	left = !mark_connecting(fd, &peer);
 	r = libc.connect(fd, addr, len);
-	if (!r || errno == EINPROGRESS || errno == EINTR)
-		claim_connecting(fd, &peer, unannounced);
+	if (r && errno != EINPROGRESS && errno != EINTR)
+		return r;
+	if (left)
+		mark_left(fd, &peer);
+	else
+		claim_connecting(fd, &peer);
 	return r;
 }
 

@@ -57,7 +57,6 @@ struct sock {
 	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS last told
 				 * to watches */
 	bool active;		/* this process called connect() */
-	bool unannounced;	/* ... and did not tell the peer of Tux */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */
 	uint8_t why;		/* enum tux_reason, when on TCP */

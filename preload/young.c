@@ -56,10 +56,10 @@ void young_decided(const struct sock *s, bool tux, enum tux_reason why)
 				 tux_clock_read());
 }
 
-/* Announcements are only for AF_XDP. */
+/* With another mode, no connection waits until it is worth Tux. */
 static bool learns(void)
 {
-	return conf.path == TUX_PATH_MODE_AUTO && conf.io != TUX_IO_UDP;
+	return conf.path == TUX_PATH_MODE_AUTO;
 }
 
 bool young_brief(const struct tux_addr *peer)

@@ -37,11 +37,11 @@ bool young_waits(struct sock *s);
 /* It was decided whether @s is on Tux, and if not, @why. */
 void young_decided(const struct sock *s, bool tux, enum tux_reason why);
 
-/* Have all of the last connections to @peer ended before they were worth Tux?
- * Then the next one is not announced. */
+/* A connection to @peer begins.  Have the last ones all ended before they were
+ * worth Tux?  Then, but for a few, the next ones are left to the kernel. */
 bool young_brief(const struct tux_addr *peer);
 
-/* @s ends as a candidate; or it is worth Tux, announced or not. */
+/* @s ends as a candidate; or it is worth Tux. */
 void young_ended(const struct sock *s);
 void young_lasted(const struct sock *s);
 

@@ -79,7 +79,7 @@ void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
 		return;
 	if (!goes_on(e, addr, now)) {
 		e->addr = *addr;
-		e->n = 0;
+		e->n = e->left = 0;
 	}
 	if (e->n < TUX_PAST_BRIEF)
 		e->n++;
@@ -101,12 +101,17 @@ void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr)
 bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now)
 {
-	const struct tux_past_row *e = &p->row[past_slot(addr)];
-	bool brief;
+	struct tux_past_row *e = &p->row[past_slot(addr)];
+	bool row, brief;
 
 	if (!tux_latch_try(&p->latch))
 		return false;
-	brief = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
+	row = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
+	brief = row && e->left < TUX_PAST_PROBE - 1;
+	if (row) {
+		e->left = brief ? e->left + 1 : 0;
+		e->at = now;
+	}
 	tux_latch_drop(&p->latch);
 	return brief;
 }

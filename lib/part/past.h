@@ -9,10 +9,10 @@
  * shortens again.
  *
  * All connections to a peer may end after a request or two.  Then the option in
- * TCP's handshake costs time at both ends and brings nothing.  After a row of
- * such connections, close after each other, the next ones are not announced.
- * The row ends with the first connection that lasts, announced or not, and with
- * a pause.
+ * TCP's handshake and the counting of bytes cost time and bring nothing.  After
+ * a row of such connections, close after each other, the next ones are left
+ * alone: they are neither announced nor looked at.  Now and then one is, as a
+ * probe.  The row ends with a probe that lasts, and with a pause.
  *
  * The tables have a fixed size; a peer may take the place of another one.  Any
  * thread may call.  If two threads do at the same time, one of them is not
@@ -32,6 +32,7 @@
 enum {
 	TUX_PAST_PEERS = 64,
 	TUX_PAST_BRIEF = 64,		/* so many make a row */
+	TUX_PAST_PROBE = 16,		/* after it, one in so many is a probe */
 };
 
 struct tux_past {			/* all zero: no peer is known */
@@ -44,7 +45,9 @@ struct tux_past {			/* all zero: no peer is known */
 	struct tux_past_row {
 		struct tux_addr addr;
 		uint32_t n;		/* connections that ended, in a row */
-		tux_time at;		/* ... the last of them */
+		uint32_t left;		/* left alone since the last probe */
+		tux_time at;		/* when one last ended, or was left
+					 * alone, or was a probe */
 	} row[TUX_PAST_PEERS];
 };
 
@@ -62,7 +65,8 @@ void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now);
 void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr);
 
-/* Will a connection to @addr end before it is worth Tux, as far as can be told? */
+/* A connection to @addr begins.  Will it end before it is worth Tux, as far as
+ * can be told?  Then it is to be left alone. */
 bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now);
 

@@ -115,7 +115,7 @@
 	  "XDP; the stack will try again") \
 	X(BRIEF, 42, "brief", \
 	  "connections to this peer ended after few requests, one after " \
-	  "another, so it was not announced; the next ones will be")
+	  "another, so most of the next ones are left to TCP")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -72,6 +72,31 @@ same "short, long, short: there, back, and there again" "tux bulk tux" \
 	"$(decided)"
 same "and all is whole" 60100600 "$sum"
 
+# times COUNT WORD...: these words, so many times, in $words
+times()
+{
+	local i
+
+	words=()
+	for ((i = 0; i < $1; i++)); do words+=("${@:2}"); done
+}
+
+times 128 1 short 1 +
+session "${words[@]}"
+same "a request for each of many connections is answered" 1280 "$sum"
+same "after 64, they are left alone but for a few" "young brief" \
+	"$(decided | cut -d ' ' -f -2)"
+same "which are one in 16" "61 brief 68 young" "$(sed -n \
+	's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\):.*/\1/p' "$dir/said" | sort |
+	uniq -c | xargs)"
+
+brief=("${words[@]}")
+times 16 60 short 1 +
+session "${brief[@]}" "${words[@]}" 60 short
+same "when one of these lasts, the next ones move again" tux \
+	"$(decided | awk '{ print $NF }')"
+same "and all is answered" 11480 "$sum"
+
 TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
 same "and all is answered" 600 "$sum"

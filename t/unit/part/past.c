@@ -168,7 +168,9 @@ static void brief__not_after_a_pause(void **state)
 	ended(1, 80, TUX_PAST_BRIEF);
 	now += TUX_SEC(1);
 	assert_true(brief(1, 80));
-	now++;
+	now += TUX_SEC(1);
+	assert_true(brief(1, 80));
+	now += TUX_SEC(1) + 1;
 	assert_false(brief(1, 80));
 	ended(1, 80, TUX_PAST_BRIEF - 1);
 	assert_false(brief(1, 80));
@@ -187,6 +189,39 @@ static void brief__not_of_connections_far_apart(void **state)
 		now += TUX_MSEC(1001);
 		assert_false(brief(1, 80));
 	}
+}
+
+/* Connections that are not looked at end unseen. */
+static void brief__one_in_a_few_is_looked_at(void **state)
+{
+	unsigned i, looked = 0;
+
+	(void)state;
+	start();
+	ended(1, 80, TUX_PAST_BRIEF);
+	for (i = 1; i <= 10 * TUX_PAST_PROBE; i++) {
+		now += TUX_MSEC(10);
+		if (brief(1, 80))
+			continue;
+		assert_int_equal(i % TUX_PAST_PROBE, 0);
+		looked++;
+		ended(1, 80, 1);
+	}
+	assert_int_equal(looked, 10);
+}
+
+static void brief__not_once_a_probe_lasts(void **state)
+{
+	struct tux_addr a = peer(1, 80);
+
+	(void)state;
+	start();
+	ended(1, 80, TUX_PAST_BRIEF);
+	while (brief(1, 80))
+		;
+	tux_past_lasted(&p, &a);
+	for (unsigned i = 0; i < 10 * TUX_PAST_PROBE; i++)
+		assert_false(brief(1, 80));
 }
 
 static void lasted__ends_the_row(void **state)
@@ -230,6 +265,8 @@ int main(void)
 		cmocka_unit_test(brief__after_a_row),
 		cmocka_unit_test(brief__not_after_a_pause),
 		cmocka_unit_test(brief__not_of_connections_far_apart),
+		cmocka_unit_test(brief__one_in_a_few_is_looked_at),
+		cmocka_unit_test(brief__not_once_a_probe_lasts),
 		cmocka_unit_test(lasted__ends_the_row),
 		cmocka_unit_test(ended__many_peers_keep_within_the_table),
 	};

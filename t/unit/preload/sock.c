@@ -84,9 +84,9 @@ void claim_accepted(int listener, int fd)
 	(void)listener, (void)fd;
 }
 
-void claim_connecting(int fd, const struct tux_addr *peer, bool unannounced)
+void claim_connecting(int fd, const struct tux_addr *peer)
 {
-	(void)fd, (void)peer, (void)unannounced;
+	(void)fd, (void)peer;
 }
 
 void claim_listen(int fd)
@@ -110,6 +110,11 @@ bool mark_connecting(int fd, const struct tux_addr *peer)
 {
 	(void)fd, (void)peer;
 	return true;
+}
+
+void mark_left(int fd, const struct tux_addr *peer)
+{
+	(void)fd, (void)peer;
 }
 
 void mark_listening(int fd)
