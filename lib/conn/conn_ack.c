@@ -125,7 +125,7 @@ static void on_settled(struct tux_conn *c, const struct tux_settled *got,
 {
 	struct tux_cc_ack ack = {
 		.bytes = got->bytes, .sent_at = got->sent_at,
-		.full = c->pair->full,
+		.full = tux_pair_in_use(c->pair),
 	};
 
 	c->progress_at = now;

@@ -112,6 +112,7 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 	s->reach = (uint16_t)reach;
 	s->ect = tux_conn_choose_ect(c);
 	tux_sentq_push(&c->sentq);
+	tux_pair_sent(c->pair);
 	tux_pace_sent(&c->pair->pace, s->size, now);
 }
 

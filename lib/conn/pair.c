@@ -207,6 +207,15 @@ static void set_pace(struct tux_pair *p)
 		     p->cc.w.cwnd < p->cc.w.ssthresh, p->cc.mss);
 }
 
+static void count_rounds(struct tux_pair *p, tux_time now)
+{
+	if (tux_time_since(p->round_at, now) < p->rtt.srtt)
+		return;
+	p->round_at = now;
+	p->used_before = p->used;
+	p->used = p->in_flight;
+}
+
 void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
 		    const struct tux_rtt *rtt, tux_time now)
 {
@@ -214,6 +223,7 @@ void tux_pair_acked(struct tux_pair *p, const struct tux_cc_ack *a,
 	p->down = false;
 	p->rtt = *rtt;
 	tux_cc_acked(&p->cc, a, now);
+	count_rounds(p, now);
 	set_pace(p);
 }
 

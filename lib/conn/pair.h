@@ -52,6 +52,10 @@ struct tux_pair {
 	struct tux_rtt rtt;		/* of the connection that measured last */
 	struct tux_ecn ecn;
 	uint64_t in_flight;		/* bytes, of all connections */
+	uint64_t used;			/* the most that was in flight in this round
+					 * trip, */
+	uint64_t used_before;		/* ... and in the one before */
+	tux_time round_at;		/* when this round trip began */
 	tux_time ack_at;		/* the last acknowledgment of any of them */
 	bool down;			/* a connection has stalled, and nothing was
 					 * acknowledged since */
@@ -116,6 +120,23 @@ void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
 static inline bool tux_pair_room(const struct tux_pair *p, tux_time now)
 {
 	return p->in_flight < p->cc.w.cwnd && tux_pace_open(&p->pace, now);
+}
+
+/* A packet of @p has left.  Notes how much of the window is in use. */
+static inline void tux_pair_sent(struct tux_pair *p)
+{
+	if (p->used < p->in_flight)
+		p->used = p->in_flight;
+}
+
+/* Is the window in use, so that it may grow?  A connection was held back, and
+ * at least half of the window was in flight in this round trip or in the last
+ * one: it may be the pace alone that holds connections back. */
+static inline bool tux_pair_in_use(const struct tux_pair *p)
+{
+	uint64_t half = p->cc.w.cwnd / 2;
+
+	return p->full && (p->used >= half || p->used_before >= half);
 }
 
 /* The connection of @place may not send now: it goes to the end of the line,

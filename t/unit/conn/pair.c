@@ -330,6 +330,64 @@ static void stalled__unless_others_were_answered(void **state)
 	tux_pairs_fini(&ps);
 }
 
+/* @n packets are acknowledged, one after another, while connections are
+ * held back; as many bytes as before stay in flight. */
+static void acknowledge(struct tux_pair *p, unsigned n, tux_time *now)
+{
+	struct tux_rtt rtt = { .srtt = TUX_MSEC(2) };
+
+	while (n--) {
+		*now += TUX_USEC(100);
+		tux_pair_sent(p);
+		tux_pair_acked(p, &(struct tux_cc_ack){
+			.bytes = MSS, .sent_at = *now - TUX_MSEC(2),
+			.full = tux_pair_in_use(p) }, &rtt, *now);
+	}
+}
+
+/* If the pace holds connections back, what is in flight limits the window. */
+static void acked__no_window_that_nobody_uses(void **state)
+{
+	tux_time now = TUX_SEC(1);
+	struct tux_pair *p;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
+	p->full = true;
+	p->in_flight = 20 * MSS;
+	acknowledge(p, 1000, &now);
+	assert_in_range(p->cc.w.cwnd, 2 * p->in_flight,
+			2 * p->in_flight + MSS);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
+/* What was in flight in the last round trip counts, and nothing earlier. */
+static void acked__looks_back_one_round_trip(void **state)
+{
+	tux_time now = TUX_SEC(1);
+	struct tux_pair *p;
+	uint64_t before;
+
+	(void)state;
+	start();
+	p = tux_pair_get(&ps, here, ip, 7, MSS);
+	p->full = true;
+	p->in_flight = p->cc.w.cwnd;
+	acknowledge(p, 1, &now);
+	p->in_flight = 0;
+	before = p->cc.w.cwnd;
+	acknowledge(p, 5, &now);
+	assert_in_range(p->cc.w.cwnd, before + 5 * MSS, before + 5 * MSS);
+	acknowledge(p, 40, &now);
+	before = p->cc.w.cwnd;
+	acknowledge(p, 40, &now);
+	assert_int_equal(p->cc.w.cwnd, before);
+	tux_pair_put(&ps, p);
+	tux_pairs_fini(&ps);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -347,6 +405,8 @@ int main(void)
 		cmocka_unit_test(rested__not_while_there_is_news),
 		cmocka_unit_test(rested__nobody_uses_it),
 		cmocka_unit_test(stalled__unless_others_were_answered),
+		cmocka_unit_test(acked__no_window_that_nobody_uses),
+		cmocka_unit_test(acked__looks_back_one_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
