@@ -61,8 +61,10 @@ void tux_back_leave(struct tux_conn *c, tux_time until)
 {
 	if (tux_path_plain(c->tx.path) || !may_leave(c))
 		return;
-	c->tx.leaving = true;
 	c->tx.stalled = c->tx.path == TUX_PATH_FRAMES;
+	if (c->tx.leaving || c->out.plain)
+		return;
+	c->tx.leaving = true;
 	c->tx.announce_at = until;
 	c->tx.probe_at = TUX_NEVER;
 	c->out.sw = false;

@@ -198,6 +198,24 @@ static void stall__the_peer_follows(void **state)
 	assert_int_equal(duo_read(&d->b, buf, 8), -EAGAIN);
 }
 
+/* The link says so once more, while TCP has not taken the frame PLAIN.  The next
+ * turn is not to end as soon as it has begun. */
+static void stall__again_before_it_is_plain(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	abc(d);
+	tux_conn_stall(c, d->now);
+	assert_true(c->out.plain);
+	tux_conn_stall(c, d->now);
+	assert_true(c->tx.announce_at == d->now + TUX_SEC(1));
+	duo_settle(d);
+	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
+	assert_false(c->tx.leaving);
+	assert_true(c->tx.stalled);
+}
+
 /* All that both may know of the direction is its beginning. */
 static void stall__no_byte_to_tell_with(void **state)
 {
@@ -547,6 +565,7 @@ int main(void)
 		T(early__others_have_found_out, duo_setup_switched),
 		T(stall__is_told_from_outside, duo_setup_switched),
 		T(stall__the_peer_follows, duo_setup_switched),
+		T(stall__again_before_it_is_plain, duo_setup_switched),
 		T(stall__no_byte_to_tell_with, duo_setup_switched),
 		T(stall__not_behind_the_end, duo_setup_switched),
 		T(follow__not_behind_new_bytes, duo_setup_switched),
