@@ -2,8 +2,14 @@
 #include "link/paths_yield.h"
 
 #include "link/counters.h"
+#include "sys/clock.h"
 
-enum { AGAIN_MS = 1000 };	/* when there is nothing to count yet */
+enum {
+	AGAIN_MS = 1000,		/* when there is nothing to count yet */
+	/* At most one in so many of the time goes into reading the counters,
+	 * which takes the longer the more interfaces there are. */
+	SHARE = 100,
+};
 
 static bool yield_count(struct tux_paths *p, struct tux_yield_seen *s)
 {
@@ -35,14 +41,17 @@ static void give_way(struct tux_paths *p)
 
 void tux_paths_yield(struct tux_paths *p, tux_time now)
 {
+	tux_time began = tux_clock_read(), took;
 	struct tux_yield_seen s;
 	enum tux_yield_do what;
 
 	p->yield_at = now + TUX_MSEC(AGAIN_MS);
 	if (p->nic.state == TUX_NIC_BUSY || !yield_count(p, &s))
 		return;
+	took = tux_time_since(began, tux_clock_read());
 	what = tux_yield_look(&p->yield, &s, yield_mtu(p), now);
-	p->yield_at = tux_yield_next(&p->yield);
+	p->yield_at = tux_time_max(tux_yield_next(&p->yield),
+				   now + SHARE * took);
 	if (what == TUX_YIELD_GIVE) {
 		give_way(p);
 	} else if (what == TUX_YIELD_TAKE) {

@@ -6,10 +6,12 @@ enum {
 	COST_KB_NS = 400,	/* ... and of 1000 bytes in such packets */
 	GAIN_NS = 10000,	/* for a packet and its answer */
 	FREE = 20,		/* one in so many of the time may be lost */
-	DEBT_MS = 150,
-	DEBT_MAX_MS = 300,	/* is paid off in six seconds */
-	LOOK_MS = 100,
-	LOOK_DEBT_MS = 25,	/* while the debt grows */
+	DEBT_MIN_MS = 40,	/* beside connections that gain nothing, */
+	DEBT_GAIN = 1,		/* ... and what is gained in so many seconds */
+	DEBT_MAX_MS = 150,
+	OWED_MAX_MS = 300,	/* is paid off in six seconds */
+	LOOK_MS = 25,
+	LOOK_DEBT_MS = 10,	/* while the debt grows */
 	LOOK_AWAY_MS = 1000,
 	HOLD_MIN_S = 5,
 	HOLD_MAX_S = 320,
@@ -62,17 +64,25 @@ static void judge(struct tux_yield *y, const struct tux_yield_seen *s,
 	cost = others / mtu * COST_NS + others / 1000 * COST_KB_NS;
 	gain = (rx < tx ? rx : tx) * GAIN_NS;
 	y->debt = tux_time_min(less(y->debt + cost, gain + in / FREE),
-			       TUX_MSEC(DEBT_MAX_MS));
+			       TUX_MSEC(OWED_MAX_MS));
 	y->others = per_second(others, in);
 	y->cost = per_second(cost, in);
 	y->gain = per_second(gain, in);
+}
+
+/* The debt at which the interface is given up.  To give it up takes from the
+ * connections what they gain, so the others wait the longer the more that is. */
+static tux_time debt_limit(const struct tux_yield *y)
+{
+	return tux_time_min(TUX_MSEC(DEBT_MIN_MS) + y->gain * DEBT_GAIN,
+			    TUX_MSEC(DEBT_MAX_MS));
 }
 
 static enum tux_yield_do yield_decide(struct tux_yield *y, tux_time now)
 {
 	tux_time away = tux_time_since(y->since, now);
 
-	if (!y->away && y->debt >= TUX_MSEC(DEBT_MS)) {
+	if (!y->away && y->debt >= debt_limit(y)) {
 		y->away = true;
 		y->since = now;
 		y->hold = tux_hold_again(&y->holds, now);
@@ -110,7 +120,7 @@ tux_time tux_yield_next(const struct tux_yield *y)
 
 	if (y->away)
 		ms = LOOK_AWAY_MS;
-	else if (y->debt >= TUX_MSEC(DEBT_MS / 10))
+	else if (y->debt >= TUX_MSEC(DEBT_MIN_MS / 10))
 		ms = LOOK_DEBT_MS;
 	return y->at + TUX_MSEC(ms);
 }

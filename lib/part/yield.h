@@ -9,13 +9,17 @@
  *
  * Each look adds to a debt what the others have lost since the last look, and
  * takes from it what the connections have gained and one in twenty of the time.
- * When the debt reaches 150 ms of a processor, the interface is given up.  So a
- * spike of 75 MB in packets of 1500 bytes does not matter, and what costs the
- * others less than five per cent of a processor does not matter either.
+ * The interface is given up when the debt reaches 40 ms of a processor and what
+ * the connections gain in a second, or 150 ms: the less they gain, the less they
+ * lose by that, and the sooner it comes.  So a spike of 20 MB in packets of 1500
+ * bytes does not matter beside connections that gain nothing, one of 75 MB
+ * beside those that gain much, and what costs the others less than five per
+ * cent of a processor does not matter either.
  *
- * A bulk transfer that costs a whole processor reaches that debt after 160 ms.
- * Looks are 100 ms apart, and 25 ms apart once a tenth of the debt has come
- * together, so the debt is seen at most 25 ms after that.
+ * A bulk transfer beside connections that gain nothing costs a processor or two,
+ * and reaches that debt after 20 to 40 ms.  Looks are 25 ms apart, and 10 ms
+ * apart once a tenth of the debt has come together, so the debt is seen at most
+ * 10 ms after that.
  *
  * While the interface is given up, what the connections carried last, which they
  * now carry over TCP, does not count as the others'.  The interface is taken

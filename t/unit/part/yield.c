@@ -111,11 +111,10 @@ static void next__bulk_is_seen_soon(void **state)
 
 	(void)state;
 	for (after = 0; after < 100; after++) {
-		assert_in_range(given_up_after(700 * MB, MTU, after), 100, 150);
-		assert_in_range(given_up_after(500 * MB, MTU, after), 140, 200);
-		assert_in_range(given_up_after(1800 * MB, JUMBO, after), 100,
-				160);
-		assert_in_range(given_up_after(350 * MB, MTU, after), 200, 265);
+		assert_in_range(given_up_after(700 * MB, MTU, after), 25, 45);
+		assert_in_range(given_up_after(500 * MB, MTU, after), 35, 60);
+		assert_in_range(given_up_after(1800 * MB, JUMBO, after), 25, 45);
+		assert_in_range(given_up_after(350 * MB, MTU, after), 50, 80);
 	}
 }
 
@@ -125,7 +124,7 @@ static void next__seldom_beside_nothing(void **state)
 
 	(void)state;
 	pass(&p, TICK_MS, 0, 0, 0);
-	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_MSEC(100));
+	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_MSEC(25));
 	pass_until(&p, 10, 700 * MB, 0, 0);
 	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_SEC(1));
 }
@@ -138,7 +137,7 @@ static void look__how_often_does_not_matter(void **state)
 	(void)state;
 	for (i = 0; i < 100 && !p.gives; i++)
 		pass(&p, 20, 125 * MB, 0, 0);
-	assert_in_range(i * 20, 700, 1000);
+	assert_in_range(i * 20, 150, 250);
 }
 
 static void look__nothing_at_all(void **state)
@@ -196,17 +195,50 @@ static void look__a_ramp(void **state)
 	assert_in_range(s * 5, 25, 80);		/* MB in a second */
 }
 
-static void look__a_spike(void **state)
+/* How often the interface is given up in an hour in which others carry @mb each
+ * ten seconds, and the connections @requests in a second. */
+static unsigned spikes(unsigned mb, uint64_t requests)
 {
 	struct play p = begin();
 	unsigned i;
 
-	(void)state;
 	for (i = 0; i < 360; i++) {
-		pass(&p, 100, 700 * MB, 0, 0);
-		pass(&p, 9900, 0, 0, 0);
+		pass(&p, 25, 40 * (uint64_t)mb * MB, requests, 1200);
+		pass(&p, 9975, 0, requests, 1200);
 	}
-	assert_int_equal(p.gives, 0);
+	return p.gives;
+}
+
+static void look__a_spike(void **state)
+{
+	(void)state;
+	assert_int_equal(spikes(15, 0), 0);
+	assert_int_equal(spikes(70, 15000), 0);
+}
+
+/* Where nothing is gained, nothing is lost by giving up; and it gets rare. */
+static void look__a_spike_beside_an_idle_connection(void **state)
+{
+	(void)state;
+	assert_in_range(spikes(30, 0), 5, 25);
+}
+
+/* The more the connections gain, the longer the others wait, up to a limit. */
+static void look__what_is_gained_is_kept_longer(void **state)
+{
+	struct play p = begin();
+	unsigned i, requests[] = { 0, 5000, 50000 }, ms[3];
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		p = begin();
+		pass(&p, TICK_MS, 0, requests[i], 1200);
+		for (ms[i] = 0; ms[i] < 1000 && !p.gives; ms[i] += 5)
+			pass(&p, 5, 700 * MB, requests[i], 1200);
+	}
+	assert_in_range(ms[0], 25, 35);
+	assert_in_range(ms[1], 55, 75);
+	assert_in_range(ms[2], 120, 180);
 }
 
 static void look__spikes_without_end(void **state)
@@ -216,8 +248,8 @@ static void look__spikes_without_end(void **state)
 
 	(void)state;
 	for (i = 0; i < 10 && !p.gives; i++) {
-		pass(&p, 100, 700 * MB, 0, 0);
-		pass(&p, 900, 0, 0, 0);
+		pass(&p, 20, 700 * MB, 0, 0);
+		pass(&p, 180, 0, 0, 0);
 	}
 	assert_in_range(i, 2, 4);
 }
@@ -338,6 +370,8 @@ int main(void)
 		T(look__bulk_beside_a_slow_server),
 		T(look__a_ramp),
 		T(look__a_spike),
+		T(look__a_spike_beside_an_idle_connection),
+		T(look__what_is_gained_is_kept_longer),
 		T(look__spikes_without_end),
 		T(look__a_surplus_is_not_saved_up),
 		T(look__taken_again_after_the_bulk),
