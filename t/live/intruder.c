@@ -5,8 +5,9 @@
  *   intruder INTERFACE PACKETS MS
  *
  * Hears all that goes by, and prints "ready".  With SIGUSR1 it begins a round:
- * for MS, of each kind of intrusion, PACKETS a second in the name of those whom
- * it has heard.  After each kind it prints
+ * of each kind of intrusion as many packets as PACKETS a second are in MS, in
+ * the name of those whom it has heard.  A turn ends by this count, on a slow
+ * machine later, and without it after TURN_S.  After each kind it prints
  *
  *   KIND sent PACKETS bytes BYTES out BYTES
  *
@@ -34,6 +35,8 @@
 
 enum {
 	TICK_US = 1000,
+	BURST_US = 10000,	/* what a late tick makes up for, at most */
+	TURN_S = 10,
 	LATE_MS = 100,		/* answers may come so late */
 	TRIES = 16,		/* to find what a frame can be made of */
 	BATCH = 256,		/* frames heard between two looks at the clock */
@@ -133,24 +136,44 @@ static size_t intrude(const struct intrusion *kind)
 	return len;
 }
 
-static void attack(const struct intrusion *kind, uint64_t rate, tux_time until)
+/* How many are due, this long @since the last look, at @rate a second. */
+static uint64_t due(tux_time since, uint64_t rate)
+{
+	tux_time burst = TUX_USEC(BURST_US);
+
+	return ((since < burst ? since : burst) * rate + TUX_SEC(1) - 1) /
+	       TUX_SEC(1);
+}
+
+/* At most @count of @kind; how many it made, their bytes added to *@bytes. */
+static uint64_t volley(const struct intrusion *kind, uint64_t count,
+		       uint64_t *bytes)
+{
+	uint64_t n;
+
+	for (n = 0; n < count; n++) {
+		size_t len = intrude(kind);
+
+		if (!len)
+			break;
+		*bytes += len;
+	}
+	return n;
+}
+
+static void attack(const struct intrusion *kind, uint64_t rate, uint64_t count)
 {
 	uint64_t n = 0, bytes = 0, before;
-	tux_time began = now(), at;
+	tux_time last = now(), until = last + TUX_SEC(TURN_S), at;
 
 	hear();
 	before = heard;
-	while (!stopped && (at = now()) < until) {
-		uint64_t due = (at - began) / 1000 * rate / 1000000;
+	while (!stopped && n < count && (at = now()) < until) {
+		uint64_t left = count - n, k = due(at - last, rate);
 
-		for (; n < due; n++) {
-			size_t len = intrude(kind);
-
-			if (!len)
-				break;
-			bytes += len;
-		}
-		hear_until(now() + TUX_USEC(TICK_US));
+		last = at;
+		n += volley(kind, k < left ? k : left, &bytes);
+		hear_until(at + TUX_USEC(TICK_US));
 	}
 	hear_until(now() + TUX_MSEC(LATE_MS));
 	printf("%s sent %" PRIu64 " bytes %" PRIu64 " out %" PRIu64 "\n",
@@ -180,7 +203,7 @@ int main(int argc, char **argv)
 			continue;
 		begins = 0;
 		for (kind = intrusions; kind->name && !stopped; kind++)
-			attack(kind, rate, now() + TUX_MSEC(ms));
+			attack(kind, rate, rate * ms / 1000);
 		puts("over");
 	}
 	tape_fini(&tape);
