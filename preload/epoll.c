@@ -163,8 +163,9 @@ static void strip(struct ep *ep)
 			if (!it[j].used)
 				continue;
 			item_detach(ep, &it[j]);
+			if (item_held(&it[j]))
+				ep_unhold(it[j].fd);
 			it[j].used = false;
-			ep_unhold(it[j].fd);
 		}
 	}
 	ep_unlock(ep);
@@ -234,10 +235,12 @@ static void forget_item(struct ep *ep, int fd)
 
 	if (!it || !it->used)
 		return;
-	if (it->sock || it->nest)
+	if (it->sock || it->nest) {
 		item_drop(ep, it);
-	else
+	} else if (item_held(it)) {
 		it->stale = true;
+		ep_unhold(fd);
+	}
 }
 
 bool epoll_kept(int fd)
@@ -276,7 +279,7 @@ static void attach_all(int fd, struct sock *s)
 
 		ep_lock(ep);
 		it = item_find(ep, fd);
-		if (it && it->used && !it->stale)
+		if (it && item_held(it))
 			item_attach(ep, it, s);
 		ep_unlock(ep);
 	}

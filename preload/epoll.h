@@ -176,6 +176,13 @@ static inline struct item *item_make(struct ep *ep, int fd)
 	return it ? it : item_map(ep, fd);
 }
 
+/* Is @it of a descriptor that is open, as far as is known?  Then it is counted by
+ * ep_hold(). */
+static inline bool item_held(const struct item *it)
+{
+	return it->used && !it->stale;
+}
+
 /* How tags begin.  tag_init() sets it before there is an instance. */
 extern uint64_t tag_magic;
 void tag_init(void);

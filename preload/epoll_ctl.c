@@ -26,7 +26,7 @@ static int add_kernel(struct ep *ep, struct item *it, int op,
 		it->gen--;
 		return r;
 	}
-	if (!it->used)
+	if (!item_held(it))
 		ep_hold(it->fd);
 	it->used = it->kernel = true;
 	it->spent = it->stale = it->again = false;
@@ -60,10 +60,10 @@ static int add_instance(struct ep *ep, struct item *it, struct ep *inner)
 
 	nest_begin(inner);
 	ep_lock(ep);
-	r = it->used ? item_waiter(ep, it->fd) : 0;
+	r = item_held(it) ? item_waiter(ep, it->fd) : 0;
 	if (r) {
 		item_drop(ep, it);
-	} else if (it->used && !it->nest) {
+	} else if (item_held(it) && !it->nest) {
 		it->nest = true;
 		if (atomic_fetch_add(&ep->socks, 1) == 0)
 			ep_kick(ep);
@@ -82,7 +82,7 @@ static int add_sock(struct ep *ep, struct item *it)
 	if (!s)
 		return 0;
 	ep_lock(ep);
-	if (it->used)
+	if (item_held(it))
 		r = item_attach(ep, it, s);
 	if (r)
 		item_drop(ep, it);

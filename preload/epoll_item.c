@@ -205,6 +205,7 @@ void item_drop(struct ep *ep, struct item *it)
 {
 	item_detach(ep, it);
 	kernel_drop(ep, it);
+	if (item_held(it))
+		ep_unhold(it->fd);
 	it->used = false;
-	ep_unhold(it->fd);
 }

@@ -328,6 +328,32 @@ static void dup__revives_no_closed_instance(void **state)
 	close_targets(&r);
 }
 
+/* A number that was closed is of interest again only when it is added again. */
+static void forget__keeps_no_closed_number(void **state)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = 7 };
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+	int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+		assert_true(epoll_kept(fd));
+		assert_int_equal(epoll_wait(ep, &e, 1, 0), 1);
+		assert_int_equal(e.data.fd, 7);
+		shut(fd);
+		assert_false(epoll_kept(fd));
+		assert_int_equal(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK), fd);
+	}
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_DEL, fd, &e), 0);
+	assert_false(epoll_kept(fd));
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+	shut(fd);
+	shut(ep);
+	assert_false(epoll_kept(fd));
+}
+
 /* An instance that was inherited, before there is one of ours. */
 static void wait__knows_no_tags_before_the_first(void **state)
 {
@@ -347,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wait__knows_no_tags_before_the_first),
+		cmocka_unit_test(forget__keeps_no_closed_number),
 		cmocka_unit_test(ctl__adds_nothing_to_a_closed_instance),
 		cmocka_unit_test(ctl__keeps_an_instance_that_gets_another),
 		cmocka_unit_test(dup__revives_no_closed_instance),
