@@ -8,6 +8,7 @@
 #include "fork.h"
 #include "libc.h"
 #include "say.h"
+#include "sys/fd.h"
 
 static __attribute__((constructor(101))) void preload_init(void)
 {
@@ -15,4 +16,6 @@ static __attribute__((constructor(101))) void preload_init(void)
 	conf_init();
 	say_init();
 	fork_init();
+	if (conf.path != TUX_PATH_MODE_TCP)
+		tux_fd_reserve();
 }

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 
 #include "sys/sys.h"
 
-/* The kernel's table of descriptors is as long as the highest of them. */
-enum { BASE_MAX = 49152 };
+/* The kernel's table of descriptors is as long as the highest of them: 32 KB
+ * for these.  select() takes none above 1023. */
+enum { BASE_MAX = 3072 };
 
 /* A bit for each of ours.  Descriptors are the process's, and so is this; what
  * is not used of it stays untouched. */
@@ -75,6 +77,11 @@ int tux_fd_lift(int fd)
 		return fd_keep(fd);
 	tux_sys_close(fd);
 	return copy;
+}
+
+void tux_fd_reserve(void)
+{
+	tux_fd_close(tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC)));
 }
 
 void tux_fd_close(int fd)

@@ -19,6 +19,11 @@ int tux_fd_copy(int fd);
  * is not possible, or if it is negative (an error passed through). */
 int tux_fd_lift(int fd);
 
+/* Makes the kernel's table of descriptors long enough for the first of ours.  In
+ * a process with threads the table grows only after an RCU grace period, some
+ * 10 ms.  So this is called before there are threads. */
+void tux_fd_reserve(void);
+
 /* Closes @fd if it is one. */
 void tux_fd_close(int fd);
 

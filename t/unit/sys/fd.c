@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -86,6 +87,39 @@ static void ours__until_closed(void **state)
 	close(low);
 }
 
+/* Places in the kernel's table of this process's descriptors. */
+static int table_size(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	char line[256];
+	int n = 0;
+
+	assert_non_null(f);
+	while (!n && fgets(line, sizeof(line), f))
+		sscanf(line, "FDSize: %d", &n);
+	fclose(f);
+	return n;
+}
+
+static void reserve__so_that_the_first_finds_its_place(void **state)
+{
+	struct rlimit l;
+	int fd, size;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &l), 0);
+	set_limit(l.rlim_max);
+	tux_fd_reserve();
+	size = table_size();
+	assert_int_equal(tux_fd_next(0), TUX_FD_MAX);
+	fd = tux_fd_copy(0);
+	assert_in_range(fd, l.rlim_max < 2048 ? l.rlim_max / 4 * 3 : 1024,
+			4095);
+	assert_in_range(fd, 0, size - 1);
+	assert_int_equal(table_size(), size);
+	tux_fd_close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +128,7 @@ int main(void)
 		cmocka_unit_test(copy__of_nothing_fails),
 		cmocka_unit_test(lift__moves),
 		cmocka_unit_test(ours__until_closed),
+		cmocka_unit_test(reserve__so_that_the_first_finds_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
