@@ -8,9 +8,14 @@
 
 #include "sys/sys.h"
 
-/* The kernel's table of descriptors is as long as the highest of them: 32 KB
- * for these.  select() takes none above 1023. */
-enum { BASE_MAX = 3072 };
+/* The kernel's table of descriptors is as long as the highest of them, with 8
+ * bytes for each.  Programs keep arrays that are as long as their connections
+ * are many, Redis and Memcached among them: our numbers must not push theirs
+ * beyond the end. */
+enum {
+	BASE_MAX = 49152,
+	RESERVE_MAX = 4096,	/* 32 KB: each process can afford that */
+};
 
 /* A bit for each of ours.  Descriptors are the process's, and so is this; what
  * is not used of it stays untouched. */
@@ -81,7 +86,8 @@ int tux_fd_lift(int fd)
 
 void tux_fd_reserve(void)
 {
-	tux_fd_close(tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC)));
+	if (base() < RESERVE_MAX)
+		tux_fd_close(tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC)));
 }
 
 void tux_fd_close(int fd)

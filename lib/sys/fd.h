@@ -19,8 +19,9 @@ int tux_fd_copy(int fd);
  * is not possible, or if it is negative (an error passed through). */
 int tux_fd_lift(int fd);
 
-/* Makes the kernel's table of descriptors long enough for the first of ours.  In
- * a process with threads the table grows only after an RCU grace period, some
+/* Makes the kernel's table of descriptors long enough for the first of ours, if
+ * that takes little memory: with a limit of descriptors below 5000 or so.  In a
+ * process with threads the table grows only after an RCU grace period, some
  * 10 ms.  So this is called before there are threads. */
 void tux_fd_reserve(void);
 
