@@ -158,15 +158,32 @@ static void probe(struct tux_paths *p)
 
 /* A process that has given up its privilege may not ask, but keeps what it
  * has. */
+static bool denied(struct tux_paths *p)
+{
+	if (!tux_prog_denied(&p->nic.prog))
+		return false;
+	if (!p->denied)
+		tux_paths_say(p, TUX_LINK_DENIED);
+	p->denied = true;
+	return true;
+}
+
+/* Have packets arrived since the last tick?  Then the program is attached. */
+static bool received(struct tux_paths *p)
+{
+	uint64_t before = p->rx;
+	struct tux_tally t;
+
+	tux_nic_moved(&p->nic, &t);
+	p->rx = t.rx;
+	return p->rx != before;
+}
+
+/* The answer may come late, since the kernel takes the lock of all interfaces.
+ * So a loop that receives does not ask. */
 static bool detached(struct tux_paths *p)
 {
-	enum tux_reason why = tux_prog_lost(&p->nic.prog);
-
-	if (why == TUX_REASON_NO_PRIVILEGE && !p->denied) {
-		p->denied = true;
-		tux_paths_say(p, TUX_LINK_DENIED);
-	}
-	return why == TUX_REASON_DETACHED;
+	return !denied(p) && !received(p) && tux_prog_lost(&p->nic.prog);
 }
 
 /* Zero copy that does not work is not tried again; copying comes next. */

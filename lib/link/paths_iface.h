@@ -42,6 +42,7 @@ struct tux_paths {
 	tux_time yield_at;		/* look at the counters; TUX_NEVER */
 	int counters;			/* to ask how much it carries */
 	bool denied;			/* it is ours, but bpf() is refused */
+	uint64_t rx;			/* packets from it at the last tick */
 	unsigned ticks;
 	tux_time retry_at, retry_in;
 	tux_time taken_at;

@@ -127,6 +127,16 @@ int tux_prog_load(struct tux_prog *p)
 
 /* ---- attaching ---- */
 
+static long describe(int fd, void *info, uint32_t len)
+{
+	union bpf_attr attr = { 0 };
+
+	attr.info.bpf_fd = (uint32_t)fd;
+	attr.info.info_len = len;
+	attr.info.info = (uintptr_t)info;
+	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
 /* Why another XDP program is attached: Tux of another process, or a foreign
  * one. Without the privilege to look, it counts as foreign. */
 static int reason_of_other(unsigned ifindex)
@@ -143,11 +153,7 @@ static int reason_of_other(unsigned ifindex)
 	fd = (int)bpf(BPF_PROG_GET_FD_BY_ID, &attr);
 	if (fd < 0)
 		return -TUX_REASON_FOREIGN_XDP;
-	memset(&attr, 0, sizeof(attr));
-	attr.info.bpf_fd = (uint32_t)fd;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = (uintptr_t)&info;
-	r = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+	r = describe(fd, &info, sizeof(info));
 	tux_sys_close(fd);
 	return !r && !strcmp(info.name, TUX_BPF_PROG) ?
 	       -TUX_REASON_INTERFACE_BUSY : -TUX_REASON_FOREIGN_XDP;
@@ -173,19 +179,18 @@ int tux_prog_attach(struct tux_prog *p, unsigned ifindex)
 	return 0;
 }
 
-enum tux_reason tux_prog_lost(const struct tux_prog *p)
+bool tux_prog_denied(const struct tux_prog *p)
+{
+	struct bpf_prog_info info = { 0 };
+
+	return describe(p->prog, &info, sizeof(info)) == -EPERM;
+}
+
+bool tux_prog_lost(const struct tux_prog *p)
 {
 	struct bpf_link_info info = { 0 };
-	union bpf_attr attr = { 0 };
-	long err;
 
-	attr.info.bpf_fd = (uint32_t)p->link;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = (uintptr_t)&info;
-	err = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
-	if (err == -EPERM)
-		return TUX_REASON_NO_PRIVILEGE;
-	return err || !info.xdp.ifindex ? TUX_REASON_DETACHED : TUX_REASON_NONE;
+	return describe(p->link, &info, sizeof(info)) || !info.xdp.ifindex;
 }
 
 /* ---- maps ---- */

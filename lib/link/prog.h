@@ -26,10 +26,13 @@ int tux_prog_load(struct tux_prog *p);
 /* Attaches it to interface @ifindex, in the driver.  0, or the reason. */
 int tux_prog_attach(struct tux_prog *p, unsigned ifindex);
 
-/* Why it is not attached any more; NONE: it is.  DETACHED: the interface has
- * gone, or a process with the privilege has taken it off.  NO_PRIVILEGE: the
- * kernel does not tell this process any more; what is attached stays so. */
-enum tux_reason tux_prog_lost(const struct tux_prog *p);
+/* Does the kernel refuse bpf() to this process by now?  What is attached stays
+ * so. */
+bool tux_prog_denied(const struct tux_prog *p);
+
+/* Is it not attached any more?  The interface has gone, or a process with the
+ * privilege has taken it off.  The kernel takes its RTNL lock to answer. */
+bool tux_prog_lost(const struct tux_prog *p);
 
 /* Detaches and unloads, as far as it has come. */
 void tux_prog_close(struct tux_prog *p);

@@ -245,6 +245,27 @@ static void tick__an_idle_connection_keeps_it(void **state)
 	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
 }
 
+/* ---- is the program still attached? ---- */
+
+/* There is none, so the path manager finds that out as soon as it asks. */
+static void tick__asks_for_the_program_when_nothing_arrives(void **state)
+{
+	struct kernel *k = *state;
+	unsigned i;
+
+	taken(k, 1);
+	k->p.nic.n = 1;
+	for (i = 1; i < 4; i++) {
+		k->p.nic.xsk[0].did.rx += 10;
+		assert_true(turn(k, ms(i * 1000)));
+		assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	}
+	k->p.nic.n = 0;		/* so nothing can arrive any more */
+	assert_true(turn(k, ms(i++ * 1000)));
+	assert_true(turn(k, ms(i * 1000)));
+	assert_int_equal(k->p.why, TUX_REASON_DETACHED);
+}
+
 /* ---- other programs ---- */
 
 static void carried(struct kernel *k, uint64_t bytes)
@@ -400,6 +421,7 @@ int main(void)
 		T(tick__is_not_due_when_all_is_over),
 		T(event__routes_are_found_soon),
 		T(event__routes_are_found_once_a_second),
+		T(tick__asks_for_the_program_when_nothing_arrives),
 	};
 
 	const struct CMUnitTest taken_tests[] = {
