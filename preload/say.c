@@ -15,7 +15,6 @@ enum {
 };
 
 static int out = -1;
-static _Atomic unsigned long count[TUX_REASON_N];
 
 struct line {
 	char text[LINE];
@@ -154,8 +153,6 @@ void say_decided(const struct sock *s, bool tux, enum tux_reason why,
 {
 	struct line l = { .len = 0 };
 
-	atomic_fetch_add_explicit(&count[tux ? TUX_REASON_NONE : why], 1,
-				  memory_order_relaxed);
 	if (out < 0)
 		return;
 	say_put(&l, "tux: ");
@@ -272,9 +269,4 @@ void say_link(const struct tux_link_note *n)
 		put_yield(&l, n->yield);
 	}
 	send_line(&l);
-}
-
-unsigned long say_count(enum tux_reason why)
-{
-	return atomic_load_explicit(&count[why], memory_order_relaxed);
 }

@@ -31,8 +31,4 @@ void say_link(const struct tux_link_note *n);
 /* "tux: cannot WHAT: error N", if verbose. */
 void say_failed(const char *what, int err);
 
-/* How many connections stayed on TCP, or went back to it, for @why; for
- * TUX_REASON_NONE how many went to Tux. */
-unsigned long say_count(enum tux_reason why);
-
 #endif
