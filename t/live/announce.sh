@@ -183,10 +183,11 @@ server_pid=$pid
 printf x | "${a[@]}" redis-cli -h $b_addr -p "$port" -x set short >/dev/null
 asks_briefly 60 "${lasts[@]}"
 same "a few brief ones: the next moves" "young tux" "$said"
-asks_briefly 80 "${lasts[@]}" 1 + "${lasts[@]}"
-same "many: the next is not announced; when that has lasted, the next moves" \
+# After 64, 15 of 16 are left alone.
+asks_briefly 79 "${lasts[@]}" 1 + "${lasts[@]}"
+same "many: the next are left alone, until one that is not lasts" \
 	"young brief tux" "$said"
-asks_briefly 80 1100 - 1 + "${lasts[@]}"
-same "many, but long ago: the next moves" "young tux" "$said"
+asks_briefly 64 1100 - 1 + "${lasts[@]}"
+same "many, but long ago: after the pause, the next one moves" "young brief tux" "$said"
 end "$server_pid"
 finish
