@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "announce_bpf.h"
+#include "link/mark.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "wire/key.h"
@@ -53,8 +54,12 @@ static uint64_t new_nonce(struct tux_announce *a)
 
 void tux_announce_mark(struct tux_announce *a, int fd)
 {
-	struct tux_bpf_mark m = { 0 };
+	struct tux_bpf_mark m = { .here.version = TUX_OPT_VERSION };
 
+	if (a->shared) {
+		tux_mark(fd, new_nonce(a), 0, TUX_REASON_NONE);
+		return;
+	}
 	if (a->link < 0)
 		return;
 	m.nonce = new_nonce(a);
@@ -78,10 +83,10 @@ static void announce_set(struct tux_announce *a, uint64_t netns,
 			 const uint8_t *ip, uint16_t port, int cmd)
 {
 	struct tux_bpf_listener l = { .netns = netns, .port = port };
-	uint32_t one = 1;
+	const struct tux_bpf_end e = { .version = TUX_OPT_VERSION };
 
 	memcpy(l.addr, ip, sizeof(l.addr));
-	map_call(cmd, a->listeners, &l, &one, BPF_ANY);
+	map_call(cmd, a->listeners, &l, &e, BPF_ANY);
 }
 
 static void set_all(struct tux_announce *a, uint64_t netns,
@@ -110,14 +115,26 @@ void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 
 /* ---- what came of it ---- */
 
-int tux_announce_look(const struct tux_announce *a, int fd,
-		      const struct tux_tuple *t, bool active,
+static int look_shared(int fd, struct tux_key *k)
+{
+	struct tux_mark_peer p;
+	int r = tux_mark_read(fd, &p);
+
+	if (!r)
+		*k = p.key;
+	return r;
+}
+
+int tux_announce_look(const struct tux_announce *a, int fd, bool active,
 		      struct tux_key *k)
 {
 	struct tux_bpf_mark m = { 0 };
 	struct tux_said we, peer;
+	enum tux_reason why;
 	int err;
 
+	if (a->shared)
+		return look_shared(fd, k);
 	if (a->link < 0)
 		return -(int)a->why;
 	err = map_call(BPF_MAP_LOOKUP_ELEM, a->marks, &fd, &m, 0);
@@ -126,12 +143,9 @@ int tux_announce_look(const struct tux_announce *a, int fd,
 		return -TUX_REASON_NO_PRIVILEGE;
 	if (err)
 		return -TUX_REASON_NOT_ANNOUNCED;
-	if (m.saw == TUX_BPF_SAW_COOKIE)
-		return -TUX_REASON_SYN_COOKIE;
-	if (m.saw != TUX_BPF_SAW_OPTION)
-		return -TUX_REASON_NOT_ANNOUNCED;
-	if (m.peer_hash != tux_key_places(t, m.peer_nonce))
-		return -TUX_REASON_TRANSLATED;
+	why = tux_mark_verdict(m.saw, m.peer.version, m.peer.why);
+	if (why)
+		return -(int)why;
 	we = (struct tux_said){ m.nonce, m.isn };
 	peer = (struct tux_said){ m.peer_nonce, m.peer_isn };
 	tux_key_make(k, active ? &we : &peer, active ? &peer : &we);

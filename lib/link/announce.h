@@ -2,9 +2,10 @@
 /*
  * announce - "I speak Tux", in TCP's own handshake; and the key that comes of it
  *
- * A sockops program on the process's cgroup writes an option into the SYN and
- * SYN-ACK of sockets that were marked: bpf/announce.bpf.c.  It is held by a
- * bpf_link, and goes with the process.
+ * A sockops program writes an option into the SYN and SYN-ACK of sockets that
+ * were marked.  It is tuxd's, for all processes (link/mark.h).  Where that is not
+ * there, it is the process's own, on its cgroup: bpf/announce.bpf.c.  That is
+ * held by a bpf_link, and goes with the process.
  *
  * Any thread may call mark() and look(); the others come one at a time.
  */
@@ -19,6 +20,7 @@
 #include "wire/reason.h"
 
 struct tux_announce {
+	bool shared;			/* tuxd's program; there is no other */
 	int marks, listeners, link;	/* descriptors; -1: not there */
 	enum tux_reason why;		/* it does not work: why */
 	struct tux_key seed;		/* of nonces */
@@ -27,8 +29,8 @@ struct tux_announce {
 
 void tux_announce_init(struct tux_announce *a);
 
-/* Loads the program and attaches it.  If that does not work, every look() will
- * say why. */
+/* Finds tuxd's program, or loads our own and attaches it.  If that does not
+ * work, every look() will say why. */
 void tux_announce_open(struct tux_announce *a);
 
 /* Closes the descriptors. In a forked child, the parent keeps its own. */
@@ -48,10 +50,9 @@ void tux_announce_listen(struct tux_announce *a, uint64_t netns,
 void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 			   const struct tux_addr *local, bool both);
 
-/* What the handshake of socket @fd, established, has brought; @t is how we see
- * it.  0 with the connection's key in *@k; or a reason, negated. */
-int tux_announce_look(const struct tux_announce *a, int fd,
-		      const struct tux_tuple *t, bool active,
+/* What the handshake of socket @fd, established, has brought.  0 with the
+ * connection's key in *@k; or a reason, negated. */
+int tux_announce_look(const struct tux_announce *a, int fd, bool active,
 		      struct tux_key *k);
 
 #endif

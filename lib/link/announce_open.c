@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * announce_open - the sockops program: loaded, and on our cgroup
+ * announce_open - the sockops program: tuxd's, or ours, on our cgroup
  */
 #include "link/announce.h"
 
@@ -12,6 +12,7 @@
 
 #include "announce_bpf.h"
 #include "link/cgroup.h"
+#include "link/mark.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -96,7 +97,17 @@ static int announce_open_all(struct tux_announce *a, struct bpf_object *o)
 	return err ? err : announce_attach(a, o);
 }
 
-void tux_announce_open(struct tux_announce *a)
+/* A socket has one option in its SYN.  So where tuxd's program is, there is no
+ * other. */
+static bool open_shared(struct tux_announce *a)
+{
+	struct tux_mark_conf c;
+
+	a->shared = !tux_mark_find(&c) && !tux_clock_seed(&a->seed);
+	return a->shared;
+}
+
+static void open_own(struct tux_announce *a)
 {
 	/* What went wrong, our reason says; the application's standard error is
 	 * not the place. */
@@ -115,4 +126,10 @@ void tux_announce_open(struct tux_announce *a)
 	}
 	tux_announce_close(a);
 	a->why = announce_reason_of(err);
+}
+
+void tux_announce_open(struct tux_announce *a)
+{
+	if (!open_shared(a))
+		open_own(a);
 }

@@ -146,21 +146,34 @@ static int open_dir(const char *name)
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
 }
 
+/* Where @path of the tree is mounted, into @size bytes at @dir. */
+static int find_dir(char *dir, size_t size, const char *path)
+{
+	const char *line;
+	struct lines l;
+	int err = open_lines(&l, "/proc/self/mountinfo");
+
+	if (err)
+		return err;
+	err = -ENOENT;
+	while (err && (line = next_line(&l)))
+		if (tux_cgroup_dir(dir, size, line, path))
+			err = 0;
+	tux_sys_close(l.fd);
+	return err;
+}
+
 int tux_cgroup_open(void)
 {
 	char path[PATH_MAX], dir[PATH_MAX];
-	const char *line;
-	struct lines l;
-	int fd = own_path(path, sizeof(path));
+	int err = own_path(path, sizeof(path));
 
-	if (!fd)
-		fd = open_lines(&l, "/proc/self/mountinfo");
-	if (fd)
-		return fd;
-	fd = -ENOENT;
-	while (fd < 0 && (line = next_line(&l)))
-		if (tux_cgroup_dir(dir, sizeof(dir), line, path))
-			fd = open_dir(dir);
-	tux_sys_close(l.fd);
-	return fd;
+	if (!err)
+		err = find_dir(dir, sizeof(dir), path);
+	return err ? err : open_dir(dir);
+}
+
+int tux_cgroup_root(char *dir, size_t size)
+{
+	return find_dir(dir, size, "/");
 }

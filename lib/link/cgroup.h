@@ -12,6 +12,10 @@
  * we are in a part of it that is not. */
 int tux_cgroup_open(void);
 
+/* Where the root of the tree is mounted, as far as this process sees it, into
+ * @size bytes at @dir.  -errno. */
+int tux_cgroup_root(char *dir, size_t size);
+
 /* The path in @line of /proc/self/cgroup, if that is about version 2; NULL. */
 const char *tux_cgroup_path(const char *line);
 

@@ -139,8 +139,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	if (why)
 		return -(int)why;
 	if (s->link->announce)
-		r = tux_announce_look(&s->announce, o->fd, &o->tuple,
-				      o->active, &key);
+		r = tux_announce_look(&s->announce, o->fd, o->active, &key);
 	if (r)
 		return r;
 	d = tux_stack_choose(s);

@@ -23,7 +23,8 @@ struct tux_said {		/* what one end told in the handshake */
 void tux_key_make(struct tux_key *k, const struct tux_said *active,
 		  const struct tux_said *passive);
 
-/* The hash of the addresses and ports in @t that an end with @nonce announces.
+/* The hash of the addresses and ports in @t that an end with @nonce announces;
+ * bpf/option_bpf.h has both for the kernel.
  * If the other end computes another value, something on the way translates
  * addresses. */
 uint32_t tux_key_places(const struct tux_tuple *t, uint64_t nonce);

@@ -115,7 +115,9 @@
 	  "XDP; the stack will try again") \
 	X(BRIEF, 42, "brief", \
 	  "connections to this peer ended after few requests, one after " \
-	  "another, so most of the next ones are left to TCP")
+	  "another, so most of the next ones are left to TCP") \
+	X(LISTENERS, 43, "listeners", \
+	  "the user has more listeners than tuxd announces for a user")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

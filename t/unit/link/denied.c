@@ -48,13 +48,12 @@ static void prog_add__no_map(void **state)
 
 static int look(void)
 {
-	struct tux_tuple t = { kernel_addr(1), kernel_addr(80) };
 	struct tux_announce a;
 	struct tux_key key;
 
 	tux_announce_init(&a);
 	a.link = FD;
-	return tux_announce_look(&a, FD, &t, true, &key);
+	return tux_announce_look(&a, FD, true, &key);
 }
 
 static void announce_look__no_map(void **state)

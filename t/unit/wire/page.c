@@ -342,11 +342,14 @@ static void say_option(struct page_text *t, const uint8_t *p, size_t n)
 	page_put(t, "nonce\n");
 	page_hex(t, "4");
 	page_put(t, "hash of the addresses\n");
+	page_hex(t, "2 1 1");
+	page_put(t, "UDP port %u, version %u, reason %u\n", tux_get16(p + 16),
+		 p[18], p[19]);
 }
 
 static void option(const char *title, const struct tux_said *said)
 {
-	uint8_t p[16] = { 254, 16, 0x54, 0x78 };
+	uint8_t p[20] = { 254, 20, 0x54, 0x78, [18] = TUX_WIRE_VERSION };
 
 	tux_put64(p + 4, said->nonce);
 	tux_put32(p + 12, tux_key_places(&first.tuple, said->nonce));

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * tuxd_bpf - what tuxd's programs and the processes that use them share
+ *
+ * A process asks by setsockopt() on a TCP socket, at a level that the kernel
+ * does not have.  ENOPROTOOPT: no tuxd's programs are there.
+ *
+ *   MARK       value: struct tux_bpf_want.  The socket is about to connect or
+ *              to listen, or listens.  0, EINVAL, EISCONN (too late),
+ *              EOPNOTSUPP (it listens, and the kernel is older than 6.12),
+ *              EDQUOT (too many listeners)
+ *   READ | i   word i of struct tux_bpf_answer; ENOENT: it is not marked
+ *   CONF | i   word i of struct tux_bpf_conf
+ *
+ * Words are eleven bits, from the lowest on.  They come as an error number above
+ * TUX_BPF_WORD: so a process needs no program for getsockopt(), which all
+ * processes of the host would pay for.
+ */
+#ifndef TUX_TUXD_BPF_H
+#define TUX_TUXD_BPF_H
+
+#include "announce_bpf.h"
+
+#define TUX_BPF_LEVEL	0x54780000	/* "Tx" */
+#define TUX_BPF_ABI	1
+
+#define TUX_BPF_MARK	0x100
+#define TUX_BPF_READ	0x200
+#define TUX_BPF_CONF	0x300
+
+#define TUX_BPF_WORD	2048		/* added to a word */
+#define TUX_BPF_WORD_BITS 11
+#define TUX_BPF_WORD_MASK 2047
+#define TUX_BPF_WORDS(bits) \
+	(((bits) + TUX_BPF_WORD_BITS - 1) / TUX_BPF_WORD_BITS)
+
+struct tux_bpf_want {
+	unsigned long long nonce;	/* unpredictable, not 0 */
+	struct tux_bpf_end here;
+	unsigned int zero;
+};
+
+/* What came of a handshake.  The first word is `saw` alone, so that what nothing
+ * came of costs one call. */
+struct tux_bpf_answer {
+	unsigned long long saw;		/* enum tux_bpf_saw */
+	unsigned long long key[2];
+	unsigned long long peer;	/* port, version << 16, why << 24 */
+};
+
+#define TUX_BPF_SAW_WORDS 1
+#define TUX_BPF_KEY_WORDS TUX_BPF_WORDS(128)
+#define TUX_BPF_PEER_WORDS TUX_BPF_WORDS(32)
+#define TUX_BPF_READ_WORDS \
+	(TUX_BPF_SAW_WORDS + TUX_BPF_KEY_WORDS + TUX_BPF_PEER_WORDS)
+
+/* What the administrator has said, and this interface's number. */
+struct tux_bpf_conf {
+	unsigned int abi;		/* word 0 */
+	unsigned int low, high;		/* UDP ports; words 1, 2 and 3, 4 */
+};
+
+#define TUX_BPF_CONF_WORDS 5
+
+/* Listeners of the host, and how many of them a user may have; also those of
+ * each 65536 numbers of users from 65536 on, since a user may have a namespace
+ * with that many. */
+#define TUX_BPF_HOST_LISTENERS 16384
+#define TUX_BPF_USER_LISTENERS 64
+#define TUX_BPF_BLOCK_LISTENERS 1024
+
+struct tux_bpf_quota {
+	unsigned int block;		/* 1: user is the upper half alone */
+	unsigned int user;
+};
+
+struct tux_bpf_count {
+	unsigned int count;		/* SO_REUSEPORT: several are at one place */
+	struct tux_bpf_end end;
+};
+
+/* Set before the programs are loaded. */
+struct tux_bpf_settings {
+	struct tux_bpf_conf conf;
+	unsigned int all;		/* callbacks on every listener of the host,
+					 * since none can be added later */
+};
+
+#endif
