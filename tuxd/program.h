@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program - the two programs of bpf/tuxd.bpf.c: loaded, attached, pinned
+ *
+ * A pinned link keeps its program attached when tuxd has ended.
+ */
+#ifndef TUXD_PROGRAM_H
+#define TUXD_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "fault.h"
+#include "place.h"
+#include "tuxd_bpf.h"
+
+enum program_state {
+	PROGRAM_ABSENT,
+	PROGRAM_THERE,
+	PROGRAM_DAMAGED,		/* part of it: load() makes it anew */
+};
+
+/* What is at @p.  *@conf is what it was loaded with, if it is THERE, and
+ * *@listeners how many are announced; what is wrong, in @f, if it is DAMAGED. */
+enum program_state program_look(const struct place *p,
+				struct tux_bpf_conf *conf, unsigned *listeners,
+				struct fault *f);
+
+/* Loads, attaches and pins; the directory of the pins is there, and empty.  If
+ * it returns false, pins may be left. */
+bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
+		  struct fault *f);
+
+/* Takes off what is attached, though others may hold it. */
+void program_detach(const struct place *p);
+
+#endif
