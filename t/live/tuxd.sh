@@ -1,0 +1,246 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tuxd - what its programs offer to processes without privilege, on two hosts
+# that are a network namespace and a cgroup each
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+
+tuxd=$build/tuxd/tuxd herald=$build/t/live/herald
+need setpriv findmnt "$tuxd" "$herald"
+privilege "$@"
+
+# A mount namespace of its own, for a file system of BPF objects.
+if [ -z "${TUX_MOUNTS:-}" ]; then
+	TUX_MOUNTS=1 exec unshare -m bash "$0" "$@"
+fi
+tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
+[ -n "$tree" ] || cannot "no cgroup-v2 is mounted"
+
+setup
+two_hosts
+mkdir "$dir/bpf" && mount -t bpf bpf "$dir/bpf" ||
+	cannot "cannot mount a file system for BPF objects"
+
+cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
+leave()
+{
+	"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf"
+	"$tuxd" unload --cgroup "$cg_b" --bpffs "$dir/bpf"
+	umount "$dir/bpf"
+	tidy
+	rmdir "$cg_a" "$cg_b"
+} >/dev/null 2>&1
+trap leave EXIT
+mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+
+# d WORDS...: tuxd, of both hosts
+d()
+{
+	"$tuxd" "$@" --cgroup "$cg_a" --bpffs "$dir/bpf" &&
+		"$tuxd" "$@" --cgroup "$cg_b" --bpffs "$dir/bpf"
+}
+
+# The words that put a program into a cgroup, as user $1 without privilege.
+# shellcheck disable=SC2016 # for the other shell
+on()
+{
+	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$2"
+		setpriv --reuid "$1" --regid "$1" --clear-groups
+		--inh-caps=-all --no-new-privs)
+}
+on 65533 "$cg_a"
+client=("${a[@]}" "${words[@]}" "$herald")
+on 65534 "$cg_b"
+server=("${b[@]}" "${words[@]}" "$herald")
+chmod 755 "$dir"		# also they begin there
+
+status=$("$tuxd" status --cgroup "$cg_a" --bpffs "$dir/bpf")
+same "not loaded: status says so" 3 $?
+check "... and what to do" grep -q "'tuxd load'" <<<"$status"
+d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
+ok "loaded"
+check "loaded twice" d load
+check "status" d status
+
+# ---- two ends ------------------------------------------------------------------
+
+up()
+{
+	grep -q "^ready" "$dir/serve.out"
+}
+
+# meet NAME SERVER-WORDS CLIENT-WORDS: a connection from a to b; sets $said_a,
+# $said_b
+meet()
+{
+	free_port
+	# shellcheck disable=SC2086 # words
+	start serve "${server[@]}" serve "${to:-$b_addr}" "$port" 1 $2
+	wait_for 5 up
+	# shellcheck disable=SC2086
+	run 15 "${client[@]}" ask "${reach:-$b_addr}" "$port" 1 $3 \
+		>"$dir/ask.out" 2>&1
+	wait "$pid"
+	said_a=$(cat "$dir/ask.out") said_b=$(grep -v ^ready "$dir/serve.out")
+}
+
+# share NAME SERVER-WORDS CLIENT-WORDS: both ends have one key
+share()
+{
+	meet "$@"
+	check "$1: a key" grep -q '^key [0-9a-f]\{32\} ' <<<"$said_a"
+	same "$1: the same at both ends" \
+		"$(grep -o '^key [0-9a-f]*' <<<"$said_a")" \
+		"$(grep -o '^key [0-9a-f]*' <<<"$said_b")"
+}
+
+# plain NAME SERVER-WORDS CLIENT-WORDS REASON-A REASON-B: on TCP, which works
+plain()
+{
+	meet "$@"
+	same "$1: the client's reason" "tcp $4" "$said_a"
+	same "$1: the server's reason" "tcp $5" "$said_b"
+}
+
+share "IPv4" '' ''
+to=0.0.0.0 share "IPv4, any address" '' ''
+to=$b_addr6 reach=$b_addr6 share "IPv6" '' ''
+to=:: reach=$b_addr6 share "IPv6, any address" '' ''
+to=:: share "IPv4 to IPv6, any address" '' ''
+one=$said_a
+to=:: share "another connection" '' ''
+check "... has another key" [ "$one" != "$said_a" ]
+
+meet "ports" port=4001 port=4002
+check "the client's UDP port" grep -q 'port 4002 version 1$' <<<"$said_b"
+check "the server's UDP port" grep -q 'port 4001 version 1$' <<<"$said_a"
+meet "a server that will not move" why=20 ''
+same "a server that will not move: the client shows the server's reason" \
+	"tcp interface-busy" "$said_a"
+
+plain "no mark at the server" plain '' not-announced not-announced
+plain "no mark at the client" '' plain not-announced not-announced
+share "a socket that failed to connect before" '' again
+
+share "accepted in a child" fork ''
+share "passed to another process" pass pass
+
+late=$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 12)) }')
+if [ "$late" = 1 ]; then
+	share "marked when it listens" late ''
+else
+	skip "marked when it listens" "this kernel cannot add a callback then"
+fi
+
+"${b[@]}" sh -c 'echo 3 >/proc/sys/net/ipv4/tcp_fastopen'
+"${a[@]}" sh -c 'echo 3 >/proc/sys/net/ipv4/tcp_fastopen'
+plain "TCP Fast Open, without a cookie" tfo tfo not-announced not-announced
+plain "TCP Fast Open, with a cookie" tfo tfo not-announced not-announced
+
+meet "MD5 signatures" md5=$a_addr md5=$b_addr
+if grep -q TCP_MD5SIG "$dir/serve.err"; then
+	skip "MD5 signatures" "this kernel has none"
+else
+	same "MD5 signatures: both ends stay on TCP" \
+		"tcp not-announced tcp not-announced" "$said_a $said_b"
+fi
+
+# ---- what is not for a user --------------------------------------------------
+
+free_port
+start serve "${server[@]}" serve $b_addr "$port" 1 hold
+server_pid=$pid
+wait_for 5 up
+run 15 "${client[@]}" ask $b_addr "$port" 1 >"$dir/ask.out" 2>&1
+holds()
+{
+	grep -q ^holds "$dir/serve.out"
+}
+wait_for 5 holds
+read -r _ holder fd < <(grep ^holds "$dir/serve.out")
+"${client[@]}" steal "$holder" "$fd" >"$dir/steal.out" 2>&1
+same "another user gets no descriptor of a socket" \
+	"pidfd_getfd: Operation not permitted open: Permission denied" \
+	"$(tr '\n' ' ' <"$dir/steal.out" | sed 's/ $//')"
+check "another user cannot look at the pins" \
+	sh -c '! setpriv --reuid 65534 --clear-groups ls "$1"/tux' sh "$dir/bpf"
+end "$server_pid"
+
+announced_n()
+{
+	"$tuxd" status --cgroup "$cg_b" --bpffs "$dir/bpf" |
+		sed -n 's/.*; \([0-9]*\) listeners.*/\1/p'
+}
+start quota "${server[@]}" quota 100 hold
+quota_pid=$pid
+wait_for 5 grep -qs ^announced "$dir/quota.out"
+same "a user has 64 listeners" "announced 64 of 100" "$(cat "$dir/quota.out")"
+same "... as status says" 64 "$(announced_n)"
+on 65532 "$cg_b"
+same "another user has some left" "announced 3 of 3" \
+	"$("${b[@]}" "${words[@]}" "$herald" quota 3)"
+end "$quota_pid"
+same "none is left when they are closed" 0 "$(announced_n)"
+
+# ---- what others do with sockets ----------------------------------------------
+
+free_port
+"${server[@]}" reuse 127.0.0.1 "$port" >"$dir/reuse.out" 2>&1
+same "SO_REUSEPORT: one of two listeners closes, and the other is announced" \
+	1 "$(grep -o '^key [0-9a-f]*' "$dir/reuse.out" | sort | uniq -c |
+		awk '$1 == 2' | wc -l)"
+same "... and none is left" 0 "$(announced_n)"
+same "an option of 8 KB reaches the kernel whole" \
+	"$("${b[@]}" "$herald" big)" "$("${server[@]}" big)"
+
+cookies()
+{
+	# shellcheck disable=SC2016 # for the other shell
+	"${b[@]}" sh -c 'echo $1 >/proc/sys/net/ipv4/tcp_syncookies' sh "$1"
+}
+if cookies 2; then
+	plain "SYN cookies" '' '' not-announced syn-cookie
+	cookies 1
+else
+	skip "SYN cookies" "the kernel has none"
+fi
+
+# ---- a child cgroup has a tuxd of its own ----------------------------------------
+
+mkdir "$cg_b/child"
+near=(--cgroup "$cg_b/child" --bpffs "$dir/bpf")
+check "loaded on a child cgroup" "$tuxd" load "${near[@]}"
+far=("${server[@]}")
+on 65534 "$cg_b/child"
+server=("${b[@]}" "${words[@]}" "$herald")
+share "the nearest tuxd serves" '' ''
+check "unloaded there" "$tuxd" unload "${near[@]}"
+share "the next one serves" '' ''
+server=("${far[@]}")
+rmdir "$cg_b/child"
+
+# ---- unloading under load ----------------------------------------------------------
+
+free_port
+start serve "${server[@]}" serve $b_addr "$port" 1000000
+server_pid=$pid
+wait_for 5 up
+start ask "${client[@]}" ask $b_addr "$port" 20000
+ask_pid=$pid
+sleep 0.3
+check "unloaded under load" d unload
+check "connections go on" wait_for 60 no_more "$ask_pid"
+wait "$ask_pid"
+same "... all of them" 0 $?
+check "... some had a key" grep -q '^key' "$dir/ask.out"
+same "... the last is on TCP" "tcp no-announce" "$(tail -n 1 "$dir/ask.out")"
+alive "$server_pid" || not_ok "the server has ended" "$(cat "$dir/serve.err")"
+end "$server_pid"
+check "unloaded twice" d unload
+check "nothing is left" [ ! -e "$dir/bpf/tux" ]
+
+finish
