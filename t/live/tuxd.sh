@@ -223,6 +223,51 @@ share "the next one serves" '' ''
 server=("${far[@]}")
 rmdir "$cg_b/child"
 
+# ---- whole programs, over AF_XDP -------------------------------------------------
+
+# With privilege, and in the cgroup $1.
+# shellcheck disable=SC2016 # for the other shell
+in_cgroup()
+{
+	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$1")
+}
+
+links_n()
+{
+	find "/proc/$1/fd" -lname 'anon_inode:bpf*link*' 2>/dev/null | wc -l
+}
+
+# moves NAME SERVER-CGROUP CLIENT-CGROUP: Redis and its client move to Tux
+moves()
+{
+	local server client
+
+	in_cgroup "$2"
+	redis server "${words[@]}" "${tux[@]}" || return 1
+	server=$pid
+	[ "$2" = "$cg_b" ] &&
+		same "$1: the server loads no program" 0 "$(links_n "$server")"
+	in_cgroup "$3"
+	start client "${a[@]}" "${words[@]}" "${tux[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 3 --size 100 --every 100
+	client=$pid
+	check "$1: they move" wait_for 10 moved client 3
+	end "$client"
+	end "$server"
+}
+
+load=$build/t/posix/load
+tux=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
+if [ "$(id -u)" = 0 ] && command -v redis-server >/dev/null; then
+	moves "both ends under tuxd" "$cg_b" "$cg_a"
+	"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf" >/dev/null
+	moves "one end under tuxd, the other with its own program" \
+		"$cg_b" "$cg_a"
+	"$tuxd" load --cgroup "$cg_a" --bpffs "$dir/bpf" >/dev/null
+else
+	skip "whole programs" "needs redis-server"
+fi
+
 # ---- unloading under load ----------------------------------------------------------
 
 free_port
