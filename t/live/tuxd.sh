@@ -268,6 +268,33 @@ else
 	skip "whole programs" "needs redis-server"
 fi
 
+# An older build, whose option has 16 bytes, in the tree that TUX_OLDER names.
+# keeps NAME SERVER-TREE CLIENT-TREE REASON-SERVER: works, on TCP
+keeps()
+{
+	local server client new=("${tux[@]}")
+
+	in_cgroup "$cg_b"
+	redis server "${words[@]}" "$2/contrib/tuxrun" "${new[@]:1}" || return 1
+	server=$pid
+	in_cgroup "$cg_a"
+	start client "${a[@]}" "${words[@]}" "$3/contrib/tuxrun" "${new[@]:1}" \
+		"$load" --host $b_addr --port "$port" --conns 3 --size 100 \
+		--every 100
+	client=$pid
+	check "$1: the client says why" wait_for 10 said not-announced client
+	check "$1: the server says why" wait_for 10 said "$4" server
+	check "$1: it works" goes_on client
+	end "$client"
+	end "$server"
+}
+if [ -n "${TUX_OLDER:-}" ]; then
+	keeps "an older client" "$build" "$TUX_OLDER" version
+	keeps "an older server" "$TUX_OLDER" "$build" not-announced
+else
+	skip "an older peer" "TUX_OLDER names no built tree"
+fi
+
 # ---- unloading under load ----------------------------------------------------------
 
 free_port
