@@ -21,13 +21,14 @@
 #include <unistd.h>
 
 #include "stack/mode.h"
+#include "tuxd_bpf.h"
 
 #define PRELOAD "libtux-preload.so"
 
 enum { EXIT_SELF = 125, EXIT_NOEXEC = 126, EXIT_NOENT = 127 };
 
 static const char usage[] =
-	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io xdp|udp]\n"
+	"usage: tuxrun [-i IFACE] [-m inline|threads=N] [--io auto|xdp|udp]\n"
 	"              [--attach=start|demand] [--zero-copy=off|auto|on]\n"
 	"              [--path=auto|tux|tcp] [--congestion=cubic|newreno] [-v]\n"
 	"              PROGRAM [ARG]...\n";
@@ -38,7 +39,9 @@ static const char help[] =
 	"  -i, --interface IFACE  only connections over IFACE; lo is possible\n"
 	"  -m, --mode MODE        inline: waiting threads drive the network;\n"
 	"                         threads=N: N threads do nothing else\n"
-	"      --io xdp|udp       how packets travel: AF_XDP, or UDP sockets\n"
+	"      --io BACKEND       how packets travel: xdp, by AF_XDP; udp, by UDP\n"
+	"                         sockets without a key; auto: xdp, or udp with\n"
+	"                         a key\n"
 	"      --attach=start     take the interface at once, and keep it\n"
 	"      --zero-copy=auto   AF_XDP without copying, where that works\n"
 	"      --path=PATH        auto: the path that is faster; tux: Tux whenever\n"
@@ -111,8 +114,9 @@ static void set_mode(const char *mode)
 
 static void set_io(const char *io)
 {
-	if (strcmp(io, "udp") && strcmp(io, "xdp"))
-		die(EXIT_SELF, "backend '%s' is neither 'xdp' nor 'udp'", io);
+	if (strcmp(io, "udp") && strcmp(io, "xdp") && strcmp(io, "auto"))
+		die(EXIT_SELF, "backend '%s' is neither 'auto' nor 'xdp' nor "
+		    "'udp'", io);
 	if (!have_xdp && !strcmp(io, "xdp"))
 		die(EXIT_SELF, "this build has no AF_XDP backend; "
 		    "'--io udp' works everywhere");
@@ -168,6 +172,19 @@ static const char *why_not_xdp(void)
 	return NULL;
 }
 
+/* Does tuxd make keys, for UDP sockets to be used without AF_XDP? */
+static bool have_tuxd(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	bool have = fd >= 0 &&
+		    setsockopt(fd, TUX_BPF_LEVEL, TUX_BPF_CONF, NULL, 0) &&
+		    errno == TUX_BPF_WORD + TUX_BPF_ABI;
+
+	if (fd >= 0)
+		close(fd);
+	return have;
+}
+
 /* The mode that the environment brings. */
 static void check_mode(void)
 {
@@ -177,8 +194,9 @@ static void check_mode(void)
 		set_mode(mode);
 }
 
-/* UDP sockets are for those who ask for them, so without AF_XDP there is nothing
- * to choose for the others: their program runs, on TCP, with a reason. */
+/* UDP sockets without a key are for those who ask for them.  So without AF_XDP
+ * and without tuxd there is nothing to choose for the others: their program runs,
+ * on TCP, with a reason. */
 static void check_io(void)
 {
 	const char *io = getenv("TUX_IO"), *why;
@@ -188,10 +206,10 @@ static void check_io(void)
 		return;
 	}
 	why = why_not_xdp();
-	if (why)
+	if (why && !have_tuxd())
 		fprintf(stderr, "tuxrun: %s: connections stay on TCP; see "
-			"'--io udp'\n", why);
-	set("TUX_IO", "xdp");
+			"tuxd(8) and '--io udp'\n", why);
+	set("TUX_IO", "auto");
 }
 
 /* The path of this very program, without its last component. */

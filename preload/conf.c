@@ -30,6 +30,15 @@ static void set_mode(const char *mode)
 	conf.bad_mode = n < 0 ? mode : NULL;
 }
 
+static enum tux_io io_of(const char *name)
+{
+	if (name && !strcmp(name, "udp"))
+		return TUX_IO_UDP;
+	if (name && !strcmp(name, "xdp"))
+		return TUX_IO_XDP;
+	return TUX_IO_AUTO;
+}
+
 static enum tux_path_mode path_mode(const char *name)
 {
 	if (name && !strcmp(name, "tux"))
@@ -41,7 +50,6 @@ static enum tux_path_mode path_mode(const char *name)
 
 void conf_init(void)
 {
-	const char *io = getenv("TUX_IO");
 	const char *attach = getenv("TUX_ATTACH");
 	const char *zerocopy = getenv("TUX_ZERO_COPY");
 	const char *cc = getenv("TUX_CONGESTION");
@@ -49,7 +57,7 @@ void conf_init(void)
 
 	set_iface(getenv("TUX_IFACE"));
 	set_mode(getenv("TUX_MODE"));
-	conf.io = io && strcmp(io, "udp") == 0 ? TUX_IO_UDP : TUX_IO_XDP;
+	conf.io = io_of(getenv("TUX_IO"));
 	conf.attach_start = attach && strcmp(attach, "start") == 0;
 	if (zerocopy && strcmp(zerocopy, "auto") == 0)
 		conf.zerocopy = TUX_ZEROCOPY_AUTO;

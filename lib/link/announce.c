@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "announce_bpf.h"
-#include "link/mark.h"
+#include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "wire/key.h"
@@ -29,6 +29,12 @@ void tux_announce_close(struct tux_announce *a)
 	tux_fd_close(a->listeners);
 	tux_fd_close(a->marks);
 	tux_announce_init(a);
+}
+
+bool tux_announce_find(struct tux_announce *a)
+{
+	a->shared = !tux_mark_find(&a->conf) && !tux_clock_seed(&a->seed);
+	return a->shared;
 }
 
 /* ---- maps ---- */

@@ -16,11 +16,13 @@
 #include <stdint.h>
 
 #include "base/sip.h"
+#include "link/mark.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 
 struct tux_announce {
 	bool shared;			/* tuxd's program; there is no other */
+	struct tux_mark_conf conf;	/* ... what it says */
 	int marks, listeners, link;	/* descriptors; -1: not there */
 	enum tux_reason why;		/* it does not work: why */
 	struct tux_key seed;		/* of nonces */
@@ -28,6 +30,9 @@ struct tux_announce {
 };
 
 void tux_announce_init(struct tux_announce *a);
+
+/* Finds tuxd's program; false: it is not there. */
+bool tux_announce_find(struct tux_announce *a);
 
 /* Finds tuxd's program, or loads our own and attaches it.  If that does not
  * work, every look() will say why. */

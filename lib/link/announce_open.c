@@ -12,7 +12,6 @@
 
 #include "announce_bpf.h"
 #include "link/cgroup.h"
-#include "link/mark.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -97,16 +96,6 @@ static int announce_open_all(struct tux_announce *a, struct bpf_object *o)
 	return err ? err : announce_attach(a, o);
 }
 
-/* A socket has one option in its SYN.  So where tuxd's program is, there is no
- * other. */
-static bool open_shared(struct tux_announce *a)
-{
-	struct tux_mark_conf c;
-
-	a->shared = !tux_mark_find(&c) && !tux_clock_seed(&a->seed);
-	return a->shared;
-}
-
 static void open_own(struct tux_announce *a)
 {
 	/* What went wrong, our reason says; the application's standard error is
@@ -130,6 +119,7 @@ static void open_own(struct tux_announce *a)
 
 void tux_announce_open(struct tux_announce *a)
 {
-	if (!open_shared(a))
+	/* A SYN has one option: where tuxd's program is, there is no other. */
+	if (!tux_announce_find(a))
 		open_own(a);
 }

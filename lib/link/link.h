@@ -74,6 +74,7 @@ struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
 	bool yields;		/* leave it to other programs' bulk */
+	uint16_t port_low, port_high;	/* of UDP sockets; 0, 0: any */
 	enum tux_zerocopy zerocopy;	/* what to try first */
 	tux_link_said_fn *said;	/* called in a turn; NULL */
 };

@@ -38,6 +38,23 @@ void tux_prog_close(struct tux_prog *p)
 	tux_prog_init(p);
 }
 
+/* The map asks for what programs ask for, and the socket for the rest. */
+bool tux_prog_allowed(void)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4,
+		.value_size = 4, .max_entries = 1,
+	};
+	int map = (int)bpf(BPF_MAP_CREATE, &attr);
+	int xsk = tux_sys_socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (map >= 0)
+		tux_sys_close(map);
+	if (xsk >= 0)
+		tux_sys_close(xsk);
+	return map >= 0 && xsk >= 0;
+}
+
 /* ---- loading ---- */
 
 static int prog_reason_of(long err)

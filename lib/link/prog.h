@@ -9,6 +9,7 @@
 #ifndef TUX_LINK_PROG_H
 #define TUX_LINK_PROG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/addr.h"
@@ -19,6 +20,9 @@ struct tux_prog {		/* descriptors; -1: not there */
 };
 
 void tux_prog_init(struct tux_prog *p);
+
+/* May this process use AF_XDP at all? */
+bool tux_prog_allowed(void);
 
 /* Loads the program and its maps.  0, or the reason why not, negated. */
 int tux_prog_load(struct tux_prog *p);

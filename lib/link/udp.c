@@ -100,9 +100,25 @@ static int udp_watch(struct udp *u, int fd, unsigned source)
 
 /* ---- opening and closing ---- */
 
-static int udp_open_queue(struct udp *u)
+/* At a port of @o's; those from a random one on are tried, in turn. */
+static int queue_socket(int family, const struct tux_link_opts *o)
 {
-	static const struct tux_addr any;
+	uint32_t n = (uint32_t)o->port_high - o->port_low + 1, i, from = 0;
+	struct tux_addr at = { .port = 0 };
+	int fd = -EADDRINUSE;
+
+	if (!o->port_low)
+		return bound_socket(family, &at, false);
+	tux_sys_getrandom(&from, sizeof(from));
+	for (i = 0; i < n && fd == -EADDRINUSE; i++) {
+		at.port = (uint16_t)(o->port_low + (from + i) % n);
+		fd = bound_socket(family, &at, false);
+	}
+	return fd;
+}
+
+static int udp_open_queue(struct udp *u, const struct tux_link_opts *o)
+{
 	union tux_name name;
 	socklen_t len = sizeof(name);
 	struct tux_addr at;
@@ -110,10 +126,10 @@ static int udp_open_queue(struct udp *u)
 
 	/* One socket of IPv6 serves IPv4 as well, where there is IPv6. */
 	u->family = AF_INET6;
-	u->fd = bound_socket(AF_INET6, &any, false);
+	u->fd = queue_socket(AF_INET6, o);
 	if (u->fd < 0) {
 		u->family = AF_INET;
-		u->fd = bound_socket(AF_INET, &any, false);
+		u->fd = queue_socket(AF_INET, o);
 	}
 	if (u->fd < 0)
 		return u->fd;
@@ -157,7 +173,6 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	unsigned i;
 	int err;
 
-	(void)o;
 	/* Private, so that a child still finds what it has to close. */
 	err = tux_area_map((void **)&u, sizeof(*u), TUX_AREA_PRIVATE);
 	if (err)
@@ -173,7 +188,7 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	if (!err)
 		err = tux_udp_tx_init(&u->out);
 	if (!err)
-		err = udp_open_queue(u);
+		err = udp_open_queue(u, o);
 	if (err) {
 		udp_close(&u->link);
 		return err;

@@ -85,7 +85,7 @@ static uint32_t datagram_max(const struct tux_stack *s,
 
 uint32_t tux_end_segment(enum tux_io io, int fd)
 {
-	const int most = io == TUX_IO_XDP ? TUX_NIC_MTU : TUX_PKT_MAX;
+	const int most = io == TUX_IO_UDP ? TUX_PKT_MAX : TUX_NIC_MTU;
 	int mss = 0;
 	socklen_t len = sizeof(mss);
 
@@ -138,7 +138,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 
 	if (why)
 		return -(int)why;
-	if (s->link->announce)
+	if (tux_stack_keyed(s))
 		r = tux_announce_look(&s->announce, o->fd, o->active, &key);
 	if (r)
 		return r;

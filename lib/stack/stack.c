@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "link/prog.h"
 #include "link/udp.h"
 #include "link/xdp.h"
 #include "stack/drive_helper.h"
@@ -21,8 +22,10 @@ enum {
 
 #ifdef TUX_XDP
 #define XDP (&tux_xdp)
+#define XDP_ALLOWED tux_prog_allowed()
 #else
 #define XDP NULL
+#define XDP_ALLOWED false
 #endif
 
 /* ---- birth and death -------------------------------------------------- */
@@ -50,6 +53,8 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 			.yields = s->o.yields,
 			.zerocopy = s->o.zerocopy,
 			.said = s->o.said,
+			.port_low = s->announce.conf.low,
+			.port_high = s->announce.conf.high,
 		},
 		.ends = &s->ends,
 		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
@@ -104,6 +109,18 @@ static int stack_open_all(struct tux_stack *s)
 	return err;
 }
 
+/* Without tuxd there is no key, so XDP is left, and says why it does not work. */
+static enum tux_io choose_io(struct tux_stack *s)
+{
+	bool lo = s->o.ifname && !strcmp(s->o.ifname, "lo");
+
+	if (s->o.io != TUX_IO_AUTO)
+		return s->o.io;
+	if (!lo && XDP_ALLOWED)
+		return TUX_IO_XDP;
+	return tux_announce_find(&s->announce) ? TUX_IO_UDP : TUX_IO_XDP;
+}
+
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 {
 	struct tux_stack *s;
@@ -116,7 +133,8 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 		return err;
 	s->o = *o;
 	tux_announce_init(&s->announce);
-	s->link = o->io == TUX_IO_UDP ? &tux_udp : XDP;
+	s->o.io = choose_io(s);
+	s->link = s->o.io == TUX_IO_UDP ? &tux_udp : XDP;
 	if (!s->link) {
 		tux_area_unmap(s, sizeof(*s));
 		return -EOPNOTSUPP;
@@ -167,6 +185,11 @@ void tux_stack_forked(struct tux_stack *s)
 		tux_fd_close(s->driver[i].helper_fd);
 	}
 	close_lifelines(s);
+}
+
+bool tux_stack_keyed(const struct tux_stack *s)
+{
+	return s->link->announce || s->announce.shared;
 }
 
 /* ---- loops ------------------------------------------------------------ */

@@ -15,7 +15,11 @@
 
 struct tux_stack;
 
-enum tux_io { TUX_IO_XDP, TUX_IO_UDP };
+enum tux_io {
+	TUX_IO_XDP,
+	TUX_IO_UDP,		/* without a key */
+	TUX_IO_AUTO,		/* XDP; or UDP with a key, if only that works */
+};
 
 struct tux_cc_ops;
 

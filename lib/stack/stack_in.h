@@ -39,7 +39,7 @@ struct tux_stack {
 	struct tux_arena boxes;		/* of messages */
 	uint32_t bulk_len;		/* of them, for long ones; 0: there are
 					 * none */
-	struct tux_announce announce;	/* if the link wants it */
+	struct tux_announce announce;	/* if connections have a key */
 	struct tux_latch place_latch;
 	struct tux_place place[TUX_LISTENERS_MAX];
 };
@@ -47,5 +47,8 @@ struct tux_stack {
 /* The driver of the loop that should have the next connection.  NULL: its
  * threads cannot be started. */
 struct tux_driver *tux_stack_choose(struct tux_stack *s);
+
+/* Have connections a key, from TCP's handshake? */
+bool tux_stack_keyed(const struct tux_stack *s);
 
 #endif

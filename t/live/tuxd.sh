@@ -257,6 +257,41 @@ moves()
 }
 
 load=$build/t/posix/load
+
+# Nothing but the programs of tuxd: users without privilege, over UDP.
+# unprivileged USER CGROUP
+unprivileged()
+{
+	on "$1" "$2"
+	words+=("$build/contrib/tuxrun" -v)
+}
+chmod 777 "$dir"
+unprivileged 65534 "$cg_b"
+if command -v redis-server >/dev/null &&
+	"${words[@]}" true 2>"$dir/tuxrun.err"; then
+	same "tuxrun has nothing to say" "" "$(cat "$dir/tuxrun.err")"
+	redis server "${words[@]}"
+	server_pid=$pid
+	unprivileged 65533 "$cg_a"
+	start client "${a[@]}" "${words[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 3 --size 100 --every 100
+	client_pid=$pid
+	check "without privilege, they move" wait_for 10 moved client 3
+	check "... with no program on an interface" none_attached
+	check "... and it works" goes_on client
+	start stranger "${a[@]}" "$build/contrib/tuxrun" --io udp -v "$load" \
+		--host $b_addr --port "$port" --conns 1 --size 100 --every 100
+	check "an end without a key: works" wait_for 10 answered stranger 10
+	sleep 3
+	same "an end without a key: on TCP" 0 "$(on_tux "$dir/stranger.err")"
+	end "$pid"
+	end "$client_pid"
+	end "$server_pid"
+else
+	skip "without privilege" "another user cannot run tuxrun here"
+fi
+chmod 755 "$dir"
+
 tux=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
 if [ "$(id -u)" = 0 ] && command -v redis-server >/dev/null; then
 	moves "both ends under tuxd" "$cg_b" "$cg_a"

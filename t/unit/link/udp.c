@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "link/udp.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -27,10 +28,17 @@ static struct tux_addr v4(uint8_t last, uint16_t port)
 	return a;
 }
 
+static int open_at(struct host *h, uint16_t low, uint16_t high)
+{
+	const struct tux_link_opts o = { .port_low = low, .port_high = high };
+
+	h->epfd = epoll_create1(0);
+	return tux_udp.open(&h->l, &o, h->epfd, TAG);
+}
+
 static void up(struct host *h)
 {
-	h->epfd = epoll_create1(0);
-	assert_int_equal(tux_udp.open(&h->l, NULL, h->epfd, TAG), 0);
+	assert_int_equal(open_at(h, 0, 0), 0);
 	assert_int_not_equal(h->l->port, 0);
 }
 
@@ -460,9 +468,46 @@ static void listen__on_every_address(void **state)
 		skip();		/* no IPv6 here */
 }
 
+/* The port of a link that has just closed is as good as any. */
+static void open__at_a_port_that_is_allowed(void **state)
+{
+	struct host h, one, none;
+	uint16_t port;
+
+	(void)state;
+	up(&h);
+	port = h.l->port;
+	down(&h);
+	assert_int_equal(open_at(&one, port, port), 0);
+	assert_int_equal(one.l->port, port);
+	assert_int_equal(open_at(&none, port, port), -EADDRINUSE);
+	close(none.epfd);
+	down(&one);
+}
+
+static void open__tries_the_next_port(void **state)
+{
+	struct host h, next[8];
+	uint16_t low;
+	unsigned i;
+
+	(void)state;
+	up(&h);
+	low = h.l->port < 60000 ? h.l->port : 50000;
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(open_at(&next[i], low, low + 63), 0);
+		assert_in_range(next[i].l->port, low, low + 63);
+	}
+	while (i--)
+		down(&next[i]);
+	down(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(open__at_a_port_that_is_allowed),
+		cmocka_unit_test(open__tries_the_next_port),
 		cmocka_unit_test(send__carries_bytes_and_addresses),
 		cmocka_unit_test(send__reaches_ipv6),
 		cmocka_unit_test(send__never_in_fragments),
