@@ -100,16 +100,48 @@ static bool is_ours(const struct place *p, struct fault *f)
 			p->base);
 }
 
-bool place_make(struct place *p, struct fault *f)
+static void unlock_base(struct place *p)
+{
+	close(p->lock);
+	p->lock = -1;
+}
+
+/* Opens the base, made if need be, and waits until no other tuxd has it. */
+static bool lock_base(struct place *p, struct fault *f)
 {
 	if (!make_dir(p->base, f))
 		return false;
-	if (p->lock < 0)
-		p->lock = open(p->base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-				       O_CLOEXEC);
+	p->lock = open(p->base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+			       O_CLOEXEC);
 	if (p->lock < 0 || flock(p->lock, LOCK_EX))
 		return no_way(p->base, f);
-	return is_ours(p, f) && make_dir(p->pins, f);
+	if (is_ours(p, f))
+		return true;
+	unlock_base(p);
+	return false;
+}
+
+/* The tuxd that we have waited for may have removed it. */
+static bool is_removed(const struct place *p)
+{
+	struct stat st;
+
+	return fstat(p->lock, &st) || !st.st_nlink;
+}
+
+bool place_lock(struct place *p, struct fault *f)
+{
+	while (lock_base(p, f)) {
+		if (!is_removed(p))
+			return true;
+		unlock_base(p);
+	}
+	return false;
+}
+
+bool place_make(const struct place *p, struct fault *f)
+{
+	return make_dir(p->pins, f);
 }
 
 char *place_pin(const struct place *p, const char *name, char *path,
@@ -127,7 +159,7 @@ bool place_has_pins(const struct place *p, bool *has, struct fault *f)
 	return *has || errno == ENOENT || no_way(p->pins, f);
 }
 
-bool place_clear(struct place *p, struct fault *f)
+bool place_clear(const struct place *p, struct fault *f)
 {
 	DIR *d = opendir(p->pins);
 	struct dirent *e;
@@ -140,18 +172,15 @@ bool place_clear(struct place *p, struct fault *f)
 			ok = !unlinkat(dirfd(d), e->d_name, 0) ||
 			     no_way(p->pins, f);
 	closedir(d);
-	if (ok && rmdir(p->pins))
-		ok = no_way(p->pins, f);
-	/* Other cgroups may have theirs. */
-	if (ok)
-		rmdir(p->base);
-	return ok;
+	return ok && (!rmdir(p->pins) || no_way(p->pins, f));
 }
 
 void place_close(struct place *p)
 {
-	if (p->lock >= 0)
-		close(p->lock);
+	if (p->lock >= 0) {
+		rmdir(p->base);		/* unless it has pins */
+		unlock_base(p);
+	}
 	if (p->fd >= 0)
 		close(p->fd);
 }

@@ -21,14 +21,17 @@ struct place {
 	int fd;				/* its directory; -1 */
 	char base[PATH_MAX];		/* BPFFS/tux */
 	char pins[PATH_MAX];		/* ... /cgroup-N */
-	int lock;			/* on base, while it is there; -1 */
+	int lock;			/* on base; -1 */
 };
 
 /* Finds both as @a says; the pins need not be there. */
 bool place_find(struct place *p, const struct option_args *a, struct fault *f);
 
-/* Makes the directory of the pins, and keeps other tuxds out. */
-bool place_make(struct place *p, struct fault *f);
+/* Keeps other tuxds out until place_close(). */
+bool place_lock(struct place *p, struct fault *f);
+
+/* Makes the directory of the pins. */
+bool place_make(const struct place *p, struct fault *f);
 
 /* The name of pin @name, in @size bytes at @path.  Returns @path. */
 char *place_pin(const struct place *p, const char *name, char *path,
@@ -37,9 +40,10 @@ char *place_pin(const struct place *p, const char *name, char *path,
 /* Is the directory there? */
 bool place_has_pins(const struct place *p, bool *has, struct fault *f);
 
-/* Removes all pins, and the directories if they are then empty. */
-bool place_clear(struct place *p, struct fault *f);
+/* Removes all pins and their directory. */
+bool place_clear(const struct place *p, struct fault *f);
 
+/* Removes the base as well, if it is locked and empty. */
 void place_close(struct place *p);
 
 #endif

@@ -47,17 +47,19 @@ static int open_pin(const struct place *p, const char *name)
 	return bpf_obj_get(place_pin(p, name, path, sizeof(path)));
 }
 
-static bool is_program(uint32_t id, const char *name)
+/* Is program @id ours of the name, which is pinned beside its link?  To open it
+ * by its number would take more privilege than to load it. */
+static bool is_program(const struct place *p, uint32_t id, const char *name)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id), err;
+	int fd = open_pin(p, name), err;
 
 	if (fd < 0)
 		return false;
 	err = bpf_obj_get_info_by_fd(fd, &info, &len);
 	close(fd);
-	return !err && !strcmp(info.name, name);
+	return !err && info.id == id && !strcmp(info.name, name);
 }
 
 /* Is link @i of the table pinned, ours, and on the cgroup? */
@@ -73,7 +75,7 @@ static bool check_link(const struct place *p, size_t i, struct fault *f)
 	close(fd);
 	if (err || info.type != BPF_LINK_TYPE_CGROUP ||
 	    info.cgroup.attach_type != links[i].attach ||
-	    !is_program(info.prog_id, links[i].program))
+	    !is_program(p, info.prog_id, links[i].program))
 		return fault_is(f, "its pin '%s' is of something else",
 				links[i].pin);
 	if (info.cgroup.cgroup_id != p->id)
@@ -199,6 +201,10 @@ static int attach(const struct place *p, struct bpf_object *o, size_t i)
 	int err;
 
 	prog = bpf_object__find_program_by_name(o, links[i].program);
+	err = bpf_program__pin(prog, place_pin(p, links[i].program, path,
+					       sizeof(path)));
+	if (err)
+		return err;
 	l = bpf_program__attach_cgroup(prog, p->fd);
 	if (!l)
 		return -errno;

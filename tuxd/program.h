@@ -2,7 +2,8 @@
 /*
  * program - the two programs of bpf/tuxd.bpf.c: loaded, attached, pinned
  *
- * A pinned link keeps its program attached when tuxd has ended.
+ * A pinned link keeps its program attached when tuxd has ended.  Maps and
+ * programs have pins as well, to be looked at later.
  */
 #ifndef TUXD_PROGRAM_H
 #define TUXD_PROGRAM_H

@@ -67,7 +67,7 @@ static bool same_conf(const struct place *p, const struct tux_bpf_conf *is,
 	return true;
 }
 
-static bool load_anew(struct place *p, const struct tux_bpf_conf *wanted,
+static bool load_anew(const struct place *p, const struct tux_bpf_conf *wanted,
 		      struct fault *f)
 {
 	struct fault other;
@@ -90,6 +90,8 @@ static int do_load(struct place *p, const struct option_args *a,
 	unsigned listeners = 0;
 	bool ok;
 
+	if (!place_lock(p, f))
+		return say_fault(f);
 	if (program_look(p, &is, &listeners, f) == PROGRAM_THERE)
 		ok = same_conf(p, &is, &wanted, f);
 	else
@@ -103,7 +105,7 @@ static int do_unload(struct place *p, const struct option_args *a,
 	bool has;
 
 	(void)a;
-	if (!place_has_pins(p, &has, f))
+	if (!place_lock(p, f) || !place_has_pins(p, &has, f))
 		return say_fault(f);
 	program_detach(p);
 	if (!place_clear(p, f))

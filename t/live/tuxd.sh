@@ -63,8 +63,61 @@ same "not loaded: status says so" 3 $?
 check "... and what to do" grep -q "'tuxd load'" <<<"$status"
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 ok "loaded"
+pins=$(echo "$dir"/bpf/tux/*)
+inodes=$(ls -i "$dir"/bpf/tux/*)
+
+# As the unit starts it
+unit()
+{
+	setpriv --bounding-set=-all,+bpf,+net_admin,+perfmon \
+		--inh-caps=-all "$tuxd" "$@" --bpffs "$dir/bpf"
+}
 check "loaded twice" d load
-check "status" d status
+check "... with the capabilities of the unit" unit load --cgroup "$cg_a"
+same "... changes nothing" "$inodes" "$(ls -i "$dir"/bpf/tux/*)"
+check "status" unit status --cgroup "$cg_a"
+check "other ports: it says that something else is loaded" \
+	sh -c '! "$@"' sh "$tuxd" load --cgroup "$cg_a" --bpffs "$dir/bpf" \
+		--ports 4000-5000
+rm "$dir"/bpf/tux/*/setsockopt
+same "damaged: status says so" 4 "$(unit status --cgroup "$cg_a" >&2; echo $?)"
+check "... and load makes it anew" d load
+check "... all of it" d status
+
+# refuses NAME WORD COMMAND...: fails with a line that has the word, and leaves
+# nothing
+refuses()
+{
+	local name=$1 word=$2 said
+
+	shift 2
+	said=$("$@" 2>&1 >/dev/null) && not_ok "$name: it worked"
+	check "$name: it says why" grep -q -e "$word" <<<"$said"
+	same "$name: in one line" 1 "$(wc -l <<<"$said")"
+	same "$name: nothing is left" "$pins" "$(echo "$dir"/bpf/tux/*)"
+}
+mkdir "$cg_a/other"
+refuses "without privilege" "as root" setpriv --reuid 65534 --clear-groups \
+	"$tuxd" load --cgroup "$cg_a/other" --bpffs "$dir/bpf"
+refuses "without the capabilities" "CAP_BPF" setpriv --bounding-set=-all \
+	--inh-caps=-all "$tuxd" load --cgroup "$cg_a/other" --bpffs "$dir/bpf"
+refuses "no file system for pins" "mount -t bpf" \
+	"$tuxd" load --cgroup "$cg_a" --bpffs "$dir"
+refuses "no cgroup" "cgroup-v2" "$tuxd" load --cgroup "$dir" \
+	--bpffs "$dir/bpf"
+refuses "no directory" "--cgroup" "$tuxd" load --cgroup "$dir/none" \
+	--bpffs "$dir/bpf"
+mkdir "$dir/bpf2" && mount -t bpf bpf "$dir/bpf2"
+setpriv --reuid 65534 --clear-groups mkdir "$dir/bpf2/tux"
+check "a directory of another user is not used" \
+	sh -c '! "$@" && [ -d "$0" ]' "$dir/bpf2/tux" \
+	"$tuxd" load --cgroup "$cg_a" --bpffs "$dir/bpf2"
+umount "$dir/bpf2"
+# shellcheck disable=SC2016 # for the other shell
+refuses "no cgroup-v2 tree" "mount -t cgroup2" unshare -m sh -c 'findmnt -rnt \
+	cgroup2 -o TARGET | while read -r at; do umount -l "$at"; done; exec "$@"' \
+	sh "$tuxd" load --bpffs "$dir/bpf"
+rmdir "$cg_a/other"
 
 # ---- two ends ------------------------------------------------------------------
 
@@ -348,6 +401,20 @@ same "... the last is on TCP" "tcp no-announce" "$(tail -n 1 "$dir/ask.out")"
 alive "$server_pid" || not_ok "the server has ended" "$(cat "$dir/serve.err")"
 end "$server_pid"
 check "unloaded twice" d unload
+many()
+{
+	local i
+
+	for i in 1 2 3 4 5 6 7 8; do
+		"$tuxd" load --cgroup "$cg_a" --bpffs "$dir/bpf" &
+		"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf" &
+	done
+	wait
+}
+many >"$dir/many.out" 2>&1
+same "many at once: none fails" "" \
+	"$(grep -v -e ': loaded' -e ': unloaded' -e 'not loaded' "$dir/many.out")"
+check "... and then it is unloaded" d unload
 check "nothing is left" [ ! -e "$dir/bpf/tux" ]
 
 finish
