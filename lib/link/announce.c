@@ -75,6 +75,12 @@ void tux_announce_mark(struct tux_announce *a, int fd)
 
 /* ---- listeners ---- */
 
+void tux_announce_refuse(struct tux_announce *a, int fd, enum tux_reason why)
+{
+	if (a->shared)
+		tux_mark(fd, new_nonce(a), 0, why);
+}
+
 uint64_t tux_announce_netns(int fd)
 {
 	uint64_t cookie = 0;

@@ -175,5 +175,10 @@ int tux_cgroup_open(void)
 
 int tux_cgroup_root(char *dir, size_t size)
 {
-	return find_dir(dir, size, "/");
+	int err = find_dir(dir, size, "/");
+	size_t n = err ? 0 : strlen(dir);
+
+	if (n > 1)
+		dir[n - 1] = 0;		/* the slash at its end */
+	return err;
 }

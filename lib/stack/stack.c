@@ -294,6 +294,8 @@ int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 	tux_latch_take(&s->place_latch);
 	r = add_place(s, fd, local, v4, v6only);
 	tux_latch_drop(&s->place_latch);
+	if (r < 0)
+		tux_announce_refuse(&s->announce, fd, (enum tux_reason)-r);
 	return r;
 }
 

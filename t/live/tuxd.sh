@@ -10,7 +10,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 tuxd=$build/tuxd/tuxd herald=$build/t/live/herald
-need setpriv findmnt "$tuxd" "$herald"
+need setpriv findmnt "$tuxd" "$herald" "$build/t/live/probe"
 privilege "$@"
 
 # A mount namespace of its own, for a file system of BPF objects.
@@ -340,6 +340,26 @@ if command -v redis-server >/dev/null &&
 	end "$pid"
 	end "$client_pid"
 	end "$server_pid"
+
+	# The listener's UDP port is another program's.
+	free_port
+	start hears "${b[@]}" "$build/t/live/probe" listen $b_addr "$port" 20
+	hears_pid=$pid
+	unprivileged 65534 "$cg_b"
+	start server "${b[@]}" "${words[@]}" redis-server --port "$port" \
+		--bind $b_addr --save '' --protected-mode no
+	server_pid=$pid
+	wait_for 5 listening "$port"
+	unprivileged 65533 "$cg_a"
+	start client "${a[@]}" "${words[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 3 --size 100 --every 100
+	client_pid=$pid
+	check "a listener that cannot: its client says why" \
+		wait_for 5 said port-taken client
+	check "... and it works" goes_on client
+	end "$client_pid"
+	end "$server_pid"
+	end "$hears_pid"
 else
 	skip "without privilege" "another user cannot run tuxrun here"
 fi
