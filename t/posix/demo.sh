@@ -123,7 +123,7 @@ if grep -q '^== --io xdp: ' "$dir/try.out"; then
 	skip "the demo over AF_XDP" "needs AF_XDP: $(grep -- '--io xdp: ' \
 		"$dir/try.out")"
 else
-	good xdp 100000
+	good xdp 300000
 	stopped INT "redis-server twice" xdp
 	stopped TERM "redis-benchmark, " xdp
 	stopped KILL "redis-benchmark, " xdp
