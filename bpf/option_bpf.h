@@ -68,7 +68,8 @@ static __always_inline __u64 option_half(__u64 label, __u64 active_nonce,
 	return sip(active_nonce, passive_nonce, w, 2);
 }
 
-/* The key of the connection whose @active or passive end has noted @m. */
+/* The key of a connection.  @m: what one end of it has noted, the active one if
+ * @active. */
 static __always_inline void option_key(__u64 *key, const struct tux_bpf_mark *m,
 				       int active)
 {

@@ -194,9 +194,9 @@ static void check_mode(void)
 		set_mode(mode);
 }
 
-/* UDP sockets without a key are for those who ask for them.  So without AF_XDP
- * and without tuxd there is nothing to choose for the others: their program runs,
- * on TCP, with a reason. */
+/* UDP sockets without a key are used only if the user asks for them.  So without
+ * AF_XDP and without tuxd, a program for which the user has asked nothing runs on
+ * TCP, with a reason. */
 static void check_io(void)
 {
 	const char *io = getenv("TUX_IO"), *why;

@@ -138,7 +138,8 @@ void ep_put(struct ep *ep);
  * descriptor takes the latch before it takes the instance apart. */
 struct ep *ep_lock_fd(int fd);
 
-/* Keeps @ep, whose latch is held, until ep_put(). */
+/* Takes a reference to @ep, which ep_put() gives back.  The caller holds the
+ * latch of @ep. */
 static inline void ep_keep(struct ep *ep)
 {
 	atomic_fetch_add(&ep->refs, 1);
@@ -247,7 +248,8 @@ void item_drop(struct ep *ep, struct item *it);
 
 /* ---- epoll_ctl.c ------------------------------------------------------ */
 
-/* epoll_ctl() on @ep, whose latch is held and is dropped; 0 or -errno. */
+/* epoll_ctl() on @ep.  0 or -errno.  The caller holds the latch of @ep; it is
+ * dropped here. */
 int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e);
 
 /* ---- epoll_look.c ----------------------------------------------------- */

@@ -39,8 +39,9 @@ int tux_mark(int fd, uint64_t nonce, uint16_t port, enum tux_reason why);
  * reason, negated, which may be the peer's own. */
 int tux_mark_read(int fd, struct tux_mark_peer *p);
 
-/* Why a connection stays on TCP whose handshake brought @saw (enum tux_bpf_saw),
- * from a peer of @version that said @why; NONE. */
+/* A handshake has brought @saw (enum tux_bpf_saw), from a peer with @version of
+ * the protocol that said @why.  Why does the connection stay on TCP?  NONE: it
+ * may move. */
 enum tux_reason tux_mark_verdict(unsigned saw, unsigned version, unsigned why);
 
 #endif

@@ -5,9 +5,10 @@
  *   intruder INTERFACE PACKETS MS
  *
  * Hears all that goes by, and prints "ready".  With SIGUSR1 it begins a round:
- * of each kind of intrusion as many packets as PACKETS a second are in MS, in
- * the name of those whom it has heard.  A turn ends by this count, on a slow
- * machine later, and without it after TURN_S.  After each kind it prints
+ * of each kind of intrusion as many packets as PACKETS a second are in MS, with
+ * the addresses of packets that it has heard.  A turn ends when they are sent,
+ * on a slow machine later than after MS; after TURN_S it is given up.  After
+ * each kind it prints
  *
  *   KIND sent PACKETS bytes BYTES out BYTES
  *

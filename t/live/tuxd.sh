@@ -376,7 +376,8 @@ else
 	skip "whole programs" "needs redis-server"
 fi
 
-# An older build, whose option has 16 bytes, in the tree that TUX_OLDER names.
+# TUX_OLDER names a built tree of an older version.  The option of that version has
+# 16 bytes.
 # keeps NAME SERVER-TREE CLIENT-TREE REASON-SERVER: works, on TCP
 keeps()
 {
