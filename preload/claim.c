@@ -2,7 +2,6 @@
 #include "claim.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <sched.h>
 
 #include "conf.h"
@@ -12,6 +11,7 @@
 #include "iface.h"
 #include "kind.h"
 #include "libc.h"
+#include "listener.h"
 #include "option.h"
 #include "say.h"
 #include "stack.h"
@@ -28,127 +28,15 @@ static _Atomic bool stopped;
 
 /* ---- what a descriptor is --------------------------------------------- */
 
-static int claim_get_int(int fd, int level, int name)
-{
-	int v = -1;
-	socklen_t len = sizeof(v);
-
-	return libc.getsockopt(fd, level, name, &v, &len) ? -1 : v;
-}
-
-static bool local_addr(int fd, struct tux_addr *a)
-{
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-
-	return !getsockname(fd, (void *)&sa, &len) && iface_addr(a, &sa);
-}
-
-/* Fails as long as the socket is not connected. */
-static bool peer_addr(int fd, struct tux_addr *a)
-{
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-
-	return !getpeername(fd, (void *)&sa, &len) && iface_addr(a, &sa);
-}
-
 static bool claim_look_up(struct sock *s, int fd)
 {
 	struct tux_addr local, peer;
 
-	if (!peer_addr(fd, &peer) || !local_addr(fd, &local))
+	if (!iface_peer(fd, &peer) || !iface_local(fd, &local))
 		return false;
 	s->tuple.active = s->active ? local : peer;
 	s->tuple.passive = s->active ? peer : local;
 	return true;
-}
-
-/* ---- listeners -------------------------------------------------------- */
-
-static enum tux_reason claim_make_reachable(struct sock *s, int fd)
-{
-	enum tux_reason why = iface_allows_listener(&s->local);
-	struct tux_stack *stack;
-	int r;
-
-	if (why)
-		return why;
-	stack = stack_get();
-	if (!stack)
-		return TUX_REASON_NOT_STARTED;
-	r = tux_stack_listen(stack, fd, &s->local, s->domain == AF_INET,
-			     s->v6only);
-	s->reachable = r == 0;
-	return (enum tux_reason)-r;
-}
-
-static void add_listener(int fd, int domain)
-{
-	struct sock *s = sock_new(SOCK_LISTENER);
-
-	if (!s)
-		return;
-	s->domain = domain;
-	s->v6only = domain == AF_INET6 &&
-		    claim_get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
-	if (local_addr(fd, &s->local) && fd_add(fd, s))
-		s->why = (uint8_t)claim_make_reachable(s, fd);
-	sock_put(s);
-}
-
-void claim_listen(int fd)
-{
-	int saved = errno;
-	int domain;
-
-	tux_defer_enter();
-	if (!fd_peek(fd)) {
-		domain = kind_domain(fd);
-		if (domain >= 0)
-			add_listener(fd, domain);
-	}
-	tux_defer_leave();
-	errno = saved;
-}
-
-void claim_unlisten(struct sock *s)
-{
-	tux_defer_enter();
-	if (s->reachable && s->epoch == fork_epoch && preload_stack())
-		tux_stack_unlisten(preload_stack(), &s->local);
-	s->reachable = false;
-	tux_defer_leave();
-}
-
-bool claim_yield_port(uint16_t port)
-{
-	bool some = false;
-
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (s->reachable && s->local.port == port) {
-			claim_unlisten(s);
-			s->why = TUX_REASON_PORT_TAKEN;
-			some = true;
-		}
-		sock_put(s);
-	}
-	return some;
-}
-
-/* A child that accepts from its parent's listener: if the parent is gone, or
- * was no more than a launcher, the port is free and the child takes it over. */
-static void inherit_listener(struct sock *l, int fd)
-{
-	l->epoch = fork_epoch;
-	l->reachable = false;
-	l->why = (uint8_t)claim_make_reachable(l, fd);
-	if (l->why == TUX_REASON_PORT_TAKEN)
-		l->why = TUX_REASON_NOT_OWNER;
 }
 
 /* ---- candidates ------------------------------------------------------- */
@@ -197,11 +85,11 @@ void claim_accepted(int listener, int fd)
 
 	tux_defer_enter();
 	/* Handed down by a process before us, already listening? */
-	claim_listen(listener);
+	listener_add(listener);
 	l = sock_get(listener);
 	if (l && l->stage == SOCK_LISTENER) {
 		if (l->epoch != fork_epoch)
-			inherit_listener(l, listener);
+			listener_inherit(l, listener);
 		add_accepted(l, fd);
 	} else if (l) {
 		sock_put(l);

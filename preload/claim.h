@@ -15,12 +15,6 @@
 #include "sock.h"
 #include "young.h"
 
-/* listen(@fd) has succeeded. */
-void claim_listen(int fd);
-
-/* The last reference to @s is gone: if it is a listener, its port is free. */
-void claim_unlisten(struct sock *s);
-
 /* accept(@listener) has returned @fd. */
 void claim_accepted(int listener, int fd);
 
@@ -65,9 +59,5 @@ bool claim_stopped(void);
 
 /* @s needs its listener no longer. */
 void claim_leave_listener(struct sock *s);
-
-/* A socket of the program could not bind() to @port of any address: gives up
- * listeners of ours that hold the UDP port.  True if there were some. */
-bool claim_yield_port(uint16_t port);
 
 #endif

@@ -9,6 +9,7 @@
 #include "fork.h"
 #include "hooks.h"
 #include "kind.h"
+#include "listener.h"
 #include "sys/defer.h"
 #include "sys/take.h"
 
@@ -81,7 +82,7 @@ struct sock *sock_new(enum sock_stage stage)
 static void fd_recycle(struct sock *s)
 {
 	tux_defer_enter();
-	claim_unlisten(s);
+	listener_close(s);
 	if (s->end && s->epoch == fork_epoch)
 		tux_end_free(s->end);
 	atomic_store(&s->stage, SOCK_FREE);

@@ -52,6 +52,22 @@ bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa)
 	return false;
 }
 
+bool iface_local(int fd, struct tux_addr *a)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	return !getsockname(fd, (void *)&sa, &len) && iface_addr(a, &sa);
+}
+
+bool iface_peer(int fd, struct tux_addr *a)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	return !getpeername(fd, (void *)&sa, &len) && iface_addr(a, &sa);
+}
+
 /* ---- the kernel's list ------------------------------------------------ */
 
 static void iface_learn(const struct nlmsghdr *h, int index)

@@ -14,6 +14,11 @@
 /* The address in @sa.  False if it is of another family. */
 bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa);
 
+/* The address of @fd, and its peer's.  False if it is of another family, or as
+ * long as there is none. */
+bool iface_local(int fd, struct tux_addr *a);
+bool iface_peer(int fd, struct tux_addr *a);
+
 /* May a connection between @local and @peer move to Tux, by what tuxrun was
  * told?  TUX_REASON_NONE, or why not. */
 enum tux_reason iface_allows(const struct tux_addr *local,

@@ -13,6 +13,7 @@
 #include "iface.h"
 #include "kind.h"
 #include "libc.h"
+#include "listener.h"
 #include "mark.h"
 #include "path.h"
 
@@ -76,7 +77,7 @@ static bool yield_port(int fd, const struct sockaddr *addr, socklen_t len)
 	if (libc.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) ||
 	    type != SOCK_DGRAM)
 		return false;
-	return read_addr(&a, addr, len) && claim_yield_port(a.port);
+	return read_addr(&a, addr, len) && listener_yield_port(a.port);
 }
 
 HOOK int bind(int fd, const struct sockaddr *addr, socklen_t len)
@@ -95,7 +96,7 @@ HOOK int listen(int fd, int backlog)
 	mark_listening(fd);
 	r = libc.listen(fd, backlog);
 	if (!r)
-		claim_listen(fd);
+		listener_add(fd);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 #include "../../../preload/iface.h"
 #include "../../../preload/kind.h"
 #include "../../../preload/libc.h"
+#include "../../../preload/listener.h"
 #include "../../../preload/mark.h"
 #include "../../../preload/path.h"
 #include "../test.h"
@@ -89,12 +90,12 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 	(void)fd, (void)peer;
 }
 
-void claim_listen(int fd)
+void listener_add(int fd)
 {
 	(void)fd;
 }
 
-bool claim_yield_port(uint16_t port)
+bool listener_yield_port(uint16_t port)
 {
 	(void)port;
 	return false;

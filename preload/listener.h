@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * listener - a TCP socket that listens, and whose peers reach us over Tux
+ */
+#ifndef TUX_PRELOAD_LISTENER_H
+#define TUX_PRELOAD_LISTENER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sock.h"
+
+/* listen(@fd) has succeeded. */
+void listener_add(int fd);
+
+/* The last reference to @s is gone: if it is a listener, its port is free. */
+void listener_close(struct sock *s);
+
+/* A socket of the program could not bind() to @port of any address: gives up
+ * listeners of ours that hold the UDP port.  True if there were some. */
+bool listener_yield_port(uint16_t port);
+
+/* A child accepts from @l, its parent's listener, by @fd.  If the parent is gone,
+ * or was no more than a launcher, the port is free and the child takes it
+ * over. */
+void listener_inherit(struct sock *l, int fd);
+
+#endif
