@@ -54,13 +54,12 @@ struct {
 
 /* ---- listeners: where they are ---- */
 
-/* Another listener at the same place may say something else: then what is not
- * the same for both is not said. */
+/* Another listener at the same place may say something else.  A reason is then
+ * said only if it is the same.  The port stays the first one's: whichever
+ * process has the connection knows the active end's, and opens. */
 static __always_inline void join_listeners(struct tux_bpf_count *c,
 					   const struct tux_bpf_end *e)
 {
-	if (c->end.port != e->port)
-		c->end.port = 0;
 	if (c->end.why != e->why)
 		c->end.why = 0;
 }

@@ -239,6 +239,8 @@ struct tux_conn {
 
 	struct tux_tuple tuple;
 	bool active;
+	bool begins;			/* it knows a UDP port of its peer, so it
+					 * may send the first HELLO */
 	bool peer_messages;		/* the peer takes messages */
 	bool peer_plain;		/* the peer knows the frame PLAIN */
 	bool closed;			/* the application has closed it */

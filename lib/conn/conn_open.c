@@ -43,10 +43,9 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->mtu = o->mtu;
 	c->pkt_max = core->pkt_max;
 	c->peer = o->active ? o->tuple.passive : o->tuple.active;
-	/* If packets use the numbers of the TCP ports, the peer's UDP port is
-	 * known; else the passive end learns it from HELLO. */
-	if (!o->active && core->port)
-		c->peer.port = 0;
+	c->begins = o->active || o->peer_port || !core->port;
+	if (o->peer_port || !c->begins)
+		c->peer.port = o->peer_port;
 	c->retry_at = c->linger_at = c->reset_at = TUX_NEVER;
 	c->open.at = TUX_NEVER;
 	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;

@@ -95,6 +95,11 @@ struct tux_conn_opts {
 	void *user;			/* for tux_conn_user() and the trace */
 	uint32_t mtu;			/* longest datagram that the interface
 					 * takes, at least TUX_HELLO_PKT_MIN */
+	uint16_t peer_port;		/* UDP port of the peer's loop, from its
+					 * handshake.  0: the number of the
+					 * peer's TCP port; but a passive end
+					 * whose core has a port waits for the
+					 * peer's HELLO, which names it */
 	enum tux_path_mode mode;	/* which path its stream should take;
 					 * TCP is not for a core */
 };

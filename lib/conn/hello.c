@@ -27,14 +27,6 @@ static tux_time wait_after(unsigned tries)
 	return in;
 }
 
-/* May this end send the first HELLO?  If packets use the numbers of the TCP
- * ports, either end may.  Otherwise only the active end knows a UDP port of its
- * peer. */
-static bool may_begin(const struct tux_conn *c)
-{
-	return c->active || !c->core->port;
-}
-
 /* Is the path not proved, or proved in vain? */
 static bool opening(const struct tux_conn *c)
 {
@@ -43,7 +35,7 @@ static bool opening(const struct tux_conn *c)
 
 void tux_hello_start(struct tux_conn *c, tux_time now)
 {
-	if (!may_begin(c)) {
+	if (!c->begins) {
 		c->open.at = tux_time_add(now, TUX_MSEC(SILENT_MS));
 		return;
 	}
@@ -54,7 +46,7 @@ void tux_hello_start(struct tux_conn *c, tux_time now)
 
 void tux_hello_touch(struct tux_conn *c, tux_time now)
 {
-	if (!opening(c) || !may_begin(c))
+	if (!opening(c) || !c->begins)
 		return;
 	if (tux_time_since(c->open.sent_at, now) < TUX_USEC(TOUCH_GAP_US))
 		return;
@@ -63,7 +55,7 @@ void tux_hello_touch(struct tux_conn *c, tux_time now)
 
 void tux_hello_again(struct tux_conn *c, tux_time now)
 {
-	if (c->life != TUX_LIFE_OPENING || !may_begin(c))
+	if (c->life != TUX_LIFE_OPENING || !c->begins)
 		return;
 	c->open.tries = 0;
 	c->open.at = now;
@@ -73,7 +65,7 @@ void tux_hello_expire(struct tux_conn *c, tux_time now)
 {
 	if (c->life != TUX_LIFE_OPENING || now < c->open.at)
 		return;
-	if (c->open.tries >= TRIES || !may_begin(c)) {
+	if (c->open.tries >= TRIES || !c->begins) {
 		c->open.at = TUX_NEVER;
 		c->open.why = TUX_REASON_PEER_SILENT;
 		tux_messages_silent(c);
@@ -222,7 +214,7 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	/* An end that may begin sends its own series of HELLOs until the path
 	 * is proved.  The other end only answers: its peer repeats HELLO until
 	 * it has the answer. */
-	if (c->life == TUX_LIFE_OPENING && !c->open.tries && may_begin(c)) {
+	if (c->life == TUX_LIFE_OPENING && !c->open.tries && c->begins) {
 		c->open.tries = 1;
 		c->open.at = tux_time_add(now, wait_after(1));
 	}

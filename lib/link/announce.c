@@ -58,12 +58,12 @@ static uint64_t new_nonce(struct tux_announce *a)
 	return tux_sip(&a->seed, &n, sizeof(n)) | 1;	/* 0 is none */
 }
 
-void tux_announce_mark(struct tux_announce *a, int fd)
+void tux_announce_mark(struct tux_announce *a, int fd, uint16_t port)
 {
-	struct tux_bpf_mark m = { .here.version = TUX_OPT_VERSION };
+	struct tux_bpf_mark m = { .here = { port, TUX_OPT_VERSION, 0 } };
 
 	if (a->shared) {
-		tux_mark(fd, new_nonce(a), 0, TUX_REASON_NONE);
+		tux_mark(fd, new_nonce(a), port, TUX_REASON_NONE);
 		return;
 	}
 	if (a->link < 0)
@@ -127,18 +127,8 @@ void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 
 /* ---- what came of it ---- */
 
-static int look_shared(int fd, struct tux_key *k)
-{
-	struct tux_mark_peer p;
-	int r = tux_mark_read(fd, &p);
-
-	if (!r)
-		*k = p.key;
-	return r;
-}
-
 int tux_announce_look(const struct tux_announce *a, int fd, bool active,
-		      struct tux_key *k)
+		      struct tux_mark_peer *p)
 {
 	struct tux_bpf_mark m = { 0 };
 	struct tux_said we, peer;
@@ -146,7 +136,7 @@ int tux_announce_look(const struct tux_announce *a, int fd, bool active,
 	int err;
 
 	if (a->shared)
-		return look_shared(fd, k);
+		return tux_mark_read(fd, p);
 	if (a->link < 0)
 		return -(int)a->why;
 	err = map_call(BPF_MAP_LOOKUP_ELEM, a->marks, &fd, &m, 0);
@@ -160,6 +150,9 @@ int tux_announce_look(const struct tux_announce *a, int fd, bool active,
 		return -(int)why;
 	we = (struct tux_said){ m.nonce, m.isn };
 	peer = (struct tux_said){ m.peer_nonce, m.peer_isn };
-	tux_key_make(k, active ? &we : &peer, active ? &peer : &we);
+	*p = (struct tux_mark_peer){
+		.port = m.peer.port, .version = m.peer.version,
+	};
+	tux_key_make(&p->key, active ? &we : &peer, active ? &peer : &we);
 	return 0;
 }

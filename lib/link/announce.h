@@ -41,9 +41,10 @@ void tux_announce_open(struct tux_announce *a);
 /* Closes the descriptors. In a forked child, the parent keeps its own. */
 void tux_announce_close(struct tux_announce *a);
 
-/* Socket @fd is about to connect or to listen, and wants Tux.  A second time
- * changes nothing. */
-void tux_announce_mark(struct tux_announce *a, int fd);
+/* Socket @fd is about to connect or to listen, and wants Tux.  The loop's UDP
+ * port is @port, 0 for the one with TCP's number.  A second time changes
+ * nothing. */
+void tux_announce_mark(struct tux_announce *a, int fd, uint16_t port);
 
 /* Listener @fd is marked, but its connections will not move: the peers are told
  * @why, if tuxd is there. */
@@ -59,9 +60,9 @@ void tux_announce_listen(struct tux_announce *a, uint64_t netns,
 void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 			   const struct tux_addr *local, bool both);
 
-/* What the handshake of socket @fd, established, has brought.  0 with the
- * connection's key in *@k; or a reason, negated. */
+/* What the handshake of socket @fd, established, has brought.  0 with *@p; or a
+ * reason, negated. */
 int tux_announce_look(const struct tux_announce *a, int fd, bool active,
-		      struct tux_key *k);
+		      struct tux_mark_peer *p);
 
 #endif

@@ -274,24 +274,6 @@ static void xdp_count(struct tux_link *l)
 	tux_paths_count(&xdp_of(l)->paths);
 }
 
-/* ---- listeners: flows that are admitted are received anyway ---- */
-
-static int xdp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
-		      bool v6only)
-{
-	(void)l;
-	(void)local;
-	(void)v4;
-	(void)v6only;
-	return 0;
-}
-
-static void xdp_unlisten(struct tux_link *l, unsigned source)
-{
-	(void)l;
-	(void)source;
-}
-
 const struct tux_link_ops tux_xdp = {
 	.announce = tux_announce_open,
 	.open = xdp_open,
@@ -301,8 +283,6 @@ const struct tux_link_ops tux_xdp = {
 	.tx = xdp_tx,
 	.send = xdp_send,
 	.flush = xdp_flush,
-	.listen = xdp_listen,
-	.unlisten = xdp_unlisten,
 	.admit = xdp_admit,
 	.leave = xdp_leave,
 	.closed = xdp_closed,

@@ -44,6 +44,7 @@ struct tux_end {
 	struct tux_tuple tuple;
 	struct tux_key key;	/* all zero: there is no secret */
 	uint32_t mtu;
+	uint16_t peer_port;	/* the loop's of the peer; 0: not announced */
 	uint32_t index;
 	bool active;
 	enum tux_path_mode mode;

@@ -161,19 +161,9 @@ static unsigned take_forwarded(struct tux_loop *l)
 	return n;
 }
 
-static unsigned take_datagrams(struct tux_loop *l)
-{
-	const struct tux_dgram *d;
-	unsigned i, n = l->link->ops->rx(l->link, 0, &d, l->now);
-
-	for (i = 0; i < n; i++)
-		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
-			       l->now);
-	return n;
-}
-
-/* All loops share the listeners: what this one does not know, another may. */
-static void take_openings(struct tux_loop *l, unsigned source)
+/* What this loop does not know, another one may: they share the listeners, and
+ * the port that the stack announces is the first loop's. */
+static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 {
 	const struct tux_core_stats *s = tux_core_stats(l->core);
 	const struct tux_dgram *d;
@@ -188,6 +178,7 @@ static void take_openings(struct tux_loop *l, unsigned source)
 			l->o.stranger(l->o.arg, l, &d[i].from, d[i].p,
 				      d[i].len);
 	}
+	return n;
 }
 
 static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
@@ -201,7 +192,7 @@ static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
 		if (end && atomic_load(&end->loop) == l)
 			tux_loop_tcp(l, end, e->events);
 	} else if (at > TUX_LOOP_LINK) {
-		take_openings(l, (unsigned)(at - TUX_LOOP_LINK));
+		take_datagrams(l, (unsigned)(at - TUX_LOOP_LINK));
 	} else if (at == TUX_LOOP_BELL) {
 		tux_wake_clear(l->bell_fd);
 	} else if (at == TUX_LOOP_XFRM) {
@@ -277,7 +268,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 
 	l->now = tux_clock_read();
 	n = take_rings(l) + take_forwarded(l);
-	rx = take_datagrams(l);
+	rx = take_datagrams(l, 0);
 	n += rx;
 	if (loop_must_look(l, rx > 0))
 		n += loop_take_events(l);

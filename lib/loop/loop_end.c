@@ -136,6 +136,7 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 		.box = e->box,
 		.user = e,
 		.mtu = mtu(l, e),
+		.peer_port = e->peer_port,
 		.mode = e->mode,
 	};
 	int err = tux_core_open(l->core, &o, &e->conn, l->now);

@@ -131,7 +131,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep)
 {
 	enum tux_reason why = why_not(s, &o->tuple);
-	struct tux_key key = { 0 };
+	struct tux_mark_peer peer = { .port = 0 };
 	struct tux_driver *d;
 	struct tux_end *e;
 	int r = 0;
@@ -139,7 +139,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	if (why)
 		return -(int)why;
 	if (tux_stack_keyed(s))
-		r = tux_announce_look(&s->announce, o->fd, o->active, &key);
+		r = tux_announce_look(&s->announce, o->fd, o->active, &peer);
 	if (r)
 		return r;
 	d = tux_stack_choose(s);
@@ -154,7 +154,8 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
 	e->tuple = o->tuple;
 	e->active = o->active;
-	e->key = key;
+	e->key = peer.key;
+	e->peer_port = peer.port;
 	e->mtu = datagram_max(s, o);
 	e->fd = o->fd;
 	*ep = e;

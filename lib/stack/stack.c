@@ -251,6 +251,15 @@ static bool stack_is_any(const struct tux_addr *a)
 	return !memcmp(a->ip, zero, sizeof(zero));
 }
 
+/* Where handshakes announce ports, HELLO comes to the loop's own: 0. */
+static int listen_source(struct tux_stack *s, const struct tux_addr *local,
+			 bool v4, bool v6only)
+{
+	if (tux_stack_keyed(s))
+		return 0;
+	return s->link->listen(s->driver[0].loop->link, local, v4, v6only);
+}
+
 static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only)
 {
@@ -264,8 +273,7 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 	p = free_place(s);
 	if (!p)
 		return -TUX_REASON_NO_MEMORY;
-	/* A link may need no source for it: 0. */
-	source = s->link->listen(s->driver[0].loop->link, local, v4, v6only);
+	source = listen_source(s, local, v4, v6only);
 	if (source < 0)
 		return source;
 	*p = (struct tux_place){
@@ -281,7 +289,8 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 void tux_stack_mark(struct tux_stack *s, int fd)
 {
 	if (!s->forked)
-		tux_announce_mark(&s->announce, fd);
+		tux_announce_mark(&s->announce, fd,
+				  s->driver[0].loop->link->port);
 }
 
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
@@ -308,7 +317,8 @@ void tux_stack_unlisten(struct tux_stack *s, const struct tux_addr *local)
 	tux_latch_take(&s->place_latch);
 	p = find_place(s, local);
 	if (p && !--p->refs) {
-		s->link->unlisten(s->driver[0].loop->link, p->source);
+		if (p->source)
+			s->link->unlisten(s->driver[0].loop->link, p->source);
 		tux_announce_unlisten(&s->announce, p->netns, local, p->both);
 	}
 	tux_latch_drop(&s->place_latch);

@@ -341,7 +341,7 @@ if command -v redis-server >/dev/null &&
 	end "$client_pid"
 	end "$server_pid"
 
-	# The listener's UDP port is another program's.
+	# The UDP port with the listener's number is another program's.
 	free_port
 	start hears "${b[@]}" "$build/t/live/probe" listen $b_addr "$port" 20
 	hears_pid=$pid
@@ -354,14 +354,56 @@ if command -v redis-server >/dev/null &&
 	start client "${a[@]}" "${words[@]}" "$load" --host $b_addr \
 		--port "$port" --conns 3 --size 100 --every 100
 	client_pid=$pid
-	check "a listener that cannot: its client says why" \
-		wait_for 5 said port-taken client
+	check "UDP at the listener's number is not needed" \
+		wait_for 10 moved client 3
 	check "... and it works" goes_on client
 	end "$client_pid"
 	end "$server_pid"
 	end "$hears_pid"
 else
 	skip "without privilege" "another user cannot run tuxrun here"
+fi
+
+# The master listens, and its children accept.
+if command -v nginx >/dev/null && command -v wrk >/dev/null; then
+	free_port
+	cat >"$dir/nginx.conf" <<-E
+		worker_processes 2;
+		daemon off;
+		pid $dir/nginx.pid;
+		error_log stderr;
+		events { }
+		http {
+			access_log off;
+			client_body_temp_path $dir/nginx;
+			proxy_temp_path $dir/nginx;
+			fastcgi_temp_path $dir/nginx;
+			uwsgi_temp_path $dir/nginx;
+			scgi_temp_path $dir/nginx;
+			server {
+				listen $b_addr:$port;
+				keepalive_requests 1000000;
+				location / { return 200 "ok"; }
+			}
+		}
+	E
+	unprivileged 65534 "$cg_b"
+	start nginx "${b[@]}" "${words[@]}" nginx -c "$dir/nginx.conf" \
+		-e stderr
+	server_pid=$pid
+	wait_for 5 listening "$port"
+	unprivileged 65533 "$cg_a"
+	"${a[@]}" "${words[@]}" wrk -t 1 -c 16 -d 3 "http://$b_addr:$port/" \
+		>"$dir/wrk.out" 2>"$dir/wrk.err"
+	same "workers that accept for their master: they move" 16 \
+		"$(on_tux "$dir/wrk.err")"
+	same "... at the other end, too" 16 "$(on_tux "$dir/nginx.err")"
+	check "... and it works" grep -q "Requests/sec" "$dir/wrk.out"
+	check "... without an error" \
+		sh -c '! grep -q "Socket errors\|Non-2xx" "$1"' sh "$dir/wrk.out"
+	end "$server_pid"
+else
+	skip "workers" "needs nginx and wrk"
 fi
 chmod 755 "$dir"
 

@@ -44,6 +44,7 @@ struct sim_plan {
 	bool no_fd;		/* the loop gets no handle of its own */
 	bool plain;		/* a program without Tux */
 	bool deaf;		/* takes no messages */
+	uint16_t peer_port;	/* what the peer's handshake announced; 0 */
 	bool choose;		/* the path that is faster; else Tux */
 	unsigned keep;		/* messages that it reads later, at most */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */

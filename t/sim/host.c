@@ -211,7 +211,8 @@ int sim_host_open(struct sim_end *e)
 	struct sim_conn *k = e->conn;
 	struct tux_conn_opts o = {
 		.tuple = k->tuple, .active = e->side == 0, .key = k->key,
-		.user = e, .mtu = k->mtu, .dx = e->dx, .box = e->box,
+		.user = e, .mtu = k->mtu, .peer_port = e->plan.peer_port,
+		.dx = e->dx, .box = e->box,
 		.mode = e->plan.choose ? TUX_PATH_MODE_AUTO :
 					 TUX_PATH_MODE_TUX,
 	};

@@ -149,7 +149,60 @@ static void late_untold(struct sim *s)
 	finish(s);
 }
 
+/* Handshakes announce ports.  The listener's is that of another process, which
+ * does not serve this connection: the serving end opens towards the port of the
+ * active one. */
+static void worker(struct sim *s)
+{
+	s->only = SIM_OPENING;
+	sim_pair(s, &a, &b);
+	a->plan.peer_port = 9;
+	b->plan.peer_port = a->host->addr.port;
+	sim_ms(s, 10);
+	SIM_TRACE(s,
+		"[   0.000] a > send hello 11\n"
+		"[   0.000] b > send hello 9\n"
+		"[   1.000] a > recv hello 9\n"
+		"[   1.000] a > send hello 11\n"
+		"[   2.000] b > recv hello 11\n"
+		"[   2.000] b > path proved\n"
+		"[   2.000] b > send hello 8\n"
+		"[   3.000] a > recv hello 8\n"
+		"[   3.000] a > path proved\n");
+	finish(s);
+}
+
+/* The serving end is ready first.  Its HELLO comes to an end that does not know
+ * of the connection yet, so it repeats it. */
+static void early_worker(struct sim *s)
+{
+	s->only = SIM_OPENING;
+	sim_pair(s, &a, &b);
+	a->plan.peer_port = 9;
+	a->plan.claim = TUX_MSEC(3);
+	b->plan.peer_port = a->host->addr.port;
+	sim_ms(s, 20);
+	SIM_TRACE(s,
+		"[   0.000] b > send hello 9\n"
+		"[   3.000] a > send hello 11\n"
+		"[   4.000] b > send hello 9\n"
+		"[   5.000] a > recv hello 9\n"
+		"[   5.000] a > send hello 11\n"
+		"[   6.000] b > recv hello 11\n"
+		"[   6.000] b > path proved\n"
+		"[   6.000] b > send hello 8\n"
+		"[   7.000] a > send hello 11\n"
+		"[   7.000] a > recv hello 8\n"
+		"[   7.000] a > path proved\n"
+		"[   8.000] b > recv hello 11\n"
+		"[   8.000] b > send hello 8\n"
+		"[   9.000] a > recv hello 8\n");
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
+	{ "worker", worker },
+	{ "early_worker", early_worker },
 	{ "passive_first", passive_first },
 	{ "again_told", again_told },
 	{ "again_untold", again_untold },

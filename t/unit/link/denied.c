@@ -49,11 +49,11 @@ static void prog_add__no_map(void **state)
 static int look(void)
 {
 	struct tux_announce a;
-	struct tux_key key;
+	struct tux_mark_peer peer;
 
 	tux_announce_init(&a);
 	a.link = FD;
-	return tux_announce_look(&a, FD, true, &key);
+	return tux_announce_look(&a, FD, true, &peer);
 }
 
 static void announce_look__no_map(void **state)
