@@ -14,6 +14,7 @@
 #include "listener.h"
 #include "option.h"
 #include "say.h"
+#include "share.h"
 #include "stack.h"
 #include "sys/defer.h"
 #include "sys/take.h"
@@ -58,6 +59,27 @@ void claim_refuse(struct sock *s, enum tux_reason why)
 	say_decided(s, false, why, NULL);
 }
 
+bool claim_hold(struct sock *s)
+{
+	uint8_t from = SOCK_CANDIDATE;
+
+	/* A thread that is about to claim it may yet leave it a candidate. */
+	while (!atomic_compare_exchange_strong(&s->stage, &from,
+					       SOCK_CLAIMING)) {
+		if (from != SOCK_CLAIMING)
+			return false;
+		from = SOCK_CANDIDATE;
+		sched_yield();
+	}
+	return true;
+}
+
+void claim_refuse_at(struct sock *s, int fd, enum tux_reason why)
+{
+	claim_look_up(s, fd);
+	claim_refuse(s, why);
+}
+
 /* Takes over the reference to @l. */
 static void add_accepted(struct sock *l, int fd)
 {
@@ -72,8 +94,9 @@ static void add_accepted(struct sock *l, int fd)
 	if (!fd_add(fd, s)) {
 		claim_leave_listener(s);
 	} else if (l->why) {
-		claim_look_up(s, fd);
-		claim_refuse(s, l->why);
+		claim_refuse_at(s, fd, l->why);
+	} else if (share_too_late(s)) {
+		claim_stay(fd, TUX_REASON_NOT_OWNER);
 	}
 	sock_put(s);
 }
@@ -108,7 +131,8 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 		s->active = true;
 		s->domain = domain;
 		s->tuple.passive = *peer;
-		fd_add(fd, s);
+		if (fd_add(fd, s) && share_too_late(s))
+			claim_stay(fd, TUX_REASON_NOT_OWNER);
 		sock_put(s);
 	}
 	errno = saved;
@@ -117,21 +141,13 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 void claim_stay(int fd, enum tux_reason why)
 {
 	struct sock *s = sock_get(fd);
-	uint8_t from = SOCK_CANDIDATE;
 
 	if (!s)
 		return;
 	tux_defer_enter();
-	/* A thread that is about to claim it may yet leave it a candidate. */
-	while (!atomic_compare_exchange_strong(&s->stage, &from,
-					       SOCK_CLAIMING) &&
-	       from == SOCK_CLAIMING && s->epoch == fork_epoch) {
-		from = SOCK_CANDIDATE;
-		sched_yield();
-	}
-	if (from == SOCK_CANDIDATE) {
-		claim_look_up(s, fd);
-		claim_refuse(s, why);
+	if (claim_hold(s)) {
+		share_stay(s);
+		claim_refuse_at(s, fd, why);
 	}
 	tux_defer_leave();
 	sock_put(s);
@@ -142,21 +158,13 @@ void claim_pin(int fd)
 	claim_stay(fd, TUX_REASON_PINNED);
 }
 
-void claim_fork(void)
-{
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = fd_peek(fd);
-
-		if (s && (s->stage == SOCK_CANDIDATE ||
-			  s->stage == SOCK_CLAIMING))
-			claim_pin(fd);
-	}
-}
-
-void claim_over(struct sock *s, int fd)
+void claim_over(struct sock *s, int fd, bool goes_on)
 {
 	struct tux_grounds g = tux_young_grounds(&s->young);
 
+	/* The process that uses it says how it ends. */
+	if (goes_on && (s->epoch != fork_epoch || !young_carried(s)))
+		return;
 	young_ended(s);
 	if (say_verbose())
 		claim_look_up(s, fd);
@@ -212,14 +220,21 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
+/* May this process claim @s, which it has inherited?  The peer of an active end
+ * opens towards the port that the parent has announced. */
+static bool claim_adopts(const struct sock *s)
+{
+	struct tux_stack *stack = stack_get();
+
+	return !s->active && stack && tux_stack_adopts(stack);
+}
+
 /* Why must @s not be claimed, if so? */
 static enum tux_reason claim_forbids(const struct sock *s, int fd)
 {
 	const struct tux_addr *a = &s->tuple.active, *p = &s->tuple.passive;
 	enum tux_reason why;
 
-	if (s->epoch != fork_epoch)
-		return TUX_REASON_NOT_OWNER;
 	if (conf.path == TUX_PATH_MODE_TCP)
 		return TUX_REASON_CHOSEN;
 	why = s->active ? iface_allows(a, p) : iface_allows(p, a);
@@ -229,6 +244,8 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return TUX_REASON_BYPASSED;
 	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
+	if (s->epoch != fork_epoch && !claim_adopts(s))
+		return TUX_REASON_NOT_OWNER;
 	return TUX_REASON_NONE;
 }
 
@@ -240,6 +257,7 @@ static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 	*why = claim_forbids(s, fd);
 	if (*why)
 		return SOCK_TCP;
+	s->epoch = fork_epoch;
 	counts = young_compare(s, fd);
 	if (counts == TUX_YOUNG_UNSURE)
 		return SOCK_CANDIDATE;
@@ -255,8 +273,8 @@ static void claim_connection(struct sock *s, int fd)
 	enum sock_stage to = SOCK_CANDIDATE;
 	enum tux_reason why = TUX_REASON_NONE;
 
-	if (atomic_load(&s->refs) < SOCK_PASSING && claim_look_up(s, fd) &&
-	    !young_waits(s)) {
+	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s) &&
+	    claim_look_up(s, fd) && !young_waits(s)) {
 		young_lasted(s);
 		to = claim_try(s, fd, &why);
 	}
@@ -323,9 +341,6 @@ static bool claim_step(struct sock *s, int fd)
 		/* Not connected yet, or not yet worth it. */
 		return atomic_load(&s->stage) == SOCK_CANDIDATE;
 	case SOCK_CLAIMING:
-		/* In a child, the thread that did it does not exist. */
-		if (s->epoch != fork_epoch)
-			claim_refuse(s, TUX_REASON_NOT_OWNER);
 		sched_yield();
 		return false;
 	case SOCK_CLAIMED:

@@ -37,20 +37,24 @@ static inline bool claim_is_kernels(const struct sock *s)
 	}
 }
 
-/* @s stays on TCP for good. */
+/* Takes @s as if to claim it.  False: it is no candidate.  The caller stores its
+ * stage then: SOCK_CANDIDATE again, or claim_refuse(). */
+bool claim_hold(struct sock *s);
+
+/* @s stays on TCP for good.  claim_refuse_at(): its addresses are not known yet,
+ * and @fd is of it. */
 void claim_refuse(struct sock *s, enum tux_reason why);
+void claim_refuse_at(struct sock *s, int fd, enum tux_reason why);
 
-/* A child is about to share all descriptors: candidates stay on TCP, since
- * neither process sees what the other one moves. */
-void claim_fork(void);
-
-/* As claim_refuse(), for whatever candidate @fd is; claim_pin(): because the
- * program uses it in a way that needs plain TCP. */
+/* As claim_refuse(), for whatever candidate @fd is, and for all processes that
+ * hold it; claim_pin(): because the program uses it in a way that needs plain
+ * TCP. */
 void claim_stay(int fd, enum tux_reason why);
 void claim_pin(int fd);
 
-/* @s, reached by @fd, is closed while it is a candidate. */
-void claim_over(struct sock *s, int fd);
+/* @s, reached by @fd, is closed while it is a candidate.  @goes_on: other
+ * processes hold it. */
+void claim_over(struct sock *s, int fd, bool goes_on);
 
 /* From now on no connection is claimed, and those that are go back to TCP when
  * their peers follow.  Until then, calls of libc find the bytes where they are. */

@@ -11,6 +11,7 @@
 #include "kind.h"
 #include "libc.h"
 #include "path.h"
+#include "share.h"
 #include "stack.h"
 #include "sys/defer.h"
 #include "sys/fd.h"
@@ -32,8 +33,8 @@ static void close_mark_closed(struct sock *s)
 		path_unlock_rx(s);
 }
 
-/* The stage that @s was in; no thread claims it any more.  In a child, the thread
- * that was about to claim it does not exist, and is not waited for. */
+/* The stage that @s was in; no thread claims it any more.  At exit, the thread
+ * that was about to claim it may not run any more, and is not waited for. */
 static uint8_t close_settle(struct sock *s)
 {
 	uint8_t stage = atomic_load(&s->stage);
@@ -53,9 +54,10 @@ static uint8_t close_settle(struct sock *s)
 static void end(struct sock *s, int fd)
 {
 	uint8_t stage = close_settle(s);
+	bool goes_on = share_leave(s);
 
 	if (stage == SOCK_CANDIDATE)
-		claim_over(s, fd);
+		claim_over(s, fd, goes_on);
 	if ((stage == SOCK_CLAIMED || stage == SOCK_PLAIN) &&
 	    s->epoch == fork_epoch) {
 		close_mark_closed(s);

@@ -246,6 +246,7 @@ OPENAT(openat64, O_LARGEFILE)
 		return libc.call args; \
 	}
 
+LATE(pid_t, fork, (void), ())
 LATE(pid_t, _Fork, (void), ())
 LATE(int, execve, (const char *p, char *const *a, char *const *e), (p, a, e))
 LATE(int, execv, (const char *p, char *const *a), (p, a))

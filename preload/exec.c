@@ -2,46 +2,61 @@
 /*
  * exec - another program takes over the descriptors
  *
- * Only the process that owns the stack has anything to do: a child's
- * connections are its parent's, and what it execs is expected to leave them
- * alone.
+ * What is on Tux and stays open must go back to TCP.  A connection that other
+ * processes hold, too, is left to them if it does not stay open.
  */
 #include <errno.h>
 #include <stdarg.h>
 
 #include "libc.h"
 #include "pass.h"
+#include "share.h"
+
+static bool exec_prepare(void)
+{
+	if (!pass_exec())
+		return false;
+	share_exec();
+	return true;
+}
 
 /* A path that cannot be executed must not cost the connections anything: who
  * searches a path tries many. */
 static bool may_exec(const char *path)
 {
-	return access(path, X_OK) || pass_exec();
+	return access(path, X_OK) || exec_prepare();
+}
+
+/* Exec has returned, so it has failed. */
+static int exec_failed(int r)
+{
+	share_returned();
+	return r;
 }
 
 HOOK int execve(const char *path, char *const argv[], char *const env[])
 {
-	return may_exec(path) ? libc.execve(path, argv, env) : -1;
+	return may_exec(path) ? exec_failed(libc.execve(path, argv, env)) : -1;
 }
 
 HOOK int execv(const char *path, char *const argv[])
 {
-	return may_exec(path) ? libc.execv(path, argv) : -1;
+	return may_exec(path) ? exec_failed(libc.execv(path, argv)) : -1;
 }
 
 HOOK int execvp(const char *file, char *const argv[])
 {
-	return pass_exec() ? libc.execvp(file, argv) : -1;
+	return exec_prepare() ? exec_failed(libc.execvp(file, argv)) : -1;
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	return pass_exec() ? libc.execvpe(file, argv, env) : -1;
+	return exec_prepare() ? exec_failed(libc.execvpe(file, argv, env)) : -1;
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const env[])
 {
-	return pass_exec() ? libc.fexecve(fd, argv, env) : -1;
+	return exec_prepare() ? exec_failed(libc.fexecve(fd, argv, env)) : -1;
 }
 
 /* ---- the ones with a list --------------------------------------------- */
@@ -71,7 +86,7 @@ HOOK int execl(const char *path, const char *arg, ...)
 	va_start(ap, arg);
 	ok = exec_collect(argv, arg, &ap);
 	va_end(ap);
-	return ok && may_exec(path) ? libc.execv(path, argv) : -1;
+	return ok && may_exec(path) ? exec_failed(libc.execv(path, argv)) : -1;
 }
 
 HOOK int execlp(const char *file, const char *arg, ...)
@@ -83,7 +98,7 @@ HOOK int execlp(const char *file, const char *arg, ...)
 	va_start(ap, arg);
 	ok = exec_collect(argv, arg, &ap);
 	va_end(ap);
-	return ok && pass_exec() ? libc.execvp(file, argv) : -1;
+	return ok && exec_prepare() ? exec_failed(libc.execvp(file, argv)) : -1;
 }
 
 HOOK int execle(const char *path, const char *arg, ...)
@@ -98,5 +113,5 @@ HOOK int execle(const char *path, const char *arg, ...)
 	if (ok)
 		env = va_arg(ap, char *const *);
 	va_end(ap);
-	return ok && may_exec(path) ? libc.execve(path, argv, env) : -1;
+	return ok && may_exec(path) ? exec_failed(libc.execve(path, argv, env)) : -1;
 }

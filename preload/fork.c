@@ -4,26 +4,32 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "claim.h"
 #include "close.h"
 #include "fd.h"
 #include "hooks.h"
 #include "iface.h"
 #include "libc.h"
+#include "share.h"
 #include "stack.h"
 #include "wait.h"
 
 uint32_t fork_epoch = 1;
 
 static pid_t owner;
+static __thread uint32_t fork_n;	/* this thread's last: see share.h */
 
 bool fork_is_vfork(void)
 {
 	return getpid() != owner;
 }
 
+static void fork_prepare(void)
+{
+	fork_n = share_fork();
+}
+
 /* The parent's loops serve the parent's connections.  This process may start a
- * stack of its own, for sockets that it makes itself. */
+ * stack of its own, for sockets that it makes itself and for candidates. */
 static void fork_in_child(void)
 {
 	int saved = errno;
@@ -35,13 +41,27 @@ static void fork_in_child(void)
 	wait_forked();
 	stack_forked();
 	epoll_forked();
+	share_in_child();
 	errno = saved;
 }
 
 void fork_init(void)
 {
 	owner = getpid();
-	pthread_atfork(claim_fork, NULL, fork_in_child);
+	pthread_atfork(fork_prepare, share_forked, fork_in_child);
+}
+
+/* The handlers are not told that there is no child. */
+static pid_t fork_done(pid_t pid)
+{
+	if (pid < 0)
+		share_failed(fork_n);
+	return pid;
+}
+
+HOOK pid_t fork(void)
+{
+	return fork_done(libc.fork());
 }
 
 /* It runs no handlers; fork() itself calls libc's own. */
@@ -49,11 +69,13 @@ HOOK pid_t _Fork(void)
 {
 	pid_t pid;
 
-	claim_fork();
+	fork_prepare();
 	pid = libc._Fork();
 	if (pid == 0)
 		fork_in_child();
-	return pid;
+	else
+		share_forked();
+	return fork_done(pid);
 }
 
 /* ---- the end ---------------------------------------------------------- */

@@ -52,7 +52,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect) \
 	X(epoll_create) X(epoll_create1) X(epoll_ctl) \
 	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
-	X(_Fork) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
+	X(fork) X(_Fork) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
 	X(_exit) X(_Exit) X(quick_exit) X(daemon) \
 	X(fdopen) X(fclose) X(sigaction) X(syscall)
 

@@ -62,7 +62,12 @@ struct sock {
 	uint8_t why;		/* enum tux_reason, when on TCP */
 	int fd;			/* the descriptor that it was claimed with */
 	int domain;		/* AF_INET or AF_INET6 */
-	uint32_t epoch;		/* of the process that made it: see fork.c */
+	uint32_t epoch;		/* of the process that made or claimed it: see
+				 * fork.h */
+	uint32_t fork_n;	/* the last fork that counted it: see share.c */
+	_Atomic uint64_t holders;	/* the count of processes that hold it; 0:
+				 * there is none, and only this one does */
+	uint64_t given;		/* ... which exec is about to leave */
 	_Atomic uint32_t err;	/* errno that a later call will return */
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */

@@ -67,12 +67,17 @@ bool young_brief(const struct tux_addr *peer)
 	return learns() && tux_past_brief(&past, peer, tux_clock_read());
 }
 
+bool young_carried(const struct sock *s)
+{
+	return tux_talk_total(&s->young.sent) &&
+	       tux_talk_total(&s->young.received);
+}
+
 /* A connection that has carried nothing, for example because the peer refused
  * it, shows nothing. */
 void young_ended(const struct sock *s)
 {
-	if (s->active && learns() && tux_talk_total(&s->young.sent) &&
-	    tux_talk_total(&s->young.received))
+	if (s->active && learns() && young_carried(s))
 		tux_past_ended(&past, &s->tuple.passive, tux_clock_read());
 }
 

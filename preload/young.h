@@ -41,6 +41,9 @@ void young_decided(const struct sock *s, bool tux, enum tux_reason why);
  * worth Tux?  Then, but for a few, the next ones are left to the kernel. */
 bool young_brief(const struct tux_addr *peer);
 
+/* Have calls of the kernel carried bytes of @s both ways? */
+bool young_carried(const struct sock *s);
+
 /* @s ends as a candidate; or it is worth Tux. */
 void young_ended(const struct sock *s);
 void young_lasted(const struct sock *s);

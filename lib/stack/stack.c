@@ -293,6 +293,11 @@ void tux_stack_mark(struct tux_stack *s, int fd)
 				  s->driver[0].loop->link->port);
 }
 
+bool tux_stack_adopts(const struct tux_stack *s)
+{
+	return s->announce.shared;
+}
+
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only)
 {

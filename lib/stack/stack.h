@@ -63,6 +63,10 @@ void tux_stack_count(struct tux_stack *s);
  * says so to their peers, if the backend wants that. */
 void tux_stack_mark(struct tux_stack *s, int fd);
 
+/* May this process serve a connection that its parent has accepted?  It asks the
+ * kernel for the connection's key, so tuxd must be there. */
+bool tux_stack_adopts(const struct tux_stack *s);
+
 /* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
  * has it): be reachable for its connections' HELLOs.  0, or the reason why
  * not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many

@@ -23,8 +23,8 @@
 	X(VERSION, 4, "version", \
 	  "the peer speaks another version of the protocol") \
 	X(NOT_OWNER, 5, "not-owner", \
-	  "the process inherited the connection by fork; it belongs to the " \
-	  "parent") \
+	  "other processes hold the connection, too, since a fork; or it " \
+	  "belongs to the process that forked") \
 	X(STALLED, 6, "path-stalled", \
 	  "the Tux path stopped working; back on TCP, and will try again") \
 	X(PINNED, 7, "pinned", \

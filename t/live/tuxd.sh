@@ -8,50 +8,14 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-tuxd=$build/tuxd/tuxd herald=$build/t/live/herald
-need setpriv findmnt "$tuxd" "$herald" "$build/t/live/probe"
+herald=$build/t/live/herald
+need "$herald" "$build/t/live/probe"
 privilege "$@"
-
-# A mount namespace of its own, for a file system of BPF objects.
-if [ -z "${TUX_MOUNTS:-}" ]; then
-	TUX_MOUNTS=1 exec unshare -m bash "$0" "$@"
-fi
-tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
-[ -n "$tree" ] || cannot "no cgroup-v2 is mounted"
-
+mounts "$@"
 setup
-two_hosts
-mkdir "$dir/bpf" && mount -t bpf bpf "$dir/bpf" ||
-	cannot "cannot mount a file system for BPF objects"
-
-cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
-leave()
-{
-	"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf"
-	"$tuxd" unload --cgroup "$cg_b" --bpffs "$dir/bpf"
-	umount "$dir/bpf"
-	tidy
-	rmdir "$cg_a" "$cg_b"
-} >/dev/null 2>&1
-trap leave EXIT
-mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
-
-# d WORDS...: tuxd, of both hosts
-d()
-{
-	"$tuxd" "$@" --cgroup "$cg_a" --bpffs "$dir/bpf" &&
-		"$tuxd" "$@" --cgroup "$cg_b" --bpffs "$dir/bpf"
-}
-
-# The words that put a program into a cgroup, as user $1 without privilege.
-# shellcheck disable=SC2016 # for the other shell
-on()
-{
-	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$2"
-		setpriv --reuid "$1" --regid "$1" --clear-groups
-		--inh-caps=-all --no-new-privs)
-}
+two_cgroups
 on 65533 "$cg_a"
 client=("${a[@]}" "${words[@]}" "$herald")
 on 65534 "$cg_b"
@@ -312,12 +276,6 @@ moves()
 load=$build/t/posix/load
 
 # Nothing but the programs of tuxd: users without privilege, over UDP.
-# unprivileged USER CGROUP
-unprivileged()
-{
-	on "$1" "$2"
-	words+=("$build/contrib/tuxrun" -v)
-}
 chmod 777 "$dir"
 unprivileged 65534 "$cg_b"
 if command -v redis-server >/dev/null &&

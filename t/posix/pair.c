@@ -186,8 +186,7 @@ static bool exchange(struct pair *p)
 	return pair_expect(p->a, 1);
 }
 
-/* Have both directions left TCP?  Eight bytes say so. */
-static bool moved(struct pair *p)
+bool pair_moved(struct pair *p)
 {
 	uint64_t a = tcp_bytes(p->a), b = tcp_bytes(p->b);
 
@@ -201,7 +200,7 @@ void pair_move(struct pair *p)
 {
 	int i;
 
-	for (i = 0; pair_preloaded() && !moved(p); i++) {
+	for (i = 0; pair_preloaded() && !pair_moved(p); i++) {
 		if (i == ROUNDS)
 			client_fail("the connection does not move to Tux");
 		poll(NULL, 0, 2);

@@ -30,6 +30,10 @@ void pair_open(struct pair *p, bool moved);
 /* As above, but neither end was ever read or written by us. */
 void pair_fresh(struct pair *p);
 void pair_move(struct pair *p);
+
+/* Have both directions left TCP?  Eight bytes each way say so. */
+bool pair_moved(struct pair *p);
+
 void pair_close(struct pair *p);
 
 /* A listening socket on loopback and its port. */

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "share.h"
+
+#include <errno.h>
+
+#include "claim.h"
+#include "fd.h"
+#include "fork.h"
+#include "holders.h"
+#include "libc.h"
+#include "sys/defer.h"
+#include "sys/take.h"
+
+static _Atomic uint32_t under_way;	/* forks */
+static struct tux_latch walk_latch;	/* protects walks, and sock->fork_n */
+static uint32_t walks;			/* forks, ever; under the latch */
+
+/* ---- fork ------------------------------------------------------------- */
+
+/* Counts the child as a holder of @s, reached by @fd.  Only candidates can be
+ * claimed later: others need no count, but go on with theirs. */
+static void share_count(struct sock *s, int fd)
+{
+	if (!claim_hold(s)) {
+		holders_add(s->holders);
+		return;
+	}
+	if (!s->holders)
+		s->holders = holders_new();
+	holders_add(s->holders);
+	if (s->holders)
+		atomic_store(&s->stage, SOCK_CANDIDATE);
+	else
+		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
+}
+
+/* Calls @fn once for each sock that a descriptor names, with a reference. */
+static void share_count_all(uint32_t n)
+{
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		if (s->fork_n != n) {
+			s->fork_n = n;
+			share_count(s, fd);
+		}
+		sock_put(s);
+	}
+}
+
+uint32_t share_fork(void)
+{
+	int saved = errno;
+	uint32_t n;
+
+	/* First of all: see share_too_late(). */
+	atomic_fetch_add(&under_way, 1);
+	tux_defer_enter();
+	tux_latch_take(&walk_latch);
+	n = ++walks;
+	share_count_all(n);
+	tux_latch_drop(&walk_latch);
+	tux_defer_leave();
+	errno = saved;
+	return n;
+}
+
+void share_forked(void)
+{
+	atomic_fetch_sub(&under_way, 1);
+}
+
+/* What another fork has counted since stays counted: that costs no more than
+ * those connections. */
+void share_failed(uint32_t n)
+{
+	int saved = errno;
+
+	tux_defer_enter();
+	tux_latch_take(&walk_latch);
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		if (s->fork_n == n) {
+			s->fork_n = 0;
+			holders_leave(s->holders);
+		}
+		sock_put(s);
+	}
+	tux_latch_drop(&walk_latch);
+	tux_defer_leave();
+	errno = saved;
+}
+
+/* The thread that was about to claim one does not exist here. */
+void share_in_child(void)
+{
+	atomic_store(&under_way, 0);
+	tux_latch_drop(&walk_latch);
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = fd_peek(fd);
+
+		if (s && s->stage == SOCK_CLAIMING)
+			claim_refuse(s, TUX_REASON_NOT_OWNER);
+	}
+}
+
+/* The caller has entered @s into the table before it asks here.  So the fork's
+ * walk has seen it, or it sees the fork. */
+bool share_too_late(const struct sock *s)
+{
+	return atomic_load(&under_way) && !s->holders;
+}
+
+/* ---- holders ---------------------------------------------------------- */
+
+bool share_alone(struct sock *s)
+{
+	if (fork_is_vfork())
+		return false;
+	if (s->holders && !holders_end(s->holders)) {
+		s->why = TUX_REASON_NOT_OWNER;
+		return false;
+	}
+	s->holders = 0;
+	s->why = TUX_REASON_NONE;
+	return true;
+}
+
+bool share_leave(struct sock *s)
+{
+	return holders_leave(s->holders);
+}
+
+/* One holder more, which never leaves. */
+void share_stay(struct sock *s)
+{
+	if (holders_end(s->holders))
+		s->holders = 0;
+	holders_add(s->holders);
+}
+
+/* ---- exec ------------------------------------------------------------- */
+
+static bool share_closes(int fd)
+{
+	return libc.fcntl(fd, F_GETFD) & FD_CLOEXEC;
+}
+
+/* Is every descriptor of @s, of which @fd is one, closed by exec? */
+static bool share_closes_all(const struct sock *s, int fd)
+{
+	if (atomic_load(&s->fds) == 1)
+		return share_closes(fd);
+	for (int i = 0; i < fd_top(); i++)
+		if (fd_peek(i) == s && !share_closes(i))
+			return false;
+	return true;
+}
+
+/* Until exec has happened or failed, no call gets at it: another process may
+ * claim it at once. */
+static void share_give(struct sock *s)
+{
+	uint8_t from = SOCK_CANDIDATE;
+
+	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_LOST))
+		return;
+	if (atomic_load(&s->refs) >= SOCK_PASSING) {
+		atomic_store(&s->stage, SOCK_CANDIDATE);
+		return;
+	}
+	s->given = s->holders;
+	s->holders = 0;
+	holders_leave(s->given);
+}
+
+void share_exec(void)
+{
+	if (fork_is_vfork())
+		return;
+	tux_defer_enter();
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		if (s->holders && s->stage == SOCK_CANDIDATE &&
+		    share_closes_all(s, fd))
+			share_give(s);
+		sock_put(s);
+	}
+	tux_defer_leave();
+}
+
+/* What another process has claimed meanwhile is that process's. */
+void share_returned(void)
+{
+	int saved = errno;
+
+	if (fork_is_vfork())
+		return;
+	tux_defer_enter();
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		if (s->given && holders_return(s->given)) {
+			s->holders = s->given;
+			atomic_store(&s->stage, SOCK_CANDIDATE);
+		}
+		s->given = 0;
+		sock_put(s);
+	}
+	tux_defer_leave();
+	errno = saved;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * share - candidates that several processes hold since a fork
+ *
+ * Two processes must not use a connection of which one reads TCP and the other
+ * has claimed it: bytes would be lost.  So a fork counts the holders of each
+ * candidate (holders.h), and a process claims one when it is the only holder.
+ * Until then it stays a candidate, and its bytes go through the kernel.
+ */
+#ifndef TUX_PRELOAD_SHARE_H
+#define TUX_PRELOAD_SHARE_H
+
+#include "sock.h"
+
+/* A fork is about to happen: counts the child among the holders.  The number of
+ * this fork, for share_failed(). */
+uint32_t share_fork(void);
+
+/* In the parent: the fork has happened, or failed. */
+void share_forked(void);
+
+/* Fork @n, and it was this thread's, made no child. */
+void share_failed(uint32_t n);
+
+/* In the child, right after fork. */
+void share_in_child(void);
+
+/* @s is a candidate since a moment ago.  Will a child that is being made have its
+ * descriptor, and is not counted? */
+bool share_too_late(const struct sock *s);
+
+/* Is this process the only holder of @s, which the caller has in CLAIMING?  Then
+ * it remains so. */
+bool share_alone(struct sock *s);
+
+/* The last descriptor of @s in this process goes.  True: other processes hold
+ * it. */
+bool share_leave(struct sock *s);
+
+/* @s, which the caller has in CLAIMING, stays on TCP in all processes. */
+void share_stay(struct sock *s);
+
+/* Another program is about to replace this one; it will not have descriptors that
+ * are closed then.  share_returned(): it has not. */
+void share_exec(void);
+void share_returned(void);
+
+#endif

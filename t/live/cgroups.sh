@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034 # those who source it use the names
+#
+# cgroups - two hosts, with a cgroup each, for tuxd
+#
+# Source it after t/live/xdp.sh, then privilege "$@", mounts "$@", setup,
+# two_cgroups.
+
+tuxd=$build/tuxd/tuxd
+tree=			# where cgroup-v2 is mounted
+cg_a='' cg_b=''
+
+# A mount namespace of its own, for a file system of BPF objects.
+mounts()
+{
+	need setpriv findmnt "$tuxd"
+	if [ -z "${TUX_MOUNTS:-}" ]; then
+		TUX_MOUNTS=1 exec unshare -m bash "$0" "$@"
+	fi
+	tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
+	[ -n "$tree" ] || cannot "no cgroup-v2 is mounted"
+}
+
+leave()
+{
+	"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf"
+	"$tuxd" unload --cgroup "$cg_b" --bpffs "$dir/bpf"
+	umount "$dir/bpf"
+	tidy
+	rmdir "$cg_a" "$cg_b"
+} >/dev/null 2>&1
+
+two_cgroups()
+{
+	two_hosts
+	mkdir "$dir/bpf" && mount -t bpf bpf "$dir/bpf" ||
+		cannot "cannot mount a file system for BPF objects"
+	cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
+	trap leave EXIT
+	mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+}
+
+# d WORDS...: tuxd, of both hosts
+d()
+{
+	"$tuxd" "$@" --cgroup "$cg_a" --bpffs "$dir/bpf" &&
+		"$tuxd" "$@" --cgroup "$cg_b" --bpffs "$dir/bpf"
+}
+
+# The words that put a program into a cgroup $2, as user $1 without privilege.
+# shellcheck disable=SC2016 # for the other shell
+on()
+{
+	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$2"
+		setpriv --reuid "$1" --regid "$1" --clear-groups
+		--inh-caps=-all --no-new-privs)
+}
+
+# The same, under tuxrun.
+unprivileged()
+{
+	on "$1" "$2"
+	words+=("$build/contrib/tuxrun" -v)
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * heirs - connections that several processes hold since a fork
+ *
+ * As long as there are several, a connection stays on TCP, whichever of them
+ * uses it.  When one is left, it moves, if no other has used it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "pair.h"
+
+enum { TURNS = 60, PATIENCE = 5000 };
+
+/* ---- bytes and children ----------------------------------------------- */
+
+/* One byte, and the right one. */
+static bool carries(int from, int to, char c)
+{
+	struct pollfd f = { .fd = to, .events = POLLIN };
+	char got;
+
+	return write(from, &c, 1) == 1 && poll(&f, 1, PATIENCE) == 1 &&
+	       read(to, &got, 1) == 1 && got == c;
+}
+
+static void talk(struct pair *p)
+{
+	for (int i = 0; i < TURNS; i++) {
+		CHECK(carries(p->a, p->b, (char)i));
+		CHECK(carries(p->b, p->a, (char)~i));
+		poll(NULL, 0, 1);
+	}
+}
+
+struct child {
+	pid_t pid;
+	int up, down;		/* pipes: what the child says, what it is told */
+};
+
+/* A child, or 0 in it: its ends are in @c then. */
+static pid_t begin(struct child *c)
+{
+	int up[2], down[2];
+
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC))
+		client_fail("pipe: %s", strerror(errno));
+	c->pid = fork();
+	if (c->pid < 0)
+		client_fail("fork: %s", strerror(errno));
+	c->up = c->pid ? up[0] : up[1];
+	c->down = c->pid ? down[1] : down[0];
+	close(c->pid ? up[1] : up[0]);
+	close(c->pid ? down[0] : down[1]);
+	return c->pid;
+}
+
+static void wait_word(int fd)
+{
+	char c;
+
+	if (read(fd, &c, 1) != 1)
+		client_fail("no word from the other process");
+}
+
+static void word(int fd)
+{
+	if (write(fd, "", 1) != 1)
+		client_fail("no word for the other process");
+}
+
+/* In a child: does nothing until it is told to go. */
+static void idle(struct child *c)
+{
+	char byte;
+
+	while (read(c->down, &byte, 1) == 1)
+		;
+	exit(0);
+}
+
+/* Has it go, and says how it ended. */
+static int ended(struct child *c)
+{
+	int status = -1;
+
+	close(c->down);
+	waitpid(c->pid, &status, 0);
+	close(c->up);
+	return status;
+}
+
+/* ---- cases ------------------------------------------------------------ */
+
+static void snapshot(struct pair *p)
+{
+	struct child c;
+
+	if (!begin(&c))
+		idle(&c);
+	talk(p);
+	CHECK(!pair_moved(p));
+	CHECK(ended(&c) == 0);
+	pair_move(p);
+	talk(p);
+}
+
+static void duplicated(struct pair *p)
+{
+	int more = dup(p->a);
+
+	snapshot(p);
+	close(more);
+	talk(p);
+}
+
+static void two_children(struct pair *p)
+{
+	struct child c, d;
+
+	if (!begin(&c))
+		idle(&c);
+	if (!begin(&d)) {
+		close(c.down);
+		idle(&d);
+	}
+	CHECK(ended(&c) == 0);
+	talk(p);
+	CHECK(!pair_moved(p));
+	CHECK(ended(&d) == 0);
+	pair_move(p);
+}
+
+static void closed_in_child(struct pair *p)
+{
+	struct child c;
+
+	if (!begin(&c)) {
+		close(p->a);
+		close(p->b);
+		word(c.up);
+		idle(&c);
+	}
+	wait_word(c.up);
+	pair_move(p);
+	CHECK(ended(&c) == 0);
+}
+
+static void killed(struct pair *p)
+{
+	struct child c;
+
+	if (!begin(&c))
+		idle(&c);
+	kill(c.pid, SIGKILL);
+	CHECK(WIFSIGNALED(ended(&c)));
+	talk(p);
+	CHECK(!pair_moved(p));
+}
+
+static void leaves(int sig)
+{
+	(void)sig;
+	_exit(2);
+}
+
+/* It is in one call of the connection or another all the time. */
+static void busy(struct pair *p, struct child *c)
+{
+	char byte;
+
+	signal(SIGTERM, leaves);
+	word(c->up);
+	for (;;) {
+		recv(p->a, &byte, 1, MSG_DONTWAIT);
+		recv(p->b, &byte, 1, MSG_DONTWAIT);
+	}
+}
+
+static void ended_by_handler(struct pair *p)
+{
+	struct child c;
+	int status;
+
+	if (!begin(&c))
+		busy(p, &c);
+	wait_word(c.up);
+	poll(NULL, 0, 20);
+	kill(c.pid, SIGTERM);
+	status = ended(&c);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+	pair_move(p);
+}
+
+static void both_use(struct pair *p)
+{
+	struct child c;
+
+	if (!begin(&c)) {
+		for (int i = 0; i < TURNS; i++) {
+			wait_word(c.down);
+			if (!carries(p->a, p->b, 'c') ||
+			    !carries(p->b, p->a, 'd'))
+				_exit(1);
+			word(c.up);
+		}
+		idle(&c);
+	}
+	for (int i = 0; i < TURNS; i++) {
+		word(c.down);
+		wait_word(c.up);
+		CHECK(carries(p->a, p->b, 'p'));
+		CHECK(carries(p->b, p->a, 'q'));
+	}
+	CHECK(!pair_moved(p));
+	CHECK(ended(&c) == 0);
+	talk(p);
+	talk(p);
+	CHECK(!pair_moved(p));
+}
+
+/* As servers that fork for each connection do it. */
+static void handed_over(struct pair *p)
+{
+	struct child c;
+
+	if (!begin(&c)) {
+		close(p->b);
+		for (int i = 0; i < TURNS; i++) {
+			struct pollfd f = { .fd = p->a, .events = POLLIN };
+			char byte;
+
+			if (poll(&f, 1, PATIENCE) != 1 ||
+			    read(p->a, &byte, 1) != 1 ||
+			    write(p->a, &byte, 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(p->a);
+	for (int i = 0; i < TURNS; i++) {
+		CHECK(carries(p->b, p->b, (char)i));
+		poll(NULL, 0, 1);
+	}
+	CHECK(ended(&c) == 0);
+	CHECK(pair_drain(p->b) == 0);
+	p->a = -1;
+}
+
+/* ---- exec ------------------------------------------------------------- */
+
+/* A child that is another program, which has nothing of ours but its pipes. */
+static void begin_program(struct child *c)
+{
+	if (!begin(c)) {
+		dup2(c->down, 0);
+		dup2(c->up, 1);
+		execl("/proc/self/exe", "heirs", "program", (char *)NULL);
+		_exit(1);
+	}
+	wait_word(c->up);
+}
+
+static void keep_from_programs(struct pair *p)
+{
+	fcntl(p->a, F_SETFD, FD_CLOEXEC);
+	fcntl(p->b, F_SETFD, FD_CLOEXEC);
+}
+
+static void closed_by_exec(struct pair *p)
+{
+	struct child c;
+
+	keep_from_programs(p);
+	begin_program(&c);
+	pair_move(p);
+	CHECK(ended(&c) == 0);
+}
+
+static void kept_by_exec(struct pair *p)
+{
+	struct child c;
+
+	begin_program(&c);
+	talk(p);
+	CHECK(!pair_moved(p));
+	CHECK(ended(&c) == 0);
+	talk(p);
+	CHECK(!pair_moved(p));
+}
+
+/* One of two descriptors stays. */
+static void partly_kept_by_exec(struct pair *p)
+{
+	int a = dup(p->a), b = dup(p->b);
+
+	keep_from_programs(p);
+	kept_by_exec(p);
+	close(a);
+	close(b);
+}
+
+static void failed_exec(struct pair *p)
+{
+	struct child c;
+
+	keep_from_programs(p);
+	if (!begin(&c)) {
+		if (execl("/", "heirs", (char *)NULL) != -1 || errno != EACCES)
+			_exit(1);
+		word(c.up);
+		idle(&c);
+	}
+	wait_word(c.up);
+	talk(p);
+	CHECK(!pair_moved(p));
+	CHECK(ended(&c) == 0);
+	pair_move(p);
+}
+
+static void used_after_failed_exec(struct pair *p)
+{
+	struct child c;
+
+	keep_from_programs(p);
+	if (!begin(&c)) {
+		execl("/", "heirs", (char *)NULL);
+		if (!carries(p->a, p->b, 'x'))
+			_exit(1);
+		word(c.up);
+		idle(&c);
+	}
+	wait_word(c.up);
+	talk(p);
+	CHECK(ended(&c) == 0);
+	talk(p);
+	CHECK(!pair_moved(p));
+}
+
+/* ---- a fork that fails ------------------------------------------------ */
+
+/* From now on clone() of a process fails; threads are made as before. */
+static bool forbid_fork(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(f) / sizeof(f[0]), f };
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static void failed_fork(struct pair *p)
+{
+	CHECK(fork() == -1 && errno == EAGAIN);
+	CHECK(fork() == -1 && errno == EAGAIN);
+	pair_move(p);
+}
+
+static void report(const char *name, void (*fn)(struct pair *p))
+{
+	struct pair p;
+
+	pair_fresh(&p);
+	pair_report(name, fn, &p);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "program")) {
+		struct child c = { .up = 1, .down = 0 };
+
+		word(c.up);
+		idle(&c);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	report("a child that ends leaves it to its parent", snapshot);
+	report("... with two descriptors", duplicated);
+	report("... and its brother", two_children);
+	report("... and one that closes it", closed_in_child);
+	report("... and one that ends in a handler", ended_by_handler);
+	report("a child that is killed does not", killed);
+	report("both may use it", both_use);
+	report("a child may serve it alone", handed_over);
+	report("a program that does not get it leaves it", closed_by_exec);
+	report("... and one that gets it does not", kept_by_exec);
+	report("... be it by one of two descriptors", partly_kept_by_exec);
+	report("an exec that fails changes nothing", failed_exec);
+	report("... if it is used then", used_after_failed_exec);
+	if (forbid_fork())
+		report("a fork that fails changes nothing", failed_fork);
+	else
+		pair_skip("a fork that fails", "no seccomp");
+	return pair_done();
+}
