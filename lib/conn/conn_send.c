@@ -25,6 +25,15 @@ static uint32_t limit(const struct tux_conn *c)
 	return c->pkt_max < room ? c->pkt_max : room;
 }
 
+/* Has @c less in flight than it may have, whatever the others of its pair
+ * have? */
+static bool own_room(const struct tux_conn *c)
+{
+	const struct tux_cc *cc = &c->pair->cc;
+
+	return c->sentq.in_flight + cc->mss <= tux_cc_own(cc);
+}
+
 /* May another numbered packet leave?  Notes in pair->full whether the pair's
  * window is used up, for the congestion controller. */
 static bool window_open(struct tux_conn *c, tux_time now)
@@ -32,7 +41,7 @@ static bool window_open(struct tux_conn *c, tux_time now)
 	if (tux_sentq_full(&c->sentq))
 		return false;
 	c->pair->full = !tux_pair_room(c->pair, now);
-	return !c->pair->full || c->tx.tail;
+	return !c->pair->full || c->tx.tail || own_room(c);
 }
 
 static bool ack_due(const struct tux_conn *c, tux_time now)
@@ -113,7 +122,8 @@ static void launch(struct tux_conn *c, struct tux_sent *s, size_t len,
 	s->ect = tux_conn_choose_ect(c);
 	tux_sentq_push(&c->sentq);
 	tux_pair_sent(c->pair);
-	tux_pace_sent(&c->pair->pace, s->size, now);
+	if (tux_pace_open(&c->pair->pace, now))
+		tux_pace_sent(&c->pair->pace, s->size, now);
 }
 
 /* Is it time to probe the path MTU, with a longer packet than the path is known

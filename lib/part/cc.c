@@ -6,15 +6,25 @@
 
 enum { CC_FIRST_PKTS = 10, CC_FIRST_BYTES = 14600 };
 
+static uint64_t cc_first(uint32_t mss)
+{
+	uint64_t first = (uint64_t)CC_FIRST_PKTS * mss;
+
+	return first > CC_FIRST_BYTES ? first : CC_FIRST_BYTES;
+}
+
 void tux_cc_init(struct tux_cc *cc, const struct tux_cc_ops *ops, uint32_t mss)
 {
 	*cc = (struct tux_cc){ .ops = ops, .mss = mss };
 	cc->w.ssthresh = UINT64_MAX;
-	cc->w.cwnd = (uint64_t)CC_FIRST_PKTS * mss;
-	if (cc->w.cwnd < CC_FIRST_BYTES)
-		cc->w.cwnd = CC_FIRST_BYTES;
+	cc->w.cwnd = cc_first(mss);
 	tux_hystart_init(&cc->hystart);
 	ops->init(cc);
+}
+
+uint64_t tux_cc_own(const struct tux_cc *cc)
+{
+	return cc->recover_at ? cc->mss : cc_first(cc->mss);
 }
 
 uint64_t tux_cc_slow_start(struct tux_cc *cc, const struct tux_cc_ack *a,

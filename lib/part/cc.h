@@ -86,6 +86,11 @@ extern const struct tux_cc_ops tux_cc_newreno;	/* RFC 6582, RFC 5681 */
  * 14,600 bytes. */
 void tux_cc_init(struct tux_cc *cc, const struct tux_cc_ops *ops, uint32_t mss);
 
+/* How many bytes a connection may have in flight whatever is in flight of the
+ * others that share the window: as many as TCP lets each connection have.  That
+ * is the initial window, and one packet after a congestion event. */
+uint64_t tux_cc_own(const struct tux_cc *cc);
+
 void tux_cc_acked(struct tux_cc *cc, const struct tux_cc_ack *a, tux_time now);
 
 /* A packet leaves after nothing has been in flight for @in. */

@@ -6,9 +6,9 @@
 #include "conn/conn.h"
 #include "sim.h"
 
-enum { FLOWS = 8 };
+enum { FLOWS = 8, MANY = 200 };
 
-static struct sim_conn *k[FLOWS];
+static struct sim_conn *k[MANY];
 
 /* Two hosts, and @n flows between them, all with much to say. */
 static void flows(struct sim *s, unsigned n)
@@ -106,6 +106,25 @@ static void nobody_starves(struct sim *s)
 	while (k[1]->end[1].got < 10000 && s->now < began + TUX_SEC(5))
 		sim_ms(s, 1);
 	SIM_CHECK(s, s->now - began < TUX_MSEC(150));
+}
+
+/* Many connections, each with one question: all leave at once, as over TCP,
+ * though one window for all of them begins with ten packets. */
+static void all_ask_at_once(struct sim *s)
+{
+	unsigned i;
+
+	flows(s, 0);
+	for (i = 0; i < MANY; i++)
+		k[i] = sim_connect(&s->host[0], &s->host[1]);
+	sim_ms(s, 100);
+	sim_link(&s->host[0], &s->host[1])->delay = TUX_MSEC(10);
+	sim_link(&s->host[1], &s->host[0])->delay = TUX_MSEC(10);
+	for (i = 0; i < MANY; i++)
+		sim_write(&k[i]->end[0], 1000);
+	sim_ms(s, 15);
+	for (i = 0; i < MANY; i++)
+		SIM_CHECK(s, k[i]->end[1].got == 1000);
 }
 
 /* A round trip of 40 us and no loss: the window never is what bounds it. */
@@ -207,6 +226,7 @@ const struct sim_story sim_stories[] = {
 	{ "one_pair", one_pair },
 	{ "newreno", newreno },
 	{ "nobody_starves", nobody_starves },
+	{ "all_ask_at_once", all_ask_at_once },
 	{ "then_the_pace", then_the_pace },
 	{ "short_path", short_path },
 	{ "shortest_path", shortest_path },

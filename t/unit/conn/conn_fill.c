@@ -418,7 +418,7 @@ static void balance__bounded(void **state)
 	assert_int_equal(c->msg->ahead, 16384);
 	/* Messages come first, but there is no place to note a fragment. */
 	tux_conn_do(c, TUX_DO_PING);
-	c->pair->cc.w.cwnd = 1;
+	duo_narrow(c);
 	assert_int_equal(duo_drop(&d->a), 1);
 	assert_false(tux_sentq_empty(&c->sentq));
 	c->msg->sent_next = tux_sentq_oldest(&c->sentq)->frag_at + TUX_MSG_SENT;
@@ -446,7 +446,7 @@ static void messages__not_with_control_after_a_timeout(void **state)
 	HOLDS(&f, TUX_REC_MESSAGE);
 	c->rtt.backoff = 0;
 	tux_conn_do(c, TUX_DO_PING);
-	c->pair->cc.w.cwnd = 1;
+	duo_narrow(c);
 	duo_drop(&d->a);
 	c->rtt.backoff = 1;
 	fill(&d->a, 400, &f);

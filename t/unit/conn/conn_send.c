@@ -233,7 +233,7 @@ static void open__window_of_the_pair(void **state)
 	struct duo_pkt k;
 	bool more;
 
-	c->pair->cc.w.cwnd = 1000;
+	duo_narrow(c);
 	write_n(&d->a, 3000);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 1000);
 	assert_true(more);
@@ -251,6 +251,53 @@ static void open__window_of_the_pair(void **state)
 	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), 0);
 }
 
+/* The others of the pair fill its window, and its pace is late. */
+static void crowd(struct tux_pair *p, tux_time now)
+{
+	p->in_flight += p->cc.w.cwnd;
+	p->pace.per_byte = 1 << 20;
+	p->pace.next = now + TUX_SEC(1);
+}
+
+static bool asks(struct duo_end *e)
+{
+	struct duo_pkt k;
+	bool more;
+
+	tux_conn_do(e->c, TUX_DO_PING);
+	return next(e, &k, 0, DUO_MTU, &more) > 0;
+}
+
+/* As over TCP, it has ten packets of its own; the pace does not count them. */
+static void open__own_packets_beside_others(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct tux_pair *p = c->pair;
+	uint64_t own = tux_cc_own(&p->cc);
+
+	crowd(p, d->now);
+	write_n(&d->a, 4000);
+	while (asks(&d->a))
+		;
+	assert_in_range(c->sentq.in_flight, own - p->cc.mss + 1, own);
+	assert_true(p->pace.next == d->now + TUX_SEC(1));
+	assert_true(p->full);
+	assert_ptr_equal(p->waitq.next, &c->waitq);
+}
+
+static void open__one_packet_beside_others(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	crowd(c->pair, d->now);
+	c->pair->cc.recover_at = 1;
+	assert_true(asks(&d->a));
+	assert_false(asks(&d->a));
+	assert_ptr_equal(c->pair->waitq.next, &c->waitq);
+}
+
 /* Who has nothing to send waits in no line. */
 static void open__nothing_to_wait_for(void **state)
 {
@@ -259,6 +306,9 @@ static void open__nothing_to_wait_for(void **state)
 	struct duo_pkt k;
 	bool more;
 
+	c->pair->cc.recover_at = 1;
+	tux_conn_do(c, TUX_DO_PING);
+	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	c->pair->cc.w.cwnd = 0;
 	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), 0);
 	assert_true(tux_list_empty(&c->waitq));
@@ -594,6 +644,8 @@ int main(void)
 		T(send__reset_of_a_closed_one, duo_setup_switched),
 		T(send__reset_without_a_pair, duo_setup),
 		T(open__window_of_the_pair, duo_setup_switched),
+		T(open__own_packets_beside_others, duo_setup_switched),
+		T(open__one_packet_beside_others, duo_setup_switched),
 		T(open__nothing_to_wait_for, duo_setup_switched),
 		T(open__places_of_the_queue, duo_setup_switched),
 		T(launch__is_noted, duo_setup_switched),

@@ -109,7 +109,7 @@ static void tail__is_probed_once(void **state)
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	assert_int_equal(duo_drop(&d->a), 1);
-	c->pair->cc.w.cwnd = 1;
+	duo_narrow(c);
 	expire_at(&d->a, d->now + tux_rtt_pto(&c->rtt));
 	assert_int_equal(c->stats.tails, 1);
 	assert_int_equal(c->stats.timeouts, 0);

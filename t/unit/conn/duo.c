@@ -376,11 +376,21 @@ unsigned duo_drop(struct duo_end *e)
 	return n;
 }
 
+void duo_narrow(struct tux_conn *c)
+{
+	c->pair->cc.w.cwnd = 1;
+	c->pair->cc.recover_at = 1;
+}
+
 void duo_fill(struct duo_end *e, struct tux_conn *other)
 {
 	assert_ptr_equal(e->c->pair, other->pair);
 	tux_conn_do(e->c, TUX_DO_PING);
 	assert_int_equal(duo_drop(e), 1);
+	/* What a connection may send whatever the others do, it has sent. */
+	tux_conn_do(other, TUX_DO_PING);
+	assert_int_equal(duo_drop(e), 1);
+	duo_narrow(e->c);
 	e->c->pair->cc.w.cwnd = e->c->pair->in_flight;
 	tux_conn_do(other, TUX_DO_PING);
 	assert_int_equal(duo_drop(e), 0);

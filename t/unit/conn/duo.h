@@ -124,6 +124,8 @@ void duo_in(struct duo_end *e, const struct duo_pkt *k);
  * many. */
 unsigned duo_carry(struct duo_end *e);
 unsigned duo_drop(struct duo_end *e);
+/* From now on, @c's window takes one packet, and no more of @c's own. */
+void duo_narrow(struct tux_conn *c);
 /* Fills the window of the pair with packets of @e's connection, so that @other,
  * of the same pair, waits in line with a PING. */
 void duo_fill(struct duo_end *e, struct tux_conn *other);

@@ -204,7 +204,7 @@ static void fail__all_in_both_lanes(void **state)
 
 	hand_in(&d->a);
 	duo_send(&d->a, 20000, 0, 'b');
-	c->pair->cc.w.cwnd = 1;
+	duo_narrow(c);
 	duo_drop(&d->a);
 	hand_in(&d->a);
 	tux_messages_fail(c, EIO);

@@ -180,6 +180,25 @@ static void slow_start__up_to_the_threshold(void **state)
 	assert_int_equal(cc.w.cwnd, 12 * MSS);
 }
 
+/* As TCP: ten packets at first, and never less than one. */
+static void own__less_after_an_event(void **state)
+{
+	(void)state;
+	start(30000);
+	assert_int_equal(tux_cc_own(&cc), 10 * MSS);
+	/* HyStart++ has ended slow start: nothing was lost. */
+	cc.w.ssthresh = 30000;
+	assert_int_equal(tux_cc_own(&cc), 10 * MSS);
+	cc.mss = 1000;
+	assert_int_equal(tux_cc_own(&cc), 14600);
+	tux_cc_lost(&cc, 10, 100);
+	assert_int_equal(tux_cc_own(&cc), 1000);
+	assert_true(tux_cc_spurious(&cc, 10));
+	assert_int_equal(tux_cc_own(&cc), 14600);
+	assert_true(tux_cc_marked(&cc, 10, 100));
+	assert_int_equal(tux_cc_own(&cc), 1000);
+}
+
 /* A controller without the function. */
 static void idle__may_be_nothing(void **state)
 {
@@ -203,6 +222,7 @@ int main(void)
 		cmocka_unit_test(marked__stands),
 		cmocka_unit_test(slow_start__ends_when_queues_build),
 		cmocka_unit_test(slow_start__up_to_the_threshold),
+		cmocka_unit_test(own__less_after_an_event),
 		cmocka_unit_test(idle__may_be_nothing),
 	};
 
