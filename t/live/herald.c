@@ -16,6 +16,7 @@
  *   md5=ADDR     signatures of what comes from there, and goes there
  *   fork         a child process accepts
  *   pass         another process reads, which was sent the descriptor
+ *   shy          no process of this user may look at it
  *   hold         stays until it is ended, and prints its number and descriptor
  *
  *   herald quota N           marks N listeners: how many are announced
@@ -33,6 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -44,7 +46,7 @@
 enum { QUOTA_MAX = 4096, BIG = 8192, BIG_RCVBUF = 65536, PATIENCE_S = 10 };
 
 static struct {
-	bool plain, late, again, tfo, fork, pass, hold;
+	bool plain, late, again, tfo, fork, pass, shy, hold;
 	unsigned port, why;
 	const char *md5;
 } how;
@@ -360,7 +362,7 @@ static void take_word(const char *word)
 		{ "plain", &how.plain }, { "late", &how.late },
 		{ "again", &how.again }, { "tfo", &how.tfo },
 		{ "fork", &how.fork }, { "pass", &how.pass },
-		{ "hold", &how.hold },
+		{ "shy", &how.shy }, { "hold", &how.hold },
 	};
 	size_t i;
 
@@ -409,6 +411,8 @@ int main(int argc, char **argv)
 	if (argc < 5)
 		return 2;
 	take_words(argc, argv, 5);
+	if (how.shy)
+		prctl(PR_SET_DUMPABLE, 0);
 	return !strcmp(what, "serve") ? serve(&w, number(argv[4])) :
 	       ask(&w, number(argv[4]));
 }

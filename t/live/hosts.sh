@@ -106,3 +106,28 @@ counted()
 		awk -v w="$1" 'hit { n += $1 } { hit = $1 == w }
 			END { print n + 0 }')
 }
+
+# hub: instead of the forwarder, a bridge in the middle that floods, and a third
+# host c at it, which hears all.  Sets $ns_c, $c.
+hub()
+{
+	local port
+
+	ns_c=$(host c) && join "$ns_m" "$ns_c" c0 10.77.0.3 &&
+		ip -n "$ns_m" link add hub type bridge ageing_time 0 \
+			mcast_snooping 0 || cannot "could not make a bridge"
+	for port in a0 b0 c0; do
+		ip -n "$ns_m" link set "$port" master hub
+	done
+	ip -n "$ns_m" link set hub addrgenmode none up
+	c=(nsenter "--net=/run/netns/$ns_c")
+}
+
+# few_ports FIRST LAST: clients on a get these ports, again and again, at once.
+# shellcheck disable=SC2016 # for the other shell
+few_ports()
+{
+	"${a[@]}" sh -c 'cd /proc/sys/net/ipv4 &&
+		echo "$1 $2" >ip_local_port_range && echo 1 >tcp_tw_reuse' \
+		sh "$1" "$2" || cannot "cannot set the range of ports"
+}

@@ -9,7 +9,7 @@ enum {
 	TYPE_V4 = 0x0800, TYPE_V6 = 0x86dd,
 	V4_HDR = 20, V6_HDR = 40, TCP_HDR = 20, ICMP_HDR = 8, QUOTED = 8,
 	ICMP = 1, TCP = 6, UDP = 17, ICMP6 = 58,
-	TTL = 64,
+	TTL = 64, WINDOW = 65535,
 	UNREACHABLE = 3, NO_PORT = 3, TOO_LONG = 4, LENGTH = 576,
 	UNREACHABLE6 = 1, NO_PORT6 = 4, TOO_LONG6 = 2, LENGTH6 = 1280,
 };
@@ -72,28 +72,45 @@ static size_t put_eth(uint8_t *p, const struct tux_eth_macs *m, bool v4)
 	return TUX_ETH_HDR;
 }
 
-static void put_tcp(uint8_t *p, const struct tux_addr *from,
-		    const struct tux_addr *to, uint32_t seq, uint8_t flags)
+/* Behind it is a byte of room, which the sum takes for zero. */
+static size_t put_tcp(uint8_t *p, const struct tux_addr *from,
+		      const struct tux_addr *to, const struct segment *s)
 {
-	memset(p, 0, TCP_HDR);
+	size_t hdr = TCP_HDR + s->options_len, len = hdr + s->len;
+
+	memset(p, 0, len + 1);
 	tux_put16(p, from->port);
 	tux_put16(p + 2, to->port);
-	tux_put32(p + 4, seq);
-	p[12] = TCP_HDR / 4 << 4;
-	p[13] = flags;
-	tux_put16(p + 16, fold(sum(pseudo(from, to, TCP, TCP_HDR), p,
-				   TCP_HDR)));
+	tux_put32(p + 4, s->seq);
+	tux_put32(p + 8, s->ack);
+	p[12] = (uint8_t)(hdr / 4 << 4);
+	p[13] = s->flags;
+	tux_put16(p + 14, WINDOW);
+	if (s->options_len)
+		memcpy(p + TCP_HDR, s->options, s->options_len);
+	if (s->len)
+		memcpy(p + hdr, s->data, s->len);
+	tux_put16(p + 16, fold(sum(pseudo(from, to, TCP, len), p, len)));
+	return len;
+}
+
+size_t segment_build(uint8_t *p, const struct tux_eth_macs *m,
+		     const struct tux_addr *from, const struct tux_addr *to,
+		     const struct segment *s)
+{
+	size_t at = put_eth(p, m, tux_addr_is_v4(to));
+
+	at += put_ip(p + at, from, to, TCP, TCP_HDR + s->options_len + s->len);
+	return at + put_tcp(p + at, from, to, s);
 }
 
 size_t segment_tcp(uint8_t *p, const struct tux_eth_macs *m,
 		   const struct tux_addr *from, const struct tux_addr *to,
 		   uint32_t seq, uint8_t flags)
 {
-	size_t at = put_eth(p, m, tux_addr_is_v4(to));
+	const struct segment s = { .seq = seq, .flags = flags };
 
-	at += put_ip(p + at, from, to, TCP, TCP_HDR);
-	put_tcp(p + at, from, to, seq, flags);
-	return at + TCP_HDR;
+	return segment_build(p, m, from, to, &s);
 }
 
 /* The first bytes of a packet that @from has sent; how many. */

@@ -12,9 +12,21 @@
 
 #include "wire/eth.h"
 
-enum { SEGMENT_SYN = 2, SEGMENT_RST = 4, SEGMENT_MAX = 128 };
+enum { SEGMENT_SYN = 2, SEGMENT_RST = 4, SEGMENT_ACK = 16, SEGMENT_MAX = 128 };
 
-/* Both write at most SEGMENT_MAX bytes at @p, and return how many. */
+struct segment {
+	uint32_t seq, ack;
+	uint8_t flags;
+	const uint8_t *options, *data;
+	size_t options_len;		/* a multiple of four, at most 40 */
+	size_t len;			/* of @data */
+};
+
+/* All write at most SEGMENT_MAX bytes at @p, and return how many. */
+
+size_t segment_build(uint8_t *p, const struct tux_eth_macs *m,
+		     const struct tux_addr *from, const struct tux_addr *to,
+		     const struct segment *s);
 
 /* A segment with nothing in it, at number @seq. */
 size_t segment_tcp(uint8_t *p, const struct tux_eth_macs *m,
