@@ -37,6 +37,55 @@ TALE(armed, ARMED)
 TALE(switched, SWITCHED)
 TALE(back, BACK)
 
+enum { CROWD = 38, STEP = 250 /* us */ };
+
+/* @e asks or answers all the time, and every tenth packet of it is lost. */
+static void converse(struct sim_end *e)
+{
+	e->plan.role = e->side ? SIM_SERVER : SIM_CLIENT;
+	e->plan.req = e->plan.resp = 1000;
+	e->plan.rounds = UINT32_MAX;
+	sim_link(e->host, e->peer->host)->loss = 100000;
+}
+
+static void kill_one(struct sim *s, void *arg, uint64_t n, uint64_t m)
+{
+	(void)s, (void)n, (void)m;
+	sim_kill(arg);
+}
+
+/* Many pairs.  One end of each is killed, each a little later than the one
+ * before: at every step of the opening and of the switch, and behind it. */
+static void lossy(struct sim *s, unsigned side)
+{
+	struct sim_end *a, *b;
+	unsigned i;
+
+	for (i = 0; i < CROWD; i++) {
+		sim_pair(s, &a, &b);
+		converse(a);
+		converse(b);
+		sim_at(s, TUX_USEC(STEP * (i + 1)), kill_one,
+		       a->conn->end[side].host, 0, 0);
+	}
+	sim_run_out(s, TUX_USEC(STEP * CROWD) + TUX_MSEC(100));
+	for (i = 0; i < CROWD; i++) {
+		struct sim_end *e = &s->conn[i]->end[!side];
+
+		SIM_CHECK(s, e->closed && (e->eof || e->rerr || e->werr));
+	}
+}
+
+static void lossy_a(struct sim *s)
+{
+	lossy(s, 0);
+}
+
+static void lossy_b(struct sim *s)
+{
+	lossy(s, 1);
+}
+
 /* All that it wrote had arrived; it only never said that this was the end. */
 static void idle(struct sim *s)
 {
@@ -121,6 +170,7 @@ const struct sim_story sim_stories[] = {
 	{ "armed_a", armed_a }, { "armed_b", armed_b },
 	{ "switched_a", switched_a }, { "switched_b", switched_b },
 	{ "back_a", back_a }, { "back_b", back_b },
+	{ "lossy_a", lossy_a }, { "lossy_b", lossy_b },
 	{ "idle", idle },
 	{ "finished", finished },
 	{ "fin_without_data", fin_without_data },
