@@ -10,7 +10,8 @@ enum {
 	OVERTAKEN = 2000,	/* us that a reordered packet waits at most */
 	SPIKE = 300,		/* ms that a spike is at most */
 	ETH = 14, TYPE_AT = 12, IPV4 = 0x0800, IPV6 = 0x86dd,
-	PROTO4_AT = 9, PROTO6_AT = 6, IPV6_HDR = 40, UDP = 17,
+	PROTO4_AT = 9, PROTO6_AT = 6, IPV6_HDR = 40,
+	TCP = 6, TCP_HDR = 20, FLAGS_AT = 13, RST = 4, UDP = 17,
 };
 
 static void *mem_alloc(void *arg, size_t len)
@@ -48,17 +49,18 @@ void faults_fini(struct faults *f)
 	tux_heap_fini(&f->heap);
 }
 
-/* Where the UDP header of the Ethernet frame @p is; 0 if it has none. */
-static size_t udp_at(const uint8_t *p, size_t len)
+/* Where the header of protocol @proto is in the Ethernet frame @p; 0 if it has
+ * none. */
+static size_t header_at(const uint8_t *p, size_t len, uint8_t proto)
 {
 	unsigned type;
 
 	if (len < ETH + IPV6_HDR)
 		return 0;
 	type = (unsigned)p[TYPE_AT] << 8 | p[TYPE_AT + 1];
-	if (type == IPV4 && p[ETH + PROTO4_AT] == UDP)
+	if (type == IPV4 && p[ETH + PROTO4_AT] == proto)
 		return ETH + (p[ETH] & 15u) * 4;
-	if (type == IPV6 && p[ETH + PROTO6_AT] == UDP)
+	if (type == IPV6 && p[ETH + PROTO6_AT] == proto)
 		return ETH + IPV6_HDR;
 	return 0;
 }
@@ -69,6 +71,13 @@ static bool is_ip(const uint8_t *p, size_t len)
 			(unsigned)p[TYPE_AT] << 8 | p[TYPE_AT + 1];
 
 	return type == IPV4 || type == IPV6;
+}
+
+static bool is_reset(const uint8_t *p, size_t len)
+{
+	size_t tcp = header_at(p, len, TCP);
+
+	return tcp && len >= tcp + TCP_HDR && p[tcp + FLAGS_AT] & RST;
 }
 
 static bool happens(struct faults *f, double p)
@@ -137,7 +146,7 @@ void faults_add(struct faults *f, unsigned side, const void *p, size_t len,
 		size_t skip, tux_time now)
 {
 	const uint8_t *eth = (const uint8_t *)p + skip;
-	size_t udp = udp_at(eth, len - skip), flip = 0;
+	size_t udp = header_at(eth, len - skip, UDP), flip = 0;
 	struct faults_counts *n = &f->n[side];
 	tux_time at;
 
@@ -150,7 +159,8 @@ void faults_add(struct faults *f, unsigned side, const void *p, size_t len,
 		n->blackholed++;
 		return;
 	}
-	if (happens(f, f->o.loss)) {
+	if (!(f->o.spare_resets && is_reset(eth, len - skip)) &&
+	    happens(f, f->o.loss)) {
 		n->lost++;
 		return;
 	}

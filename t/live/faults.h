@@ -26,6 +26,7 @@ struct faults_opts {
 	tux_time delay, jitter;	/* each packet: delay to delay + jitter */
 	uint64_t rate;		/* bytes a second and direction; 0: no limit */
 	bool udp_only;		/* all else passes unharmed and at once */
+	bool spare_resets;	/* of TCP: none is lost */
 };
 
 struct faults_counts {

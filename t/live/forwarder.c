@@ -4,17 +4,18 @@
  *
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
  *             [--corrupt P] [--spike P] [--delay US] [--jitter US]
- *             [--rate BYTES] [--udp-only] [--strip KIND] [--refuse KIND]
- *             [--nat FROM=TO] [--mark N] [--longest BYTES]
+ *             [--rate BYTES] [--udp-only] [--spare-resets] [--strip KIND]
+ *             [--refuse KIND] [--nat FROM=TO] [--mark N] [--longest BYTES]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
  * veth left undone stays undone.  --spike holds all up, now and then, for a part
- * of a second; --strip blanks a TCP option in SYNs, --refuse drops SYNs that
- * have it; with --nat who writes to address FROM from IFA reaches TO behind IFB;
- * --mark sets CE on every N-th UDP packet that has ECT; --longest silently drops
- * UDP in IP packets of more than BYTES, headers included, while the path is
- * narrow.  Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP, SIGUSR2
+ * of a second; --spare-resets loses no reset of TCP, since the kernel sends none
+ * twice; --strip blanks a TCP option in SYNs, --refuse drops SYNs that have it;
+ * with --nat who writes to address FROM from IFA reaches TO behind IFB; --mark
+ * sets CE on every N-th UDP packet that has ECT; --longest silently drops UDP in
+ * IP packets of more than BYTES, headers included, while the path is narrow.
+ * Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP, SIGUSR2
  * the narrowness; SIGTERM ends it, with a line of counts per direction.
  */
 #include <errno.h>
@@ -231,9 +232,9 @@ static void usage(void)
 {
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
-	      "       [--rate BYTES] [--spike P] [--udp-only] [--strip KIND]\n"
-	      "       [--refuse KIND] [--nat FROM=TO] [--mark N]\n"
-	      "       [--longest BYTES]\n", stderr);
+	      "       [--rate BYTES] [--spike P] [--udp-only] [--spare-resets]\n"
+	      "       [--strip KIND] [--refuse KIND] [--nat FROM=TO]\n"
+	      "       [--mark N] [--longest BYTES]\n", stderr);
 	exit(2);
 }
 
@@ -271,7 +272,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
 		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' },
 		{ "mark", 1, 0, 'm' }, { "longest", 1, 0, 'g' },
-		{ "spike", 1, 0, 'p' }, { 0 },
+		{ "spike", 1, 0, 'p' }, { "spare-resets", 0, 0, 'a' },
+		{ 0 },
 	};
 	int k;
 
@@ -306,6 +308,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 			m->every = (unsigned)number(optarg, 1e9);
 		else if (k == 'g')
 			w->longest = (unsigned)number(optarg, UINT16_MAX);
+		else if (k == 'a')
+			o->spare_resets = true;
 		else
 			o->udp_only = true;
 	}

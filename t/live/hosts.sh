@@ -93,8 +93,7 @@ wire()
 # Ends the forwarder, and shows what it did.
 cut()
 {
-	kill "$wire_pid"
-	wait "$wire_pid"
+	end "$wire_pid"
 	wire_pid=
 	sed 's/^/# /' "$dir/wire.out"
 }

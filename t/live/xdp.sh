@@ -52,11 +52,6 @@ none_attached()
 	! attached "$ns_a" && ! attached "$ns_b"
 }
 
-no_more()
-{
-	! alive "$1"
-}
-
 # A program that takes the interface at once shows whether that works here.
 try_xdp()
 {
@@ -135,7 +130,7 @@ goes_on()
 stops()
 {
 	kill "$client_pid"
-	wait "$client_pid"
+	reap "$client_pid"
 	same "$1: all answers were right" 0 $?
 	same "$1: no connection ended" 0 "$(grep -c ^ended "$dir/$1.out")"
 }

@@ -36,11 +36,11 @@ nobody_there()
 	[ "$(clients)" = 1 ]
 }
 
-# dies SIGNAL PID: without bash's own word on it
+# dies SIGNAL PID
 dies()
 {
 	kill "-$1" "$2"
-	wait "$2" 2>/dev/null
+	reap "$2"
 }
 
 # Whoever is or was on TCP lost the announcement, or very many packets.
@@ -91,7 +91,7 @@ server_dies()
 		wait_for 2 free_of "$ns_b"
 	check "its client sees $conns ends" within $patience \
 		all_ended "whose server dies"
-	wait "$client_pid"
+	reap "$client_pid"
 	same "and had right answers only" 0 $?
 	check "nothing is left" wait_for 2 none_attached
 }

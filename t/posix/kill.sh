@@ -52,11 +52,10 @@ goes_on()
 	wait_for 5 answered "$1" "$2" "$(answers "$1" "$2")"
 }
 
-# Without bash's own word on it.
 kill_9()
 {
 	kill -9 "$1"
-	wait "$1" 2>/dev/null
+	reap "$1"
 }
 
 moved()
@@ -99,10 +98,8 @@ client_dies()
 	check "none of those ended" none_ended steady "$port"
 	check "it takes new ones" run 60 "${tux[@]}" redis-benchmark \
 		-p "$port" -c 50 -n 20000 -t get -q
-	kill "$steady"
-	wait "$steady"
-	kill "$server"
-	wait "$server" 2>/dev/null
+	end "$steady"
+	end "$server"
 }
 
 server_dies()
@@ -128,7 +125,7 @@ server_dies()
 	check "it goes on with the other server" goes_on both "$other"
 	check "of whose connections none ended" none_ended both "$other"
 	kill "$pid"
-	wait "$pid"
+	reap "$pid"
 	same "its answers were right" 0 $?
 }
 
@@ -141,12 +138,7 @@ benchmark_sees_it()
 	check "redis-benchmark runs" wait_for 20 at_least "$port" 50
 	sleep 1
 	kill_9 "$server"
-	check "it ends when its server does" within 1000 gone "$pid"
-}
-
-gone()
-{
-	! alive "$1"
+	check "it ends when its server does" within 1000 no_more "$pid"
 }
 
 server_stops()
@@ -169,10 +161,9 @@ server_stops()
 	kill -CONT "$pid"
 	check "it goes on, too" goes_on patient "$port"
 	kill "$pid"
-	wait "$pid"
+	reap "$pid"
 	same "its answers were right" 0 $?
-	kill "$server"
-	wait "$server" 2>/dev/null
+	end "$server"
 }
 
 part "a client dies"

@@ -202,11 +202,52 @@ alive()
 	[ -d "/proc/$1" ] && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
+no_more()
+{
+	! alive "$1"
+}
+
+# where_is PID: what a process that should have ended does: its threads in the
+# kernel and, where there is a debugger, outside; its sockets, and the last that
+# the preload said of each; and the end of its output.
+where_is()
+{
+	local p=/proc/$1 t out
+
+	grep -e ^Name -e ^State "$p/status"
+	for t in "$p"/task/*; do
+		echo "thread ${t##*/}: $(cat "$t/wchan" "$t/stack" 2>&1)"
+	done
+	! command -v gdb >/dev/null || timeout 20 gdb -p "$1" -batch \
+		-ex "thread apply all bt 16" 2>&1 | grep -e ^Thread -e ^#
+	nsenter "--net=$p/ns/net" ss -tanoi 2>&1
+	for out in 1 2; do
+		out=$(readlink "$p/fd/$out")
+		[ -f "$out" ] || continue
+		echo "--- ${out##*/}"
+		awk '/^tux: .* > / { last[$2] = $0 }
+			END { for (c in last) print last[c] }' "$out"
+		tail -n 10 "$out"
+	done
+}
+
+# reap PID [SECONDS]: waits for it, as `wait` does, but not for ever: a process
+# that does not end is shown and killed, and fails as a case.  Without bash's own
+# word on how it ended.
+reap()
+{
+	if ! wait_for "${2:-30}" no_more "$1" 2>/dev/null; then
+		not_ok "process $1 ends" "$(where_is "$1" 2>&1)"
+		kill -KILL "$1"
+	fi
+	wait "$1" 2>/dev/null
+}
+
 # end PID: and wait for it
 end()
 {
 	kill "$1" 2>/dev/null
-	wait "$1" 2>/dev/null
+	reap "$1"
 }
 
 # wait_for SECONDS COMMAND...: until the command is true.
