@@ -235,17 +235,21 @@ int tux_xfrm_open(struct tux_xfrm *x)
 	err = tux_policies_init(&x->policies);
 	if (!err)
 		err = xfrm_begin(x);
-	if (!err)
+	if (!err) {
+		x->open = true;
 		return 0;
+	}
 	tux_xfrm_close(x);
 	x->blind = err == -EPERM || err == -EACCES;
-	return x->blind || err == -EPROTONOSUPPORT ? 0 : err;
+	x->open = x->blind || err == -EPROTONOSUPPORT;
+	return x->open ? 0 : err;
 }
 
 void tux_xfrm_close(struct tux_xfrm *x)
 {
 	tux_netlink_close(&x->notify);
 	tux_policies_fini(&x->policies);
+	x->open = false;
 }
 
 bool tux_xfrm_read(struct tux_xfrm *x)

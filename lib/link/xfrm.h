@@ -2,8 +2,8 @@
 /*
  * xfrm - the kernel's IPsec policies, followed by netlink
  *
- * Reads all policies once.  From then on, the kernel's notifications keep the
- * table up to date, so a question needs no system call.
+ * tux_xfrm_open() reads all policies.  From then on, the kernel's notifications
+ * keep the table up to date, so a question needs no system call.
  *
  * Policies are shown only to a process with CAP_NET_ADMIN.  To others, this is
  * blind: it refuses a link whose packets pass by the kernel's IPsec, and
@@ -22,6 +22,7 @@ struct tux_xfrm {
 	struct tux_netlink notify;	/* fd: readable when policies change; -1:
 					 * there are none, or @blind */
 	struct tux_policies policies;
+	bool open;			/* what there is to know is known */
 	bool blind;
 	bool changed;			/* while reading */
 };

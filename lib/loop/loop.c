@@ -54,19 +54,6 @@ static int open_core(struct tux_loop *l)
 	return err ? err : tux_core_new(&l->core, &o);
 }
 
-/* Without IPsec in the kernel, there is nothing to hear. */
-static int open_xfrm(struct tux_loop *l)
-{
-	struct epoll_event e = {
-		.events = EPOLLIN, .data.u64 = TUX_LOOP_XFRM,
-	};
-	int err = tux_xfrm_open(&l->xfrm);
-
-	if (err || l->xfrm.notify.fd < 0)
-		return err;
-	return tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->xfrm.notify.fd, &e);
-}
-
 static int loop_open_all(struct tux_loop *l)
 {
 	int err;
@@ -74,8 +61,6 @@ static int loop_open_all(struct tux_loop *l)
 	err = tux_area_map((void **)&l->buf, TUX_LIFELINE_BUF, TUX_AREA_OWN);
 	if (!err)
 		err = open_wakeup(l);
-	if (!err)
-		err = open_xfrm(l);
 	if (!err)
 		err = l->o.link->open(&l->link, &l->o.link_opts, l->epfd,
 				      TUX_LOOP_LINK);

@@ -51,7 +51,8 @@ struct tux_loop {
 	struct tux_loop_opts o;
 	struct tux_core *core;
 	struct tux_link *link;
-	struct tux_xfrm xfrm;		/* which connections have to stay on TCP */
+	struct tux_xfrm xfrm;		/* which connections have to stay on
+					 * TCP; open from the first one on */
 	struct tux_bell *bell;
 	int bell_fd;
 	int epfd;			/* readable: there is work, as the link's fd */

@@ -29,12 +29,37 @@ static enum tux_reason barred(const struct tux_loop *l, const struct tux_end *e)
 				l->link->bypass);
 }
 
+/* The loop's first connection asks for the policies, so a loop without any has
+ * neither a descriptor nor memory for them.  Where the kernel has no IPsec,
+ * there is nothing to hear.  NONE, or why the loop cannot follow them. */
+static enum tux_reason follow_policies(struct tux_loop *l)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = TUX_LOOP_XFRM,
+	};
+	int err;
+
+	if (l->xfrm.open)
+		return TUX_REASON_NONE;
+	err = tux_xfrm_open(&l->xfrm);
+	if (!err && l->xfrm.notify.fd >= 0)
+		err = tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD,
+					l->xfrm.notify.fd, &e);
+	if (!err)
+		return TUX_REASON_NONE;
+	tux_xfrm_close(&l->xfrm);
+	return err == -EMFILE || err == -ENFILE ? TUX_REASON_NO_FD :
+						  TUX_REASON_NO_MEMORY;
+}
+
 /* Asks the link for a flow.  0; 1: not yet known; a reason, negated. */
 static int admit(struct tux_loop *l, struct tux_end *e)
 {
 	const struct tux_link_ops *ops = l->link->ops;
-	enum tux_reason why = barred(l, e);
+	enum tux_reason why = follow_policies(l);
 
+	if (!why)
+		why = barred(l, e);
 	if (why)
 		return -(int)why;
 	if (!ops->admit)

@@ -5,8 +5,11 @@
 #include "loop/loop.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 
 #include "../scarce.h"
 #include "conn/conn.h"
@@ -89,6 +92,27 @@ static void new__any_area_fails(void **state)
 	}
 	assert_true(at > 6);
 	scarce_begin(0);
+}
+
+static void new__idle_takes_little(void **state)
+{
+	struct fixture f[4];
+	unsigned fds = scarce_fds(), i, n = sizeof(f) / sizeof(f[0]);
+	long before;
+
+	(void)state;
+	scarce_begin(0);
+	before = scarce_dirty();
+	for (i = 0; i < n; i++) {
+		assert_int_equal(open_loop(&f[i]), 0);
+		while (tux_loop_turn(f[i].l))
+			;
+	}
+	assert_true(scarce_fds() <= fds + 3 * n);
+	if (scarce_counts())
+		assert_true(scarce_dirty() - before <= (long)n * 64);
+	for (i = 0; i < n; i++)
+		close_loop(&f[i]);
 }
 
 static void ring__is_heard_in_a_turn(void **state)
@@ -290,6 +314,7 @@ static void protect(struct fixture *f)
 		assert_int_equal(tux_policies_init(&f->l->xfrm.policies), 0);
 	tux_policies_clear(&f->l->xfrm.policies);
 	tux_policies_add(&f->l->xfrm.policies, &p);
+	f->l->xfrm.open = true;
 	f->l->link->changed = true;
 }
 
@@ -343,6 +368,34 @@ static void turn__a_policy_bars_a_connection(void **state)
 	close_end(f, e);
 }
 
+/* Nothing is known of policies while no descriptor is left to ask with. */
+static void turn__no_descriptor_to_ask_for_policies(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit was, none;
+	struct tux_end *e;
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_XFRM);
+
+	if (fd < 0)
+		skip();
+	close(fd);
+	decided = TUX_REASON_NONE;
+	getrlimit(RLIMIT_NOFILE, &was);
+	none = was;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	e = fresh(f);
+	setrlimit(RLIMIT_NOFILE, &was);
+	assert_null(e->conn);
+	assert_int_equal(decided, TUX_REASON_NO_FD);
+	assert_false(f->l->xfrm.open);
+	f->l->link->changed = true;
+	tux_loop_turn(f->l);
+	assert_true(f->l->xfrm.open);
+	assert_non_null(e->conn);
+	close_end(f, e);
+}
+
 /* Packets that pass by IPsec need to know what it says. */
 static void turn__no_bypass_without_knowledge(void **state)
 {
@@ -350,7 +403,7 @@ static void turn__no_bypass_without_knowledge(void **state)
 	struct tux_end *e;
 
 	decided = TUX_REASON_NONE;
-	f->l->xfrm.blind = f->l->link->bypass = true;
+	f->l->xfrm.open = f->l->xfrm.blind = f->l->link->bypass = true;
 	e = fresh(f);
 	assert_null(e->conn);
 	assert_int_equal(decided, TUX_REASON_NO_PRIVILEGE);
@@ -368,6 +421,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new__any_area_fails),
+		cmocka_unit_test(new__idle_takes_little),
 		T(ring__is_heard_in_a_turn),
 		T(prepare_sleep__not_with_something_to_do),
 		T(prepare_sleep__a_ring_wakes),
@@ -376,6 +430,7 @@ int main(void)
 		T(turn__wakes_at_its_end),
 		T(turn__no_connection_that_ipsec_protects),
 		T(turn__a_policy_bars_a_connection),
+		T(turn__no_descriptor_to_ask_for_policies),
 		T(turn__no_bypass_without_knowledge),
 		cmocka_unit_test(free__null),
 	};
