@@ -113,6 +113,8 @@ void claim_accepted(int listener, int fd)
 	if (l && l->stage == SOCK_LISTENER) {
 		if (l->epoch != fork_epoch)
 			listener_inherit(l, listener);
+		else if (!claim_stopped())
+			listener_refresh(l, listener);
 		add_accepted(l, fd);
 	} else if (l) {
 		sock_put(l);
@@ -184,11 +186,14 @@ void claim_stop(void)
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = sock_get(fd);
 
-		if (s && atomic_load(&s->stage) == SOCK_CLAIMED &&
+		if (!s)
+			continue;
+		if (atomic_load(&s->stage) == SOCK_CLAIMED &&
 		    s->epoch == fork_epoch)
 			tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
-		if (s)
-			sock_put(s);
+		if (atomic_load(&s->stage) == SOCK_LISTENER)
+			listener_refuse(fd, TUX_REASON_BYPASSED);
+		sock_put(s);
 	}
 	tux_defer_leave();
 }
@@ -201,11 +206,12 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
 		.mode = conf.path, .young = &s->young,
 	};
-	struct tux_stack *stack = stack_get();
+	enum tux_reason why;
+	struct tux_stack *stack = stack_get(&why);
 	int r;
 
 	if (!stack)
-		return TUX_REASON_NOT_STARTED;
+		return why;
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
 	s->fd = fd;
@@ -224,7 +230,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
  * opens towards the port that the parent has announced. */
 static bool claim_adopts(const struct sock *s)
 {
-	struct tux_stack *stack = stack_get();
+	struct tux_stack *stack = stack_get(NULL);
 
 	return !s->active && stack && tux_stack_adopts(stack);
 }

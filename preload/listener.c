@@ -4,13 +4,18 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include "conf.h"
 #include "fd.h"
 #include "fork.h"
 #include "iface.h"
 #include "kind.h"
 #include "libc.h"
+#include "link/mark.h"
 #include "stack.h"
 #include "sys/defer.h"
+#include "wait.h"
+
+enum { REFRESH_MS = 1000 };
 
 static int listener_get_int(int fd, int level, int name)
 {
@@ -20,17 +25,37 @@ static int listener_get_int(int fd, int level, int name)
 	return libc.getsockopt(fd, level, name, &v, &len) ? -1 : v;
 }
 
+enum tux_reason listener_forbids(const struct tux_addr *local)
+{
+	if (conf.path == TUX_PATH_MODE_TCP)
+		return TUX_REASON_CHOSEN;
+	return iface_allows_listener(local);
+}
+
+void listener_refuse(int fd, enum tux_reason why)
+{
+	struct tux_stack *stack = preload_stack();
+
+	/* Not announced: nobody would hear of it. */
+	if (conf.io == TUX_IO_UDP)
+		return;
+	if (stack)
+		tux_stack_refuse(stack, fd, why);
+	else
+		tux_mark_refuse(fd, why);
+}
+
 static enum tux_reason listener_reach(struct sock *s, int fd)
 {
-	enum tux_reason why = iface_allows_listener(&s->local);
+	enum tux_reason why = listener_forbids(&s->local);
 	struct tux_stack *stack;
 	int r;
 
 	if (why)
 		return why;
-	stack = stack_get();
+	stack = stack_get(&why);
 	if (!stack)
-		return TUX_REASON_NOT_STARTED;
+		return why;
 	r = tux_stack_listen(stack, fd, &s->local, s->domain == AF_INET,
 			     s->v6only);
 	s->reachable = r == 0;
@@ -64,6 +89,31 @@ void listener_add(int fd)
 	}
 	tux_defer_leave();
 	errno = saved;
+}
+
+/* May this thread tell the peers now?  No more than once a second, one may. */
+static bool refresh_due(struct sock *l)
+{
+	tux_time at = atomic_load_explicit(&l->marked_at, memory_order_relaxed);
+	tux_time now = wait_now();
+
+	return now - at >= TUX_MSEC(REFRESH_MS) &&
+	       atomic_compare_exchange_strong(&l->marked_at, &at, now);
+}
+
+void listener_refresh(struct sock *l, int fd)
+{
+	struct tux_stack *stack;
+
+	if (!refresh_due(l))
+		return;
+	if (l->why == TUX_REASON_NO_PRIVILEGE)
+		l->why = (uint8_t)listener_reach(l, fd);
+	stack = preload_stack();
+	if (l->why)
+		listener_refuse(fd, (enum tux_reason)l->why);
+	else if (stack)
+		tux_stack_mark(stack, fd);
 }
 
 void listener_close(struct sock *s)

@@ -10,8 +10,20 @@
 
 #include "sock.h"
 
+/* Why will no connection of a listener on @local move?  NONE: they may. */
+enum tux_reason listener_forbids(const struct tux_addr *local);
+
+/* Tells the peers of listener @fd, or of what is to be one, that its connections
+ * will not move, and @why. */
+void listener_refuse(int fd, enum tux_reason why);
+
 /* listen(@fd) has succeeded. */
 void listener_add(int fd);
+
+/* @l, a listener of this process, has accepted a connection by @fd.  Tells its
+ * peers once more how it is with @l, if they were told a second ago or more:
+ * tuxd's programs may be others than before, or be there now. */
+void listener_refresh(struct sock *l, int fd);
 
 /* The last reference to @s is gone: if it is a listener, its port is free. */
 void listener_close(struct sock *s);

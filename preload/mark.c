@@ -4,30 +4,30 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include "claim.h"
 #include "conf.h"
 #include "fd.h"
 #include "iface.h"
 #include "kind.h"
 #include "libc.h"
+#include "listener.h"
 #include "say.h"
 #include "stack.h"
 #include "young.h"
 
-static void mark(int fd)
-{
-	struct tux_stack *stack;
-
-	if (kind_domain(fd) < 0)
-		return;
-	stack = stack_get();
-	if (stack)
-		tux_stack_mark(stack, fd);
-}
-
-/* Does no connection of it announce Tux? */
+/* Does no connection that it opens announce Tux? */
 static bool mark_never(void)
 {
-	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP;
+	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP ||
+	       claim_stopped();
+}
+
+static void mark(int fd)
+{
+	struct tux_stack *stack = mark_never() ? NULL : stack_get(NULL);
+
+	if (stack)
+		tux_stack_mark(stack, fd);
 }
 
 bool mark_connecting(int fd, const struct tux_addr *peer)
@@ -39,8 +39,7 @@ bool mark_connecting(int fd, const struct tux_addr *peer)
 		return true;
 	if (young_brief(peer))
 		return false;
-	if (!mark_never())
-		mark(fd);
+	mark(fd);
 	errno = saved;
 	return true;
 }
@@ -68,15 +67,24 @@ void mark_left(int fd, const struct tux_addr *peer)
 	errno = saved;
 }
 
+static void mark_listener(int fd, const struct tux_addr *local)
+{
+	enum tux_reason why = claim_stopped() ? TUX_REASON_BYPASSED :
+			      listener_forbids(local);
+	struct tux_stack *stack = why ? NULL : stack_get(&why);
+
+	if (stack)
+		tux_stack_mark(stack, fd);
+	else
+		listener_refuse(fd, why);
+}
+
 void mark_listening(int fd)
 {
-	struct sockaddr_storage sa = { 0 };
-	socklen_t len = sizeof(sa);
 	int saved = errno;
 	struct tux_addr local;
 
-	if (!mark_never() && !fd_peek(fd) && !getsockname(fd, (void *)&sa, &len) &&
-	    iface_addr(&local, &sa) && !iface_allows_listener(&local))
-		mark(fd);
+	if (!fd_peek(fd) && kind_domain(fd) >= 0 && iface_local(fd, &local))
+		mark_listener(fd, &local);
 	errno = saved;
 }

@@ -59,6 +59,7 @@ struct sock {
 	bool active;		/* this process called connect() */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */
+	_Atomic tux_time marked_at;	/* ... when its peers were last told */
 	uint8_t why;		/* enum tux_reason, when on TCP */
 	int fd;			/* the descriptor that it was claimed with */
 	int domain;		/* AF_INET or AF_INET6 */

@@ -7,14 +7,19 @@
 #include "conf.h"
 #include "loop/end.h"
 #include "say.h"
-#include "young.h"
 #include "sys/defer.h"
+#include "wait.h"
+#include "young.h"
 
-/* A start that failed is not tried again: every connection would pay for it. */
+enum { LOOK_MS = 1000 };	/* how often tuxd is looked for */
+
+/* A start that failed is not tried again: every connection would pay for it.  One
+ * that needs privilege or tuxd may succeed later. */
 enum { NONE, STARTING, RUNNING, FAILED };
 
 static struct tux_stack *_Atomic stack;
 static _Atomic int state;
+static _Atomic tux_time looked;		/* for tuxd, in vain; 0: never */
 
 static void stack_on_ready(void *user, struct tux_wakes *wakes)
 {
@@ -35,7 +40,8 @@ static void stack_on_gone(void *user)
 	sock_put(user);
 }
 
-static void stack_start(void)
+/* The state that follows. */
+static int stack_start(void)
 {
 	struct tux_stack_opts o = {
 		.ifname = conf.iface,
@@ -51,15 +57,19 @@ static void stack_start(void)
 		.said = say_link,
 	};
 	struct tux_stack *s;
-	int saved = errno;
-	int r = tux_stack_new(&s, &o);
+	int r;
 
-	if (r < 0)
+	if (tux_stack_lacks(&o)) {
+		atomic_store(&looked, wait_now());
+		return NONE;
+	}
+	r = tux_stack_new(&s, &o);
+	if (r < 0) {
 		say_failed("start the network stack", -r);
-	else
-		atomic_store(&stack, s);
-	atomic_store(&state, r < 0 ? FAILED : RUNNING);
-	errno = saved;
+		return FAILED;
+	}
+	atomic_store(&stack, s);
+	return RUNNING;
 }
 
 struct tux_stack *preload_stack(void)
@@ -67,18 +77,35 @@ struct tux_stack *preload_stack(void)
 	return atomic_load_explicit(&stack, memory_order_acquire);
 }
 
-struct tux_stack *stack_get(void)
+/* Was tuxd looked for a moment ago? */
+static bool looked_lately(void)
 {
-	int none = NONE;
+	tux_time at = atomic_load_explicit(&looked, memory_order_relaxed);
 
-	if (preload_stack())
-		return preload_stack();
+	return at && wait_now() - at < TUX_MSEC(LOOK_MS);
+}
+
+static void stack_try(void)
+{
+	int none = NONE, saved = errno;
+
 	tux_defer_enter();
 	if (atomic_compare_exchange_strong(&state, &none, STARTING))
-		stack_start();
+		atomic_store(&state, stack_start());
 	tux_defer_leave();
 	while (atomic_load(&state) == STARTING)
 		sched_yield();
+	errno = saved;
+}
+
+struct tux_stack *stack_get(enum tux_reason *why)
+{
+	if (!preload_stack() && !looked_lately())
+		stack_try();
+	if (why)
+		*why = preload_stack() ? TUX_REASON_NONE :
+		       atomic_load(&state) == FAILED ? TUX_REASON_NOT_STARTED :
+						       TUX_REASON_NO_PRIVILEGE;
 	return preload_stack();
 }
 

@@ -7,8 +7,9 @@
 
 #include "sock.h"
 
-/* preload_stack(), started if need be.  NULL: it cannot start. */
-struct tux_stack *stack_get(void);
+/* preload_stack(), started if need be.  NULL: it cannot start, or not yet; with
+ * the reason in *@why, unless @why is NULL. */
+struct tux_stack *stack_get(enum tux_reason *why);
 
 /* At exit: sends what is left, for at most @for_ns, once, and if verbose says how
  * the interface stands; then there is no stack. */

@@ -89,6 +89,7 @@ struct tux_listener {
 	struct tux_service *s;
 	int fd;
 	struct tux_addr local;
+	tux_time marked_at;		/* when its peers were last told */
 	bool reachable;			/* the stack listens for it, too */
 	uint8_t why;			/* enum tux_reason, if not */
 };

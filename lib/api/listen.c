@@ -11,6 +11,7 @@
 #include "api/connection.h"
 #include "api/host.h"
 #include "api/say.h"
+#include "link/mark.h"
 #include "sys/clock.h"
 #include "sys/name.h"
 #include "sys/sys.h"
@@ -19,6 +20,7 @@ enum {
 	BACKLOG = 4096,
 	ACCEPTS = 64,		/* in one turn */
 	PAUSE_MS = 100,
+	MARK_MS = 1000,
 };
 
 /* ---- listening ---- */
@@ -39,6 +41,21 @@ static int listen_get_int(int fd, int level, int name)
 	int err = tux_sys_getsockopt(fd, level, name, &v, &len);
 
 	return err < 0 ? err : v;
+}
+
+/* Tells the peers of @l how it is with its connections. */
+static void listen_mark(struct tux *t, struct tux_listener *l)
+{
+	enum tux_reason why = t->stack ? (enum tux_reason)l->why :
+					 (enum tux_reason)t->tcp_why;
+
+	l->marked_at = t->now;
+	if (!t->stack)
+		tux_mark_refuse(l->fd, why);
+	else if (why)
+		tux_stack_refuse(t->stack, l->fd, why);
+	else
+		tux_stack_mark(t->stack, l->fd);
 }
 
 static void listen_make_reachable(struct tux *t, struct tux_listener *l)
@@ -66,9 +83,8 @@ static int listen_begin(struct tux_service *s, struct tux_listener *l)
 {
 	int err;
 
+	listen_mark(s->t, l);
 	if (listen_get_int(l->fd, SOL_SOCKET, SO_ACCEPTCONN) <= 0) {
-		if (s->t->stack)
-			tux_stack_mark(s->t->stack, l->fd);
 		err = tux_sys_listen(l->fd, BACKLOG);
 		if (err)
 			return err;
@@ -279,9 +295,13 @@ static bool is_lasting(int err)
 
 void tux_api_accept(struct tux_listener *l)
 {
+	struct tux *t = l->s->t;
 	unsigned i;
 	int err;
 
+	/* tuxd's programs may be others than before, or be there now. */
+	if (t->now - l->marked_at >= TUX_MSEC(MARK_MS))
+		listen_mark(t, l);
 	for (i = 0; i < ACCEPTS; i++) {
 		err = accept_one(l);
 		if (err == -EAGAIN)

@@ -75,10 +75,11 @@ void tux_announce_mark(struct tux_announce *a, int fd, uint16_t port)
 
 /* ---- listeners ---- */
 
-void tux_announce_refuse(struct tux_announce *a, int fd, enum tux_reason why)
+void tux_announce_refuse(const struct tux_announce *a, int fd,
+			 enum tux_reason why)
 {
 	if (a->shared)
-		tux_mark(fd, new_nonce(a), 0, why);
+		tux_mark_refuse(fd, why);
 }
 
 uint64_t tux_announce_netns(int fd)

@@ -46,9 +46,9 @@ void tux_announce_close(struct tux_announce *a);
  * nothing. */
 void tux_announce_mark(struct tux_announce *a, int fd, uint16_t port);
 
-/* Listener @fd is marked, but its connections will not move: the peers are told
- * @why, if tuxd is there. */
-void tux_announce_refuse(struct tux_announce *a, int fd, enum tux_reason why);
+/* As tux_mark_refuse(), if tuxd's program announces for this process. */
+void tux_announce_refuse(const struct tux_announce *a, int fd,
+			 enum tux_reason why);
 
 /* The network namespace of socket @fd, by the kernel's cookie; 0. */
 uint64_t tux_announce_netns(int fd);

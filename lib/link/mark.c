@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "sys/clock.h"
 #include "sys/sys.h"
 #include "tuxd_bpf.h"
 #include "wire/wire.h"
@@ -92,6 +93,14 @@ int tux_mark(int fd, uint64_t nonce, uint16_t port, enum tux_reason why)
 	if (err == -EISCONN)
 		return -TUX_REASON_NOT_ANNOUNCED;
 	return err ? -TUX_REASON_NO_ANNOUNCE : 0;
+}
+
+void tux_mark_refuse(int fd, enum tux_reason why)
+{
+	struct tux_key k;
+
+	if (!tux_clock_seed(&k))
+		tux_mark(fd, k.k0 | 1, 0, why);
 }
 
 /* ---- what came of it ---- */

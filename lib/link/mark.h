@@ -35,6 +35,10 @@ int tux_mark_find(struct tux_mark_conf *c);
  * reason why the handshake will not say so, negated. */
 int tux_mark(int fd, uint64_t nonce, uint16_t port, enum tux_reason why);
 
+/* Listener @fd, or what is to be one: its connections will not move, and the
+ * peers that ask for it are told @why.  Without tuxd, nothing happens. */
+void tux_mark_refuse(int fd, enum tux_reason why);
+
 /* What the handshake of socket @fd, established, has brought.  0 with *@p; or a
  * reason, negated, which may be the peer's own. */
 int tux_mark_read(int fd, struct tux_mark_peer *p);

@@ -39,7 +39,7 @@ void tux_prog_close(struct tux_prog *p)
 }
 
 /* The map asks for what programs ask for, and the socket for the rest. */
-bool tux_prog_allowed(void)
+int tux_prog_allowed(void)
 {
 	union bpf_attr attr = {
 		.map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4,
@@ -52,7 +52,9 @@ bool tux_prog_allowed(void)
 		tux_sys_close(map);
 	if (xsk >= 0)
 		tux_sys_close(xsk);
-	return map >= 0 && xsk >= 0;
+	if (map < 0)
+		return map;
+	return xsk < 0 ? xsk : 0;
 }
 
 /* ---- loading ---- */

@@ -21,8 +21,8 @@ struct tux_prog {		/* descriptors; -1: not there */
 
 void tux_prog_init(struct tux_prog *p);
 
-/* May this process use AF_XDP at all? */
-bool tux_prog_allowed(void);
+/* May this process use AF_XDP at all?  0, or -errno of what it may not do. */
+int tux_prog_allowed(void);
 
 /* Loads the program and its maps.  0, or the reason why not, negated. */
 int tux_prog_load(struct tux_prog *p);

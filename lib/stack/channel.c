@@ -44,7 +44,7 @@ static enum tux_reason why_not(const struct tux_stack *s,
 	if (s->forked)
 		return TUX_REASON_NOT_OWNER;
 	if (channel_is_loopback(t) == lo)
-		return TUX_REASON_NONE;
+		return s->lacks;
 	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
 }
 

@@ -22,10 +22,10 @@ enum {
 
 #ifdef TUX_XDP
 #define XDP (&tux_xdp)
-#define XDP_ALLOWED tux_prog_allowed()
+#define XDP_ALLOWED tux_prog_allowed()	/* 0, or -errno */
 #else
 #define XDP NULL
-#define XDP_ALLOWED false
+#define XDP_ALLOWED (-EOPNOTSUPP)
 #endif
 
 /* ---- birth and death -------------------------------------------------- */
@@ -109,16 +109,32 @@ static int stack_open_all(struct tux_stack *s)
 	return err;
 }
 
+static bool stack_is_lo(const struct tux_stack_opts *o)
+{
+	return o->ifname && !strcmp(o->ifname, "lo");
+}
+
 /* Without tuxd there is no key, so XDP is left, and says why it does not work. */
 static enum tux_io choose_io(struct tux_stack *s)
 {
-	bool lo = s->o.ifname && !strcmp(s->o.ifname, "lo");
-
 	if (s->o.io != TUX_IO_AUTO)
 		return s->o.io;
-	if (!lo && XDP_ALLOWED)
+	if (!stack_is_lo(&s->o) && !XDP_ALLOWED)
 		return TUX_IO_XDP;
 	return tux_announce_find(&s->announce) ? TUX_IO_UDP : TUX_IO_XDP;
+}
+
+enum tux_reason tux_stack_lacks(const struct tux_stack_opts *o)
+{
+	struct tux_mark_conf conf;
+	int err = o->io == TUX_IO_UDP || stack_is_lo(o) ? 0 : XDP_ALLOWED;
+
+	/* What else is wrong, the link says better. */
+	if (err != -EPERM && err != -EACCES)
+		return TUX_REASON_NONE;
+	if (o->io == TUX_IO_AUTO && !tux_mark_find(&conf))
+		return TUX_REASON_NONE;
+	return TUX_REASON_NO_PRIVILEGE;
 }
 
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
@@ -132,6 +148,7 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	if (err)
 		return err;
 	s->o = *o;
+	s->lacks = tux_stack_lacks(o);
 	tux_announce_init(&s->announce);
 	s->o.io = choose_io(s);
 	s->link = s->o.io == TUX_IO_UDP ? &tux_udp : XDP;
@@ -288,7 +305,7 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 
 void tux_stack_mark(struct tux_stack *s, int fd)
 {
-	if (!s->forked)
+	if (!s->forked && !s->lacks)
 		tux_announce_mark(&s->announce, fd,
 				  s->driver[0].loop->link->port);
 }
@@ -298,6 +315,12 @@ bool tux_stack_adopts(const struct tux_stack *s)
 	return s->announce.shared;
 }
 
+void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why)
+{
+	if (!s->forked)
+		tux_announce_refuse(&s->announce, fd, why);
+}
+
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only)
 {
@@ -305,11 +328,15 @@ int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 
 	if (s->forked)
 		return -TUX_REASON_NOT_OWNER;
-	tux_latch_take(&s->place_latch);
-	r = add_place(s, fd, local, v4, v6only);
-	tux_latch_drop(&s->place_latch);
+	if (s->lacks) {
+		r = -(int)s->lacks;
+	} else {
+		tux_latch_take(&s->place_latch);
+		r = add_place(s, fd, local, v4, v6only);
+		tux_latch_drop(&s->place_latch);
+	}
 	if (r < 0)
-		tux_announce_refuse(&s->announce, fd, (enum tux_reason)-r);
+		tux_stack_refuse(s, fd, (enum tux_reason)-r);
 	return r;
 }
 

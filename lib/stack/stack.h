@@ -43,6 +43,10 @@ struct tux_stack_opts {
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 
+/* Why would no connection of a stack with @o move, as far as the process is to
+ * blame?  NONE: it could.  It may be NONE later, once tuxd has been loaded. */
+enum tux_reason tux_stack_lacks(const struct tux_stack_opts *o);
+
 /* Starts the stack: loops, sockets, threads (all signals blocked in them).
  * -errno. */
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o);
@@ -59,13 +63,17 @@ void tux_stack_forked(struct tux_stack *s);
  * they stand.  The stack is of no use afterwards. */
 void tux_stack_count(struct tux_stack *s);
 
-/* TCP socket @fd is about to connect or to listen, and its connections may move:
- * says so to their peers, if the backend wants that. */
+/* TCP socket @fd is about to connect or to listen, or listens, and its
+ * connections may move: says so to their peers, if the backend wants that. */
 void tux_stack_mark(struct tux_stack *s, int fd);
 
 /* May this process serve a connection that its parent has accepted?  It asks the
  * kernel for the connection's key, so tuxd must be there. */
 bool tux_stack_adopts(const struct tux_stack *s);
+
+/* Listener @fd: its connections will not move, and their peers are told @why, if
+ * the backend can. */
+void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why);
 
 /* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
  * has it): be reachable for its connections' HELLOs.  0, or the reason why

@@ -31,6 +31,7 @@ struct tux_place {			/* where we are reachable */
 struct tux_stack {
 	struct tux_stack_opts o;
 	const struct tux_link_ops *link;
+	enum tux_reason lacks;		/* tux_stack_lacks() */
 	bool forked;			/* we are a child: nothing works */
 	unsigned loop_n;
 	struct tux_driver driver[TUX_LOOPS_MAX];

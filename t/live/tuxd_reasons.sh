@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tuxd_reasons - under tuxd, a listener whose connections will not move tells its
+# clients why; and one that listened before `tuxd load` is announced afterwards
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+
+load=$build/t/posix/load
+need redis-server "$load"
+. "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
+privilege "$@"
+mounts "$@"
+setup
+two_cgroups
+chmod 777 "$dir"		# also they begin there
+on 65534 "$cg_b"
+"${words[@]}" "$build/contrib/tuxrun" true 2>/dev/null ||
+	cannot "another user cannot run tuxrun here"
+
+# serves WORDS...: an unprivileged Redis on host b, under tuxrun WORDS
+serves()
+{
+	free_port
+	unprivileged 65534 "$cg_b"
+	start server "${b[@]}" "${words[@]}" "$@" redis-server \
+		--port "$port" --bind $b_addr --save '' --protected-mode no
+	server_pid=$pid
+	wait_for 5 listening "$port"
+}
+
+# asks NAME: an unprivileged client on host a
+asks()
+{
+	unprivileged 65533 "$cg_a"
+	start "$1" "${a[@]}" "${words[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 2 --size 100 --every 100
+	client_pid=$pid
+}
+
+# tells NAME REASON WORDS...: the client of a server under tuxrun WORDS shows
+# REASON
+tells()
+{
+	local name=$1 why=$2
+
+	serves "${@:3}"
+	asks "$name"
+	check "$name: the client shows it" wait_for 5 said "$why" "$name"
+	same "... and nothing else" "$why" \
+		"$(sed -n 's/^tux: .* tcp, \([a-z-]*\): .*/\1/p' \
+			"$dir/$name.err" | sort -u)"
+	check "... and it works" goes_on "$name"
+	end "$client_pid"
+	end "$server_pid"
+}
+
+d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
+ok "loaded"
+tells "the server is to use TCP" chosen --path=tcp
+tells "the server may not use AF_XDP" no-privilege --io xdp
+ip -n "$ns_b" link add other type veth peer name unused &&
+	tells "the server uses another interface" other-interface -i other
+
+late=$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 12)) }')
+if [ "$late" != 1 ]; then
+	skip "old listeners" "this kernel cannot add a callback to a listener"
+	finish
+fi
+
+# The first client is accepted before the listener is announced again.
+# again NAME: the next but one client moves
+again()
+{
+	sleep 1.1
+	asks first
+	check "$1: the first client works" wait_for 5 answered first 2
+	end "$client_pid"
+	asks second
+	check "$1: the next moves" wait_for 10 moved second 2
+	check "... and it works" goes_on second
+	end "$client_pid"
+	end "$server_pid"
+}
+
+serves
+check "unloaded" d unload
+check "loaded again" d load
+again "a listener that outlives the programs"
+
+check "unloaded" d unload
+serves
+asks before
+check "without tuxd: works" wait_for 5 answered before 2
+check "... and says why" said no-privilege before
+end "$client_pid"
+check "loaded" d load
+again "a listener that was there first"
+finish
