@@ -144,9 +144,9 @@ static bool why_not(const char *what, int err, struct fault *f)
 	struct utsname u;
 
 	if (err == -EPERM || err == -EACCES)
-		return fault_is(f, "%s: %s; it needs CAP_BPF and "
-				"CAP_NET_ADMIN: run tuxd as root", what,
-				strerror(-err));
+		return fault_is(f, "%s: %s; it needs CAP_BPF, "
+				"CAP_NET_ADMIN and CAP_PERFMON: run tuxd as "
+				"root", what, strerror(-err));
 	if (!kernel_is_since(5, 18) && !uname(&u))
 		return fault_is(f, "%s: %s; this is Linux %s, and tuxd needs "
 				"5.18 or newer", what, strerror(-err),
