@@ -80,6 +80,7 @@ void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
 	if (!goes_on(e, addr, now)) {
 		e->addr = *addr;
 		e->n = e->left = 0;
+		e->probed = 0;
 	}
 	if (e->n < TUX_PAST_BRIEF)
 		e->n++;
@@ -98,6 +99,20 @@ void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr)
 	tux_latch_drop(&p->latch);
 }
 
+static bool past_probes(const struct tux_past_row *e, tux_time now)
+{
+	return e->left >= TUX_PAST_PROBE - 1 &&
+	       now >= tux_time_add(e->probed, TUX_MSEC(TUX_PAST_PROBE_MS));
+}
+
+static void was_begun(struct tux_past_row *e, bool brief, tux_time now)
+{
+	e->left = brief ? e->left + 1 : 0;
+	e->at = now;
+	if (!brief)
+		e->probed = now;
+}
+
 bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 		    tux_time now)
 {
@@ -107,11 +122,9 @@ bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 	if (!tux_latch_try(&p->latch))
 		return false;
 	row = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
-	brief = row && e->left < TUX_PAST_PROBE - 1;
-	if (row) {
-		e->left = brief ? e->left + 1 : 0;
-		e->at = now;
-	}
+	brief = row && !past_probes(e, now);
+	if (row)
+		was_begun(e, brief, now);
 	tux_latch_drop(&p->latch);
 	return brief;
 }

@@ -12,7 +12,8 @@
  * TCP's handshake and the counting of bytes cost time and bring nothing.  After
  * a row of such connections, close after each other, the next ones are left
  * alone: they are neither announced nor looked at.  Now and then one is, as a
- * probe.  The row ends with a probe that lasts, and with a pause.
+ * probe; not sooner than some time after the last, for a probe costs as much as
+ * several that are left alone.  The row ends with a probe that lasts, and with a pause.
  *
  * The tables have a fixed size; a peer may take the place of another one.  Any
  * thread may call.  If two threads do at the same time, one of them is not
@@ -32,7 +33,8 @@
 enum {
 	TUX_PAST_PEERS = 64,
 	TUX_PAST_BRIEF = 64,		/* so many make a row */
-	TUX_PAST_PROBE = 16,		/* after it, one in so many is a probe */
+	TUX_PAST_PROBE = 16,		/* after it, one in so many is a probe ... */
+	TUX_PAST_PROBE_MS = 10,		/* ... and one in so long a time */
 };
 
 struct tux_past {			/* all zero: no peer is known */
@@ -48,6 +50,7 @@ struct tux_past {			/* all zero: no peer is known */
 		uint32_t left;		/* left alone since the last probe */
 		tux_time at;		/* when one last ended, or was left
 					 * alone, or was a probe */
+		tux_time probed;	/* when one was a probe last; 0: none */
 	} row[TUX_PAST_PEERS];
 };
 

@@ -81,7 +81,8 @@ times()
 	for ((i = 0; i < $1; i++)); do words+=("${@:2}"); done
 }
 
-times 128 1 short 1 +
+# A millisecond apart: 16 take longer than the least time between two probes.
+times 128 1 short 1 - 1 +
 session "${words[@]}"
 same "a request for each of many connections is answered" 1280 "$sum"
 same "after 64, they are left alone but for a few" "young brief" \
@@ -91,7 +92,14 @@ same "which are one in 16" "61 brief 68 young" "$(sed -n \
 	uniq -c | xargs)"
 
 brief=("${words[@]}")
-times 16 60 short 1 +
+times 640 1 short 1 +
+session "${words[@]}"
+same "and are fewer if many come at once" yes "$(awk '
+	/: tcp, young:/ { n++ } END { print (n > 65 && n < 100 ? "yes" : n) }' \
+	"$dir/said")"
+same "and all are answered" 6400 "$sum"
+
+times 16 60 short 1 - 1 +
 session "${brief[@]}" "${words[@]}" 60 short
 same "when one of these lasts, the next ones move again" tux \
 	"$(decided | awk '{ print $NF }')"

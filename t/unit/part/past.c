@@ -210,6 +210,27 @@ static void brief__one_in_a_few_is_looked_at(void **state)
 	assert_int_equal(looked, 10);
 }
 
+/* However many there are. */
+static void brief__looks_at_one_in_a_while(void **state)
+{
+	unsigned looked = 0;
+	tux_time last = 0;
+
+	(void)state;
+	start();
+	ended(1, 80, TUX_PAST_BRIEF);
+	for (unsigned i = 0; i < 10000; i++) {
+		now += TUX_USEC(100);
+		if (brief(1, 80))
+			continue;
+		assert_true(now >= last + TUX_MSEC(TUX_PAST_PROBE_MS));
+		last = now;
+		looked++;
+		ended(1, 80, 1);
+	}
+	assert_in_range(looked, 98, 101);
+}
+
 static void brief__not_once_a_probe_lasts(void **state)
 {
 	struct tux_addr a = peer(1, 80);
@@ -266,6 +287,7 @@ int main(void)
 		cmocka_unit_test(brief__not_after_a_pause),
 		cmocka_unit_test(brief__not_of_connections_far_apart),
 		cmocka_unit_test(brief__one_in_a_few_is_looked_at),
+		cmocka_unit_test(brief__looks_at_one_in_a_while),
 		cmocka_unit_test(brief__not_once_a_probe_lasts),
 		cmocka_unit_test(lasted__ends_the_row),
 		cmocka_unit_test(ended__many_peers_keep_within_the_table),
