@@ -118,6 +118,7 @@ int ep_new(int fd)
 		tux_list_init(&ep->ready);
 		tux_list_init(&ep->sleepers);
 		ep->kick = -1;
+		atomic_store(&ep->left, false);
 		ep->fds = 1;
 		atomic_store(&ep->fd, fd);
 		ep->next = live;

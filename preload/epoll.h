@@ -3,14 +3,16 @@
  * epoll - epoll instances that hold kernel descriptors and Tux sockets alike
  *
  * Each instance that was made through us has a `struct ep` beside the kernel's
- * one.  Everything is registered with the kernel under a tag of ours and
- * translated back when it is reported.  For a sock there is a watch besides: its
+ * one.  What may become a sock, and what is not known, is registered with the
+ * kernel under a tag of ours and translated back when it is reported.  A
+ * connection that was left to the kernel (kind_left) is registered under the
+ * program's own data, without an item and without a latch.  For a sock there is a watch besides: its
  * rings come through the instance's bell into the list `ready`, where the levels
  * are looked at again by every epoll_wait(), as the kernel does with its own
  * list; and the kernel's item keeps only the directions that are still on TCP.
  *
- * A registration that the program made past the preload is foreign: it carries
- * the program's data instead of a tag, and its events are handed on unchanged.
+ * A registration that the program made past the preload is foreign: it, too,
+ * carries the program's data, and its events are handed on unchanged.
  *
  * An instance that holds no sock (ep_plain) is the kernel's alone but for the
  * tags.
@@ -82,6 +84,9 @@ struct ep {
 	 * after ep_lock_fd() has looked, the struct may become another
 	 * instance's, and the call still takes its latch. */
 	struct tux_latch latch;
+	_Atomic bool left;	/* holds connections that were left, or did;
+				 * not cleared with what follows, as it is set
+				 * without the latch */
 	uint32_t fds;		/* descriptors; under the table's latch */
 	_Atomic int fd;		/* one of them */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */

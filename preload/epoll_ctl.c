@@ -8,6 +8,7 @@
 #include "claim.h"
 #include "epoll.h"
 #include "fork.h"
+#include "kind.h"
 #include "libc.h"
 #include "pass.h"
 #include "sys/defer.h"
@@ -296,11 +297,33 @@ int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
 	return op == EPOLL_CTL_MOD ? ctl_mod(ep, fd, e) : ctl_del(ep, fd);
 }
 
+/*
+ * A connection that was left to the kernel never has a sock.  Its registration
+ * carries the program's data, unless an event of it is told once only: the
+ * kernel tells it to look_peek(), too, which needs an item to have it told again.
+ */
+static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
+{
+	struct ep *ep;
+
+	if (!kind_left(fd))
+		return false;
+	if (op != EPOLL_CTL_DEL &&
+	    (!e || (e->events & (EPOLLET | EPOLLONESHOT))))
+		return false;
+	ep = ep_peek(epfd);
+	if (ep && !atomic_load_explicit(&ep->left, memory_order_relaxed))
+		atomic_store(&ep->left, true);
+	return true;
+}
+
 HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
 	struct ep *ep;
 	int r = 0;
 
+	if (ctl_left(epfd, op, fd, event))
+		return libc.epoll_ctl(epfd, op, fd, event);
 	tux_defer_enter();
 	ep = ep_lock_fd(epfd);
 	if (ep)

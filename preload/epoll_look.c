@@ -243,19 +243,35 @@ static void look_claim(const struct epoll_event *evs, int k)
 	}
 }
 
-/* Which socket a foreign event is of, only the program knows. */
-static void look_foreign(const struct epoll_event *evs, int k)
+/* How many of @k events carry no tag. */
+static int look_untagged(const struct epoll_event *evs, int k)
 {
+	int n = 0;
+
 	for (int i = 0; i < k; i++)
-		if (!tag_is(evs[i].data.u64) && !claim_stopped())
-			claim_stop();
+		n += !tag_is(evs[i].data.u64);
+	return n;
+}
+
+/* Which socket a foreign event is of, only the program knows.  Beside connections
+ * that were left, it cannot be told from theirs. */
+static void look_foreign(const struct ep *ep)
+{
+	if (!atomic_load(&ep->left) && !claim_stopped())
+		claim_stop();
 }
 
 void look_translate(struct look *l, int k)
 {
 	struct epoll_event *evs = l->evs + l->n;
+	int untagged = look_untagged(evs, k);
 
-	look_foreign(evs, k);
+	if (untagged)
+		look_foreign(l->ep);
+	if (untagged == k) {
+		l->n += k;
+		return;
+	}
 	look_claim(evs, k);
 	ep_lock(l->ep);
 	look_begin(l);

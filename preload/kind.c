@@ -8,7 +8,7 @@
 #include "fd.h"
 #include "libc.h"
 
-enum { UNKNOWN, TCP4, TCP6, OTHER };
+enum { UNKNOWN, TCP4, TCP6, OTHER, LEFT };
 
 /* Untouched pages of it cost nothing. */
 static _Atomic uint8_t kinds[FD_MAX];
@@ -17,6 +17,12 @@ static void kind_set(int fd, uint8_t kind)
 {
 	if ((unsigned)fd < FD_MAX)
 		atomic_store_explicit(&kinds[fd], kind, memory_order_relaxed);
+}
+
+static uint8_t kind_get(int fd)
+{
+	return (unsigned)fd < FD_MAX ?
+	       atomic_load_explicit(&kinds[fd], memory_order_relaxed) : UNKNOWN;
 }
 
 static uint8_t kind_of(int domain, int type, int protocol)
@@ -34,14 +40,18 @@ void kind_made(int fd, int domain, int type, int protocol)
 
 void kind_forget(int fd)
 {
-	if ((unsigned)fd < FD_MAX &&
-	    atomic_load_explicit(&kinds[fd], memory_order_relaxed))
+	if (kind_get(fd) != UNKNOWN)
 		kind_set(fd, UNKNOWN);
 }
 
 void kind_leave(int fd)
 {
-	kind_set(fd, OTHER);
+	kind_set(fd, LEFT);
+}
+
+bool kind_left(int fd)
+{
+	return kind_get(fd) == LEFT;
 }
 
 static int kind_get_int(int fd, int name)
@@ -64,16 +74,13 @@ int kind_ask(int fd)
 
 int kind_domain(int fd)
 {
-	uint8_t k = UNKNOWN;
-
-	if ((unsigned)fd < FD_MAX)
-		k = atomic_load_explicit(&kinds[fd], memory_order_relaxed);
-	switch (k) {
+	switch (kind_get(fd)) {
 	case TCP4:
 		return AF_INET;
 	case TCP6:
 		return AF_INET6;
 	case OTHER:
+	case LEFT:
 		return -1;
 	default:
 		return kind_ask(fd);

@@ -10,6 +10,8 @@
 #ifndef TUX_PRELOAD_KIND_H
 #define TUX_PRELOAD_KIND_H
 
+#include <stdbool.h>
+
 /* socket() has made @fd, or failed. */
 void kind_made(int fd, int domain, int type, int protocol);
 
@@ -19,6 +21,9 @@ void kind_forget(int fd);
 /* @fd is left to the kernel until it is closed: from now on kind_domain() says
  * that it is no TCP socket. */
 void kind_leave(int fd);
+
+/* Was it kind_leave() that said so? */
+bool kind_left(int fd);
 
 /* AF_INET or AF_INET6 if @fd is a TCP socket, else -1.  Leaves errno alone. */
 int kind_domain(int fd);

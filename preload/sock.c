@@ -106,7 +106,7 @@ HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	bool left;
 	int r;
 
-	if (!read_addr(&peer, addr, len))
+	if (kind_left(fd) || !read_addr(&peer, addr, len))
 		return libc.connect(fd, addr, len);
 	left = !mark_connecting(fd, &peer);
 	r = libc.connect(fd, addr, len);

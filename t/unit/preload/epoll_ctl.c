@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Connections that were left to the kernel, in an epoll instance.
+ */
+#include "../../../preload/epoll.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "no_socks.h"
+#include "../test.h"
+
+#define DATA 0x00007f1234567890u
+
+static void shut(int fd)
+{
+	epoll_forget_fd(fd);
+	libc.close(fd);
+}
+
+static int leave(void)
+{
+	left_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	claims_stopped = false;
+	return left_fd;
+}
+
+static void unleave(int ep)
+{
+	shut(left_fd);
+	shut(ep);
+	assert_false(epoll_kept(left_fd));
+	left_fd = -1;
+	claims_stopped = true;
+}
+
+static int ctl(int ep, int op, int fd, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.u64 = DATA };
+
+	return epoll_ctl(ep, op, fd, &e) ? -errno : 0;
+}
+
+/* What @wait tells of @ep: one event's data, or 0. */
+static uint64_t told(int (*wait)(int, struct epoll_event *, int, int), int ep)
+{
+	struct epoll_event e[2];
+	int n = wait(ep, e, 2, 0);
+
+	return n == 1 ? e[0].data.u64 : 0;
+}
+
+static void ctl__leaves_the_kernel_the_data_of_what_was_left(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN), -ENOENT);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), -EEXIST);
+	assert_false(epoll_kept(fd));
+	assert_true(told(libc.epoll_wait, ep) == DATA);
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLPRI), 0);
+	assert_true(told(epoll_wait, ep) == 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), -ENOENT);
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, NULL), -1);
+	assert_int_equal(errno, EFAULT);
+	unleave(ep);
+}
+
+/* It is told nothing new of itself by the change. */
+static void ctl__moves_it_to_an_item_and_back(void **state)
+{
+	static const uint32_t how[] = { EPOLLET, EPOLLONESHOT };
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+		assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN | how[i]),
+				 0);
+		assert_true(told(epoll_wait, ep) == DATA);
+		assert_true(told(epoll_wait, ep) == 0);
+		assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN), 0);
+		assert_true(told(epoll_wait, ep) == DATA);
+		assert_true(told(epoll_wait, ep) == DATA);
+		assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+		assert_true(told(epoll_wait, ep) == 0);
+		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN | how[i]),
+				 0);
+		assert_true(told(libc.epoll_wait, ep) != DATA);
+		assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+	}
+	unleave(ep);
+}
+
+/* Both kinds of events in one answer. */
+static void wait__tells_what_was_left_beside_the_rest(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+	int other = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct epoll_event e[3];
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, other, EPOLLIN), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(epoll_wait(ep, e, 3, 0), 2);
+		assert_true(e[0].data.u64 == DATA && e[1].data.u64 == DATA);
+	}
+	shut(other);
+	assert_true(told(epoll_wait, ep) == DATA);
+	unleave(ep);
+}
+
+/* The number of a connection that was left may be the next one's, that is not,
+ * and the other way round. */
+static void ctl__begins_anew_with_a_number(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+		assert_true(told(epoll_wait, ep) == DATA);
+		assert_int_equal(epoll_kept(fd), i % 2);
+		shut(fd);
+		assert_false(epoll_kept(fd));
+		left_fd = i % 2 ? fd : -1;
+		assert_int_equal(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK), fd);
+	}
+	left_fd = fd;
+	unleave(ep);
+}
+
+/* An item came first: the connection was registered before it was begun. */
+static void ctl__takes_over_from_an_item(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		left_fd = -1;
+		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+		left_fd = fd;
+		assert_true(told(epoll_wait, ep) == DATA);
+		assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN), 0);
+		assert_true(told(libc.epoll_wait, ep) == DATA);
+		assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+		assert_true(told(epoll_wait, ep) == 0);
+	}
+	unleave(ep);
+}
+
+/* The instance is the child's, too, and what either registers is told as it was
+ * registered. */
+static void ctl__shares_what_was_left_with_a_child(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave(), status;
+	int both = dup(fd);
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	pid = libc._Fork();
+	if (!pid) {
+		epoll_forked();
+		status = told(epoll_wait, ep) == DATA &&
+			 !ctl(ep, EPOLL_CTL_DEL, fd, 0);
+		left_fd = both;
+		libc._exit(status && !ctl(ep, EPOLL_CTL_ADD, both, EPOLLIN) ? 7 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	assert_true(told(epoll_wait, ep) == DATA);
+	shut(both);
+	unleave(ep);
+}
+
+/* What no call of libc has registered. */
+static void wait__stops_at_a_foreign_event(void **state)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = DATA };
+	int first = epoll_create1(EPOLL_CLOEXEC), ep, fd = leave();
+
+	(void)state;
+	assert_int_equal(ctl(first, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	assert_true(told(epoll_wait, first) == DATA);
+	assert_false(claims_stopped);
+	shut(first);
+	ep = epoll_create1(EPOLL_CLOEXEC);
+	assert_int_equal(libc.epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_true(claims_stopped);
+	unleave(ep);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			ctl__leaves_the_kernel_the_data_of_what_was_left),
+		cmocka_unit_test(ctl__moves_it_to_an_item_and_back),
+		cmocka_unit_test(wait__tells_what_was_left_beside_the_rest),
+		cmocka_unit_test(ctl__begins_anew_with_a_number),
+		cmocka_unit_test(ctl__takes_over_from_an_item),
+		cmocka_unit_test(ctl__shares_what_was_left_with_a_child),
+		cmocka_unit_test(wait__stops_at_a_foreign_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

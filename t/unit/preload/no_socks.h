@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * no_socks - what epoll instances call of the rest of the preload, in a process
+ * in which no socket is on Tux
+ */
+#ifndef TUX_T_UNIT_PRELOAD_NO_SOCKS_H
+#define TUX_T_UNIT_PRELOAD_NO_SOCKS_H
+
+#include "../../../preload/claim.h"
+#include "../../../preload/conf.h"
+#include "../../../preload/fd.h"
+#include "../../../preload/fork.h"
+#include "../../../preload/hooks.h"
+#include "../../../preload/kind.h"
+#include "../../../preload/libc.h"
+#include "../../../preload/pass.h"
+#include "../../../preload/wait.h"
+
+struct sock *_Atomic fd_table[FD_MAX];
+struct conf conf = { .path = TUX_PATH_MODE_TCP };
+uint32_t fork_epoch = 1;
+
+int fd_top(void)
+{
+	return 0;
+}
+
+int fd_fresh(int fd)
+{
+	return fd;
+}
+
+void fd_seen(int fd)
+{
+	(void)fd;
+}
+
+bool pass_plain(int fd)
+{
+	(void)fd;
+	return true;
+}
+
+static bool claims_stopped = true;
+
+void claim_stop(void)
+{
+	claims_stopped = true;
+}
+
+bool claim_stopped(void)
+{
+	return claims_stopped;
+}
+
+static int left_fd = -1;		/* a connection that was left to the kernel */
+
+bool kind_left(int fd)
+{
+	return fd >= 0 && fd == left_fd;
+}
+
+tux_time wait_now(void)
+{
+	return 0;
+}
+
+/* No thread waits. */
+struct waiting *wait_take(void)
+{
+	return NULL;
+}
+
+void wait_give(struct waiting *t)
+{
+	(void)t;
+}
+
+struct tux_stack *preload_stack(void)
+{
+	return NULL;
+}
+
+void tux_channel_turn(struct tux_stack *s)
+{
+	(void)s;
+}
+
+int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
+		     struct pollfd *fds, unsigned n, tux_time until,
+		     const sigset_t *mask)
+{
+	(void)s, (void)w, (void)fds, (void)n, (void)until, (void)mask;
+	return 0;
+}
+
+struct sock *sock_claimed(int fd)
+{
+	(void)fd;
+	return NULL;
+}
+
+struct sock *sock_get(int fd)
+{
+	(void)fd;
+	return NULL;
+}
+
+void sock_put(struct sock *s)
+{
+	(void)s;
+}
+
+void sock_ring(struct sock *s)
+{
+	(void)s;
+}
+
+void sock_watch(struct sock *s, struct watch *w)
+{
+	(void)s, (void)w;
+}
+
+void sock_unwatch(struct sock *s, struct watch *w)
+{
+	(void)s, (void)w;
+}
+
+struct ready ready_of(struct sock *s)
+{
+	(void)s;
+	return (struct ready){ .now = 0 };
+}
+
+bool ready_plain(const struct sock *s)
+{
+	return !s;
+}
+
+bool ready_turn(tux_time now)
+{
+	return !now;
+}
+
+uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)
+{
+	(void)fd;
+	*r = ready_of(s);
+	return told;
+}
+
+void edge_init(struct edge *e)
+{
+	(void)e;
+}
+
+bool edge_new(struct edge *e, struct sock *s, uint32_t now)
+{
+	return e && s && now;
+}
+
+bool edge_wrote(const struct edge *e, struct sock *s)
+{
+	return e && s;
+}
+
+void edge_told(struct edge *e, struct sock *s, uint32_t told)
+{
+	(void)e, (void)s, (void)told;
+}
+
+bool edge_hidden(struct edge *e, struct sock *s)
+{
+	return e && s;
+}
+
+#endif
