@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # tuxd_reasons - under tuxd, a listener whose connections will not move tells its
-# clients why; and one that listened before `tuxd load` is announced afterwards
+# clients why; one that listened before `tuxd load` is announced afterwards; and
+# a container needs nothing
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
@@ -10,7 +11,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 load=$build/t/posix/load
-need redis-server "$load"
+need redis-server "$load" "$build/t/live/herald"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 privilege "$@"
 mounts "$@"
@@ -60,10 +61,37 @@ tells()
 
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 ok "loaded"
+
+# ---- a container ---------------------------------------------------------------
+
+# shellcheck disable=SC2016 # for the other shell
+contained='ip link set lo up
+"$0" serve 127.0.0.1 5555 1 &
+sleep 0.5
+"$0" ask 127.0.0.1 5555 1
+wait'
+mkdir "$cg_b/pod"
+on 65534 "$cg_b/pod"
+if "${words[@]}" unshare -Urn ip link set lo up 2>/dev/null; then
+	"${words[@]}" --bounding-set=-all unshare -UrnC sh -c "$contained" \
+		"$build/t/live/herald" >"$dir/pod.out" 2>&1
+	same "a container without privilege: both ends get a key" 2 \
+		"$(grep -c '^key [0-9a-f]*' "$dir/pod.out")"
+	same "... the same" 1 \
+		"$(grep -o '^key [0-9a-f]*' "$dir/pod.out" | sort -u | wc -l)"
+else
+	skip "a container" "another user cannot make namespaces here"
+fi
+rmdir "$cg_b/pod"
+
+# ---- listeners that will not move ------------------------------------------------
+
 tells "the server is to use TCP" chosen --path=tcp
 tells "the server may not use AF_XDP" no-privilege --io xdp
 ip -n "$ns_b" link add other type veth peer name unused &&
 	tells "the server uses another interface" other-interface -i other
+
+# ---- listeners that are older than the programs ------------------------------------
 
 late=$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 12)) }')
 if [ "$late" != 1 ]; then
