@@ -90,7 +90,7 @@ static void take(struct raw *r)
 			    r->ifname);
 	check(tux_xsk_open(&r->xsk, ifindex, 0, FRAMES, XDP_COPY), "socket");
 	check(tux_prog_queue(&r->prog, 0, r->xsk.fd), "queue");
-	check(tux_prog_add(&r->prog, &r->local, &r->peer), "flow");
+	check(tux_prog_add(&r->prog, &r->local), "flow");
 }
 
 static void give_back(struct raw *r)

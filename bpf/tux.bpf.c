@@ -2,10 +2,11 @@
 /*
  * tux - which packets of an interface go to AF_XDP sockets
  *
- * Those of connections that a process has put into `flows`: UDP, the very
- * addresses and ports, and a payload that begins as a Tux packet does.  All
- * else passes, also what looks odd: tags, options, fragments, extension
- * headers.  Without a socket on its queue, a packet passes as well.
+ * Those to the UDP port of a process's loop, at an address that the process has
+ * put into `places`, with a payload that begins as a Tux packet does.  All else
+ * passes, also what looks odd: tags, options, fragments, extension headers.
+ * Without a socket on its queue, a packet passes as well.  What passes, the
+ * process's UDP socket with that port receives.
  *
  * Long packets of others may come in several pieces.  All that is looked at is
  * in the first, and a packet of ours is a single one.
@@ -33,15 +34,15 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TUX_BPF_FLOWS);
+	__uint(max_entries, TUX_BPF_PLACES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct tux_bpf_flow);
+	__type(key, struct tux_bpf_place);
 	__type(value, __u32);
-} flows SEC(".maps");
+} places SEC(".maps");
 
-/* The UDP header behind that of IPv4, with the addresses in *@f; NULL. */
+/* The UDP header behind that of IPv4, with the address in *@at; NULL. */
 static __always_inline struct udphdr *parse_v4(void *p, void *end,
-					       struct tux_bpf_flow *f)
+					       struct tux_bpf_place *at)
 {
 	struct iphdr *ip = p;
 
@@ -49,23 +50,21 @@ static __always_inline struct udphdr *parse_v4(void *p, void *end,
 	    ip->protocol != IPPROTO_UDP ||
 	    (ip->frag_off & bpf_htons(FRAGMENT)))
 		return 0;
-	f->family = TUX_BPF_V4;
-	f->saddr[0] = ip->saddr;
-	f->daddr[0] = ip->daddr;
+	at->family = TUX_BPF_V4;
+	at->addr[0] = ip->daddr;
 	return (struct udphdr *)(ip + 1);
 }
 
 static __always_inline struct udphdr *parse_v6(void *p, void *end,
-					       struct tux_bpf_flow *f)
+					       struct tux_bpf_place *at)
 {
 	struct ipv6hdr *ip = p;
 
 	if ((void *)(ip + 1) > end || ip->version != 6 ||
 	    ip->nexthdr != IPPROTO_UDP)
 		return 0;
-	f->family = TUX_BPF_V6;
-	__builtin_memcpy(f->saddr, &ip->saddr, sizeof(f->saddr));
-	__builtin_memcpy(f->daddr, &ip->daddr, sizeof(f->daddr));
+	at->family = TUX_BPF_V6;
+	__builtin_memcpy(at->addr, &ip->daddr, sizeof(at->addr));
 	return (struct udphdr *)(ip + 1);
 }
 
@@ -75,24 +74,23 @@ int tux_xdp(struct xdp_md *ctx)
 	void *p = (void *)(long)ctx->data;
 	void *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = p;
-	struct tux_bpf_flow f = { 0 };
+	struct tux_bpf_place at = { 0 };
 	struct udphdr *udp = 0;
 	__be16 *magic;
 
 	if ((void *)(eth + 1) > end)
 		return XDP_PASS;
 	if (eth->h_proto == bpf_htons(ETH_P_IP))
-		udp = parse_v4(eth + 1, end, &f);
+		udp = parse_v4(eth + 1, end, &at);
 	else if (eth->h_proto == bpf_htons(ETH_P_IPV6))
-		udp = parse_v6(eth + 1, end, &f);
+		udp = parse_v6(eth + 1, end, &at);
 	if (!udp)
 		return XDP_PASS;
 	magic = (__be16 *)(udp + 1);
 	if ((void *)(magic + 1) > end || *magic != bpf_htons(TUX_BPF_MAGIC))
 		return XDP_PASS;
-	f.sport = udp->source;
-	f.dport = udp->dest;
-	if (!bpf_map_lookup_elem(&flows, &f))
+	at.port = udp->dest;
+	if (!bpf_map_lookup_elem(&places, &at))
 		return XDP_PASS;
 	return bpf_redirect_map(&queues, ctx->rx_queue_index, XDP_PASS);
 }

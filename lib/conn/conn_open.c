@@ -43,7 +43,7 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->mtu = o->mtu;
 	c->pkt_max = core->pkt_max;
 	c->peer = o->active ? o->tuple.passive : o->tuple.active;
-	c->begins = o->active || o->peer_port || !core->port;
+	c->begins = o->active || o->peer_port;
 	if (o->peer_port || !c->begins)
 		c->peer.port = o->peer_port;
 	c->retry_at = c->linger_at = c->reset_at = TUX_NEVER;

@@ -217,7 +217,8 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		if (!len) {
 			lead = c;
 			*to = c->peer;
-			*from = c->active ? c->tuple.active : c->tuple.passive;
+			*from = *tux_conn_local(c);
+			from->port = c->tuple.active.port;
 		} else if (!same_way(c, lead)) {
 			break;
 		}

@@ -74,9 +74,7 @@ struct tux_core_opts {
 	tux_trace_fn *trace;		/* gets every trace event; may be NULL */
 	void *trace_arg;
 	struct tux_key seed;		/* of ids, nonces and first packet numbers */
-	uint16_t port;			/* UDP port that this end's HELLO names; 0:
-					 * a HELLO names the number of the
-					 * connection's own TCP port */
+	uint16_t port;			/* of UDP, to which packets for this end go */
 	tux_time ack_delay;		/* maximum delay of an acknowledgment */
 	uint32_t pkt_max;		/* longest packet that this end accepts; 0:
 					 * TUX_PKT_MAX */
@@ -96,10 +94,9 @@ struct tux_conn_opts {
 	uint32_t mtu;			/* longest datagram that the interface
 					 * takes, at least TUX_HELLO_PKT_MIN */
 	uint16_t peer_port;		/* UDP port of the peer's loop, from its
-					 * handshake.  0: the number of the
-					 * peer's TCP port; but a passive end
-					 * whose core has a port waits for the
-					 * peer's HELLO, which names it */
+					 * handshake.  0: an active end takes the
+					 * number of the peer's TCP port, and a
+					 * passive one waits for HELLO */
 	enum tux_path_mode mode;	/* which path its stream should take;
 					 * TCP is not for a core */
 };
@@ -162,7 +159,7 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 /* Builds the next datagram into @cap bytes at @buf, from packets of as many
  * connections as have the same destination and fit.  Returns its length, or 0
  * if nothing may be sent at @now.  Fills in the destination *@to, this end's
- * address *@from, and the ECN field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
+ * address *@from, with the number of the active end's TCP port, and the ECN field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now);

@@ -230,7 +230,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 				   TUX_HELLO_PLAIN |
 				   (opening(c) ? TUX_HELLO_WANT : 0)),
 		.version = TUX_WIRE_VERSION,
-		.port = c->core->port ? c->core->port : tux_conn_local(c)->port,
+		.port = c->core->port,
 		.id = c->id,
 		.seq = (uint32_t)c->sentq.next,
 		.window = c->dx->rxp.cap,

@@ -93,37 +93,38 @@ uint64_t tux_announce_netns(int fd)
 }
 
 static void announce_set(struct tux_announce *a, uint64_t netns,
-			 const uint8_t *ip, uint16_t port, int cmd)
+			 const uint8_t *ip, uint16_t at, uint16_t port, int cmd)
 {
-	struct tux_bpf_listener l = { .netns = netns, .port = port };
-	const struct tux_bpf_end e = { .version = TUX_OPT_VERSION };
+	struct tux_bpf_listener l = { .netns = netns, .port = at };
+	const struct tux_bpf_end e = { port, TUX_OPT_VERSION, 0 };
 
 	memcpy(l.addr, ip, sizeof(l.addr));
 	map_call(cmd, a->listeners, &l, &e, BPF_ANY);
 }
 
 static void set_all(struct tux_announce *a, uint64_t netns,
-		    const struct tux_addr *local, bool both, int cmd)
+		    const struct tux_addr *local, bool both, uint16_t port,
+		    int cmd)
 {
 	static const uint8_t any4[16] = { [10] = 0xff, 0xff };
 
 	if (a->link < 0)
 		return;
-	announce_set(a, netns, local->ip, local->port, cmd);
+	announce_set(a, netns, local->ip, local->port, port, cmd);
 	if (both)
-		announce_set(a, netns, any4, local->port, cmd);
+		announce_set(a, netns, any4, local->port, port, cmd);
 }
 
 void tux_announce_listen(struct tux_announce *a, uint64_t netns,
-			 const struct tux_addr *local, bool both)
+			 const struct tux_addr *local, bool both, uint16_t port)
 {
-	set_all(a, netns, local, both, BPF_MAP_UPDATE_ELEM);
+	set_all(a, netns, local, both, port, BPF_MAP_UPDATE_ELEM);
 }
 
 void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 			   const struct tux_addr *local, bool both)
 {
-	set_all(a, netns, local, both, BPF_MAP_DELETE_ELEM);
+	set_all(a, netns, local, both, 0, BPF_MAP_DELETE_ELEM);
 }
 
 /* ---- what came of it ---- */

@@ -53,10 +53,11 @@ void tux_announce_refuse(const struct tux_announce *a, int fd,
 /* The network namespace of socket @fd, by the kernel's cookie; 0. */
 uint64_t tux_announce_netns(int fd);
 
-/* A listener, marked, is at @local in @netns, or is there no more.  An address
- * of all zeros stands for any; with @both, of IPv4, too. */
+/* A listener, marked, is at @local in @netns, or is there no more.  The loop's
+ * UDP port is @port.  An address of all zeros stands for any; with @both, of
+ * IPv4, too. */
 void tux_announce_listen(struct tux_announce *a, uint64_t netns,
-			 const struct tux_addr *local, bool both);
+			 const struct tux_addr *local, bool both, uint16_t port);
 void tux_announce_unlisten(struct tux_announce *a, uint64_t netns,
 			   const struct tux_addr *local, bool both);
 

@@ -74,6 +74,7 @@ struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
 	bool yields;		/* leave it to other programs' bulk */
+	bool mixed;		/* UDP sockets carry what AF_XDP does not */
 	uint16_t port_low, port_high;	/* of UDP sockets; 0, 0: any */
 	enum tux_zerocopy zerocopy;	/* what to try first */
 	tux_link_said_fn *said;	/* called in a turn; NULL */
@@ -134,7 +135,8 @@ struct tux_link_ops {
 		      bool v6only);
 	void (*unlisten)(struct tux_link *l, unsigned source);
 
-	/* A connection between @local and @peer wants to travel.  0 with
+	/* A connection between @local and @peer wants to travel; both have the
+	 * number of the active end's TCP port, as in send().  0 with
 	 * *@handle set; 1: not yet known, `changed` will be set; a reason,
 	 * negated, which may be another one once `changed` is set. */
 	int (*admit)(struct tux_link *l, const struct tux_addr *local,

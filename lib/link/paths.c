@@ -18,6 +18,10 @@ enum {
 	UNUSED_CALM_S = 600,
 	RETRY_MIN_MS = 1000,
 	STEADY_MS = 60000,		/* kept for so long: retries start anew */
+	/* Connections that need an interface move so many packets in a second;
+	 * to have it taken again, in a tenth of one. */
+	STIRS = 32,
+	STIR_MS = 100,
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
 	REROUTE_MS = 100,		/* routes change in swarms */
 	/* Each time, the loop asks the kernel for the route of every flow. */
@@ -49,18 +53,16 @@ static void on_taken(struct tux_paths *p)
 
 	p->why = TUX_REASON_NONE;
 	p->waiting = p->denied = false;
+	p->rx = p->tx = 0;
 	if (p->nic.refused)
 		tux_paths_say(p, TUX_LINK_REFUSED);
 	tux_paths_say(p, TUX_LINK_TAKEN);
 	for (i = TUX_LINK_FDS; i < p->nic.n; i++)
 		paths_watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
-	for (i = 0; i < p->flows.top; i++) {
-		struct tux_flow *f = &p->flows.at[i];
-
-		f->queue = 0;
-		if (f->used)
-			tux_prog_add(&p->nic.prog, &f->local, &f->peer);
-	}
+	for (i = 0; i < p->flows.top; i++)
+		p->flows.at[i].queue = 0;
+	for (i = 0; i < p->places.n; i++)
+		tux_prog_add(&p->nic.prog, &p->places.at[i].addr);
 	tux_paths_reroute(p);
 }
 
@@ -168,22 +170,11 @@ static bool denied(struct tux_paths *p)
 	return true;
 }
 
-/* Have packets arrived since the last tick?  Then the program is attached. */
-static bool received(struct tux_paths *p)
-{
-	uint64_t before = p->rx;
-	struct tux_tally t;
-
-	tux_nic_moved(&p->nic, &t);
-	p->rx = t.rx;
-	return p->rx != before;
-}
-
 /* The answer may come late, since the kernel takes the lock of all interfaces.
- * So a loop that receives does not ask. */
-static bool detached(struct tux_paths *p)
+ * So a loop that receives, through the program then, does not ask. */
+static bool detached(struct tux_paths *p, bool received)
 {
-	return !denied(p) && !received(p) && tux_prog_lost(&p->nic.prog);
+	return !denied(p) && !received && tux_prog_lost(&p->nic.prog);
 }
 
 /* Zero copy that does not work is not tried again; copying comes next. */
@@ -198,11 +189,39 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 	return true;
 }
 
+/* Do connections need the interface now?  Where UDP sockets can carry them, only
+ * those that send or receive do. */
+static bool in_use(const struct tux_paths *p, const struct tux_tally *t)
+{
+	if (p->always || p->waiting)
+		return true;
+	if (p->mixed)
+		return t->rx - p->rx + t->tx - p->tx >= STIRS;
+	return p->flows.n;
+}
+
+/* Nobody needs it: it is given back, and the connections go on over UDP. */
+static void paths_rest(struct tux_paths *p)
+{
+	p->rests = true;
+	p->changed = true;
+	tux_nic_drop(&p->nic);
+}
+
 static void look_after(struct tux_paths *p, tux_time now)
 {
+	struct tux_tally t;
+	bool received;
+
+	tux_nic_moved(&p->nic, &t);
+	received = t.rx != p->rx;
+	if (in_use(p, &t))
+		p->idle_at = now;
+	p->rx = t.rx;
+	p->tx = t.tx;
 	tux_paths_forget(p, now);
 	if (tux_paths_on(p)) {
-		if (detached(p))
+		if (detached(p, received))
 			lose(p, TUX_REASON_DETACHED, now);
 		else if (tried_in_vain(p, now))
 			lose(p, TUX_REASON_ZERO_COPY, now);
@@ -210,15 +229,30 @@ static void look_after(struct tux_paths *p, tux_time now)
 			 TUX_MSEC(STEADY_MS))
 			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	}
-	if (p->flows.n)
-		p->idle_at = now;
-	if (tux_paths_on(p) && !tux_paths_wanted(p) && !p->flows.n &&
+	if (tux_paths_on(p) &&
 	    tux_time_since(p->idle_at, now) >= tux_hold_len(&p->unused, now))
-		tux_nic_drop(&p->nic);
+		paths_rest(p);
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
 		tux_paths_take(p, now);
 	probe(p);
+}
+
+void tux_paths_stir(struct tux_paths *p, unsigned n, tux_time now)
+{
+	if (tux_time_since(p->stir_at, now) > TUX_MSEC(STIR_MS)) {
+		p->stir_at = now;
+		p->stirs = 0;
+	}
+	p->stirs += n;
+	if (p->stirs < STIRS)
+		return;
+	p->idle_at = now;
+	if (!p->rests)
+		return;
+	p->rests = false;
+	p->tick_at = now;
+	tux_paths_plan(p, now);
 }
 
 void tux_paths_tick(struct tux_paths *p, tux_time now)
@@ -254,7 +288,7 @@ static int paths_open_all(struct tux_paths *p)
 }
 
 int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
-		   const struct tux_link_opts *o)
+		   const struct tux_link_opts *o, uint16_t port)
 {
 	tux_time now = tux_clock_read();
 	int err;
@@ -279,6 +313,8 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	}
 	p->always = o->attach_start && o->ifname;
 	p->yields = o->yields && !p->always;
+	p->mixed = o->mixed;
+	p->port = port;
 	p->said = o->said;
 	if (p->yields)
 		p->counters = tux_counters_open();

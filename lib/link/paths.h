@@ -19,11 +19,11 @@
 #include "link/paths_iface.h"
 
 /* What epoll says, beyond the caller's tag. */
-enum { TUX_PATHS_PACKETS, TUX_PATHS_NEIGH, TUX_PATHS_NIC };
+enum { TUX_PATHS_PACKETS, TUX_PATHS_NEIGH, TUX_PATHS_NIC, TUX_PATHS_SOCKET };
 
-/* @p is all zero.  -errno. */
+/* @p is all zero; @port: of UDP, to which packets for us go.  -errno. */
 int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
-		   const struct tux_link_opts *o);
+		   const struct tux_link_opts *o, uint16_t port);
 void tux_paths_fini(struct tux_paths *p);
 void tux_paths_forked(struct tux_paths *p);
 
@@ -32,6 +32,11 @@ void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now);
 
 /* @p->due_at has come. */
 void tux_paths_tick(struct tux_paths *p, tux_time now);
+
+/* @n datagrams went over UDP sockets, while the interface is not ours.  If these
+ * are enough, an interface that was given back since flows were idle is taken
+ * again. */
+void tux_paths_stir(struct tux_paths *p, unsigned n, tux_time now);
 
 /* Says how the interface stands, if it is ours, when nobody drives any more. */
 void tux_paths_count(struct tux_paths *p);

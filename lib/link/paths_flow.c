@@ -76,6 +76,26 @@ static enum tux_reason flow_choose(struct tux_paths *p,
 	return tux_paths_lacks(&p->iface);
 }
 
+/* Packets for the address that @f leaves from are ours. */
+static int hold_place(struct tux_paths *p, const struct tux_flow *f)
+{
+	struct tux_local *l = tux_places_hold(&p->places, &f->local, p->port);
+
+	if (!l)
+		return -TUX_REASON_NO_MEMORY;
+	if (l->flows > 1 || !tux_paths_on(p))
+		return 0;
+	return tux_prog_add(&p->nic.prog, &l->addr);
+}
+
+static void drop_place(struct tux_paths *p, const struct tux_flow *f)
+{
+	struct tux_addr at;
+
+	if (tux_places_release(&p->places, &f->local, &at) && tux_paths_on(p))
+		tux_prog_del(&p->nic.prog, &at);
+}
+
 static int flow_add(struct tux_paths *p, const struct tux_addr *local,
 		    const struct tux_addr *peer, struct tux_flow **fp,
 		    tux_time now)
@@ -85,10 +105,11 @@ static int flow_add(struct tux_paths *p, const struct tux_addr *local,
 
 	if (!f)
 		return -TUX_REASON_NO_MEMORY;
-	r = -(int)route(p, f);
+	r = hold_place(p, f);
 	if (!r)
-		r = tux_prog_add(&p->nic.prog, local, peer);
+		r = -(int)route(p, f);
 	if (r) {
+		drop_place(p, f);
 		unroute(p, f);
 		tux_flows_release(&p->flows, f, now);
 		tux_flows_del(&p->flows, f);
@@ -123,7 +144,7 @@ int tux_paths_admit(struct tux_paths *p, const struct tux_addr *local,
 	}
 	if (why)
 		res = -(int)why;
-	else if (tux_paths_on(p))
+	if (why ? p->mixed && p->iface.index == r.index : tux_paths_on(p))
 		res = flow_add(p, local, peer, fp, now);
 	if (!tux_paths_on(p) && why != TUX_REASON_OTHER_INTERFACE)
 		p->waiting = true;
@@ -150,8 +171,7 @@ void tux_paths_forget(struct tux_paths *p, tux_time now)
 		if (!f->used || f->refs ||
 		    tux_time_since(f->gone_at, now) < TUX_MSEC(LIMBO_MS))
 			continue;
-		if (tux_paths_on(p))
-			tux_prog_del(&p->nic.prog, &f->local, &f->peer);
+		drop_place(p, f);
 		unroute(p, f);
 		tux_flows_del(&p->flows, f);
 	}

@@ -11,7 +11,7 @@ enum {
 
 bool tux_paths_wanted(const struct tux_paths *p)
 {
-	return p->flows.live_n || p->waiting || p->always;
+	return (p->flows.live_n && !p->rests) || p->waiting || p->always;
 }
 
 /* Away, the interface is looked at only while a connection wants it. */
@@ -86,6 +86,7 @@ void tux_paths_take(struct tux_paths *p, tux_time now)
 {
 	enum tux_reason why = tux_paths_lacks(&p->iface);
 
+	p->rests = false;
 	if (why)
 		tux_paths_fail(p, why, now);
 	else

@@ -16,6 +16,7 @@
 #include "link/link.h"
 #include "link/neigh.h"
 #include "link/nic.h"
+#include "link/places.h"
 #include "part/hold.h"
 #include "part/yield.h"
 #include "sys/slab.h"
@@ -32,22 +33,28 @@ struct tux_paths {
 	struct tux_nic nic;
 	struct tux_iface iface;		/* index 0: none, or it is gone */
 	struct tux_flows flows;
+	struct tux_places places;
+	uint16_t port;			/* of UDP: packets for us go there */
 	struct tux_slab slab;
 
 	enum tux_reason why;		/* the interface is not ours: why */
 	bool waiting;			/* somebody asked in vain */
+	bool mixed;			/* UDP sockets carry what AF_XDP does not */
+	bool rests;			/* given back, as flows are idle */
+	unsigned stirs;			/* datagrams over UDP sockets, */
+	tux_time stir_at;		/* ... since then */
 	bool changed;			/* answers may be others */
 	bool yields;			/* see part/yield.h */
 	struct tux_yield yield;
 	tux_time yield_at;		/* look at the counters; TUX_NEVER */
 	int counters;			/* to ask how much it carries */
 	bool denied;			/* it is ours, but bpf() is refused */
-	uint64_t rx;			/* packets from it at the last tick */
+	uint64_t rx, tx;		/* packets at the last tick */
 	unsigned ticks;
 	tux_time retry_at, retry_in;
 	tux_time taken_at;
-	tux_time idle_at;		/* the last flow went */
-	struct tux_hold unused;		/* how long it is kept without flows */
+	tux_time idle_at;		/* in use, last */
+	struct tux_hold unused;		/* how long it is kept unused */
 	tux_time reroute_at;		/* find the routes anew; TUX_NEVER */
 	tux_time rerouted_at;		/* that was done last */
 	tux_time tick_at;		/* look after the rest; TUX_NEVER */

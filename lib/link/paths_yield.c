@@ -9,6 +9,8 @@ enum {
 	/* At most one in so many of the time goes into reading the counters,
 	 * which takes the longer the more interfaces there are. */
 	SHARE = 100,
+	IDLE_MS = 1000,			/* connections that carry nothing for so
+					 * long do not need the interface */
 };
 
 static bool yield_count(struct tux_paths *p, struct tux_yield_seen *s)
@@ -55,6 +57,8 @@ void tux_paths_yield(struct tux_paths *p, tux_time now)
 	if (what == TUX_YIELD_GIVE) {
 		give_way(p);
 	} else if (what == TUX_YIELD_TAKE) {
+		p->rests = p->mixed && tux_time_since(p->idle_at, now) >
+				       TUX_MSEC(IDLE_MS);
 		p->retry_at = p->tick_at = now;
 		tux_paths_say(p, TUX_LINK_RETURNS);
 	}

@@ -25,7 +25,7 @@ static long bpf(int cmd, union bpf_attr *attr)
 
 void tux_prog_init(struct tux_prog *p)
 {
-	p->prog = p->queues = p->flows = p->link = -1;
+	p->prog = p->queues = p->places = p->link = -1;
 }
 
 void tux_prog_close(struct tux_prog *p)
@@ -33,7 +33,7 @@ void tux_prog_close(struct tux_prog *p)
 	/* The link first: no packet then looks for what goes next. */
 	tux_fd_close(p->link);
 	tux_fd_close(p->prog);
-	tux_fd_close(p->flows);
+	tux_fd_close(p->places);
 	tux_fd_close(p->queues);
 	tux_prog_init(p);
 }
@@ -88,8 +88,8 @@ static int take_fds(struct tux_prog *p, struct bpf_object *o)
 	prog = bpf_object__find_program_by_name(o, TUX_BPF_PROG);
 	p->prog = tux_fd_copy(bpf_program__fd(prog));
 	p->queues = tux_fd_copy(bpf_object__find_map_fd_by_name(o, "queues"));
-	p->flows = tux_fd_copy(bpf_object__find_map_fd_by_name(o, "flows"));
-	if (p->prog < 0 || p->queues < 0 || p->flows < 0)
+	p->places = tux_fd_copy(bpf_object__find_map_fd_by_name(o, "places"));
+	if (p->prog < 0 || p->queues < 0 || p->places < 0)
 		return -EMFILE;
 	return 0;
 }
@@ -231,49 +231,38 @@ int tux_prog_queue(struct tux_prog *p, uint32_t queue, int xsk)
 	return update(p->queues, &queue, &value);
 }
 
-static void prog_put_ip(unsigned int *to, const struct tux_addr *a, bool v4)
+/* As the program sees it in what arrives. */
+static struct tux_bpf_place place_of(const struct tux_addr *a)
 {
-	if (v4)
-		memcpy(to, a->ip + 12, 4);
-	else
-		memcpy(to, a->ip, 16);
-}
-
-/* As the program sees the flow: in what arrives. */
-static struct tux_bpf_flow flow_of(const struct tux_addr *local,
-				   const struct tux_addr *peer)
-{
-	bool v4 = tux_addr_is_v4(local);
-	struct tux_bpf_flow f = {
-		.sport = htons(peer->port),
-		.dport = htons(local->port),
-		.family = v4 ? TUX_BPF_V4 : TUX_BPF_V6,
+	bool v4 = tux_addr_is_v4(a);
+	struct tux_bpf_place at = {
+		.port = htons(a->port), .family = v4 ? TUX_BPF_V4 : TUX_BPF_V6,
 	};
 
-	prog_put_ip(f.saddr, peer, v4);
-	prog_put_ip(f.daddr, local, v4);
-	return f;
+	if (v4)
+		memcpy(at.addr, a->ip + 12, 4);
+	else
+		memcpy(at.addr, a->ip, 16);
+	return at;
 }
 
-int tux_prog_add(struct tux_prog *p, const struct tux_addr *local,
-		 const struct tux_addr *peer)
+int tux_prog_add(struct tux_prog *p, const struct tux_addr *at)
 {
-	struct tux_bpf_flow f = flow_of(local, peer);
+	struct tux_bpf_place place = place_of(at);
 	uint32_t one = 1;
-	int err = update(p->flows, &f, &one);
+	int err = update(p->places, &place, &one);
 
 	if (err == -EPERM)
 		return -TUX_REASON_NO_PRIVILEGE;
 	return err ? -TUX_REASON_NO_MEMORY : 0;
 }
 
-int tux_prog_del(struct tux_prog *p, const struct tux_addr *local,
-		 const struct tux_addr *peer)
+int tux_prog_del(struct tux_prog *p, const struct tux_addr *at)
 {
-	struct tux_bpf_flow f = flow_of(local, peer);
+	struct tux_bpf_place place = place_of(at);
 	union bpf_attr attr = { 0 };
 
-	attr.map_fd = (uint32_t)p->flows;
-	attr.key = (uintptr_t)&f;
+	attr.map_fd = (uint32_t)p->places;
+	attr.key = (uintptr_t)&place;
 	return (int)bpf(BPF_MAP_DELETE_ELEM, &attr);
 }

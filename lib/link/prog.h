@@ -16,7 +16,7 @@
 #include "wire/reason.h"
 
 struct tux_prog {		/* descriptors; -1: not there */
-	int prog, queues, flows, link;
+	int prog, queues, places, link;
 };
 
 void tux_prog_init(struct tux_prog *p);
@@ -44,12 +44,10 @@ void tux_prog_close(struct tux_prog *p);
 /* Packets for connections that arrive at @queue go to socket @xsk.  -errno. */
 int tux_prog_queue(struct tux_prog *p, uint32_t queue, int xsk);
 
-/* Packets from @peer to @local are ours.  0, or the reason why not, negated. */
-int tux_prog_add(struct tux_prog *p, const struct tux_addr *local,
-		 const struct tux_addr *peer);
+/* Packets to the UDP address @at are ours.  0, or the reason why not, negated. */
+int tux_prog_add(struct tux_prog *p, const struct tux_addr *at);
 
 /* ... are not any more.  -errno. */
-int tux_prog_del(struct tux_prog *p, const struct tux_addr *local,
-		 const struct tux_addr *peer);
+int tux_prog_del(struct tux_prog *p, const struct tux_addr *at);
 
 #endif

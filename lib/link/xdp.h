@@ -2,9 +2,16 @@
 /*
  * xdp - datagrams by way of AF_XDP
  *
- * The link owns all queues of one interface.  A datagram travels under the
- * addresses and ports of a TCP connection, so that nobody listens anywhere, and
- * leaves by the queue from which that connection's last one came.
+ * The link owns all queues of one interface, and a UDP socket.  What comes to the
+ * socket's port at an address of its connections, the interface's program hands
+ * to the queues; the socket receives what comes while the program is not there.
+ * A datagram leaves by the queue from which its connection's last one came, under
+ * the number of the active end's TCP port, so that a peer's interface spreads
+ * connections over its queues.
+ *
+ * With tux_link_opts.mixed, the socket also carries what the interface cannot, or
+ * should not since connections are idle or other programs need it more.  A
+ * connection then stays on Tux, whichever of the two carries it.
  */
 #ifndef TUX_LINK_XDP_H
 #define TUX_LINK_XDP_H

@@ -55,6 +55,7 @@ static enum tux_reason follow_policies(struct tux_loop *l)
 /* Asks the link for a flow.  0; 1: not yet known; a reason, negated. */
 static int admit(struct tux_loop *l, struct tux_end *e)
 {
+	struct tux_addr local = *end_local(e), peer = *end_peer(e);
 	const struct tux_link_ops *ops = l->link->ops;
 	enum tux_reason why = follow_policies(l);
 
@@ -64,7 +65,8 @@ static int admit(struct tux_loop *l, struct tux_end *e)
 		return -(int)why;
 	if (!ops->admit)
 		return 0;
-	return ops->admit(l->link, end_local(e), end_peer(e), &e->flow, l->now);
+	local.port = peer.port = e->tuple.active.port;
+	return ops->admit(l->link, &local, &peer, &e->flow, l->now);
 }
 
 /* The longest datagram now; never more than the TCP connection was made for. */

@@ -51,6 +51,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 			.ifname = s->o.ifname,
 			.attach_start = s->o.attach_start,
 			.yields = s->o.yields,
+			.mixed = s->mixed,
 			.zerocopy = s->o.zerocopy,
 			.said = s->o.said,
 			.port_low = s->announce.conf.low,
@@ -150,6 +151,7 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	s->o = *o;
 	s->lacks = tux_stack_lacks(o);
 	tux_announce_init(&s->announce);
+	s->mixed = s->o.io == TUX_IO_AUTO;
 	s->o.io = choose_io(s);
 	s->link = s->o.io == TUX_IO_UDP ? &tux_udp : XDP;
 	if (!s->link) {
@@ -299,7 +301,8 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 		.netns = tux_announce_netns(fd), .refs = 1,
 		.source = (unsigned)source,
 	};
-	tux_announce_listen(&s->announce, p->netns, local, p->both);
+	tux_announce_listen(&s->announce, p->netns, local, p->both,
+			    s->driver[0].loop->link->port);
 	return 0;
 }
 

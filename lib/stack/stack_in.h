@@ -33,6 +33,7 @@ struct tux_stack {
 	const struct tux_link_ops *link;
 	enum tux_reason lacks;		/* tux_stack_lacks() */
 	bool forked;			/* we are a child: nothing works */
+	bool mixed;			/* AF_XDP and UDP sockets, both */
 	unsigned loop_n;
 	struct tux_driver driver[TUX_LOOPS_MAX];
 	struct tux_ends ends;

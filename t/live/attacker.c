@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attacker - another user of a host, who binds the addresses of a connection
+ * attacker - another user of a host, who binds UDP ports with the numbers of a
+ * connection's TCP ports
  *
- *   attacker ADDR FIRST LAST PEER PEER_PORT
+ *   attacker ADDR FIRST LAST PEER PEER_PORT TO ACTIVE
  *
- * Holds the UDP ports FIRST to LAST of ADDR and keeps what comes.  To PEER (with
- * PEER_PORT 0: to whoever wrote) it sends, all the time, what an end of the
- * connection would: copies of what came, HELLOs of its own without a key, and
- * resets and stream bytes under every id and number that it has seen or guessed.
- * It prints "hello" with the first that comes.  SIGTERM ends it, and it prints "hellos N numbered N sent N".
+ * Holds the UDP ports FIRST to LAST of ADDR that are free, and keeps what comes.  To PEER, at the
+ * UDP port TO of its loop, it sends, all the time, what the end of the connection
+ * would: copies of what came, HELLOs of its own without a key, and resets and
+ * stream bytes under every id and number that it has seen or guessed.  PEER_PORT
+ * is the peer's TCP port; ACTIVE: 1, as the end that connects.  SIGTERM ends it,
+ * and it prints "hellos N numbered N sent N".
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +31,8 @@ enum { PORTS = 16, KEPT = 32, SIZE = 1500, GAP_US = 500 };
 
 struct door {
 	int fd;
-	struct sockaddr_in own, peer;	/* peer: port 0 if not known */
+	struct sockaddr_in own, peer;
+	struct sockaddr_in to;		/* the peer's loop */
 };
 
 struct kept {
@@ -55,28 +59,24 @@ static void say(const char *what)
 
 static void out(const struct door *d, const uint8_t *p, size_t len)
 {
-	if (sendto(d->fd, p, len, MSG_DONTWAIT, (const void *)&d->peer,
-		   sizeof(d->peer)) > 0)
+	if (sendto(d->fd, p, len, MSG_DONTWAIT, (const void *)&d->to,
+		   sizeof(d->to)) > 0)
 		sent++;
 }
 
 static void take_in(struct door *d)
 {
 	struct kept *k = &kept[kept_n % KEPT];
-	socklen_t len = sizeof(d->peer);
-	struct sockaddr_in from;
 	struct tux_pkt h;
 	ssize_t n;
 
-	while ((n = recvfrom(d->fd, k->p, SIZE, MSG_DONTWAIT, (void *)&from,
-			     &len)) > 0) {
+	while ((n = recv(d->fd, k->p, SIZE, MSG_DONTWAIT)) > 0) {
 		if (tux_pkt_decode(&h, k->p, (size_t)n))
 			continue;
-		d->peer = from;
-		if (!(h.flags & TUX_PKT_OPEN))
+		if (h.flags & TUX_PKT_OPEN)
+			hellos++;
+		else
 			numbered++;
-		else if (!hellos++)
-			say("hello");
 		k->door = d;
 		k->len = (size_t)n;
 		k = &kept[++kept_n % KEPT];
@@ -160,8 +160,6 @@ static void attack(const struct door *d, bool active)
 	for (i = 0; i < KEPT; i++)
 		if (kept[i].door == d)
 			abuse(&kept[i], active);
-	if (!d->peer.sin_port)
-		return;
 	send_hello(d, active, 0);
 	send_numbered(d, guess(), guess());
 }
@@ -185,15 +183,21 @@ static unsigned open_doors(struct door *d, char **argv)
 	uint16_t port = (uint16_t)atoi(argv[2]), last = (uint16_t)atoi(argv[3]);
 	unsigned n = 0;
 
-	for (; port <= last && n < PORTS; port++, n++) {
+	for (; port <= last && n < PORTS; port++) {
 		d[n].own = name(argv[1], argv[2]);
 		d[n].own.sin_port = htons(port);
 		d[n].peer = name(argv[4], argv[5]);
+		d[n].to = name(argv[4], argv[6]);
 		d[n].fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-		if (bind(d[n].fd, (void *)&d[n].own, sizeof(d[n].own))) {
+		if (!bind(d[n].fd, (void *)&d[n].own, sizeof(d[n].own))) {
+			n++;
+			continue;
+		}
+		if (errno != EADDRINUSE) {
 			perror("attacker: bind");
 			exit(1);
 		}
+		close(d[n].fd);		/* the loop's own */
 	}
 	return n;
 }
@@ -204,9 +208,9 @@ int main(int argc, char **argv)
 	const struct timespec gap = { .tv_nsec = GAP_US * 1000 };
 	unsigned i, n;
 
-	if (argc != 6) {
-		fputs("usage: attacker ADDR FIRST LAST PEER PEER_PORT\n",
-		      stderr);
+	if (argc != 8) {
+		fputs("usage: attacker ADDR FIRST LAST PEER PEER_PORT TO "
+		      "ACTIVE\n", stderr);
 		return 2;
 	}
 	signal(SIGTERM, on_term);
@@ -215,7 +219,7 @@ int main(int argc, char **argv)
 	while (!stopped) {
 		for (i = 0; i < n; i++) {
 			take_in(&door[i]);
-			attack(&door[i], atoi(argv[5]) != 0);
+			attack(&door[i], atoi(argv[7]) != 0);
 		}
 		nanosleep(&gap, NULL);
 	}

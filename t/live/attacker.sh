@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# attacker - other users of both hosts bind the UDP addresses of connections,
-# before these move, and get nothing: the connections move and are right
+# attacker - other users of both hosts bind UDP at the numbers of a connection's TCP
+# ports, and write to the loops at its ends, before it moves: they get nothing, and
+# the connections move and are right
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
@@ -16,7 +17,8 @@ privilege "$@"
 setup
 pair
 
-first=20000 last=20007	# the ports that clients get
+first=20000 last=20015	# the ports that clients get; of UDP, the attackers hold
+half=20007		# the lower half
 # shellcheck disable=SC2016 # for the other shell
 "${a[@]}" sh -c 'echo "$1 $2" >/proc/sys/net/ipv4/ip_local_port_range' \
 	sh $first $last || cannot "cannot set the range of ports"
@@ -28,51 +30,58 @@ ready()
 	grep -qs ^ready "$dir/$1.out"
 }
 
-greeted()
-{
-	grep -qs ^hello$ "$dir/$1.out"
-}
-
-# On the server's host: on its port.  The server is stopped until a HELLO has
-# come; the kernel goes on for it, but attaches nothing.
+# On the server's host: on its port.
 there()
 {
-	kill -STOP "$server_pid"
 	start there "${b[@]}" "${nobody[@]}" "$attacker" $b_addr "$port" \
-		"$port" $a_addr 0
+		"$port" $a_addr "$client_port" "$client_udp" 0
 	there_pid=$pid
 	check "a user of the server's host holds its port" \
 		wait_for 5 ready there
 }
 
-# On the client's host: on all ports that it may get.
+# On the client's host: on ports that it may get.
 here()
 {
-	start here "${a[@]}" "${nobody[@]}" "$attacker" $a_addr $first $last \
-		$b_addr "$port"
+	start here "${a[@]}" "${nobody[@]}" "$attacker" $a_addr $first $half \
+		$b_addr "$port" "$server_udp" 1
 	here_pid=$pid
-	check "a user of the client's host holds its ports" \
-		wait_for 5 ready here
+	check "a user of the client's host holds ports" wait_for 5 ready here
 }
 
-serves()
+client_port= client_udp=
+connected()
 {
-	redis server "${tux[@]}" || exit 1
-	server_pid=$pid
+	client_port=$("${a[@]}" ss -Htn "dport = :$port" | head -n 1 |
+		awk '{ sub(".*:", "", $4); print $4 }')
+	client_udp=$(udp_port "$client_pid" "${a[@]}")
+	[ -n "$client_port" ] && [ -n "$client_udp" ]
 }
 
-# moves NAME ATTACKER: clients under attack, which move and stay
+# moves NAME ATTACKER...: a server and its clients, which move and stay.  The
+# server is stopped until the attack is under way; the kernel goes on for it.
 moves()
 {
-	start "$1" "${a[@]}" "${tux[@]}" --attach=start "$load" \
+	local name=$1
+
+	redis server "${tux[@]}" || exit 1
+	server_pid=$pid
+	server_udp=$(udp_port "$server_pid" "${b[@]}")
+	kill -STOP "$server_pid"
+	start "$name" "${a[@]}" "${tux[@]}" --attach=start "$load" \
 		--host $b_addr --port "$port" --conns 3 --size 500 --every 1
 	client_pid=$pid
-	if [ -n "$2" ]; then
-		check "HELLOs come to somebody else" wait_for 5 greeted "$2"
-		kill -CONT "$server_pid"
-	fi
-	check "$1: the client's connections move" wait_for 10 moved "$1" 3
-	check "$1: and the server's" wait_for 10 moved server 3
+	check "$name: connected" wait_for 5 connected
+	connected		# here, not in a shell of its own
+	shift
+	while [ $# -gt 0 ]; do
+		"$1"
+		shift
+	done
+	sleep 0.2
+	kill -CONT "$server_pid"
+	check "$name: the client's connections move" wait_for 10 moved "$name" 3
+	check "$name: and the server's" wait_for 10 moved server 3
 	sleep 1
 }
 
@@ -88,7 +97,7 @@ hold()
 	end "$server_pid"
 }
 
-# ended NAME PID: sets $numbered to what that attacker has had.
+# ended NAME PID: that attacker has worked, for nothing
 ended()
 {
 	local status
@@ -99,27 +108,18 @@ ended()
 	read -r _ hellos _ numbered _ sent < <(grep ^hellos "$dir/$1.out")
 	echo "# $1: hellos ${hellos:=} numbered ${numbered:=} sent ${sent:=}"
 	check "$1: it did much" [ $status = 0 -a "$sent" -gt 100 ]
+	same "$1: nothing came to somebody else" "0 0" "$hellos $numbered"
 }
 
-serves
-there
 moves one there
 ended there "$there_pid"
-same "but no numbered packet" 0 "$numbered"
 hold one
 
-serves
-here
-moves two ''
+moves two here
 ended here "$here_pid"
-same "no numbered packet came to somebody else" 0 "$numbered"
 hold two
 
-# They also hear each other, so what came to them tells nothing.
-serves
-there
-here
-moves three there
+moves three there here
 ended there "$there_pid"
 ended here "$here_pid"
 hold three

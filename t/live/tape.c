@@ -31,8 +31,10 @@ static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
 
 	for (w = t->way; w < t->way + t->n; w++)
 		if (tux_addr_same(&w->from, &v->from) &&
-		    tux_addr_same(&w->to, &v->to))
+		    tux_addr_same_ip(&w->to, &v->to)) {
+			w->to = v->to;
 			return w;
+		}
 	if (t->n == TAPE_WAYS)
 		return NULL;
 	t->n++;

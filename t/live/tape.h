@@ -3,9 +3,9 @@
  * tape - what somebody has heard on a link: who talks Tux to whom, under what
  * ids and numbers, and the datagrams themselves
  *
- * A way is one direction between two UDP addresses, which are those of a TCP
- * connection over AF_XDP.  When a HELLO with another nonce comes, another
- * connection has them, and what was kept is of an earlier life.
+ * A way is one direction between two hosts, under one source port, which over
+ * AF_XDP is the active end's of a TCP connection.  When a HELLO with another nonce
+ * comes, another connection has it, and what was kept is of an earlier life.
  */
 #ifndef TUX_T_LIVE_TAPE_H
 #define TUX_T_LIVE_TAPE_H

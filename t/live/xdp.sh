@@ -109,6 +109,15 @@ client()
 		--port "$port" "$@"
 }
 
+# udp_port PID WORDS...: of the loop of that process, on the host of the WORDS
+udp_port()
+{
+	local pid=$1
+
+	shift
+	"$@" ss -Hulnp | sed -n "s/.*:\([0-9]*\) .*pid=$pid,.*/\1/p" | head -n 1
+}
+
 # How many answers the client NAME has had.
 answers()
 {

@@ -32,7 +32,7 @@ static void begin(struct sim *s)
 {
 	kept_n = 0;
 	s->mute = !s->loud;
-	s->tcp_ports = true;
+	s->announced = true;
 }
 
 static void close_way(void)

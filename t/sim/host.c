@@ -92,7 +92,7 @@ void sim_host_init(struct sim_host *h)
 	struct tux_core_opts o = {
 		.mem = &h->s->mem,
 		.seed = { sim_rand(h->s), sim_rand(h->s) },
-		.port = h->s->tcp_ports ? 0 : (uint16_t)(7000 + h->i),
+		.port = (uint16_t)(7000 + h->i),
 		.ack_delay = TUX_MSEC(1),
 		.cc = h->s->cc,
 		.trace = h->s->mute && !h->s->seen ? NULL : on_trace,
@@ -206,12 +206,20 @@ void sim_bar(struct sim_end *e, bool barred)
 	sim_host_turn(e->host);
 }
 
+/* The port that the peer's handshake has named; 0: none. */
+static uint16_t announced(const struct sim_end *e)
+{
+	if (e->plan.peer_port || !e->conn->s->announced)
+		return e->plan.peer_port;
+	return e->peer->host->addr.port;
+}
+
 int sim_host_open(struct sim_end *e)
 {
 	struct sim_conn *k = e->conn;
 	struct tux_conn_opts o = {
 		.tuple = k->tuple, .active = e->side == 0, .key = k->key,
-		.user = e, .mtu = k->mtu, .peer_port = e->plan.peer_port,
+		.user = e, .mtu = k->mtu, .peer_port = announced(e),
 		.dx = e->dx, .box = e->box,
 		.mode = e->plan.choose ? TUX_PATH_MODE_AUTO :
 					 TUX_PATH_MODE_TUX,

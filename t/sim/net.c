@@ -318,7 +318,7 @@ static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 
 		if (!lives_at(&s->host[i], a))
 			continue;
-		if (!port || a->port == port || a->port == SIM_PORT)
+		if (a->port == port || a->port == SIM_PORT)
 			return &s->host[i];
 	}
 	return NULL;
@@ -337,8 +337,7 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	tux_time wait;
 
 	s->packets++;
-	if (h->addr.port)
-		src.port = h->addr.port;
+	src.port = h->addr.port;
 	sim_digest_datagram(h, to, &src, p, len, ecn);
 	if (host_at(s, &src) != h)
 		sim_fail(s, "%c sends from a foreign address", h->name);

@@ -80,16 +80,16 @@ static void server(struct sim *s)
 	after_switch(s, 1);
 }
 
-/* The same where packets are known by TCP's own ports. */
-static void client_own_ports(struct sim *s)
+/* The same where both ends may speak first. */
+static void client_announced(struct sim *s)
 {
-	s->tcp_ports = true;
+	s->announced = true;
 	after_switch(s, 0);
 }
 
-static void server_own_ports(struct sim *s)
+static void server_announced(struct sim *s)
 {
-	s->tcp_ports = true;
+	s->announced = true;
 	after_switch(s, 1);
 }
 
@@ -100,7 +100,7 @@ static void hellos(struct sim *s, unsigned side)
 	struct sim_end *x;
 	struct sim_conn *k;
 
-	s->tcp_ports = true;
+	s->announced = true;
 	begin(s);
 	sim_ms(s, 10);
 	x = side ? b : a;
@@ -192,8 +192,8 @@ static void no_memory(struct sim *s)
 const struct sim_story sim_stories[] = {
 	{ "client", client },
 	{ "server", server },
-	{ "client_own_ports", client_own_ports },
-	{ "server_own_ports", server_own_ports },
+	{ "client_announced", client_announced },
+	{ "server_announced", server_announced },
 	{ "client_hellos", client_hellos },
 	{ "server_hellos", server_hellos },
 	{ "old_echo", old_echo },

@@ -263,7 +263,7 @@ void sim_seen_all(struct sim *s)
 	unsigned i, k;
 
 	work[s->v6 ? WORK_V6 : WORK_V4]++;
-	work[WORK_PORTS] += s->tcp_ports;
+	work[WORK_PORTS] += s->announced;
 	conns(seen, s);
 	for (i = 0; i < 2 * s->conn_n; i++)
 		end(seen, &s->conn[i / 2]->end[i % 2]);

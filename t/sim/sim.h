@@ -78,7 +78,7 @@ struct sim {
 	struct sim_event *heap;
 	size_t heap_len, heap_cap;
 	uint64_t order;
-	bool tcp_ports;		/* hosts to come use TCP's own, as AF_XDP's do */
+	bool announced;		/* handshakes announce the ports of loops */
 	tux_time own;		/* duplicating a descriptor takes up to so long */
 	struct sim_host host[SIM_HOSTS];
 	unsigned host_n;

@@ -23,7 +23,7 @@
 #define SIM_F_NET(X) \
 	X(NET_SEED, "seed", 1)		/* of all that is decided later */ \
 	X(NET_V6, "v6", 0) \
-	X(NET_PORTS, "ports", 0)	/* packets go on TCP's own */ \
+	X(NET_PORTS, "ports", 0)	/* handshakes announce them */ \
 	X(NET_NEWRENO, "newreno", 0) \
 	X(NET_BOUND, "bound", 400)	/* seconds until all must be done */ \
 	X(NET_OWN, "own", 0)		/* duplicating takes up to so long */

@@ -22,8 +22,7 @@ static void set_host(struct sim *s, const uint64_t *v)
 	uint64_t before = v[SIM_HOST_LOOP];
 
 	h->wake = v[SIM_HOST_WAKE];
-	/* TCP's own ports lead to one loop only. */
-	if (before && before <= h->i && !s->tcp_ports)
+	if (before && before <= h->i)
 		sim_same_host(h, h - before);
 }
 
@@ -332,7 +331,7 @@ void sim_world_run(const struct sim_world *w, enum sim_tell tell,
 	s->wire_lines = tell == SIM_TELL_WIRE;
 	s->no_digest = tell != SIM_TELL_DIGEST && !s->wire_lines;
 	s->seen = seen;
-	s->tcp_ports = v[SIM_NET_PORTS];
+	s->announced = v[SIM_NET_PORTS];
 	s->own = s->wire_lines ? 0 : v[SIM_NET_OWN];
 	s->cc = v[SIM_NET_NEWRENO] ? &tux_cc_newreno : NULL;
 	last = build(life);

@@ -157,6 +157,7 @@ int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
 		.box = box,
 		.user = e,
 		.mtu = DUO_MTU,
+		.peer_port = e->announced,
 	};
 
 	o.tuple.active.port = port;

@@ -41,6 +41,7 @@ struct duo_end {
 	struct tux_msgbox *box;		/* NULL: it takes no messages */
 	struct tux_addr addr;		/* with the UDP port */
 	struct tux_tcp tcp;		/* as the duplex uses it */
+	uint16_t announced;		/* what the peer's handshake has; 0 */
 	struct duo_stream in;
 	int own_err;			/* the result of duplicating the descriptor */
 	bool own_late;			/* the test calls tux_conn_owned() itself */

@@ -71,18 +71,19 @@ static void start__active_asks_passive_waits(void **state)
 	assert_int_equal(duo_out(&d->a, &k), 0);
 }
 
-/* On TCP's own ports the passive end knows where to, and need not wait. */
-static void start__own_ports_both_ask(void **state)
+/* The handshake has told the passive end where to: it need not wait. */
+static void start__announced_both_ask(void **state)
 {
 	struct duo *d = *state;
 	struct duo_pkt k;
 
 	tux_conn_close(d->b.c, d->now);
-	d->b.core->port = 0;
+	d->b.announced = DUO_PORT;
 	duo_open(&d->b, false);
 	assert_true(duo_out(&d->b, &k) > 0);
-	assert_int_equal(k.to.port, 40000);
-	assert_int_equal(hello_of(&k, d->b.c).port, 6379);
+	assert_int_equal(k.to.port, DUO_PORT);
+	assert_int_equal(k.from.port, 40000);
+	assert_int_equal(hello_of(&k, d->b.c).port, DUO_PORT + 1);
 	assert_int_equal(hello_of(&k, d->b.c).flags,
 			 TUX_HELLO_WANT | TUX_HELLO_PLAIN);
 }
@@ -462,7 +463,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, setup, duo_teardown)
 	const struct CMUnitTest tests[] = {
 		T(start__active_asks_passive_waits, duo_setup),
-		T(start__own_ports_both_ask, duo_setup),
+		T(start__announced_both_ask, duo_setup),
 		T(recv__three_prove_both, duo_setup),
 		T(recv__keys_of_both_nonces, duo_setup),
 		T(recv__packet_proves, duo_setup),

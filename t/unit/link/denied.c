@@ -37,12 +37,12 @@ static void prog_lost__no_link(void **state)
 
 static void prog_add__no_map(void **state)
 {
-	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct tux_addr local = kernel_addr(80);
 	struct tux_prog p;
 
 	(void)state;
 	tux_prog_init(&p);
-	assert_int_equal(tux_prog_add(&p, &local, &peer),
+	assert_int_equal(tux_prog_add(&p, &local),
 			 -TUX_REASON_NO_MEMORY);
 }
 
@@ -75,12 +75,12 @@ static void prog_denied__may_not_ask(void **state)
 
 static void prog_add__may_not_add(void **state)
 {
-	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct tux_addr local = kernel_addr(80);
 	struct tux_prog p;
 
 	(void)state;
 	tux_prog_init(&p);
-	assert_int_equal(tux_prog_add(&p, &local, &peer),
+	assert_int_equal(tux_prog_add(&p, &local),
 			 -TUX_REASON_NO_PRIVILEGE);
 }
 

@@ -49,7 +49,7 @@ static inline int kernel_init(void **state, tux_link_said_fn *said)
 	struct tux_link_opts o = { .said = said };
 
 	k->epfd = epoll_create1(0);
-	assert_int_equal(tux_paths_init(&k->p, k->epfd, 0, &o), 0);
+	assert_int_equal(tux_paths_init(&k->p, k->epfd, 0, &o, 7000), 0);
 	k->asked = kernel_play(&k->p.neigh.ask.fd);
 	k->news = kernel_play(&k->p.neigh.notify.fd);
 	k->asked_by_nic = kernel_play(&k->p.nic.ask.fd);

@@ -245,6 +245,69 @@ static void tick__an_idle_connection_keeps_it(void **state)
 	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
 }
 
+/* ---- sockets carry what the interface does not ---- */
+
+/* Connections that move @n packets a second, for @s seconds from second @i on. */
+static void busy(struct kernel *k, unsigned i, unsigned s, unsigned n)
+{
+	for (; s && k->p.nic.state == TUX_NIC_ON; i++, s--) {
+		k->p.nic.n = 1;
+		k->p.nic.xsk[0].did.rx += n;
+		turn(k, ms(i * 1000));
+		k->p.nic.n = 0;
+	}
+}
+
+static void tick__mixed_gives_back_what_is_idle(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+	struct kernel *k = *state;
+
+	k->p.mixed = true;
+	taken(k, 1);
+	tux_flows_add(&k->p.flows, &local, &peer);
+	busy(k, 1, 20, 32);
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	busy(k, 21, 4, 31);
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	k->p.rx = 0;		/* and none from now on */
+	look_after(k, ms(25000), ms(26000));
+	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
+	assert_false(tux_paths_wanted(&k->p));
+}
+
+static void stir__takes_it_again(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+	struct kernel *k = *state;
+
+	k->p.mixed = k->p.rests = true;
+	tux_flows_add(&k->p.flows, &local, &peer);
+	tux_paths_stir(&k->p, 31, ms(0));
+	tux_paths_stir(&k->p, 31, ms(101));
+	assert_false(tux_paths_wanted(&k->p));
+	tux_paths_stir(&k->p, 1, ms(201));
+	assert_true(tux_paths_wanted(&k->p));
+	assert_int_equal(k->p.due_at, ms(201));
+}
+
+static void admit__mixed_has_a_flow_while_it_gives_way(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(1);
+	struct kernel *k = *state;
+	struct tux_flow *f;
+
+	k->p.mixed = true;
+	k->p.why = TUX_REASON_GIVES_WAY;
+	k->p.retry_at = TUX_NEVER;
+	kernel_route(k, 0);
+	kernel_iface(k, 1, UP, NULL);
+	kernel_route(k, 2);
+	assert_int_equal(tux_paths_admit(&k->p, &local, &peer, &f, ms(0)), 0);
+	assert_int_equal(tux_paths_closed(&k->p, f), TUX_REASON_GIVES_WAY);
+	assert_int_equal(k->p.places.n, 1);
+}
+
 /* ---- is the program still attached? ---- */
 
 /* There is none, so the path manager finds that out as soon as it asks. */
@@ -421,6 +484,8 @@ int main(void)
 		T(tick__is_not_due_when_all_is_over),
 		T(event__routes_are_found_soon),
 		T(event__routes_are_found_once_a_second),
+		T(stir__takes_it_again),
+		T(admit__mixed_has_a_flow_while_it_gives_way),
 		T(tick__asks_for_the_program_when_nothing_arrives),
 	};
 
@@ -435,6 +500,7 @@ int main(void)
 		T(tick__gives_back_soon),
 		T(tick__gives_back_late_what_was_taken_often),
 		T(tick__an_idle_connection_keeps_it),
+		T(tick__mixed_gives_back_what_is_idle),
 		T(tick__gives_way_to_bulk),
 		T(tick__gives_way_within_a_tenth_of_a_second),
 		T(tick__stays_beside_a_trickle),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * own_ports - packets travel on TCP's own ports, so that either end may speak
- * first; and a way that is known to be there again is tried at once
+ * ports - handshakes announce the UDP ports of loops, so that either end may
+ * speak first; and a way that is known to be there again is tried at once
  */
 #include "sim.h"
 
@@ -32,7 +32,7 @@ static void finish(struct sim *s)
 static void passive_first(struct sim *s)
 {
 	s->only = SIM_OPENING;
-	s->tcp_ports = true;
+	s->announced = true;
 	sim_pair(s, &a, &b);
 	sim_link(a->host, b->host)->down = true;
 	sim_run(s, TUX_USEC(500));
@@ -53,7 +53,7 @@ static void passive_first(struct sim *s)
 static void again(struct sim *s, bool tell)
 {
 	s->only = SIM_BACK | SIM_T(PLAIN_OUT) | SIM_T(COMMIT);
-	s->tcp_ports = true;
+	s->announced = true;
 	sim_switched(s, &a, &b);
 	sim_part(s, 0, 1, true);
 	sim_stall(a);
@@ -104,7 +104,7 @@ static void again_untold(struct sim *s)
 static void late(struct sim *s, bool tell)
 {
 	s->only = SIM_OPENING | SIM_DONE;
-	s->tcp_ports = true;
+	s->announced = true;
 	sim_pair(s, &a, &b);
 	sim_part(s, 0, 1, true);
 	sim_ms(s, 5000);
