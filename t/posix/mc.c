@@ -2,7 +2,8 @@
 /*
  * mc - a memcached client that speaks both protocols and checks every answer
  *
- *   mc text|binary --port P [--conns C] [--n N] [--max BYTES] [--seed S]
+ *   mc text|binary [--host H] --port P [--conns C] [--n N] [--max BYTES]
+ *      [--seed S]
  *
  * Blocking sockets, one thread per connection, so that a server's workers all
  * get some.  Each connection stores N values, fetches them singly and in one
@@ -29,11 +30,12 @@
 enum { PATIENCE = 10 };		/* seconds */
 
 static struct {
+	const char *host;
 	uint16_t port;
 	uint32_t conns, n, max;
 	uint64_t seed;
 	const struct mc_protocol *protocol;
-} opt = { .conns = 8, .n = 200, .max = 200000, .seed = 1 };
+} opt = { .host = "127.0.0.1", .conns = 8, .n = 200, .max = 200000, .seed = 1 };
 
 /* ---- values ---------------------------------------------------------- */
 
@@ -136,7 +138,7 @@ static void *run(void *arg)
 	struct mc *c = arg;
 	uint32_t i, k;
 
-	c->fd = client_dial("127.0.0.1", opt.port, false);
+	c->fd = client_dial(opt.host, opt.port, false);
 	client_patience(c->fd, PATIENCE);
 	for (i = 0; i < opt.n; i++)
 		opt.protocol->store(c, i);
@@ -150,15 +152,15 @@ static void *run(void *arg)
 
 static void usage(void)
 {
-	fputs("usage: mc text|binary --port P [--conns C] [--n N]\n"
-	      "          [--max BYTES] [--seed S]\n", stderr);
+	fputs("usage: mc text|binary [--host H] --port P [--conns C]\n"
+	      "          [--n N] [--max BYTES] [--seed S]\n", stderr);
 	exit(2);
 }
 
 static void parse(int argc, char **argv)
 {
 	static const struct option o[] = {
-		{ "port", 1, 0, 'p' }, { "conns", 1, 0, 'c' },
+		{ "host", 1, 0, 'h' }, { "port", 1, 0, 'p' }, { "conns", 1, 0, 'c' },
 		{ "n", 1, 0, 'n' }, { "max", 1, 0, 'x' },
 		{ "seed", 1, 0, 's' }, { 0 },
 	};
@@ -169,6 +171,10 @@ static void parse(int argc, char **argv)
 
 		if (k == '?')
 			usage();
+		if (k == 'h') {
+			opt.host = optarg;
+			continue;
+		}
 		n = (uint32_t)client_number(o[i].name, optarg, 1, 1u << 30);
 		if (k == 'p')
 			opt.port = (uint16_t)n;

@@ -1,0 +1,343 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2154 # the libraries set the names
+#
+# demo_everyone - programs without privilege on two hosts with tuxd, in turns
+# over Tux and over kernel TCP
+
+set -u
+export TUX_PATH=${TUX_PATH-auto}	# as users have it
+. "$(dirname "${BASH_SOURCE[0]}")/../t/posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/cgroups.sh"
+
+rounds=3 seconds=4
+for word; do
+	case $word in
+	--quick) rounds=1 seconds=2 ;;
+	*) echo "usage: contrib/demo --everyone [--quick]" >&2; exit 2 ;;
+	esac
+done
+
+conns=16
+verdict=failed worst=0 tux_share=0
+declare -A ports pids size=([fifty]=50)	# connections
+
+last_word()
+{
+	leave
+	echo "everyone: $verdict worst=$worst tux_share=$tux_share" >&"$out"
+}
+
+# server NAME PATH WORDS...: @PORT@ is its port
+server()
+{
+	local name=$1 path=$2
+
+	shift 2
+	on 65534 "$cg_b"
+	[ "$path" = tcp ] || unprivileged 65534 "$cg_b"
+	serve "$name-$path" "${words[@]}" "$@" 2>>"$dir/servers.err" || return 1
+	ports[$name-$path]=$port pids[$name-$path]=$pid
+}
+
+# ---- the servers -------------------------------------------------------------
+
+serve_redis()
+{
+	server redis "$1" redis-server --port @PORT@ --bind $b_addr \
+		--save '' --protected-mode no
+}
+
+serve_memcached()
+{
+	server memcached "$1" memcached -l $b_addr -p @PORT@ -U 0 -t 2
+}
+
+serve_nginx()
+{
+	local d=$dir/nginx-$1 t
+
+	mkdir "$d" && chmod 777 "$d" || return 1
+	for t in client_body proxy fastcgi uwsgi scgi; do
+		echo "${t}_temp_path $d;"
+	done >"$d/temp"
+	cat >"$d/conf" <<-E
+		worker_processes 2;
+		daemon off;
+		pid $d/pid;
+		error_log stderr;
+		events { }
+		http {
+			access_log off;
+			include $d/temp;
+			include $d/server;
+		}
+	E
+	# shellcheck disable=SC2016 # for the other shell
+	server nginx "$1" sh -c 'echo "server { listen $2:$1;
+		keepalive_requests 1000000; location / { return 200 ok; } }" \
+		>"$0/server" && exec nginx -c "$0/conf" -e stderr' "$d" @PORT@ \
+		$b_addr
+}
+
+serve_gunicorn()
+{
+	cat >"$dir/hello.py" <<-E
+		def app(environ, start):
+		    start("200 OK", [("Content-Length", "2")])
+		    return [b"ok"]
+	E
+	server gunicorn "$1" gunicorn -w 2 -k gthread --threads 16 \
+		--keep-alive 60 -b $b_addr:@PORT@ --chdir "$dir" hello:app
+}
+
+answers()
+{
+	"${b[@]}" pg_isready -q -h $b_addr -p "${ports[postgresql-$1]}"
+}
+
+serve_postgresql()
+{
+	local bin data=$dir/data-$1
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+	bin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+	"${as[@]}" "$bin/initdb" -N -A trust -U postgres -D "$data" \
+		>"$dir/initdb-$1" 2>&1 || return 1
+	echo "host all all 10.77.0.0/24 trust" >>"$data/pg_hba.conf"
+	server postgresql "$1" "$bin/postgres" -D "$data" -h $b_addr \
+		-p @PORT@ -k "$dir" -c fsync=off && wait_for 20 answers "$1" &&
+		"${b[@]}" pgbench -i -q -h $b_addr -U postgres \
+			-p "${ports[postgresql-$1]}" postgres >"$dir/init-$1" 2>&1
+}
+
+serve_fifty()
+{
+	server fifty "$1" redis-server --port @PORT@ --bind $b_addr --save '' \
+		--protected-mode no
+}
+
+serve_mosquitto()
+{
+	# shellcheck disable=SC2016 # for the other shell
+	server mosquitto "$1" sh -c 'printf "%s\n" "listener $1 $2" \
+		"allow_anonymous true" "max_queued_messages 0" >"$0" &&
+		exec mosquitto -c "$0"' "$dir/mosquitto-$1" @PORT@ $b_addr
+}
+
+# ---- what the clients do: "requests/s p99-in-ms" --------------------------------
+
+ask_redis()
+{
+	timeout 60 "$@" redis-benchmark -h $b_addr -p "$port" -c $conns \
+		-n $((seconds * 60000)) -d 1024 -t get --csv |
+		awk -F '"' '$2 == "GET" { print $4, $14 }'
+}
+
+ask_wrk()
+{
+	timeout 60 "$@" wrk -t 1 -c $conns -d $seconds --latency \
+		"http://$b_addr:$port/" | awk '
+		$1 == "99%" { p = $2 + 0
+			if ($2 ~ /us$/) p /= 1000
+			else if ($2 !~ /ms$/) p *= 1000 }
+		/Non-2xx|Socket errors/ { bad = 1 }
+		$1 == "Requests/sec:" { r = $2 }
+		END { if (r && !bad) print r, p }'
+}
+
+ask_nginx() { ask_wrk "$@"; }
+ask_gunicorn() { ask_wrk "$@"; }
+
+ask_postgresql()
+{
+	timeout 60 "$@" pgbench -n -S -c $conns -T $seconds -h $b_addr \
+		-p "$port" -U postgres -l --log-prefix="$dir/pg.$$" postgres |
+		sed -n 's/^tps = \([0-9.]*\).*/\1/p' >"$dir/tps"
+	cat "$dir/pg.$$".* | awk '{ print $3 / 1000 }' | sort -g | awk '
+		{ v[NR] = $1 } END { print v[int(NR * 0.99)] }' |
+		paste -d ' ' "$dir/tps" -
+	rm -f "$dir/pg.$$".*
+}
+
+# timed OPERATIONS COMMAND...: operations/s; these clients know no p99
+timed()
+{
+	local n=$1 began
+
+	shift
+	began=$(now)
+	timeout 60 "$@" >/dev/null || return
+	echo "$((n * 1000 / ($(now) - began))) -"
+}
+
+# Each connection stores n values, and gets each of them twice.
+ask_memcached()
+{
+	local n=$((seconds * 1000))
+
+	timed $((n * 3 * conns)) "$@" "$build/t/posix/mc" text \
+		--host $b_addr --port "$port" --conns $conns --n $n --max 1024
+}
+
+# One publishes lines for all but one of the connections.
+mosquitto_traffic()
+{
+	local n=$1 i p subscribers=()
+
+	shift
+	for ((i = 1; i < conns; i++)); do
+		"$@" mosquitto_sub -h $b_addr -p "$port" -q 1 -t news -C "$n" &
+		subscribers+=($!)
+	done
+	sleep 1
+	{
+		seq "$n"
+	} | "$@" mosquitto_pub -h $b_addr -p "$port" -q 1 -t news -l || return
+	for p in "${subscribers[@]}"; do
+		wait "$p" || return
+	done
+}
+
+ask_mosquitto()
+{
+	local n=$((seconds * 1500)) began
+
+	began=$(now)
+	mosquitto_traffic $n timeout 60 "$@" >/dev/null || return
+	echo "$((n * conns * 1000 / ($(now) - began - 1000))) -"
+}
+
+# Processes with a connection each, all at once; p99 is the worst of theirs.
+ask_fifty()
+{
+	local i p clients=() d=$dir/fifty
+
+	rm -rf "$d"
+	mkdir "$d"
+	for ((i = 0; i < 50; i++)); do
+		timeout 60 "$@" "$build/t/posix/load" --host $b_addr \
+			--port "$port" --conns 1 --size 100 \
+			--seconds $seconds --every $((seconds * 900)) >"$d/$i" &
+		clients+=($!)
+	done
+	for p in "${clients[@]}"; do
+		wait "$p" || return
+	done
+	awk -v s=$seconds '
+		$1 == "so-far" && $NF > w { w = $NF }
+		$1 == "port" { n += $4 }
+		END { print n / s, w / 1000 }' "$d"/*
+}
+
+# ---- a row -----------------------------------------------------------------
+
+# turn NAME PATH: a line "requests/s p99" more in NAME.PATH
+turn()
+{
+	port=${ports[$1-$2]}
+	on 65533 "$cg_a"
+	[ "$2" = tcp ] || unprivileged 65533 "$cg_a"
+	"ask_$1" "${a[@]}" "${words[@]}" >>"$dir/$1.$2" 2>>"$dir/$1-$2.log"
+}
+
+# middle FILE COLUMN
+middle()
+{
+	awk -v c="$2" '{ print $c }' "$dir/$1" | sort -g |
+		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+row()
+{
+	printf '  %-12s %9s %7s %5s %10s %10s %6s %9s %9s  %s\n' "$@"
+}
+
+# Without an interface that a process took, what is on Tux is on udp.
+tier()
+{
+	if grep -q '^tux: .*: taken' "$1"; then
+		echo xdp
+	else
+		echo udp
+	fi
+}
+
+# Connections of which the last word is that they are on Tux.
+stayed()
+{
+	awk '/^tux: .* > .* fd / { last[$2, $4] = $0 }
+		END { for (c in last)
+			n += last[c] ~ / fd [0-9]+: tux(;|$)/
+		print n + 0 }' "$1"
+}
+
+# A row counts in $dir/rows: eligible, on Tux, throughput over TCP's, held?
+program()
+{
+	local name=$1 needs=$2 i eligible got ratio held word=ok
+
+	if ! command -v "$needs" >/dev/null; then
+		row "$name" - - - - - - - - "absent: no $needs"
+		echo "0 0 0 0" >>"$dir/rows"
+		return
+	fi
+	if ! "serve_$name" tux || ! "serve_$name" tcp; then
+		row "$name" - - - - - - - - "failed: no server"
+		echo "0 0 0 0" >>"$dir/rows"
+		return
+	fi
+	for ((i = 0; i < rounds; i++)); do
+		turn "$name" tux
+		turn "$name" tcp
+	done
+	end "${pids[$name-tux]}"
+	end "${pids[$name-tcp]}"
+	eligible=$((${size[$name]:-$conns} * rounds))
+	got=$(stayed "$dir/$name-tux.log")
+	((got <= eligible)) || got=$eligible
+	if [ "$(cat "$dir/$name.tux" "$dir/$name.tcp" | awk 'NF == 2' |
+		wc -l)" != $((2 * rounds)) ]; then
+		row "$name" $eligible "$got" - - - - - - "failed: no figures"
+		echo "$eligible $got 0 0" >>"$dir/rows"
+		return
+	fi
+	read -r ratio held < <(awk -v a="$(middle "$name.tux" 1)" \
+		-v b="$(middle "$name.tcp" 1)" -v p="$(middle "$name.tux" 2)" \
+		-v q="$(middle "$name.tcp" 2)" 'BEGIN { print a / b, \
+			a >= 0.95 * b && (p == "-" || p <= 1.05 * q) }')
+	[ "$held" = 1 ] || word="failed: worse than TCP"
+	row "$name" $eligible "$got" "$(tier "$dir/$name-tux.log")" \
+		"$(middle "$name.tux" 1 | xargs printf %.0f)" \
+		"$(middle "$name.tcp" 1 | xargs printf %.0f)" \
+		"$(printf %.2f "$ratio")" "$(middle "$name.tux" 2)" \
+		"$(middle "$name.tcp" 2)" "$word"
+	on_tcp "$dir/$name-tux.log" | sed 's/^/      client /'
+	echo "$eligible $got $ratio $held" >>"$dir/rows"
+}
+
+privilege "$@"
+mounts "$@"
+setup
+two_cgroups
+chmod 777 "$dir"
+exec {out}>&1
+trap last_word EXIT
+d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
+row program eligible "on Tux" tier "Tux req/s" "TCP req/s" ratio "Tux p99" \
+	"TCP p99" ""
+program redis redis-benchmark
+program memcached memcached
+program nginx wrk
+program gunicorn gunicorn
+program postgresql pgbench
+program mosquitto mosquitto_sub
+program fifty redis-server
+read -r worst tux_share verdict < <(awk '
+	{ n += $1; t += $2; if (NR == 1 || $3 < w) w = $3; if (!$4) bad = 1 }
+	END { s = n ? t / n : 0
+		printf "%.2f %.4f %s\n", w, s,
+			bad || s < 0.95 ? "failed" : "ok" }' "$dir/rows")
+[ "$verdict" = ok ]
