@@ -210,10 +210,12 @@ static void paths_rest(struct tux_paths *p)
 
 static void look_after(struct tux_paths *p, tux_time now)
 {
-	struct tux_tally t;
+	struct tux_tally t = { .rx = p->rx, .tx = p->tx };
 	bool received;
 
-	tux_nic_moved(&p->nic, &t);
+	/* On the way, the interface is its thread's. */
+	if (tux_paths_on(p))
+		tux_nic_moved(&p->nic, &t);
 	received = t.rx != p->rx;
 	if (in_use(p, &t))
 		p->idle_at = now;
