@@ -178,23 +178,21 @@ bool claim_stopped(void)
 	return atomic_load_explicit(&stopped, memory_order_relaxed);
 }
 
+static void claim_stop_one(struct sock *s, int fd, void *arg)
+{
+	(void)arg;
+	if (atomic_load(&s->stage) == SOCK_CLAIMED && s->epoch == fork_epoch)
+		tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
+	if (atomic_load(&s->stage) == SOCK_LISTENER)
+		listener_refuse(fd, TUX_REASON_BYPASSED);
+}
+
 void claim_stop(void)
 {
 	if (atomic_exchange(&stopped, true))
 		return;
 	tux_defer_enter();
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (atomic_load(&s->stage) == SOCK_CLAIMED &&
-		    s->epoch == fork_epoch)
-			tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
-		if (atomic_load(&s->stage) == SOCK_LISTENER)
-			listener_refuse(fd, TUX_REASON_BYPASSED);
-		sock_put(s);
-	}
+	fd_each(claim_stop_one, NULL);
 	tux_defer_leave();
 }
 

@@ -6,10 +6,12 @@
  * one.  What may become a sock, and what is not known, is registered with the
  * kernel under a tag of ours and translated back when it is reported.  A
  * connection that was left to the kernel (kind_left) is registered under the
- * program's own data, without an item and without a latch.  For a sock there is a watch besides: its
- * rings come through the instance's bell into the list `ready`, where the levels
- * are looked at again by every epoll_wait(), as the kernel does with its own
- * list; and the kernel's item keeps only the directions that are still on TCP.
+ * program's own data, without an item and without a latch.
+ *
+ * For a sock there is a watch besides: its rings come through the instance's bell
+ * into the list `ready`, where the levels are looked at again by every
+ * epoll_wait(), as the kernel does with its own list; and the kernel's item keeps
+ * only the directions that are still on TCP.
  *
  * A registration that the program made past the preload is foreign: it, too,
  * carries the program's data, and its events are handed on unchanged.

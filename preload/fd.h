@@ -38,6 +38,21 @@ bool fd_add(int fd, struct sock *s);
  * is none. */
 struct sock *fd_take(int fd);
 
+/* Calls @fn for each descriptor that names a sock, with a reference to the sock.  A
+ * sock may have several descriptors. */
+static inline void fd_each(void (*fn)(struct sock *s, int fd, void *arg),
+			   void *arg)
+{
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = sock_get(fd);
+
+		if (!s)
+			continue;
+		fn(s, fd, arg);
+		sock_put(s);
+	}
+}
+
 /* In a child, right after fork. */
 void fd_forked(void);
 

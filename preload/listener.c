@@ -36,7 +36,7 @@ void listener_refuse(int fd, enum tux_reason why)
 {
 	struct tux_stack *stack = preload_stack();
 
-	/* Not announced: nobody would hear of it. */
+	/* Its handshakes announce nothing. */
 	if (conf.io == TUX_IO_UDP)
 		return;
 	if (stack)
@@ -125,23 +125,29 @@ void listener_close(struct sock *s)
 	tux_defer_leave();
 }
 
+struct yield {
+	uint16_t port;
+	bool some;			/* listeners had it */
+};
+
+static void listener_yield(struct sock *s, int fd, void *arg)
+{
+	struct yield *y = arg;
+
+	(void)fd;
+	if (!s->reachable || s->local.port != y->port)
+		return;
+	listener_close(s);
+	s->why = TUX_REASON_PORT_TAKEN;
+	y->some = true;
+}
+
 bool listener_yield_port(uint16_t port)
 {
-	bool some = false;
+	struct yield y = { .port = port };
 
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (s->reachable && s->local.port == port) {
-			listener_close(s);
-			s->why = TUX_REASON_PORT_TAKEN;
-			some = true;
-		}
-		sock_put(s);
-	}
-	return some;
+	fd_each(listener_yield, &y);
+	return y.some;
 }
 
 void listener_inherit(struct sock *l, int fd)

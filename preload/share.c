@@ -34,20 +34,15 @@ static void share_count(struct sock *s, int fd)
 		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
 }
 
-/* Calls @fn once for each sock that a descriptor names, with a reference. */
-static void share_count_all(uint32_t n)
+/* Once for each sock, however many descriptors it has. */
+static void share_count_once(struct sock *s, int fd, void *arg)
 {
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
+	const uint32_t *n = arg;
 
-		if (!s)
-			continue;
-		if (s->fork_n != n) {
-			s->fork_n = n;
-			share_count(s, fd);
-		}
-		sock_put(s);
-	}
+	if (s->fork_n == *n)
+		return;
+	s->fork_n = *n;
+	share_count(s, fd);
 }
 
 uint32_t share_fork(void)
@@ -60,7 +55,7 @@ uint32_t share_fork(void)
 	tux_defer_enter();
 	tux_latch_take(&walk_latch);
 	n = ++walks;
-	share_count_all(n);
+	fd_each(share_count_once, &n);
 	tux_latch_drop(&walk_latch);
 	tux_defer_leave();
 	errno = saved;
@@ -72,6 +67,17 @@ void share_forked(void)
 	atomic_fetch_sub(&under_way, 1);
 }
 
+static void share_uncount(struct sock *s, int fd, void *arg)
+{
+	const uint32_t *n = arg;
+
+	(void)fd;
+	if (s->fork_n != *n)
+		return;
+	s->fork_n = 0;
+	holders_leave(s->holders);
+}
+
 /* What another fork has counted since stays counted: that costs no more than
  * those connections. */
 void share_failed(uint32_t n)
@@ -80,17 +86,7 @@ void share_failed(uint32_t n)
 
 	tux_defer_enter();
 	tux_latch_take(&walk_latch);
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (s->fork_n == n) {
-			s->fork_n = 0;
-			holders_leave(s->holders);
-		}
-		sock_put(s);
-	}
+	fd_each(share_uncount, &n);
 	tux_latch_drop(&walk_latch);
 	tux_defer_leave();
 	errno = saved;
@@ -164,10 +160,13 @@ static bool share_closes_all(const struct sock *s, int fd)
 
 /* Until exec has happened or failed, no call gets at it: another process may
  * claim it at once. */
-static void share_give(struct sock *s)
+static void share_give(struct sock *s, int fd, void *arg)
 {
 	uint8_t from = SOCK_CANDIDATE;
 
+	(void)arg;
+	if (!s->holders || s->stage != SOCK_CANDIDATE || !share_closes_all(s, fd))
+		return;
 	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_LOST))
 		return;
 	if (atomic_load(&s->refs) >= SOCK_PASSING) {
@@ -184,20 +183,22 @@ void share_exec(void)
 	if (fork_is_vfork())
 		return;
 	tux_defer_enter();
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (s->holders && s->stage == SOCK_CANDIDATE &&
-		    share_closes_all(s, fd))
-			share_give(s);
-		sock_put(s);
-	}
+	fd_each(share_give, NULL);
 	tux_defer_leave();
 }
 
 /* What another process has claimed meanwhile is that process's. */
+static void share_take_back(struct sock *s, int fd, void *arg)
+{
+	(void)fd;
+	(void)arg;
+	if (s->given && holders_return(s->given)) {
+		s->holders = s->given;
+		atomic_store(&s->stage, SOCK_CANDIDATE);
+	}
+	s->given = 0;
+}
+
 void share_returned(void)
 {
 	int saved = errno;
@@ -205,18 +206,7 @@ void share_returned(void)
 	if (fork_is_vfork())
 		return;
 	tux_defer_enter();
-	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = sock_get(fd);
-
-		if (!s)
-			continue;
-		if (s->given && holders_return(s->given)) {
-			s->holders = s->given;
-			atomic_store(&s->stage, SOCK_CANDIDATE);
-		}
-		s->given = 0;
-		sock_put(s);
-	}
+	fd_each(share_take_back, NULL);
 	tux_defer_leave();
 	errno = saved;
 }

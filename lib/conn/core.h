@@ -159,7 +159,8 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 /* Builds the next datagram into @cap bytes at @buf, from packets of as many
  * connections as have the same destination and fit.  Returns its length, or 0
  * if nothing may be sent at @now.  Fills in the destination *@to, this end's
- * address *@from, with the number of the active end's TCP port, and the ECN field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
+ * address *@from, with the number of the active end's TCP port, and the ECN
+ * field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
 		       tux_time now);

@@ -18,11 +18,8 @@ enum { SOCKET_ONLY = TUX_FLOWS };
 struct xdp {
 	struct tux_link link;
 	struct tux_link *udp;		/* the socket */
-	bool mixed;
 	bool asked;			/* epoll tells of the socket */
 	unsigned sent;			/* over it, since the last rx() */
-	int epfd;
-	uint64_t tag;
 	struct tux_paths paths;
 	uint32_t first;			/* queue to look at first */
 	uint32_t queue;			/* of `frame`: where the last one went */
@@ -59,11 +56,11 @@ static void sleep_on_socket(struct xdp *x)
 static void ask_epoll(struct xdp *x, bool yes)
 {
 	struct epoll_event e = {
-		.events = EPOLLIN, .data.u64 = x->tag + TUX_PATHS_SOCKET,
+		.events = EPOLLIN, .data.u64 = x->paths.tag + TUX_PATHS_SOCKET,
 	};
 
 	if (yes != x->asked)
-		tux_sys_epoll_ctl(x->epfd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
+		tux_sys_epoll_ctl(x->paths.epfd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
 				  x->udp->fd[0], &e);
 	x->asked = yes;
 }
@@ -92,13 +89,14 @@ static void xdp_close(struct tux_link *l)
 	tux_area_unmap(x, sizeof(*x));
 }
 
-static int xdp_open_both(struct xdp *x, const struct tux_link_opts *o)
+static int xdp_open_both(struct xdp *x, const struct tux_link_opts *o, int epfd,
+			 uint64_t tag)
 {
-	int err = tux_udp.open(&x->udp, o, x->epfd, x->tag);
+	int err = tux_udp.open(&x->udp, o, epfd, tag);
 
 	if (err)
 		return err;
-	err = tux_paths_init(&x->paths, x->epfd, x->tag, o, x->udp->port);
+	err = tux_paths_init(&x->paths, epfd, tag, o, x->udp->port);
 	if (err)
 		x->udp->ops->close(x->udp);
 	return err;
@@ -118,10 +116,7 @@ static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	x->link.bypass = true;
 	x->link.pkt_max = TUX_NIC_MTU - TUX_ETH_V4_HDRS;
 	x->frame = TUX_UMEM_NONE;
-	x->mixed = o->mixed;
-	x->epfd = epfd;
-	x->tag = tag;
-	err = xdp_open_both(x, o);
+	err = xdp_open_both(x, o, epfd, tag);
 	if (err) {
 		tux_area_unmap(x, sizeof(*x));
 		return err;
@@ -142,7 +137,7 @@ static void xdp_forked(struct tux_link *l)
 
 /* ---- receiving ---- */
 
-/* The flow of the connection whose active end has TCP port @port. */
+/* The flow of a connection.  Its active end has TCP port @port. */
 static struct tux_flow *xdp_flow(struct xdp *x, const struct tux_addr *local,
 				 const struct tux_addr *peer, uint16_t port)
 {
@@ -260,18 +255,31 @@ static bool xdp_move(struct xdp *x, uint32_t queue, size_t len)
 	return true;
 }
 
+/* A buffer of the socket for the datagram of @len bytes that was built in a frame;
+ * NULL: the socket has no room. */
+static uint8_t *socket_buffer(struct xdp *x, size_t len)
+{
+	size_t cap;
+	uint8_t *p = x->udp->ops->tx(x->udp, &cap);
+
+	if (!p) {
+		x->udp->ops->flush(x->udp);
+		p = x->udp->ops->tx(x->udp, &cap);
+	}
+	return p && cap >= len ? p : NULL;
+}
+
 /* The datagram was built in a frame, unless the interface is not ours. */
 static void send_by_socket(struct xdp *x, size_t len, const struct tux_addr *to,
 			   const struct tux_addr *from, uint8_t ecn)
 {
 	uint8_t *p;
-	size_t cap;
 
-	if (!x->mixed)
+	if (!x->paths.mixed)
 		return;
 	if (x->frame != TUX_UMEM_NONE) {
-		p = x->udp->ops->tx(x->udp, &cap);
-		if (!p || cap < len)
+		p = socket_buffer(x, len);
+		if (!p)
 			return;
 		memcpy(p, payload(x, x->queue, x->frame), len);
 	}
@@ -327,9 +335,9 @@ static bool socket_helps(const struct xdp *x, enum tux_reason why)
 	case TUX_REASON_ENCAPSULATED:
 		return false;
 	case TUX_REASON_OTHER_INTERFACE:
-		return x->mixed && !*x->paths.ifname;
+		return x->paths.mixed && !*x->paths.ifname;
 	default:
-		return x->mixed;
+		return x->paths.mixed;
 	}
 }
 

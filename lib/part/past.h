@@ -13,7 +13,8 @@
  * a row of such connections, close after each other, the next ones are left
  * alone: they are neither announced nor looked at.  Now and then one is, as a
  * probe; not sooner than some time after the last, for a probe costs as much as
- * several that are left alone.  The row ends with a probe that lasts, and with a pause.
+ * several that are left alone.  The row ends with a probe that lasts, and with a
+ * pause.
  *
  * The tables have a fixed size; a peer may take the place of another one.  Any
  * thread may call.  If two threads do at the same time, one of them is not

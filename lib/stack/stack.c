@@ -115,33 +115,44 @@ static bool stack_is_lo(const struct tux_stack_opts *o)
 	return o->ifname && !strcmp(o->ifname, "lo");
 }
 
-/* Without tuxd there is no key, so XDP is left, and says why it does not work. */
-static enum tux_io choose_io(struct tux_stack *s)
+/* May the process use AF_XDP, as far as @o asks for it?  0, or -errno. */
+static int stack_allowed(const struct tux_stack_opts *o)
+{
+	return o->io == TUX_IO_UDP || stack_is_lo(o) ? 0 : XDP_ALLOWED;
+}
+
+/* @allowed: stack_allowed().  Without tuxd there is no key, so XDP is left, and
+ * says why it does not work. */
+static enum tux_io choose_io(struct tux_stack *s, int allowed)
 {
 	if (s->o.io != TUX_IO_AUTO)
 		return s->o.io;
-	if (!stack_is_lo(&s->o) && !XDP_ALLOWED)
+	if (!stack_is_lo(&s->o) && !allowed)
 		return TUX_IO_XDP;
 	return tux_announce_find(&s->announce) ? TUX_IO_UDP : TUX_IO_XDP;
 }
 
+/* What a stack lacks that is to use @io, in the end.  What else than privilege is
+ * missing, the link says better. */
+static enum tux_reason stack_lacks(enum tux_io io, int allowed)
+{
+	return io == TUX_IO_XDP && (allowed == -EPERM || allowed == -EACCES) ?
+	       TUX_REASON_NO_PRIVILEGE : TUX_REASON_NONE;
+}
+
 enum tux_reason tux_stack_lacks(const struct tux_stack_opts *o)
 {
+	enum tux_reason why = stack_lacks(TUX_IO_XDP, stack_allowed(o));
 	struct tux_mark_conf conf;
-	int err = o->io == TUX_IO_UDP || stack_is_lo(o) ? 0 : XDP_ALLOWED;
 
-	/* What else is wrong, the link says better. */
-	if (err != -EPERM && err != -EACCES)
-		return TUX_REASON_NONE;
-	if (o->io == TUX_IO_AUTO && !tux_mark_find(&conf))
-		return TUX_REASON_NONE;
-	return TUX_REASON_NO_PRIVILEGE;
+	return o->io == TUX_IO_AUTO && why && !tux_mark_find(&conf) ?
+	       TUX_REASON_NONE : why;
 }
 
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 {
 	struct tux_stack *s;
-	int err;
+	int allowed, err;
 
 	if (o->threads > TUX_LOOPS_MAX || o->message_max > TUX_LANE_MAX / 2)
 		return -EINVAL;
@@ -149,10 +160,11 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	if (err)
 		return err;
 	s->o = *o;
-	s->lacks = tux_stack_lacks(o);
 	tux_announce_init(&s->announce);
 	s->mixed = s->o.io == TUX_IO_AUTO;
-	s->o.io = choose_io(s);
+	allowed = stack_allowed(o);
+	s->o.io = choose_io(s, allowed);
+	s->lacks = stack_lacks(s->o.io, allowed);
 	s->link = s->o.io == TUX_IO_UDP ? &tux_udp : XDP;
 	if (!s->link) {
 		tux_area_unmap(s, sizeof(*s));
