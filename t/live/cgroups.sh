@@ -4,7 +4,7 @@
 # cgroups - two hosts, with a cgroup each, for tuxd
 #
 # Source it after t/live/xdp.sh, then privilege "$@", mounts "$@", setup,
-# two_cgroups.
+# two_cgroups; or, with other hosts than two_hosts makes, cgroups.
 
 tuxd=$build/tuxd/tuxd
 tree=			# where cgroup-v2 is mounted
@@ -30,14 +30,19 @@ leave()
 	rmdir "$cg_a" "$cg_b"
 } >/dev/null 2>&1
 
-two_cgroups()
+cgroups()
 {
-	two_hosts
 	mkdir "$dir/bpf" && mount -t bpf bpf "$dir/bpf" ||
 		cannot "cannot mount a file system for BPF objects"
 	cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
 	trap leave EXIT
 	mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+}
+
+two_cgroups()
+{
+	two_hosts
+	cgroups
 }
 
 # d WORDS...: tuxd, of both hosts

@@ -340,12 +340,19 @@ static size_t altered(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
 
 /* ---- below Tux ---- */
 
+/* In the TCP connection that the last HELLO named. */
 static size_t tcp_reset(const struct tape_way *w, uint8_t *buf,
 			uint8_t **frame, tux_time now)
 {
+	const struct tux_tuple *t = &w->hello.tuple;
+	bool active = tux_addr_same_ip(&w->from, &t->active);
+
 	(void)now;
+	if (!w->has_hello)
+		return 0;
 	*frame = buf;
-	return segment_tcp(buf, &w->macs, &w->from, &w->to, any(),
+	return segment_tcp(buf, &w->macs, active ? &t->active : &t->passive,
+			   active ? &t->passive : &t->active, any(),
 			   below(2) ? SEGMENT_RST : SEGMENT_SYN);
 }
 

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EACH = 16 };	/* one of so many takes an older one's place */
+enum {
+	EACH = 200,	/* one of so many takes an older one's place */
+	PAUSE_MS = 500,	/* between two lives */
+};
 
 static bool ours(const struct tux_eth_view *v)
 {
@@ -30,8 +33,9 @@ static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
 	struct tape_way *w;
 
 	for (w = t->way; w < t->way + t->n; w++)
-		if (tux_addr_same(&w->from, &v->from) &&
+		if (tux_addr_same_ip(&w->from, &v->from) &&
 		    tux_addr_same_ip(&w->to, &v->to)) {
+			w->from = v->from;
 			w->to = v->to;
 			return w;
 		}
@@ -46,8 +50,10 @@ static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
 	return w;
 }
 
+/* Several connections may have a way at the same time, each with a HELLO.  After a
+ * pause, the nonce is another connection's, or the same one speaks again. */
 static void hear_hello(struct tape_way *w, const struct tux_pkt *h,
-		       const uint8_t *p)
+		       const uint8_t *p, tux_time now)
 {
 	struct tape_life l = w->before;
 	struct tux_record rec;
@@ -57,7 +63,8 @@ static void hear_hello(struct tape_way *w, const struct tux_pkt *h,
 	tux_reader_init(&r, h, p);
 	if (tux_reader_next(&r, &rec) <= 0 || tux_hello_decode(&hello, &rec))
 		return;
-	if (w->has_hello && hello.nonce != w->hello.nonce) {
+	if (w->has_hello && hello.nonce != w->hello.nonce &&
+	    now - w->heard_at > TUX_MSEC(PAUSE_MS)) {
 		w->before = w->now;
 		w->now = l;
 		w->now.n = 0;
@@ -89,13 +96,15 @@ void tape_hear(struct tape *t, const uint8_t *frame, size_t len, tux_time now)
 		return;
 	for (at = 0; !tux_pkt_decode(&h, v.p + at, v.len - at); at += h.len) {
 		if (h.flags & TUX_PKT_OPEN) {
-			hear_hello(w, &h, v.p + at);
+			hear_hello(w, &h, v.p + at, now);
 			keep(&w->opening, &v, now);
+			w->heard_at = now;
 		} else {
 			w->pkt = h;
 			w->has_pkt = true;
 		}
 	}
+	w->heard_at = now;
 	if (w->now.n < TAPE_KEPT)
 		keep(&w->now.kept[w->now.n++], &v, now);
 	else if (mrand48() % EACH == 0)

@@ -3,9 +3,10 @@
  * tape - what somebody has heard on a link: who talks Tux to whom, under what
  * ids and numbers, and the datagrams themselves
  *
- * A way is one direction between two hosts, under one source port, which over
- * AF_XDP is the active end's of a TCP connection.  When a HELLO with another nonce
- * comes, another connection has it, and what was kept is of an earlier life.
+ * A way is one direction between two hosts.  Packets of several connections share
+ * datagrams, under the ports of any of them.  When a HELLO with another nonce comes
+ * after a pause, other connections are there, and what was kept is of an earlier
+ * life.
  */
 #ifndef TUX_T_LIVE_TAPE_H
 #define TUX_T_LIVE_TAPE_H
@@ -36,11 +37,12 @@ struct tape_life {
 };
 
 struct tape_way {
-	struct tux_addr from, to;
+	struct tux_addr from, to;	/* of UDP, the last ones */
 	struct tux_eth_macs macs;
 	struct tux_hello hello;		/* the last one, */
 	struct tape_datagram opening;	/* ... and what it came in */
 	bool has_hello, has_pkt;
+	tux_time heard_at;		/* of its last datagram */
 	struct tux_pkt pkt;		/* the latest header with a number */
 	struct tape_life now, before;
 };

@@ -12,47 +12,24 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-tuxd=$build/tuxd/tuxd herald=$build/t/live/herald
+herald=$build/t/live/herald
 forger=$build/t/live/forger intruder=$build/t/live/intruder
 load=$build/t/posix/load
-need setpriv findmnt unshare "$tuxd" "$herald" "$forger" "$intruder"
+need unshare "$herald" "$forger" "$intruder"
 privilege "$@"
-if [ -z "${TUX_MOUNTS:-}" ]; then
-	TUX_MOUNTS=1 exec unshare -m bash "$0" "$@"
-fi
-tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
-[ -n "$tree" ] || cannot "no cgroup-v2 is mounted"
+mounts "$@"
 
 setup
 hosts
 hub
-mkdir "$dir/bpf" && mount -t bpf bpf "$dir/bpf" ||
-	cannot "cannot mount a file system for BPF objects"
-cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
-leave()
-{
-	"$tuxd" unload --cgroup "$cg_a" --bpffs "$dir/bpf"
-	"$tuxd" unload --cgroup "$cg_b" --bpffs "$dir/bpf"
-	umount "$dir/bpf"
-	tidy
-	rmdir "$cg_a" "$cg_b"
-} >/dev/null 2>&1
-trap leave EXIT
-mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+cgroups
 for cg in "$cg_a" "$cg_b"; do
 	"$tuxd" load --cgroup "$cg" --bpffs "$dir/bpf" --ports 7001-7001 \
 		>"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 done
 
-# on USER CGROUP: sets in $words what puts a program there without privilege
-# shellcheck disable=SC2016 # for the other shell
-on()
-{
-	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$2"
-		setpriv --reuid "$1" --regid "$1" --clear-groups
-		--inh-caps=-all --no-new-privs)
-}
 on 65533 "$cg_a"
 client=("${a[@]}" "${words[@]}")
 on 65534 "$cg_b"
@@ -324,7 +301,7 @@ start spray "${c[@]}" "$forger" spray $b_addr 5
 spray_pid=$pid
 during "all ports are guessed, from a third host"
 start flood "${other[@]}" "$build/t/live/attacker" $b_addr 30000 30015 \
-	$b_addr 7001
+	$b_addr 7001 7001 1
 flood_pid=$pid
 during "... and the port is flooded, by another user of the host"
 wait "$spray_pid"
