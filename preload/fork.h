@@ -3,8 +3,8 @@
  * fork - which process is who
  *
  * Each fork begins an epoch in the child; socks carry the epoch that made them,
- * or claimed them.  A claimed sock of an older epoch is the parent's, whose loops
- * serve it.  A vfork child runs in its parent's memory and must change nothing
+ * or claimed them.  A claimed sock of an older epoch is the parent's, and the
+ * parent's loops serve it.  A vfork child runs in its parent's memory and must change nothing
  * there.
  */
 #ifndef TUX_PRELOAD_FORK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * listener - a TCP socket that listens, and whose peers reach us over Tux
+ * listener - a TCP socket that listens, so that its peers reach us over Tux
  */
 #ifndef TUX_PRELOAD_LISTENER_H
 #define TUX_PRELOAD_LISTENER_H

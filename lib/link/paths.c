@@ -200,7 +200,8 @@ static bool in_use(const struct tux_paths *p, const struct tux_tally *t)
 	return p->flows.n;
 }
 
-/* Nobody needs it: it is given back, and the connections go on over UDP. */
+/* No connection needs it: it is given back, and those that are there go on over
+ * UDP. */
 static void paths_rest(struct tux_paths *p)
 {
 	p->rests = true;

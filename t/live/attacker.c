@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attacker - another user of a host, who binds UDP ports with the numbers of a
+ * attacker - another user of a host: binds UDP ports with the numbers of a
  * connection's TCP ports
  *
  *   attacker ADDR FIRST LAST PEER PEER_PORT TO ACTIVE

@@ -108,7 +108,7 @@ ended()
 	read -r _ hellos _ numbered _ sent < <(grep ^hellos "$dir/$1.out")
 	echo "# $1: hellos ${hellos:=} numbered ${numbered:=} sent ${sent:=}"
 	check "$1: it did much" [ $status = 0 -a "$sent" -gt 100 ]
-	same "$1: nothing came to somebody else" "0 0" "$hellos $numbered"
+	same "$1: nothing came to another user" "0 0" "$hellos $numbered"
 }
 
 moves one there

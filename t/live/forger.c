@@ -9,7 +9,7 @@
  *                        address, on sockets of any kind; all but marks fail
  *   forger shake IFACE MAC FROM TO PORT KIND
  *                        a TCP handshake of its own making, on the link, from
- *                        FROM to PORT of TO, whose interface has MAC; its
+ *                        FROM to PORT of TO at the Ethernet address MAC; its
  *                        option is of KIND (kinds[] below).  Sends a byte:
  *                        "echoed", or "refused"
  *   forger spray ADDR SECONDS

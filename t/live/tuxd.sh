@@ -273,49 +273,41 @@ moves()
 	end "$server"
 }
 
-detached()
+# tiers NAME SERVER CLIENT: the arrays with the words that put either on its tier
+tiers()
 {
-	! attached "$1"
+	local -n serves=$2 asks=$3
+	local server client
+
+	in_cgroup "$cg_b"
+	redis server "${words[@]}" "${serves[@]}" || return 1
+	server=$pid
+	in_cgroup "$cg_a"
+	start client "${a[@]}" "${words[@]}" "${asks[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 3 --size 100 --every 100
+	client=$pid
+	check "$1: they move" wait_for 10 moved client 3
+	check "... at the server, too" moved server 3
+	check "... and it works" goes_on client
+	where=$(attached "$ns_b" && echo -n xdp || echo -n sockets
+		attached "$ns_a" && echo " xdp" || echo " sockets")
+	end "$client"
+	end "$server"
 }
 
 # AF_XDP at one end, and a user's UDP sockets at the other.
 mixed()
 {
-	local xdp=("$build/contrib/tuxrun" -i veth0 --io xdp -v) server client
+	local where xdp=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
 	local user=(setpriv --reuid 65534 --regid 65534 --clear-groups
 		--inh-caps=-all --no-new-privs "$build/contrib/tuxrun" -v)
 
 	chmod 777 "$dir"
-	in_cgroup "$1"
-	redis server "${words[@]}" "${xdp[@]}" || return 1
-	server=$pid
-	in_cgroup "$2"
-	start client "${a[@]}" "${words[@]}" "${user[@]}" "$load" --host $b_addr \
-		--port "$port" --conns 3 --size 100 --every 100
-	client=$pid
-	check "server over AF_XDP, client over sockets: they move" \
-		wait_for 10 moved client 3
-	check "... at the server, too" moved server 3
-	check "... it is AF_XDP" attached "$ns_b"
-	check "... and sockets" detached "$ns_a"
-	check "... and it works" goes_on client
-	end "$client"
-	end "$server"
-
-	in_cgroup "$1"
-	redis server "${words[@]}" "${user[@]}" || return 1
-	server=$pid
-	in_cgroup "$2"
-	start client "${a[@]}" "${words[@]}" "${xdp[@]}" "$load" --host $b_addr \
-		--port "$port" --conns 3 --size 100 --every 100
-	client=$pid
-	check "server over sockets, client over AF_XDP: they move" \
-		wait_for 10 moved client 3
-	check "... at the server, too" moved server 3
-	check "... it is AF_XDP" attached "$ns_a"
-	check "... and it works" goes_on client
-	end "$client"
-	end "$server"
+	tiers "server over AF_XDP, client over sockets" xdp user
+	same "... on these tiers" "xdp sockets" "$where"
+	wait_for 10 none_attached
+	tiers "server over sockets, client over AF_XDP" user xdp
+	same "... on these tiers" "sockets xdp" "$where"
 	chmod 755 "$dir"
 }
 
@@ -418,7 +410,7 @@ if [ "$(id -u)" = 0 ] && command -v redis-server >/dev/null; then
 	moves "one end under tuxd, the other with its own program" \
 		"$cg_b" "$cg_a"
 	"$tuxd" load --cgroup "$cg_a" --bpffs "$dir/bpf" >/dev/null
-	mixed "$cg_b" "$cg_a"
+	mixed
 else
 	skip "whole programs" "needs redis-server"
 fi

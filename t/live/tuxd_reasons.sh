@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tuxd_reasons - under tuxd, a listener whose connections will not move tells its
-# clients why; one that listened before `tuxd load` is announced afterwards; and
+# tuxd_reasons - under tuxd, clients learn why the connections of a listener will
+# not move; one that listened before `tuxd load` is announced afterwards; and
 # a container needs nothing
 
 set -u

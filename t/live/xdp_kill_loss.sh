@@ -4,9 +4,8 @@
 # xdp_kill_loss - xdp_kill.sh where packets get lost, 1 in 100 and 1 in 10,
 # TCP's too: the other side may see the ends later, but sees them all
 #
-# The kernel sends no reset of TCP twice.  A client whose question has arrived,
-# and whose server dies before it has read it, waits for ever if the reset is
-# lost, with Tux or without.  So resets are spared.
+# The kernel sends no reset of TCP twice.  If a question has arrived, and the server
+# dies before it has read it, the client waits for ever if the reset is lost, with Tux or without.  So resets are spared.
 
 set -o pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
