@@ -23,6 +23,7 @@
  *   choose.c      which path the sending direction takes
  *   back.c        from Tux back to TCP, and to Tux again; RAW
  *   hello.c       the opening exchange
+ *   refuse.c      answers HELLOs for connections that stay on TCP
  *   conn_ack.c    handles acknowledgments and losses
  *   conn_ecn.c    ECN marks of packets
  *   message*.c    messages: see message.h
@@ -115,6 +116,7 @@ struct tux_conn_open {			/* the opening exchange */
 	tux_time sent_at;		/* when the last HELLO left */
 	unsigned tries;			/* HELLOs of the series so far */
 	enum tux_reason why;		/* why the path is not proved (yet) */
+	bool refused;			/* ... because the peer will not move */
 	bool owned;			/* OWNING: the effect was recorded */
 	bool ask;			/* active end, PROVED just now: PING if
 					 * nothing else is to be sent */
@@ -310,6 +312,16 @@ struct tux_settled {			/* what one packet acknowledges newly */
 					 * timer had declared it lost */
 };
 
+enum {
+	TUX_REFUSAL_LEN = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN,
+	TUX_REFUSALS = 4,		/* that wait to be sent */
+};
+
+struct tux_refusal {			/* a datagram that answers a HELLO */
+	struct tux_addr to, from;
+	uint8_t p[TUX_REFUSAL_LEN];
+};
+
 struct tux_core {
 	const struct tux_mem *mem;
 	tux_trace_fn *trace;		/* may be NULL */
@@ -326,6 +338,8 @@ struct tux_core {
 	uint32_t pkt_max;
 	tux_time ack_delay;
 	uint32_t conn_n;
+	unsigned refusal_n;
+	struct tux_refusal refusal[TUX_REFUSALS];
 	uint8_t ecn_rx;			/* of the datagram being read */
 	int8_t ecn_tx;			/* ... being built; -1: not chosen yet */
 	struct tux_core_stats stats;

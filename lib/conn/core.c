@@ -11,6 +11,7 @@
 #include "conn/conn_send.h"
 #include "conn/conn_timer.h"
 #include "conn/hello.h"
+#include "conn/refuse.h"
 #include "conn/settle.h"
 
 enum { REST_S = 20, REST_MORE_S = 10 };
@@ -209,9 +210,14 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		       tux_time now)
 {
 	struct tux_conn *c, *lead = NULL;
-	size_t len = 0, n;
+	size_t len = tux_refuse_output(core, buf, cap, to, from), n;
 	bool stop = false;
 
+	*ecn = TUX_ECN_NONE;
+	core->stats.datagrams_tx += !!len;
+	core->stats.packets_tx += !!len;
+	if (len)
+		return len;
 	core->ecn_tx = -1;
 	while (!stop && len < cap && (c = first(core)) != NULL) {
 		if (!len) {

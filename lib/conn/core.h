@@ -156,6 +156,20 @@ void tux_conn_owned(struct tux_conn *c, int err, tux_time now);
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
 
+/* Does the datagram of @len bytes at @p begin with a HELLO that asks for an
+ * answer?  Then *@t has the addresses that it names, and *@active whether this
+ * end is the active one. */
+bool tux_core_asked(const uint8_t *p, size_t len, struct tux_tuple *t,
+		    bool *active);
+
+/* Such a datagram came from @from for a connection with @key that @core does not
+ * have, because this end will not move it: answers once with the reason @why,
+ * and keeps nothing.  False: the HELLO is not of that connection, or other
+ * answers wait. */
+bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
+		     const uint8_t *p, size_t len, const struct tux_key *key,
+		     enum tux_reason why);
+
 /* Builds the next datagram into @cap bytes at @buf, from packets of as many
  * connections as have the same destination and fit.  Returns its length, or 0
  * if nothing may be sent at @now.  Fills in the destination *@to, this end's

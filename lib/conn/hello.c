@@ -46,7 +46,7 @@ void tux_hello_start(struct tux_conn *c, tux_time now)
 
 void tux_hello_touch(struct tux_conn *c, tux_time now)
 {
-	if (!opening(c) || !c->begins)
+	if (c->life != TUX_LIFE_OPENING || !c->begins || c->open.refused)
 		return;
 	if (tux_time_since(c->open.sent_at, now) < TUX_USEC(TOUCH_GAP_US))
 		return;
@@ -57,6 +57,7 @@ void tux_hello_again(struct tux_conn *c, tux_time now)
 {
 	if (c->life != TUX_LIFE_OPENING || !c->begins)
 		return;
+	c->open.refused = false;
 	c->open.tries = 0;
 	c->open.at = now;
 }
@@ -109,14 +110,14 @@ void tux_hello_proved(struct tux_conn *c)
 	tux_conn_trace(c, TUX_TRACE_PROVED, 0, 0, 0);
 }
 
-/* The connection stays on TCP.  This end answers HELLO no more, so to the peer
- * it looks silent.  Messages fail, also those that have begun because the
- * peer's ROOM had come. */
+/* The connection stays on TCP, and the peer is told.  Messages fail, also those
+ * that have begun because the peer's ROOM had come. */
 static void hello_refuse(struct tux_conn *c)
 {
 	tux_conn_set_life(c, TUX_LIFE_REFUSED);
 	c->tx.announce_at = c->reset_at = TUX_NEVER;
 	c->open.why = TUX_REASON_NO_FD;
+	tux_conn_do(c, TUX_DO_HELLO);
 	tux_messages_fail(c, EPROTONOSUPPORT);
 	tux_conn_mark(c, TUX_DIRTY_MESSAGE);
 }
@@ -194,10 +195,54 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	return true;
 }
 
+/* Why the peer will not move, in the words of this end.  It may have reasons
+ * that this end does not know. */
+static enum tux_reason peer_reason(const struct tux_hello *h)
+{
+	return h->why < TUX_REASON_N ? (enum tux_reason)h->why :
+				       TUX_REASON_PEER_RAW;
+}
+
+/* May refusal @h still be true?  It is fresh if it has the echo of this end's
+ * nonce.  Once the path is proved, only the connection that has proved it can
+ * have refused: another refusal is older. */
+static bool refusal_counts(const struct tux_conn *c, const struct tux_hello *h)
+{
+	if (h->echo != c->nonce)
+		return false;
+	if (c->life == TUX_LIFE_OPENING)
+		return true;
+	return c->life == TUX_LIFE_PROVED && h->nonce == c->peer_nonce &&
+	       c->tx.path == TUX_PATH_PLAIN && c->rx.path == TUX_PATH_PLAIN;
+}
+
+/* The peer will not move.  This end asks no more, and says the reason.  It goes
+ * on answering, as after a series without an answer: the peer may ask later. */
+static void hello_refused(struct tux_conn *c, const struct tux_hello *h)
+{
+	if (!refusal_counts(c, h)) {
+		c->stats.dropped++;
+		return;
+	}
+	c->open.at = TUX_NEVER;
+	c->open.why = peer_reason(h);
+	c->open.refused = true;
+	c->todo &= ~(uint32_t)TUX_DO_HELLO;
+	if (c->life == TUX_LIFE_OPENING)
+		tux_messages_silent(c);
+	else
+		tux_messages_fail(c, EPROTONOSUPPORT);
+	tux_conn_mark(c, TUX_DIRTY_LIFE | TUX_DIRTY_MESSAGE);
+}
+
 void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 		    const struct tux_hello *h, tux_time now)
 {
 	tux_conn_trace(c, TUX_TRACE_RECV_HELLO, h->flags, 0, 0);
+	if (h->why) {
+		hello_refused(c, h);
+		return;
+	}
 	if (!h->nonce || !h->id || !h->port || h->pkt_max < TUX_HELLO_PKT_MIN ||
 	    (!opening(c) && h->nonce != c->peer_nonce)) {
 		c->stats.dropped++;
@@ -205,8 +250,8 @@ void tux_hello_recv(struct tux_conn *c, const struct tux_addr *from,
 	}
 	if (h->nonce != c->peer_nonce && !learn(c, from, h))
 		return;
-	if (c->life == TUX_LIFE_REFUSED)
-		return;
+	if (c->life == TUX_LIFE_OPENING)
+		c->open.refused = false;
 	if (h->echo == c->nonce)
 		tux_hello_proved(c);
 	if (h->flags & TUX_HELLO_WANT)
@@ -224,11 +269,14 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		       tux_time now)
 {
 	struct tux_pkt h = { .flags = TUX_PKT_OPEN };
+	bool refuses = c->life == TUX_LIFE_REFUSED;
 	struct tux_hello hello = {
+		.why = refuses ? (uint8_t)c->open.why : 0,
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
 				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
 				   TUX_HELLO_PLAIN |
-				   (opening(c) ? TUX_HELLO_WANT : 0)),
+				   (c->life == TUX_LIFE_OPENING ? TUX_HELLO_WANT :
+							       0)),
 		.version = TUX_WIRE_VERSION,
 		.port = c->core->port,
 		.id = c->id,

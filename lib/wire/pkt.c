@@ -196,11 +196,11 @@ int tux_hello_decode(struct tux_hello *h, const struct tux_record *rec)
 
 	if (rec->type != TUX_REC_HELLO || rec->len != TUX_HELLO_LEN)
 		return -EBADMSG;
-	if (b[TUX_HELLO_ZERO] || tux_get16(b + TUX_HELLO_ZERO2) ||
-	    tux_get32(b + TUX_HELLO_ZERO2 + 2))
+	if (tux_get16(b + TUX_HELLO_ZERO2) || tux_get32(b + TUX_HELLO_ZERO2 + 2))
 		return -EBADMSG;
 	h->flags = b[TUX_HELLO_FLAGS];
 	h->version = b[TUX_HELLO_VERSION];
+	h->why = b[TUX_HELLO_WHY];
 	h->port = tux_get16(b + TUX_HELLO_PORT);
 	h->id = tux_get32(b + TUX_HELLO_ID);
 	h->nonce = tux_get64(b + TUX_HELLO_NONCE);

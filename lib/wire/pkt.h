@@ -28,6 +28,7 @@ struct tux_pkt {			/* a header; wire.h has the fields */
 
 struct tux_hello {
 	uint8_t flags, version;
+	uint8_t why;			/* not 0: a refusal, and its reason */
 	uint16_t port;
 	uint32_t id, seq, window;
 	uint64_t nonce, echo, token;

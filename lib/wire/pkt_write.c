@@ -60,6 +60,7 @@ bool tux_writer_hello(struct tux_writer *w, const struct tux_hello *h)
 	memset(b, 0, TUX_HELLO_LEN);
 	b[TUX_HELLO_FLAGS] = h->flags;
 	b[TUX_HELLO_VERSION] = h->version;
+	b[TUX_HELLO_WHY] = h->why;
 	tux_put16(b + TUX_HELLO_PORT, h->port);
 	tux_put32(b + TUX_HELLO_ID, h->id);
 	tux_put64(b + TUX_HELLO_NONCE, h->nonce);

@@ -214,7 +214,8 @@ enum {
 	TUX_HELLO_PKT = 40,		/* u16: longest packet that it takes */
 	TUX_HELLO_DELAY = 42,		/* u16: longest ack delay, 0.1 ms */
 	TUX_HELLO_FAMILY = 44,		/* u8: 4 or 6 */
-	TUX_HELLO_ZERO = 45,		/* u8, zero */
+	TUX_HELLO_WHY = 45,		/* u8: 0; or the sender will not move: its
+					 * reason */
 	TUX_HELLO_APORT = 46,		/* u16: TCP port of the active end */
 	TUX_HELLO_PPORT = 48,		/* u16: TCP port of the passive end */
 	TUX_HELLO_ZERO2 = 50,		/* u16, zero; u32 at 52, zero */

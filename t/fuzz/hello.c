@@ -21,7 +21,6 @@ static void repair(uint8_t *b, uint8_t how)
 	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
 
 	if (how & ZEROS) {
-		b[TUX_HELLO_ZERO] = 0;
 		memset(b + TUX_HELLO_ZERO2, 0, 6);
 	}
 	if (how & V4) {

@@ -82,13 +82,14 @@ static void no_memory(struct sim *s)
 	SIM_CHECK(s, a->reason == TUX_REASON_NO_MEMORY);
 }
 
-/* The loop gets no descriptor: pinned to TCP, and the peer need not know. */
+/* The loop gets no descriptor: pinned to TCP, and the peer is told. */
 static void no_fd(struct sim *s)
 {
 	sim_pair(s, &a, &b);
 	b->plan.no_fd = true;
 	talk(s);
 	SIM_CHECK(s, tux_conn_reason(b->c) == TUX_REASON_NO_FD);
+	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_NO_FD);
 	finish(s);
 }
 

@@ -293,6 +293,88 @@ static void recv__no_memory(void **state)
 	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
 }
 
+/* ---- refusals ---- */
+
+/* What b would say to a, to refuse. */
+static struct tux_hello refusal(const struct duo *d, unsigned why)
+{
+	struct tux_hello h = say(&d->b);
+
+	h.flags = 0;
+	h.why = (uint8_t)why;
+	h.nonce ^= 2;		/* not of the connection itself */
+	h.echo = d->a.c->nonce;
+	return h;
+}
+
+static void recv__refused(void **state)
+{
+	struct duo *d = *state;
+	struct tux_hello h = refusal(d, TUX_REASON_PINNED);
+
+	duo_drop(&d->a);
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->life, TUX_LIFE_OPENING);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
+	assert_true(d->a.c->open.at == TUX_NEVER);
+	assert_true(d->a.c->peer_nonce == 0);
+	duo_pass(d, TUX_SEC(1));
+	duo_ring(&d->a, TUX_DOORBELL_TOUCH);
+	assert_int_equal(duo_drop(&d->a), 0);
+	/* The peer has changed its mind. */
+	h = say(&d->b);
+	hear(&d->a, &h);
+	assert_int_equal(duo_carry(&d->a), 1);
+	duo_settle(d);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
+	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
+}
+
+static void recv__refused_for_a_new_reason(void **state)
+{
+	struct duo *d = *state;
+	struct tux_hello h = refusal(d, TUX_REASON_N);
+
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PEER_RAW);
+}
+
+static void recv__refused_without_echo(void **state)
+{
+	struct duo *d = *state;
+	struct tux_hello h = refusal(d, TUX_REASON_PINNED);
+
+	h.echo ^= 1;
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
+	assert_int_equal(d->a.c->stats.dropped, 1);
+	assert_int_equal(duo_carry(&d->a), 1);
+}
+
+/* Once the path is proved, only the connection behind it refuses. */
+static void recv__refused_late(void **state)
+{
+	struct duo *d = *state;
+	struct tux_hello h = refusal(d, TUX_REASON_PINNED);
+
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
+	h.nonce = d->b.c->nonce;
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
+	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
+}
+
+static void recv__refused_too_late(void **state)
+{
+	struct duo *d = *state;
+	struct tux_hello h = refusal(d, TUX_REASON_PINNED);
+
+	h.nonce = d->b.c->nonce;
+	hear(&d->a, &h);
+	assert_int_equal(d->a.c->reason, TUX_REASON_NONE);
+}
+
 /* ---- a proved path ---- */
 
 static void proved__without_a_handle_of_tcp(void **state)
@@ -475,6 +557,11 @@ int main(void)
 		T(recv__answers_who_asks, duo_setup),
 		T(recv__asks_by_timer_again, duo_setup),
 		T(recv__no_memory, duo_setup),
+		T(recv__refused, duo_setup),
+		T(recv__refused_for_a_new_reason, duo_setup),
+		T(recv__refused_without_echo, duo_setup),
+		T(recv__refused_late, duo_setup_proved),
+		T(recv__refused_too_late, duo_setup_switched),
 		T(proved__without_a_handle_of_tcp, duo_setup),
 		T(proved__once, duo_setup_proved),
 		T(proved__knows_the_way, duo_setup),

@@ -109,6 +109,8 @@ static void owned__could_not(void **state)
 	assert_int_equal(c->life, TUX_LIFE_REFUSED);
 	assert_int_equal(c->reason, TUX_REASON_NO_FD);
 	assert_int_equal(d->b.ready_n, 1);
+	assert_int_equal(duo_carry(&d->b), 1);
+	assert_int_equal(d->a.c->reason, TUX_REASON_NO_FD);
 	assert_silent(d);
 	ask(d);
 	assert_int_equal(c->stats.pkts_rx, 1);

@@ -105,9 +105,9 @@ static void say_hello(struct page_text *t, const struct tux_record *rec)
 	page_put(t, "window %u, longest %u, %u us\n", h.window, h.pkt_max,
 		 h.delay * 100u);
 	page_hex(t, "1 1 2 2");
-	page_put(t, "family %u, zero, ports %u and %u\n",
-		 tux_addr_is_v4(&h.tuple.active) ? 4 : 6, h.tuple.active.port,
-		 h.tuple.passive.port);
+	page_put(t, "family %u, reason %u, ports %u and %u\n",
+		 tux_addr_is_v4(&h.tuple.active) ? 4 : 6, h.why,
+		 h.tuple.active.port, h.tuple.passive.port);
 	page_hex(t, "6");
 	page_put(t, "zero\n");
 	page_hex(t, "16");

@@ -11,6 +11,7 @@ static void hello_same(const struct tux_hello *a, const struct tux_hello *b)
 {
 	assert_int_equal(a->flags, b->flags);
 	assert_int_equal(a->version, b->version);
+	assert_int_equal(a->why, b->why);
 	assert_int_equal(a->port, b->port);
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->seq, b->seq);
@@ -75,8 +76,7 @@ static void hello__malformed(void **state)
 {
 	/* bytes that must be zero, a wrong family, an unknown family */
 	static const uint8_t at[] = {
-		TUX_HELLO_ZERO, TUX_HELLO_ZERO2, TUX_HELLO_ZERO2 + 5,
-		TUX_HELLO_AADDR + 10, TUX_HELLO_PADDR + 10, TUX_HELLO_FAMILY,
+		TUX_HELLO_ZERO2, TUX_HELLO_ZERO2 + 5, TUX_HELLO_AADDR + 10, TUX_HELLO_PADDR + 10, TUX_HELLO_FAMILY,
 	};
 	struct tux_record rec = { .type = TUX_REC_HELLO,
 				  .len = TUX_HELLO_LEN };
