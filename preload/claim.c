@@ -74,9 +74,21 @@ bool claim_hold(struct sock *s)
 	return true;
 }
 
+
+/* The peer may have Tux, and ask in vain.  A connection that others hold, too,
+ * may still move at one of them. */
+static void claim_tell(const struct sock *s, int fd, enum tux_reason why)
+{
+	struct tux_stack *stack = preload_stack();
+
+	if (stack && why != TUX_REASON_NOT_OWNER && why != TUX_REASON_CLOSED)
+		tux_stack_tell(stack, fd, &s->tuple, s->active, why);
+}
+
 void claim_refuse_at(struct sock *s, int fd, enum tux_reason why)
 {
-	claim_look_up(s, fd);
+	if (claim_look_up(s, fd))
+		claim_tell(s, fd, why);
 	claim_refuse(s, why);
 }
 
@@ -94,7 +106,8 @@ static void add_accepted(struct sock *l, int fd)
 	if (!fd_add(fd, s)) {
 		claim_leave_listener(s);
 	} else if (l->why) {
-		claim_refuse_at(s, fd, l->why);
+		claim_look_up(s, fd);	/* the handshake has told the peer */
+		claim_refuse(s, l->why);
 	} else if (share_too_late(s)) {
 		claim_stay(fd, TUX_REASON_NOT_OWNER);
 	}
@@ -259,14 +272,18 @@ static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 	enum tux_young_counts counts;
 
 	*why = claim_forbids(s, fd);
-	if (*why)
+	if (*why) {
+		claim_tell(s, fd, *why);
 		return SOCK_TCP;
+	}
 	s->epoch = fork_epoch;
 	counts = young_compare(s, fd);
 	if (counts == TUX_YOUNG_UNSURE)
 		return SOCK_CANDIDATE;
 	*why = counts == TUX_YOUNG_AGREE ? claim_open_end(s, fd) :
 					   TUX_REASON_PINNED;
+	if (*why)
+		claim_tell(s, fd, *why);
 	return *why ? SOCK_TCP : SOCK_CLAIMED;
 }
 

@@ -44,7 +44,10 @@ struct tux_loop_opts {
 	void (*stranger)(void *arg, struct tux_loop *l,
 			 const struct tux_addr *from, const uint8_t *p,
 			 size_t len);
-	void *arg;			/* for stranger: the loop's owner */
+	/* The link cannot carry the connection of @e; with NONE: now it can. */
+	void (*refused)(void *arg, const struct tux_end *e,
+			enum tux_reason why);
+	void *arg;			/* for these two: the loop's owner */
 };
 
 struct tux_loop {
@@ -58,6 +61,7 @@ struct tux_loop {
 	int epfd;			/* readable: there is work, as the link's fd */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
 	_Atomic bool tends;		/* the link has plans of its own */
+	_Atomic bool hears;		/* peers may ask for what is no end */
 	struct tux_forward forward;
 
 	/* the driver's */

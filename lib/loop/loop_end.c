@@ -180,10 +180,13 @@ static void open_end(struct tux_loop *l, struct tux_end *e)
 
 	if (err < 0) {
 		tell(l, e, false, (enum tux_reason)-err);
+		l->o.refused(l->o.arg, e, (enum tux_reason)-err);
 		refuse(l, e);
 	}
 	if (err)
 		return;
+	if (e->why)
+		l->o.refused(l->o.arg, e, TUX_REASON_NONE);
 	err = open_conn(l, e);
 	/* The one before it, on the same addresses, is still ending: the next
 	 * touch tries again. */

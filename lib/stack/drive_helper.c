@@ -43,6 +43,7 @@ static bool become(struct tux_driver *d, uint32_t from, uint32_t to)
 static bool helper_has_work(struct tux_driver *d)
 {
 	return atomic_load(&d->loop->end_n) || atomic_load(&d->loop->tends) ||
+	       atomic_load(&d->loop->hears) ||
 	       !tux_loop_quiet(d->loop);
 }
 

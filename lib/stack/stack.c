@@ -30,6 +30,23 @@ enum {
 
 /* ---- birth and death -------------------------------------------------- */
 
+/* If the datagram asks for a connection that stays on TCP: loop @l answers with
+ * the reason. */
+static bool stack_answer(struct tux_stack *s, struct tux_loop *l,
+			 const struct tux_addr *from, const uint8_t *p,
+			 size_t len)
+{
+	struct tux_refused x;
+	struct tux_tuple t;
+	bool active;
+
+	return !tux_refusals_empty(&s->refusals) &&
+	       tux_core_asked(p, len, &t, &active) &&
+	       tux_refusals_find(&s->refusals, &t, active, &x) &&
+	       tux_core_refuse(l->core, from, p, len, &x.key,
+			       (enum tux_reason)x.why);
+}
+
 /* Loop @l has no connection for this packet; the other loops may have one. */
 static void on_stranger(void *arg, struct tux_loop *l,
 			const struct tux_addr *from, const uint8_t *p,
@@ -38,9 +55,26 @@ static void on_stranger(void *arg, struct tux_loop *l,
 	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
 	unsigned i;
 
+	if (stack_answer(s, l, from, p, len))
+		return;
 	for (i = 0; i < s->loop_n; i++)
 		if (s->driver[i].loop != l)
 			tux_loop_forward(s->driver[i].loop, from, p, len);
+}
+
+/* The link cannot carry @e, or now it can. */
+static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
+{
+	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	struct tux_refused x = {
+		.tuple = e->tuple, .active = e->active, .why = (uint8_t)why,
+		.key = e->key,
+	};
+
+	if (why)
+		tux_refusals_add(&s->refusals, &x);
+	else
+		tux_refusals_remove(&s->refusals, &x.tuple, x.active);
 }
 
 static int open_loop(struct tux_stack *s, struct tux_driver *d)
@@ -65,6 +99,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.decided = s->o.decided,
 		.gone = s->o.gone,
 		.stranger = on_stranger,
+		.refused = on_refused,
 		.arg = d,
 	};
 
@@ -334,6 +369,26 @@ void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why)
 {
 	if (!s->forked)
 		tux_announce_refuse(&s->announce, fd, why);
+}
+
+/* Only a peer that has announced Tux asks.  The helper runs the loop that hears
+ * it. */
+void tux_stack_tell(struct tux_stack *s, int fd, const struct tux_tuple *t,
+		    bool active, enum tux_reason why)
+{
+	struct tux_refused x = {
+		.tuple = *t, .active = active, .why = (uint8_t)why,
+	};
+	struct tux_mark_peer peer;
+
+	if (s->forked || s->lacks || !tux_stack_keyed(s) ||
+	    tux_announce_look(&s->announce, fd, active, &peer))
+		return;
+	x.key = peer.key;
+	tux_refusals_add(&s->refusals, &x);
+	atomic_store(&s->driver[0].loop->hears, true);
+	if (!tux_driver_start(&s->driver[0]))
+		tux_driver_notice(&s->driver[0]);
 }
 
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,

@@ -75,6 +75,11 @@ bool tux_stack_adopts(const struct tux_stack *s);
  * the backend can. */
 void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why);
 
+/* Socket @fd, established, of connection @t: it will not move, and the peer, if
+ * it can move, may ask over UDP.  Then it is told @why. */
+void tux_stack_tell(struct tux_stack *s, int fd, const struct tux_tuple *t,
+		    bool active, enum tux_reason why);
+
 /* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
  * has it): be reachable for its connections' HELLOs.  0, or the reason why
  * not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many

@@ -10,6 +10,7 @@
 #include "loop/end.h"
 #include "stack/driver.h"
 #include "stack/mode.h"
+#include "stack/refusals.h"
 #include "stack/stack.h"
 #include "sys/arena.h"
 
@@ -42,6 +43,7 @@ struct tux_stack {
 	uint32_t bulk_len;		/* of them, for long ones; 0: there are
 					 * none */
 	struct tux_announce announce;	/* if connections have a key */
+	struct tux_refusals refusals;
 	struct tux_latch place_latch;
 	struct tux_place place[TUX_LISTENERS_MAX];
 };

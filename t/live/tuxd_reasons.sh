@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # tuxd_reasons - under tuxd, clients learn why the connections of a listener will
-# not move; one that listened before `tuxd load` is announced afterwards; and
-# a container needs nothing
+# not move, and each end learns why the other keeps a connection on TCP; one
+# that listened before `tuxd load` is announced afterwards; and a container
+# needs nothing
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
@@ -11,7 +12,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 load=$build/t/posix/load
-need redis-server "$load" "$build/t/live/herald"
+staying=$build/t/live/staying
+need redis-server "$load" "$build/t/live/herald" "$staying"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 privilege "$@"
 mounts "$@"
@@ -90,6 +92,51 @@ tells "the server is to use TCP" chosen --path=tcp
 tells "the server may not use AF_XDP" no-privilege --io xdp
 ip -n "$ns_b" link add other type veth peer name unused &&
 	tells "the server uses another interface" other-interface -i other
+
+# ---- ends that will not move, and know it only after the handshake -----------------
+
+# grows NAME: its connection still carries bytes
+grows()
+{
+	local before
+
+	before=$(stat -c %s "$dir/$1.out")
+	wait_for 5 eval "[ \$(stat -c %s '$dir/$1.out') -gt $before ]"
+}
+
+# stays NAME REASON SERVER CLIENT: the end with a word in SERVER or CLIENT keeps
+# the connection on TCP, and both show REASON
+stays()
+{
+	local name=$1 why=$2 end
+
+	free_port
+	unprivileged 65534 "$cg_b"
+	# shellcheck disable=SC2086 # a word or none
+	start staying_b "${b[@]}" "${words[@]}" "$staying" serve $b_addr \
+		"$port" $3
+	server_pid=$pid
+	wait_for 5 listening "$port"
+	unprivileged 65533 "$cg_a"
+	# shellcheck disable=SC2086
+	start staying_a "${a[@]}" "${words[@]}" "$staying" ask $b_addr \
+		"$port" $4
+	client_pid=$pid
+	for end in a b; do
+		check "$name: $end shows it" wait_for 2 said "$why" staying_$end
+		same "... and nothing else" "$why" \
+			"$(sed -n 's/^tux: .* tcp, \([a-z-]*\): .*/\1/p' \
+				"$dir/staying_$end.err" | sort -u)"
+	done
+	check "$name: it works" grows staying_a
+	end "$client_pid"
+	end "$server_pid"
+}
+
+stays "the server's program needs TCP" pinned pin ''
+stays "the client's program needs TCP" pinned '' pin
+stays "the server has too few descriptors" no-fd files ''
+stays "the client has too few descriptors" no-fd '' files
 
 # ---- listeners that are older than the programs ------------------------------------
 

@@ -26,6 +26,13 @@ static void on_stranger(void *arg, struct tux_loop *l,
 	strangers++;
 }
 
+static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
+{
+	(void)arg;
+	(void)e;
+	(void)why;
+}
+
 struct fixture {
 	struct tux_ends ends;
 	struct tux_loop *l;
@@ -37,6 +44,7 @@ static int open_loop(struct fixture *f)
 		.link = &tux_udp, .link_opts = { .ifname = "lo" },
 		.ends = &f->ends, .ack_delay = TUX_MSEC(1),
 		.stranger = on_stranger,
+		.refused = on_refused,
 	};
 	int err = tux_ends_init(&f->ends);
 
