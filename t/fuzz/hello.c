@@ -20,9 +20,8 @@ static void repair(uint8_t *b, uint8_t how)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
 
-	if (how & ZEROS) {
+	if (how & ZEROS)
 		memset(b + TUX_HELLO_ZERO2, 0, 6);
-	}
 	if (how & V4) {
 		memcpy(b + TUX_HELLO_AADDR, mapped, sizeof(mapped));
 		memcpy(b + TUX_HELLO_PADDR, mapped, sizeof(mapped));
