@@ -52,12 +52,18 @@ d()
 		"$tuxd" "$@" --cgroup "$cg_b" --bpffs "$dir/bpf"
 }
 
-# The words that put a program into a cgroup $2, as user $1 without privilege.
+# The words that put a program into a cgroup.
 # shellcheck disable=SC2016 # for the other shell
+inside()
+{
+	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$1")
+}
+
+# The words that put a program into a cgroup $2, as user $1 without privilege.
 on()
 {
-	words=(sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$2"
-		setpriv --reuid "$1" --regid "$1" --clear-groups
+	inside "$2"
+	words+=(setpriv --reuid "$1" --regid "$1" --clear-groups
 		--inh-caps=-all --no-new-privs)
 }
 

@@ -28,8 +28,13 @@ sed 's/^/# /' "$dir/demo.out"
 check "its last line" grep -Eq \
 	'^everyone: (ok|failed) worst=[0-9.]+ tux_share=[0-9.]+$' \
 	<(tail -n 1 "$dir/demo.out")
-check "each server starts, and each client has figures" \
-	sh -c '! grep -e "failed: no" "$1"' sh "$dir/demo.out"
+check "each server starts, each client has its connections and figures" \
+	sh -c '! grep -e "failed: " "$1"' sh "$dir/demo.out"
+check "each row has a verdict" [ "$(grep -cE \
+	' (holds|slow|late|noise)$' "$dir/demo.out")" = 7 ]
+check "no row has more connections on Tux than eligible ones" awk '
+	/ (holds|slow|late|noise)$/ && $3 > $2 { bad = 1 }
+	END { exit bad }' "$dir/demo.out"
 check "at least 0.95 of the connections are on Tux" awk -F tux_share= \
 	'/^everyone:/ { s = $2 } END { exit !(s >= 0.95) }' "$dir/demo.out"
 same "nothing is left" "" "$(left "$demo_pid")"
