@@ -78,11 +78,18 @@ static tux_time debt_limit(const struct tux_yield *y)
 			    TUX_MSEC(DEBT_MAX_MS));
 }
 
+/* Do the others lose by it now, not only before?  The limit falls when connections
+ * end, below a debt that they have left. */
+static bool costs_too_much(const struct tux_yield *y)
+{
+	return y->cost > TUX_SEC(1) / FREE && y->debt >= debt_limit(y);
+}
+
 static enum tux_yield_do yield_decide(struct tux_yield *y, tux_time now)
 {
 	tux_time away = tux_time_since(y->since, now);
 
-	if (!y->away && y->debt >= debt_limit(y)) {
+	if (!y->away && costs_too_much(y)) {
 		y->away = true;
 		y->since = now;
 		y->hold = tux_hold_again(&y->holds, now);

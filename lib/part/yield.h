@@ -14,7 +14,8 @@
  * lose by that, and the sooner it comes.  So a spike of 20 MB in packets of 1500
  * bytes does not matter beside connections that gain nothing, one of 75 MB
  * beside those that gain much, and what costs the others less than five per
- * cent of a processor does not matter either.
+ * cent of a processor does not matter either, whatever the debt: when the
+ * connections end, the debt that they leave gives nothing up.
  *
  * A bulk transfer beside connections that gain nothing costs a processor or two,
  * and reaches that debt after 20 to 40 ms.  Looks are 25 ms apart, and 10 ms

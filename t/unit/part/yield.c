@@ -241,6 +241,39 @@ static void look__what_is_gained_is_kept_longer(void **state)
 	assert_in_range(ms[2], 120, 180);
 }
 
+/* Connections that gain much leave a debt behind them when they end: what others
+ * have lost before is no reason to give up an interface that hardly anything uses
+ * any more.  If the bulk goes on, it is. */
+static struct play debt_outlives_connections(void)
+{
+	struct play p = begin();
+
+	pass(&p, 400, 150 * MB, 10000, 1100);
+	assert_int_equal(p.gives, 0);
+	assert_true(p.y.debt > TUX_MSEC(50));
+	return p;
+}
+
+static void look__debt_of_connections_that_end(void **state)
+{
+	struct play p = debt_outlives_connections();
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		pass(&p, 10, 3 * MB, 0, 0);
+	assert_int_equal(p.gives, 0);
+}
+
+static void look__debt_of_connections_that_end_before_the_bulk(void **state)
+{
+	struct play p = debt_outlives_connections();
+
+	(void)state;
+	pass(&p, 10, 150 * MB, 0, 0);
+	assert_int_equal(p.gives, 1);
+}
+
 static void look__spikes_without_end(void **state)
 {
 	struct play p = begin();
@@ -372,6 +405,8 @@ int main(void)
 		T(look__a_spike),
 		T(look__a_spike_beside_an_idle_connection),
 		T(look__what_is_gained_is_kept_longer),
+		T(look__debt_of_connections_that_end),
+		T(look__debt_of_connections_that_end_before_the_bulk),
 		T(look__spikes_without_end),
 		T(look__a_surplus_is_not_saved_up),
 		T(look__taken_again_after_the_bulk),
