@@ -50,12 +50,15 @@ is()
 	cli "$1" info replication | grep -q "^$2"
 }
 
+# Three replicas have their masters' data, and each node knows of all three: a
+# master heeds no failover of a replica that it has not heard of as one.
 replicas_follow()
 {
 	local i n=0
 
 	for i in {1..6}; do
 		! is "$i" master_link_status:up || ((n++))
+		[ "$(cli "$i" cluster nodes | grep -c slave)" = 3 ] || return
 	done
 	[ $n = 3 ]
 }
@@ -113,15 +116,15 @@ links()
 }
 
 # Each of six nodes has a link to each other, each replica another to its master.
-all_links()
+links_are()
 {
-	[ "$(links)" = "33 33" ]
+	[ "$(links)" = "33 $1" ]
 }
 
 on_tux_all()
 {
-	wait_for 10 all_links
-	same "$1: the links are on Tux at both ends" "33 33" "$(links)"
+	check "$1: the links are on Tux at both ends" wait_for 10 links_are 33
+	echo "# links, and those on Tux: $(links)"
 }
 
 # ---- the writer --------------------------------------------------------------
@@ -188,6 +191,7 @@ check "... writes go on" more manual
 check "... the writer is on Tux with both" moved manual 2
 none_lost manual
 check "... the master is replica" wait_for 10 is 1 master_link_status:up
+check "... as all know" wait_for 10 replicas_follow
 
 writes killed 1
 kill -KILL "${nodes[$replica]}"
@@ -220,7 +224,7 @@ TUX_PATH=tux
 
 addr=('' $b_addr $b_addr $b_addr $b_addr $b_addr $b_addr)
 cluster one
-same "one address: the links are on TCP" "33 0" "$(links)"
+check "one address: the links are on TCP" wait_for 10 links_are 0
 check "... for loopback" said loopback node1
 cluster_ends
 over=(-i lo)
