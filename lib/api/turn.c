@@ -231,7 +231,9 @@ void tux_api_finish_sleep(struct tux *t, int got)
 
 	tux_poll_finish_sleep(&x, got);
 	if (t->acquired)
-		tux_loop_finish_sleep(t->l, got > 0 && got & TUX_POLL_LOOP);
+		tux_loop_finish_sleep(t->l, got > 0 && got & TUX_POLL_LOOP ?
+					    TUX_LOOP_READABLE :
+					    TUX_LOOP_UNTOLD);
 	if (got > 0 && got & TUX_POLL_FDS)
 		t->look = true;
 }

@@ -197,9 +197,15 @@ static unsigned loop_take_events(struct tux_loop *l)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-static bool loop_must_look(const struct tux_loop *l, bool busy)
+/* A sleep that ended without a word of epoll was a look at it. */
+static bool loop_must_look(struct tux_loop *l, bool busy)
 {
-	tux_time since = tux_time_since(l->looked_at, l->now);
+	tux_time since;
+
+	if (l->looked)
+		l->looked_at = l->now;
+	l->looked = false;
+	since = tux_time_since(l->looked_at, l->now);
 
 	if (busy)
 		return since >= TUX_USEC(LOOK_BUSY_US);
@@ -247,17 +253,11 @@ static void send_datagrams(struct tux_loop *l)
 	}
 }
 
-unsigned tux_loop_turn(struct tux_loop *l)
+/* What is due, and what can go.  How many things it found to do. */
+static unsigned act(struct tux_loop *l)
 {
-	unsigned n, rx;
+	unsigned n = tux_core_expire(l->core, l->now);
 
-	l->now = tux_clock_read();
-	n = take_rings(l) + take_forwarded(l);
-	rx = take_datagrams(l, 0);
-	n += rx;
-	if (loop_must_look(l, rx > 0))
-		n += loop_take_events(l);
-	n += tux_core_expire(l->core, l->now);
 	n += tend_link(l);
 	n += tux_loop_effects(l);
 	do
@@ -269,17 +269,26 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	return n;
 }
 
+unsigned tux_loop_turn(struct tux_loop *l)
+{
+	unsigned n, rx;
+
+	l->now = tux_clock_read();
+	n = take_rings(l) + take_forwarded(l);
+	rx = take_datagrams(l, 0);
+	n += rx;
+	if (loop_must_look(l, rx > 0))
+		n += loop_take_events(l);
+	return n + act(l);
+}
+
 unsigned tux_loop_flush(struct tux_loop *l)
 {
 	unsigned n;
 
 	l->now = tux_clock_read();
 	n = take_rings(l);
-	tux_loop_effects(l);
-	do
-		send_datagrams(l);
-	while (tux_loop_effects(l));
-	tux_wakes_go(&l->wakes);
+	act(l);
 	return n;
 }
 
@@ -316,11 +325,12 @@ bool tux_loop_prepare_sleep(struct tux_loop *l)
 	return tux_loop_quiet(l);
 }
 
-void tux_loop_finish_sleep(struct tux_loop *l, bool woken)
+void tux_loop_finish_sleep(struct tux_loop *l, enum tux_loop_told told)
 {
 	/* What epoll saw of the bell, on_event() clears. */
 	tux_wake_finish_sleep(l->bell, l->bell_fd, false);
-	l->woken |= woken;
+	l->woken |= told == TUX_LOOP_READABLE;
+	l->looked = told == TUX_LOOP_NOTHING;
 }
 
 void tux_loop_count(struct tux_loop *l)

@@ -68,6 +68,8 @@ struct tux_loop {
 	tux_time now;
 	tux_time looked_at;		/* when epoll was last asked */
 	bool woken;			/* epoll has something: look soon */
+	bool looked;			/* the last sleep said that epoll has
+					 * nothing */
 	bool more;			/* there was more to send */
 	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;
@@ -95,7 +97,8 @@ void tux_loop_forked(struct tux_loop *l);
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);
 
-/* Sends what has been rung for since.  How many rings. */
+/* A turn that takes nothing in but rings: sends what has been rung for since,
+ * and does what is due.  How many rings. */
 unsigned tux_loop_flush(struct tux_loop *l);
 
 /* What the driver sleeps on, into @p; how many.  The first is the epoll
@@ -109,8 +112,15 @@ tux_time tux_loop_deadline(const struct tux_loop *l);
  * tux_loop_finish_sleep() follows. */
 bool tux_loop_prepare_sleep(struct tux_loop *l);
 
-/* Awake; @woken: the epoll instance was readable. */
-void tux_loop_finish_sleep(struct tux_loop *l, bool woken);
+/* What the sleep said of the epoll instance. */
+enum tux_loop_told {
+	TUX_LOOP_UNTOLD,		/* it was not asked */
+	TUX_LOOP_NOTHING,
+	TUX_LOOP_READABLE,
+};
+
+/* Awake. */
+void tux_loop_finish_sleep(struct tux_loop *l, enum tux_loop_told told);
 
 /* Nobody drives any more: has the link say how things stand. */
 void tux_loop_count(struct tux_loop *l);

@@ -97,9 +97,10 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 /* ---- waiting --------------------------------------------------------- */
 
 /* Sleeps, driving if need be, until @w's bell rings, one of the @n descriptors
- * in @fds is ready (revents are filled), a signal arrives (with @mask in
- * force, NULL: the thread's own) or @until passes.  1: look; 0: the time is
- * up; -EINTR.  The stack may be NULL: then it only sleeps. */
+ * in @fds is ready, a signal arrives (with @mask in force, NULL: the thread's
+ * own) or @until passes.  Their revents are filled by the last look at them;
+ * without a look they stay as they are.  1: look; 0: the time is up; -EINTR.
+ * The stack may be NULL: then it only sleeps. */
 int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     struct pollfd *fds, unsigned n, tux_time until,
 		     const sigset_t *mask);

@@ -33,19 +33,39 @@ static int drive_look(struct run *r)
 	return answer(tux_poll(r->x, now, now));
 }
 
-static int drive_sleep(struct run *r)
+static int drive_sleep(struct run *r, tux_time now)
 {
 	struct tux_loop *l = r->d->loop;
 	tux_time until = tux_time_min(r->until, tux_loop_deadline(l));
 	bool loop_quiet = tux_loop_prepare_sleep(l);
 	bool quiet = tux_poll_prepare_sleep(r->x);
+	enum tux_loop_told told = TUX_LOOP_UNTOLD;
 	int got = 0;
 
-	if (loop_quiet && quiet)
-		got = tux_poll(r->x, until, tux_clock_read());
+	if (loop_quiet && quiet) {
+		got = tux_poll(r->x, until, now);
+		told = tux_poll_told(r->x, until, now, got);
+	}
 	tux_poll_finish_sleep(r->x, got);
-	tux_loop_finish_sleep(l, got > 0 && got & TUX_POLL_LOOP);
+	tux_loop_finish_sleep(l, told);
 	return answer(got);
+}
+
+/* Sends what is there to send, and sleeps without a look at what has come: the
+ * sleep ends at once if there is something. */
+static int sleep_at_once(struct run *r)
+{
+	struct tux_loop *l = r->d->loop;
+	tux_time now;
+
+	tux_loop_flush(l);
+	tux_spin_begin(&r->d->spin, l->now);
+	r->began = true;
+	if (tux_poll_rung(r->x))
+		return 1;
+	now = tux_clock_read();
+	tux_spin_begin_asleep(&r->d->spin, now);
+	return drive_sleep(r, now);
 }
 
 /* Runs the loop until the wait is over, or until the helper wants the loop:
@@ -54,10 +74,11 @@ static int run_loop(struct run *r, bool *handed)
 {
 	struct tux_spin *s = &r->d->spin;
 	struct tux_loop *l = r->d->loop;
+	int got = tux_spin_sleeps_at_once(s) ? sleep_at_once(r) : 0;
 
-	for (;;) {
+	*handed = false;
+	while (!got) {
 		bool busy = tux_loop_turn(l) > 0;
-		int got = 0;
 
 		if (!r->began)
 			tux_spin_begin(s, l->now);
@@ -74,12 +95,11 @@ static int run_loop(struct run *r, bool *handed)
 			tux_spin_begin(s, l->now);
 		}
 		if (!tux_spin_more(s, l->now))
-			got = drive_sleep(r);
+			got = drive_sleep(r, tux_clock_read());
 		else if (l->now - r->d->fds_at >= TUX_USEC(FDS_US))
 			got = drive_look(r);
-		if (got)
-			return got;
 	}
+	return got;
 }
 
 static int drive_until(struct tux_driver *d, struct tux_poll *x, tux_time until,

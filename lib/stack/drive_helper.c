@@ -13,7 +13,6 @@
 #include "sys/take.h"
 
 enum {
-	WATCH_MS = 2,
 	CROWD_MS = 1000,	/* how long a crowd is remembered */
 	STACK = 1024 * 1024,	/* of it, what thread-local storage takes */
 	HANDOVER_US = 200,
@@ -53,9 +52,12 @@ static bool helper_has_work(struct tux_driver *d)
 static void helper_watch(struct tux_driver *d)
 {
 	uint32_t leaves = atomic_load(&d->leaves);
+	bool driven;
 
-	helper_rest(d, TUX_WATCHES, TUX_MSEC(WATCH_MS));
-	if (stopping(d) || leaves != atomic_load(&d->leaves))
+	helper_rest(d, TUX_WATCHES, d->watch);
+	driven = leaves != atomic_load(&d->leaves);
+	d->watch = tux_watch_next(d->watch, driven);
+	if (stopping(d) || driven)
 		return;
 	if (!atomic_load(&d->taken) && helper_has_work(d)) {
 		become(d, TUX_WATCHES, TUX_FILLS_IN);
@@ -66,8 +68,7 @@ static void helper_watch(struct tux_driver *d)
 		become(d, TUX_RESTS, TUX_WATCHES);
 }
 
-/* Is there more than datagrams? */
-static bool sleep_on_loop(struct tux_driver *d, tux_time until)
+static enum tux_loop_told sleep_on_loop(struct tux_driver *d, tux_time until)
 {
 	struct pollfd p[TUX_LOOP_FDS];
 	unsigned n = tux_loop_fds(d->loop, p);
@@ -75,7 +76,7 @@ static bool sleep_on_loop(struct tux_driver *d, tux_time until)
 
 	tux_sys_ppoll(p, n, tux_clock_until(&ts, until, tux_clock_read()),
 		      NULL);
-	return p[0].revents;
+	return p[0].revents ? TUX_LOOP_READABLE : TUX_LOOP_NOTHING;
 }
 
 /* The helper is not woken by the eventfd of the loop: a thread of the
@@ -136,11 +137,11 @@ static bool still_drives(struct tux_driver *d)
 static void helper_sleep(struct tux_driver *d)
 {
 	struct tux_loop *l = d->loop;
-	bool woken = false;
+	enum tux_loop_told told = TUX_LOOP_UNTOLD;
 
 	if (tux_loop_prepare_sleep(l) && !stopping(d))
-		woken = sleep_on_loop(d, tux_loop_deadline(l));
-	tux_loop_finish_sleep(l, woken);
+		told = sleep_on_loop(d, tux_loop_deadline(l));
+	tux_loop_finish_sleep(l, told);
 }
 
 static void helper_run(struct tux_driver *d)

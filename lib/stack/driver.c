@@ -21,6 +21,7 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	d->stack = s;
 	d->dedicated = dedicated;
 	d->helper_fd = -1;
+	d->watch = TUX_MSEC(TUX_WATCH_MIN_MS);
 	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
 	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
 					    TUX_SPIN_IF_IT_PAYS);

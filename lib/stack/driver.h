@@ -8,8 +8,9 @@
  *
  *   rests     as long as another thread runs the loop or sleeps on it: nothing
  *             wakes the helper;
- *   watches   after a thread has released the loop: looks every two
- *             milliseconds whether a thread runs it again;
+ *   watches   after a thread has released the loop: looks after two
+ *             milliseconds whether a thread runs it again, and less and less
+ *             often, down to every eight, while threads do;
  *   fills in  when no thread does, so that acknowledgments and timers never
  *             depend on the application; the next thread that waits takes over;
  *   drives    for good if that was asked for, or as long as several threads
@@ -46,6 +47,7 @@ struct tux_driver {
 	_Atomic uint64_t crowd_at;	/* when several threads waited last */
 
 	_Atomic uint32_t helper;	/* enum tux_helper; a futex */
+	tux_time watch;			/* until its next look while it watches */
 	_Atomic uint32_t helper_sleeps;	/* while it fills in, */
 	int helper_fd;			/* on this eventfd of its own */
 	_Atomic uint32_t stop;
@@ -67,6 +69,17 @@ void tux_driver_drop(struct tux_driver *d);
 /* Moves the helper from state @from to @to and wakes it.  False if it was not
  * in @from. */
 bool tux_helper_move(struct tux_driver *d, uint32_t from, uint32_t to);
+
+enum { TUX_WATCH_MIN_MS = 2, TUX_WATCH_MAX_MS = 8 };
+
+/* The helper has watched for @in; @driven: threads have run the loop meanwhile.
+ * For how long does it watch next?  Each look costs a process two switches of
+ * threads, which fifty busy processes feel. */
+static inline tux_time tux_watch_next(tux_time in, bool driven)
+{
+	return driven ? tux_time_min(2 * in, TUX_MSEC(TUX_WATCH_MAX_MS)) :
+			TUX_MSEC(TUX_WATCH_MIN_MS);
+}
 
 /* One turn, if no thread runs the loop. */
 void tux_driver_turn(struct tux_driver *d);

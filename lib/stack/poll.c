@@ -81,6 +81,14 @@ int tux_poll(const struct tux_poll *x, tux_time until, tux_time now)
 	return got;
 }
 
+enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,
+				 tux_time now, int got)
+{
+	if (!x->loop || until <= now || got < 0)
+		return TUX_LOOP_UNTOLD;
+	return got & TUX_POLL_LOOP ? TUX_LOOP_READABLE : TUX_LOOP_NOTHING;
+}
+
 bool tux_poll_rung(const struct tux_poll *x)
 {
 	return has_bell(x) && !tux_bell_quiet(x->w->bell);

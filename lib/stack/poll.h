@@ -31,6 +31,10 @@ enum {
  * above are ready; 0: the time is up; -EINTR, -ENOMEM. */
 int tux_poll(const struct tux_poll *x, tux_time until, tux_time now);
 
+/* What tux_poll(@x, @until, @now), which returned @got, says of the loop. */
+enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,
+				 tux_time now, int got);
+
 /* Is something in the waiter's bell? */
 bool tux_poll_rung(const struct tux_poll *x);
 

@@ -45,9 +45,14 @@ void tux_spin_init(struct tux_spin *s, enum tux_spin_how how)
 	s->always = how == TUX_SPIN_ALWAYS;
 }
 
+static bool waits_are_long(const struct tux_spin *s)
+{
+	return s->never || s->mean_ns > TUX_USEC(MEAN_MAX_US);
+}
+
 static tux_time spin_for(struct tux_spin *s)
 {
-	if (s->never || s->mean_ns > TUX_USEC(MEAN_MAX_US))
+	if (waits_are_long(s))
 		return 0;
 	if (s->skip) {
 		s->skip--;
@@ -59,7 +64,12 @@ static tux_time spin_for(struct tux_spin *s)
 void tux_spin_begin(struct tux_spin *s, tux_time now)
 {
 	s->since = now;
-	s->waits = s->on = false;
+	s->waits = s->on = s->at_once = false;
+}
+
+bool tux_spin_sleeps_at_once(const struct tux_spin *s)
+{
+	return !s->always && s->slept && (waits_are_long(s) || s->skip);
 }
 
 static void first_look(struct tux_spin *s)
@@ -69,6 +79,13 @@ static void first_look(struct tux_spin *s)
 	s->waits = true;
 	s->until = s->since + in;
 	s->on = in > 0;
+}
+
+void tux_spin_begin_asleep(struct tux_spin *s, tux_time now)
+{
+	tux_spin_begin(s, now);
+	first_look(s);
+	s->at_once = true;
 }
 
 static void lose_spin(struct tux_spin *s)
@@ -117,7 +134,10 @@ void tux_spin_end(struct tux_spin *s, tux_time now)
 {
 	tux_time in = tux_time_min(tux_time_since(s->since, now), CUT_NS);
 
-	if (!s->waits)
+	/* A sleep that took no time found what had been there before. */
+	s->slept = s->waits && !s->on &&
+		   !(s->at_once && in < TUX_USEC(GAP_US));
+	if (!s->waits || (s->at_once && !s->slept))
 		return;
 	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
 	if (s->on)

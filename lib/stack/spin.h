@@ -17,6 +17,10 @@
  * What is there at the first look was not waited for.  It says nothing about
  * how long waits are, or whether spins help.
  *
+ * Where a spin does not pay and the last wait was slept through, the first look
+ * does not pay either: it is a system call that finds nothing, and the sleep
+ * looks at the same descriptors.
+ *
  * For the driver of a loop: one thread at a time.
  */
 #ifndef TUX_STACK_SPIN_H
@@ -42,6 +46,8 @@ struct tux_spin {
 	bool cut;		/* the thread lost its processor in the last
 				 * spin */
 	bool waits;		/* nothing was there when the wait began */
+	bool slept;		/* the last wait was slept through */
+	bool at_once;		/* this one began with the sleep */
 	bool on;		/* spinning */
 	bool never;		/* it would keep the application waiting */
 	bool always;
@@ -58,6 +64,12 @@ void tux_spin_init(struct tux_spin *s, enum tux_spin_how how);
 
 /* A wait begins. */
 void tux_spin_begin(struct tux_spin *s, tux_time now);
+
+/* Is the next wait to begin with a sleep, without a look before it? */
+bool tux_spin_sleeps_at_once(const struct tux_spin *s);
+
+/* In place of tux_spin_begin(): it does. */
+void tux_spin_begin_asleep(struct tux_spin *s, tux_time now);
 
 /* Nothing yet: look again, without sleeping? */
 bool tux_spin_more(struct tux_spin *s, tux_time now);

@@ -146,10 +146,10 @@ static void prepare_sleep__not_with_something_to_do(void **state)
 	while (tux_loop_turn(f->l))
 		;
 	assert_true(tux_loop_prepare_sleep(f->l));
-	tux_loop_finish_sleep(f->l, false);
+	tux_loop_finish_sleep(f->l, TUX_LOOP_UNTOLD);
 	tux_loop_ring(f->l, 5);
 	assert_false(tux_loop_prepare_sleep(f->l));
-	tux_loop_finish_sleep(f->l, false);
+	tux_loop_finish_sleep(f->l, TUX_LOOP_UNTOLD);
 }
 
 /* A sleeper is woken by whoever rings. */
@@ -168,10 +168,31 @@ static void prepare_sleep__a_ring_wakes(void **state)
 	assert_int_equal(poll(p, 1, 0), 0);
 	tux_loop_ring(f->l, 5);
 	assert_int_equal(poll(p, 1, 0), 1);
-	tux_loop_finish_sleep(f->l, true);
+	tux_loop_finish_sleep(f->l, TUX_LOOP_READABLE);
 	while (tux_loop_turn(f->l))
 		;
 	assert_int_equal(poll(p, 1, 0), 0);
+}
+
+/* The sleep has asked epoll already: a turn right behind it does not. */
+static void finish_sleep__is_a_look_at_epoll(void **state)
+{
+	struct fixture *f = *state;
+	struct pollfd bell = { f->l->bell_fd, POLLIN, 0 };
+
+	while (tux_loop_turn(f->l))
+		;
+	f->l->looked_at = 0;
+	tux_wake_kick(bell.fd);
+	tux_loop_prepare_sleep(f->l);
+	tux_loop_finish_sleep(f->l, TUX_LOOP_NOTHING);
+	tux_loop_turn(f->l);
+	assert_int_equal(poll(&bell, 1, 0), 1);
+	f->l->looked_at = 0;
+	tux_loop_prepare_sleep(f->l);
+	tux_loop_finish_sleep(f->l, TUX_LOOP_UNTOLD);
+	tux_loop_turn(f->l);
+	assert_int_equal(poll(&bell, 1, 0), 0);
 }
 
 /* What another loop got, and does not know: neither do we. */
@@ -432,6 +453,7 @@ int main(void)
 		cmocka_unit_test(new__idle_takes_little),
 		T(ring__is_heard_in_a_turn),
 		T(prepare_sleep__not_with_something_to_do),
+		T(finish_sleep__is_a_look_at_epoll),
 		T(prepare_sleep__a_ring_wakes),
 		T(forward__is_taken_in),
 		T(turn__effects_of_its_sending),

@@ -76,12 +76,27 @@ static void acquire__lets_the_helper_run(void **state)
 	assert_in_range(n, TRIES / 2, TRIES);
 }
 
+static void watch__less_often_while_threads_drive(void **state)
+{
+	tux_time in;
+
+	(void)state;
+	begin();
+	assert_int_equal(d.watch, TUX_MSEC(2));
+	in = tux_watch_next(d.watch, true);
+	assert_int_equal(in, TUX_MSEC(4));
+	in = tux_watch_next(tux_watch_next(in, true), true);
+	assert_int_equal(in, TUX_MSEC(8));
+	assert_int_equal(tux_watch_next(in, false), TUX_MSEC(2));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acquire__what_is_free),
 		cmocka_unit_test(acquire__not_what_the_helper_drives),
 		cmocka_unit_test(acquire__lets_the_helper_run),
+		cmocka_unit_test(watch__less_often_while_threads_drive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

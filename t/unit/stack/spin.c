@@ -209,6 +209,80 @@ static void more__always(void **state)
 	assert_true(wait_for(&s, TUX_MSEC(10)));
 }
 
+/* A wait of @in that begins as the last ones say. */
+static void wait_at_once(struct tux_spin *s, tux_time in)
+{
+	assert_true(tux_spin_sleeps_at_once(s));
+	tux_spin_begin_asleep(s, now);
+	now += in;
+	assert_false(tux_spin_more(s, now));
+	tux_spin_end(s, now);
+}
+
+static void at_once__when_waits_are_long(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	assert_false(tux_spin_sleeps_at_once(&s));
+	assert_false(wait_for(&s, TUX_MSEC(10)));
+	wait_at_once(&s, TUX_MSEC(10));
+	wait_at_once(&s, TUX_MSEC(10));
+}
+
+/* Where spins are in vain, too, but for the one that is tried now and then. */
+static void at_once__when_spins_are_in_vain(void **state)
+{
+	struct tux_spin s;
+	unsigned i, at_once = 0;
+
+	(void)state;
+	start(&s);
+	spins(&s, 30, TUX_USEC(10));
+	for (i = 0; i < 1000; i++) {
+		if (tux_spin_sleeps_at_once(&s)) {
+			at_once++;
+			tux_spin_begin_asleep(&s, now);
+			now += TUX_USEC(90);
+			tux_spin_end(&s, now);
+		} else {
+			wait_for(&s, TUX_USEC(90));
+		}
+	}
+	assert_in_range(at_once, 900, 999);
+}
+
+/* A wait for what is there already, or a sleep that took no time: look first. */
+static void at_once__not_when_something_was_there(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	assert_false(wait_for(&s, TUX_MSEC(10)));
+	tux_spin_begin(&s, now);
+	tux_spin_end(&s, now);
+	assert_false(tux_spin_sleeps_at_once(&s));
+	assert_false(wait_for(&s, TUX_MSEC(10)));
+	wait_at_once(&s, TUX_USEC(1));
+	assert_false(tux_spin_sleeps_at_once(&s));
+}
+
+static void at_once__never_where_it_always_spins(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	now = TUX_SEC(1);
+	tux_spin_init(&s, TUX_SPIN_ALWAYS);
+	tux_spin_begin(&s, now);
+	assert_true(tux_spin_more(&s, now));
+	now += TUX_SEC(1);
+	tux_spin_end(&s, now);
+	assert_false(tux_spin_sleeps_at_once(&s));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +297,10 @@ int main(void)
 		cmocka_unit_test(more__not_for_what_is_there_at_once),
 		cmocka_unit_test(more__not_before_a_wait_was_short),
 		cmocka_unit_test(more__always),
+		cmocka_unit_test(at_once__when_waits_are_long),
+		cmocka_unit_test(at_once__when_spins_are_in_vain),
+		cmocka_unit_test(at_once__not_when_something_was_there),
+		cmocka_unit_test(at_once__never_where_it_always_spins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
