@@ -95,6 +95,7 @@ struct ep {
 	_Atomic uint32_t plain;	/* threads in the kernel's epoll_wait() */
 	_Atomic uint32_t on_ring;	/* items with a direction on a ring */
 	_Atomic tux_time polled_at;	/* when the kernel was asked last */
+	_Atomic bool found;	/* it had something then */
 	_Atomic bool flip;	/* whose turn it is, if there is one place */
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
 	_Atomic bool joined;	/* w.fd is registered with the kernel's */

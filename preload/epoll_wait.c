@@ -66,6 +66,7 @@ static int look_kernel(struct look *l, int max, tux_time now)
 	/* Full: there may be more, so it is due again at once - but for a
 	 * caller with one place only, who takes turns. */
 	l->ep->polled_at = k == max && max > 1 ? 0 : now;
+	l->ep->found = k > 0;
 	look_translate(l, k);
 	return 0;
 }
@@ -145,18 +146,35 @@ static int share(struct look *l, tux_time now)
 	return ep->flip;
 }
 
-/*
- * What there is now, without sleeping.  @fresh: a turn of the loop has just
- * been taken.  A turn is worth its price if the caller will go away with
- * events; if there are none, it will wait, and take one then.  0 or -errno.
- */
-static int ewait_look(struct look *l, bool fresh)
+/* The sleep that follows asks the kernel, which had nothing the last time: there
+ * is no need to ask before. */
+static bool can_wait(const struct look *l)
 {
+	return !l->n && l->until && l->ep->on_ring && !l->ep->found;
+}
+
+/* What the call has just done. */
+enum look_after {
+	BEGAN,
+	SLEPT,		/* and so took a turn of the loop */
+	SLEPT_QUIET,	/* ... and the kernel said that it has nothing */
+};
+
+/*
+ * What there is now, without sleeping.  A turn of the loop is worth its price
+ * if the caller will go away with events; if there are none, it will wait, and
+ * take one then.  0 or -errno.
+ */
+static int ewait_look(struct look *l, enum look_after after)
+{
+	bool fresh = after != BEGAN, turned = fresh, ask, skip;
 	bool last = fresh || l->until == 0 || !l->ep->on_ring;
 	tux_time now = wait_now();
-	int keep = share(l, now), r = 0;
-	bool turned = fresh, ask;
+	int keep, r = 0;
 
+	if (after == SLEPT_QUIET)
+		l->ep->polled_at = now;
+	keep = share(l, now);
 	look_rings(l, l->max - keep);
 	if ((l->n || l->until == 0) && !fresh) {
 		tux_channel_turn(preload_stack());
@@ -164,7 +182,8 @@ static int ewait_look(struct look *l, bool fresh)
 		look_rings(l, l->max - keep);
 	}
 	ask = l->n ? l->half && l->n < l->max : last;
-	if (keep || ask)
+	skip = after == SLEPT_QUIET || (!fresh && can_wait(l));
+	if ((keep || ask) && !skip)
 		r = look_kernel(l, l->max - l->n, now);
 	/* Nobody took the place that was kept. */
 	if (keep && !l->n && !r)
@@ -187,12 +206,15 @@ static bool lead(struct ep *ep)
 	return mine;
 }
 
-static int sleep_leader(struct look *l)
+/* *@quiet: the kernel was asked last, and has nothing. */
+static int sleep_leader(struct look *l, bool *quiet)
 {
-	struct pollfd p = { .fd = l->fd, .events = POLLIN };
+	struct pollfd p = { l->fd, POLLIN, .revents = POLLNVAL };
+	int r = tux_channel_wait(preload_stack(), &l->ep->w, &p, 1, l->until,
+				 l->mask);
 
-	return tux_channel_wait(preload_stack(), &l->ep->w, &p, 1, l->until,
-				l->mask);
+	*quiet = r >= 0 && !p.revents;
+	return r;
 }
 
 static int sleep_behind(struct look *l)
@@ -250,15 +272,16 @@ static void ewait_leave(struct ep *ep, bool led)
 static int wait_tux(struct look *l)
 {
 	struct ep *ep = l->ep;
-	bool led = false;
+	bool led = false, quiet;
 	int slept = 1, r;
 
 	nest_hush(ep);
-	r = ewait_look(l, false);
+	r = ewait_look(l, BEGAN);
 	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {
 		led = led || lead(ep);
-		slept = led ? sleep_leader(l) : sleep_behind(l);
-		r = ewait_look(l, true);
+		quiet = false;
+		slept = led ? sleep_leader(l, &quiet) : sleep_behind(l);
+		r = ewait_look(l, quiet ? SLEPT_QUIET : SLEPT);
 	}
 	ewait_leave(ep, led);
 	if (r || l->n)
