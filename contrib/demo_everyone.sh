@@ -257,7 +257,7 @@ look()
 
 # Of the connections that look saw for a second or longer: how many there were,
 # and how many had as their last word in that log that they are on Tux.  Programs
-# open brief ones, too, to ask for settings; some of those move, and none counts.
+# open brief ones, too, to ask for settings; none of those counts.
 eligible()
 {
 	awk 'FILENAME == ARGV[1] {
