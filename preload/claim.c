@@ -74,7 +74,6 @@ bool claim_hold(struct sock *s)
 	return true;
 }
 
-
 /* The peer may have Tux, and ask in vain.  A connection that others hold, too,
  * may still move at one of them. */
 static void claim_tell(const struct sock *s, int fd, enum tux_reason why)
