@@ -15,10 +15,12 @@ export TUX_PATH=${TUX_PATH-auto}	# as users have it
 
 rounds=3 seconds=4
 budget=420		# seconds, in which rows may be repeated for noise
+once=			# no row is repeated
 for word; do
 	case $word in
 	--quick) rounds=1 seconds=2 budget=60 ;;
-	*) echo "usage: contrib/demo --everyone [--quick]" >&2; exit 2 ;;
+	--once) once=yes ;;
+	*) echo "usage: contrib/demo --everyone [--quick] [--once]" >&2; exit 2 ;;
 	esac
 done
 
@@ -349,7 +351,8 @@ program()
 		return
 	fi
 	turns "$name"
-	if [ "${result[8]}" = noise ] && [ $SECONDS -le $budget ]; then
+	if [ "${result[8]}" = noise ] && [ -z "$once" ] &&
+		[ $SECONDS -le $budget ]; then
 		echo "# $name: once more, the control was ${result[3]}" >&2
 		turns "$name"
 	fi

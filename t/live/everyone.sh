@@ -19,9 +19,9 @@ left()
 tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
 [ -n "$tree" ] || cannot "no cgroup-v2 is mounted"
 
-start demo "$src/contrib/demo" --everyone --quick
+start demo "$src/contrib/demo" --everyone --quick --once
 demo_pid=$pid
-wait_for 160 no_more "$demo_pid"
+wait_for 300 no_more "$demo_pid"
 reap "$demo_pid"
 [ "$?" != 77 ] || cannot "$(tail -n 1 "$dir/demo.out")"
 sed 's/^/# /' "$dir/demo.out"
@@ -39,7 +39,7 @@ check "at least 0.95 of the connections are on Tux" awk -F tux_share= \
 	'/^everyone:/ { s = $2 } END { exit !(s >= 0.95) }' "$dir/demo.out"
 same "nothing is left" "" "$(left "$demo_pid")"
 
-start demo "$src/contrib/demo" --everyone --quick
+start demo "$src/contrib/demo" --everyone --quick --once
 demo_pid=$pid
 wait_for 60 grep -q '^  redis' "$dir/demo.out"
 kill -TERM "$demo_pid"
