@@ -68,7 +68,7 @@ void tux_spin_begin(struct tux_spin *s, tux_time now);
 /* Is the next wait to begin with a sleep, without a look before it? */
 bool tux_spin_sleeps_at_once(const struct tux_spin *s);
 
-/* In place of tux_spin_begin(): it does. */
+/* Begins a wait with a sleep, in place of tux_spin_begin(). */
 void tux_spin_begin_asleep(struct tux_spin *s, tux_time now);
 
 /* Nothing yet: look again, without sleeping? */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash disable=SC2034 # those who source it use the names
+# shellcheck shell=bash disable=SC2034 # the scripts that source it use the names
 #
 # hosts - two hosts and a wire between them: network namespaces a and b, and m
 # in the middle, where t/live/forwarder carries every frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=bash disable=SC2034,SC2154 # those who source it use the names
+# shellcheck shell=bash disable=SC2034,SC2154 # the scripts that source it use the names
 #
 # postgres - PostgreSQL on host b, and its clients on host a, without privilege
 #

@@ -52,7 +52,7 @@ words_of()
 	grep -v -e '^tux: ' -e '^tuxrun: ' "$dir/$1.err"
 }
 
-# Another session, whose errors nobody reads.
+# Another session.  Its errors are not kept.
 sql_other()
 {
 	pg_client "$1" tcp psql -X -q -A -t -c "$2"
