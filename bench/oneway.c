@@ -162,7 +162,7 @@ static void idle(struct oneway *o, tux_time until)
 	}
 	side_hear(&o->x);
 	do
-		tux_channel_turn(o->stack);
+		tux_channel_turn(o->stack, NULL);
 	while (tux_clock_read() < until);
 }
 

@@ -214,7 +214,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
-		.mode = conf.path, .young = &s->young,
+		.mode = conf.path, .loop = epoll_loop(fd), .young = &s->young,
 	};
 	enum tux_reason why;
 	struct tux_stack *stack = stack_get(&why);

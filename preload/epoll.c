@@ -287,6 +287,27 @@ static void attach_all(int fd, struct sock *s)
 	tux_latch_drop(&table_latch);
 }
 
+unsigned epoll_loop(int fd)
+{
+	unsigned loop = 0;
+	struct ep *ep;
+
+	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
+		return 0;
+	tux_latch_take(&table_latch);
+	for (ep = live; ep && !loop; ep = ep->next) {
+		struct item *it;
+
+		ep_lock(ep);
+		it = item_find(ep, fd);
+		if (it && item_held(it))
+			loop = atomic_load(&ep->w.loop);
+		ep_unlock(ep);
+	}
+	tux_latch_drop(&table_latch);
+	return loop;
+}
+
 void epoll_claimed_fd(int fd, struct sock *s)
 {
 	sock_ring(s);		/* for threads in poll() */

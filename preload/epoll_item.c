@@ -160,6 +160,8 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s)
 		return r;
 	atomic_fetch_add(&s->refs, 1);
 	it->sock = s;
+	if (!atomic_load(&ep->w.loop))
+		tux_waiter_follow(&ep->w, s->end);
 	it->watch.waiter = &ep->w;
 	it->watch.index = (uint32_t)it->fd;
 	it->watch.queued = &it->queued;

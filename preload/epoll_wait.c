@@ -177,7 +177,7 @@ static int ewait_look(struct look *l, enum look_after after)
 	keep = share(l, now);
 	look_rings(l, l->max - keep);
 	if ((l->n || l->until == 0) && !fresh) {
-		tux_channel_turn(preload_stack());
+		tux_channel_turn(preload_stack(), &l->ep->w);
 		turned = true;
 		look_rings(l, l->max - keep);
 	}
@@ -189,7 +189,7 @@ static int ewait_look(struct look *l, enum look_after after)
 	if (keep && !l->n && !r)
 		look_rings(l, l->max);
 	if (l->n && !turned)
-		ready_turn(now);
+		ready_turn(&l->ep->w, now);
 	return r;
 }
 
@@ -232,6 +232,7 @@ static int sleep_behind(struct look *l)
 	ep_lock(ep);
 	tux_list_push(&ep->sleepers, &s.node);
 	behind = ep->leader;
+	atomic_store(&s.t->w.loop, atomic_load(&ep->w.loop));
 	ep_unlock(ep);
 	if (behind)
 		r = tux_channel_wait(preload_stack(), &s.t->w, NULL, 0,

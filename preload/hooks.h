@@ -16,6 +16,10 @@ void epoll_forget_fd(int fd);
 /* Is there anything that epoll_forget_fd(@fd) would take away? */
 bool epoll_kept(int fd);
 
+/* The loop that threads run while they wait for an epoll instance that holds @fd,
+ * as in struct tux_waiter; 0: there is none yet.  No lock of ours is held. */
+unsigned epoll_loop(int fd);
+
 /* @fd has just been claimed as @s, maybe by another thread's read(): epoll
  * instances that hold @fd watch @s from now on.  No lock of ours is held. */
 void epoll_claimed_fd(int fd, struct sock *s);

@@ -184,10 +184,8 @@ static int watch_and_sleep(struct polling *p)
 
 	if (!t)
 		return -ENOMEM;
-	for (unsigned j = 0; j < p->m; j++) {
-		wait_watch(t, &p->e[j].watch);
-		sock_watch(p->e[j].sock, &p->e[j].watch);
-	}
+	for (unsigned j = 0; j < p->m; j++)
+		wait_watch(t, p->e[j].sock, &p->e[j].watch);
 	r = poll_sleep_on(p, t);
 	for (unsigned j = 0; j < p->m; j++)
 		sock_unwatch(p->e[j].sock, &p->e[j].watch);
@@ -202,11 +200,11 @@ static int poll_run(struct polling *p)
 	find_socks(p);
 	r = poll_look(p);
 	if (!r && !p->until) {
-		tux_channel_turn(preload_stack());
+		tux_channel_turn(preload_stack(), NULL);
 		r = poll_look(p);
 	} else if (!r) {
 		r = watch_and_sleep(p);
-	} else if (r > 0 && ready_turn(wait_now())) {
+	} else if (r > 0 && ready_turn(NULL, wait_now())) {
 		r = poll_look(p);
 	}
 	for (unsigned j = 0; j < p->m; j++)

@@ -86,14 +86,13 @@ uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)
 	return told & r->tcp;
 }
 
-bool ready_turn(tux_time now)
+bool ready_turn(const struct tux_waiter *w, tux_time now)
 {
-	static _Atomic tux_time turned_at;
-	tux_time last = atomic_load_explicit(&turned_at, memory_order_relaxed);
+	static __thread tux_time turned_at;
 
-	if (tux_time_since(last, now) < TURN_EVERY)
+	if (tux_time_since(turned_at, now) < TURN_EVERY)
 		return false;
-	atomic_store_explicit(&turned_at, now, memory_order_relaxed);
-	tux_channel_turn(preload_stack());
+	turned_at = now;
+	tux_channel_turn(preload_stack(), w);
 	return true;
 }

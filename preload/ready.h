@@ -33,9 +33,10 @@ struct ready ready_of(struct sock *s);
 /* Is @s the kernel's alone from now on? */
 bool ready_plain(const struct sock *s);
 
-/* A turn of the loop for a caller who will not sleep, unless somebody took one
- * this way a moment before @now.  True if it was taken. */
-bool ready_turn(tux_time now);
+/* A turn of the loop for a caller that waits with @w, or with NULL, and will not
+ * sleep, unless the thread took one this way a moment before @now.  True if it
+ * was taken. */
+bool ready_turn(const struct tux_waiter *w, tux_time now);
 
 /* The kernel reported @told for @fd of @s: what of it is the application's.
  * May find the switch in TCP; *@r is what is ready then. */

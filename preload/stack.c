@@ -8,6 +8,7 @@
 #include "loop/end.h"
 #include "say.h"
 #include "sys/defer.h"
+#include "sys/sys.h"
 #include "wait.h"
 #include "young.h"
 
@@ -47,6 +48,7 @@ static int stack_start(void)
 		.ifname = conf.iface,
 		.io = conf.io,
 		.threads = conf.threads,
+		.loops = tux_sys_cpus(),
 		.attach_start = conf.attach_start,
 		.yields = conf.path != TUX_PATH_MODE_TUX,
 		.zerocopy = conf.zerocopy,

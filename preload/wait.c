@@ -46,8 +46,10 @@ struct waiting *wait_take(void)
 
 		if (atomic_load_explicit(&pool[i], memory_order_relaxed))
 			t = atomic_exchange(&pool[i], NULL);
-		if (t)
+		if (t) {
+			t->w.loop = 0;
 			return t;
+		}
 	}
 	return new_waiting();
 }
@@ -71,10 +73,13 @@ void wait_forked(void)
 	memset(pool, 0, sizeof(pool));
 }
 
-void wait_watch(struct waiting *t, struct watch *w)
+void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
 {
 	*w = (struct watch){ .waiter = &t->w, .queued = &t->queued };
 	tux_list_init(&w->node);
+	if (atomic_load(&s->stage) == SOCK_CLAIMED)
+		tux_waiter_follow(&t->w, s->end);
+	sock_watch(s, w);
 }
 
 void wait_drain(struct waiting *t)
@@ -182,8 +187,7 @@ int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief)
 		libc.poll(NULL, 0, 1);
 		return 1;
 	}
-	wait_watch(t, &w);
-	sock_watch(s, &w);
+	wait_watch(t, s, &w);
 	r = wait_sleep_on(t, s, fd, events, until, brief);
 	sock_unwatch(s, &w);
 	wait_give(t);

@@ -25,8 +25,9 @@ struct waiting {
 struct waiting *wait_take(void);
 void wait_give(struct waiting *t);
 
-/* Sets up @w to ring @t; then sock_watch(). */
-void wait_watch(struct waiting *t, struct watch *w);
+/* Watches @s with @w, which rings @t, until sock_unwatch().  The thread that
+ * waits with @t runs the loop of @s. */
+void wait_watch(struct waiting *t, struct sock *s, struct watch *w);
 
 /* Empties @t's bell, so that the next ring is noticed.  What rang meanwhile may
  * have been dropped: look at the socks afterwards. */

@@ -8,6 +8,7 @@
 
 #include "link/nic.h"
 #include "stack/drive.h"
+#include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
@@ -127,6 +128,16 @@ static struct tux_end *new_end(struct tux_stack *s, bool messages, bool asks)
 	return e;
 }
 
+/* The end @e, which no loop has. */
+static void put_end(struct tux_stack *s, struct tux_end *e)
+{
+	struct tux_duplex *dx = e->dx;
+	struct tux_msgbox *box = e->box;
+
+	tux_ends_put(&s->ends, e);
+	put_memory(s, dx, box);
+}
+
 int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep)
 {
@@ -142,12 +153,14 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		r = tux_announce_look(&s->announce, o->fd, o->active, &peer);
 	if (r)
 		return r;
-	d = tux_stack_choose(s);
-	if (!d)
-		return -TUX_REASON_NOT_STARTED;
 	e = new_end(s, o->messages && s->bulk_len, o->asks);
 	if (!e)
 		return -TUX_REASON_NO_MEMORY;
+	d = tux_loops_choose(s, o->loop);
+	if (!d) {
+		put_end(s, e);
+		return -TUX_REASON_NOT_STARTED;
+	}
 	if (o->young)
 		tux_duplex_begin(e->dx, &o->young->sent, &o->young->received);
 	e->user = o->user;
@@ -159,7 +172,6 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->mtu = datagram_max(s, o);
 	e->fd = o->fd;
 	*ep = e;
-	atomic_fetch_add(&d->loop->end_n, 1);
 	atomic_store(&e->loop, d->loop);
 	tux_end_ring(e, 0, false);
 	return 0;
@@ -230,12 +242,51 @@ void tux_end_close(struct tux_end *e, bool abort)
 
 void tux_end_free(struct tux_end *e)
 {
-	struct tux_stack *s = driver_of(e)->stack;
-	struct tux_duplex *dx = e->dx;
-	struct tux_msgbox *box = e->box;
+	put_end(driver_of(e)->stack, e);
+}
 
-	tux_ends_put(&s->ends, e);
-	put_memory(s, dx, box);
+/* ---- waiting ---------------------------------------------------------- */
+
+void tux_waiter_follow(struct tux_waiter *w, const struct tux_end *e)
+{
+	const struct tux_driver *d = driver_of(e);
+
+	atomic_store_explicit(&w->loop, (uint32_t)(d - d->stack->driver) + 1,
+			      memory_order_relaxed);
+}
+
+/* Waits, and runs the loop of @d meanwhile. */
+static int channel_wait_with(struct tux_driver *d, struct tux_poll *x,
+			     tux_time until)
+{
+	const struct tux_stack *s = d->stack;
+
+	if (s->forked || s->o.threads || !d->started)
+		return tux_passive_wait(x, until);
+	return tux_driver_wait(d, x, until);
+}
+
+int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
+		     struct pollfd *fds, unsigned n, tux_time until,
+		     const sigset_t *mask)
+{
+	struct tux_poll x = {
+		.w = w, .fds = fds, .n = n, .mask = mask,
+	};
+
+	return s ? channel_wait_with(tux_loops_run(s, w), &x, until) :
+		   tux_passive_wait(&x, until);
+}
+
+void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
+{
+	struct tux_driver *d;
+
+	if (!s || s->forked || s->o.threads)
+		return;
+	d = tux_loops_run(s, w);
+	if (d->started)
+		tux_driver_turn(d);
 }
 
 /* ---- going raw -------------------------------------------------------- */
@@ -265,10 +316,11 @@ static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 {
-	struct tux_stack *s = driver_of(e)->stack;
 	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
+	struct tux_driver *d = driver_of(e);
+	struct tux_poll x = { .w = NULL };
 
-	if (s->forked)
+	if (d->stack->forked)
 		return -EBUSY;
 	tux_end_ring(e, TUX_DOORBELL_RAW, true);
 	for (;;) {
@@ -278,30 +330,9 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 		now = tux_clock_read();
 		if (now >= until)
 			return -EBUSY;
-		tux_channel_wait(s, NULL, NULL, 0,
-				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
+		channel_wait_with(d, &x,
+				  tux_time_min(until, now + TUX_MSEC(1)));
 	}
-}
-
-/* ---- waiting ---------------------------------------------------------- */
-
-int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
-		     struct pollfd *fds, unsigned n, tux_time until,
-		     const sigset_t *mask)
-{
-	struct tux_poll x = {
-		.w = w, .fds = fds, .n = n, .mask = mask,
-	};
-
-	if (!s || s->forked || s->o.threads || !s->driver[0].started)
-		return tux_passive_wait(&x, until);
-	return tux_driver_wait(&s->driver[0], &x, until);
-}
-
-void tux_channel_turn(struct tux_stack *s)
-{
-	if (s && !s->forked && !s->o.threads && s->driver[0].started)
-		tux_driver_turn(&s->driver[0]);
 }
 
 /* ---- the end ----------------------------------------------------------- */
@@ -311,7 +342,7 @@ static uint32_t channel_left(const struct tux_stack *s)
 	uint32_t n = 0;
 	unsigned i;
 
-	for (i = 0; i < s->loop_n; i++)
+	for (i = 0; i < tux_loops_n(s); i++)
 		n += atomic_load(&s->driver[i].loop->end_n);
 	return n;
 }

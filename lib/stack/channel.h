@@ -39,6 +39,8 @@ struct tux_end_opts {
 	bool asks;		/* ... what became of each that it sends */
 	enum tux_path_mode mode;	/* AUTO does not hold for messages: such
 				 * a connection moves at once */
+	unsigned loop;		/* of what will wait for its events, as in struct
+				 * tux_waiter; 0: the thread's own */
 	/* What the connection has carried so far; NULL: nothing. */
 	const struct tux_young *young;
 	void *user;
@@ -96,6 +98,10 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 
 /* ---- waiting --------------------------------------------------------- */
 
+/* From now on, threads run the loop of @e while they wait with @w.  Without this
+ * call, a thread runs the loop of the connections that it has claimed itself. */
+void tux_waiter_follow(struct tux_waiter *w, const struct tux_end *e);
+
 /* Sleeps, driving if need be, until @w's bell rings, one of the @n descriptors
  * in @fds is ready, a signal arrives (with @mask in force, NULL: the thread's
  * own) or @until passes.  Their revents are filled by the last look at them;
@@ -106,8 +112,9 @@ int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     const sigset_t *mask);
 
 /* One turn without sleeping, if nobody drives: what has arrived is taken in,
- * what waits is sent.  For callers with a timeout of 0. */
-void tux_channel_turn(struct tux_stack *s);
+ * what waits is sent.  For callers with a timeout of 0.  @w: as for
+ * tux_channel_wait(), or NULL. */
+void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w);
 
 /* At exit: sends what is still in rings, and FINs, until the peers have it or
  * @for_ns has passed. */

@@ -12,20 +12,8 @@ enum {
 	WEIGHT = 4,
 	PENALTY_MIN = 8,
 	PENALTY_MAX = 4096,
-	CPU_WORDS = 128,
 	GAP_US = 4,		/* between two looks, if nothing interrupts */
 };
-
-static unsigned cpus(void)
-{
-	uint64_t mask[CPU_WORDS] = { 0 };
-	unsigned i, n = 0;
-
-	tux_sys_cpus(mask, sizeof(mask));
-	for (i = 0; i < CPU_WORDS; i++)
-		n += (unsigned)__builtin_popcountll(mask[i]);
-	return n;
-}
 
 static uint64_t thread_preempted(void)
 {
@@ -41,7 +29,7 @@ void tux_spin_init(struct tux_spin *s, enum tux_spin_how how)
 	s->mean_ns = CUT_NS;
 	s->penalty = PENALTY_MIN;
 	s->preempted = thread_preempted;
-	s->never = how == TUX_SPIN_BESIDE && cpus() < 2;
+	s->never = how == TUX_SPIN_BESIDE && tux_sys_cpus() < 2;
 	s->always = how == TUX_SPIN_ALWAYS;
 }
 

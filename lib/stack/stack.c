@@ -8,17 +8,12 @@
 #include "link/udp.h"
 #include "link/xdp.h"
 #include "stack/drive_helper.h"
+#include "stack/loops.h"
 #include "sys/area.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "sys/take.h"
-
-enum {
-	/* A helper comes after two ticks of two milliseconds. */
-	ACK_INLINE_US = 5000,
-	ACK_DEDICATED_US = 1000,
-};
 
 #ifdef TUX_XDP
 #define XDP (&tux_xdp)
@@ -29,89 +24,6 @@ enum {
 #endif
 
 /* ---- birth and death -------------------------------------------------- */
-
-/* If the datagram asks for a connection that stays on TCP: loop @l answers with
- * the reason. */
-static bool stack_answer(struct tux_stack *s, struct tux_loop *l,
-			 const struct tux_addr *from, const uint8_t *p,
-			 size_t len)
-{
-	struct tux_refused x;
-	struct tux_tuple t;
-	bool active;
-
-	return !tux_refusals_empty(&s->refusals) &&
-	       tux_core_asked(p, len, &t, &active) &&
-	       tux_refusals_find(&s->refusals, &t, active, &x) &&
-	       tux_core_refuse(l->core, from, p, len, &x.key,
-			       (enum tux_reason)x.why);
-}
-
-/* Loop @l has no connection for this packet; the other loops may have one. */
-static void on_stranger(void *arg, struct tux_loop *l,
-			const struct tux_addr *from, const uint8_t *p,
-			size_t len)
-{
-	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
-	unsigned i;
-
-	if (stack_answer(s, l, from, p, len))
-		return;
-	for (i = 0; i < s->loop_n; i++)
-		if (s->driver[i].loop != l)
-			tux_loop_forward(s->driver[i].loop, from, p, len);
-}
-
-/* The link cannot carry @e, or now it can. */
-static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
-{
-	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
-	struct tux_refused x = {
-		.tuple = e->tuple, .active = e->active, .why = (uint8_t)why,
-		.key = e->key,
-	};
-
-	if (why)
-		tux_refusals_add(&s->refusals, &x);
-	else
-		tux_refusals_remove(&s->refusals, &x.tuple, x.active);
-}
-
-static int open_loop(struct tux_stack *s, struct tux_driver *d)
-{
-	struct tux_loop_opts o = {
-		.link = s->link,
-		.link_opts = {
-			.ifname = s->o.ifname,
-			.attach_start = s->o.attach_start,
-			.yields = s->o.yields,
-			.mixed = s->mixed,
-			.zerocopy = s->o.zerocopy,
-			.said = s->o.said,
-			.port_low = s->announce.conf.low,
-			.port_high = s->announce.conf.high,
-		},
-		.ends = &s->ends,
-		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
-			     TUX_USEC(ACK_INLINE_US),
-		.cc = s->o.cc,
-		.ready = s->o.ready,
-		.decided = s->o.decided,
-		.gone = s->o.gone,
-		.stranger = on_stranger,
-		.refused = on_refused,
-		.arg = d,
-	};
-
-	tux_driver_init(d, s, s->o.threads > 0);
-	return tux_loop_new(&d->loop, &o);
-}
-
-/* One loop has all queues of an interface, so more would have nothing to do. */
-static unsigned loops(const struct tux_stack *s)
-{
-	return s->o.threads && s->o.io == TUX_IO_UDP ? s->o.threads : 1;
-}
 
 /* A message takes up to half of its lane. */
 static uint32_t bulk_len(uint32_t message_max)
@@ -125,7 +37,6 @@ static uint32_t bulk_len(uint32_t message_max)
 
 static int stack_open_all(struct tux_stack *s)
 {
-	unsigned i, n = loops(s);
 	int err;
 
 	tux_arena_init(&s->arena, tux_duplex_size(TUX_RING_LEN),
@@ -136,10 +47,8 @@ static int stack_open_all(struct tux_stack *s)
 			       tux_msgbox_size(TUX_SMALL_LEN, s->bulk_len), 0);
 	}
 	err = tux_ends_init(&s->ends);
-	for (i = 0; i < n && !err; i++) {
-		err = open_loop(s, &s->driver[i]);
-		s->loop_n += !err;
-	}
+	if (!err)
+		err = tux_loops_open(s);
 	if (!err && s->link->announce)
 		s->link->announce(&s->announce);
 	return err;
@@ -226,13 +135,13 @@ void tux_stack_free(struct tux_stack *s)
 {
 	unsigned i;
 
-	for (i = 0; i < s->loop_n; i++)
+	for (i = 0; i < tux_loops_n(s); i++)
 		tux_driver_stop(&s->driver[i]);
-	for (i = 0; i < s->loop_n; i++)
+	for (i = 0; i < tux_loops_n(s); i++)
 		tux_fd_close(s->driver[i].helper_fd);
 	close_lifelines(s);
 	tux_announce_close(&s->announce);
-	for (i = 0; i < s->loop_n; i++)
+	for (i = 0; i < tux_loops_n(s); i++)
 		tux_loop_free(s->driver[i].loop);
 	tux_arena_fini(&s->arena);
 	tux_arena_fini(&s->boxes);
@@ -246,7 +155,7 @@ void tux_stack_forked(struct tux_stack *s)
 
 	s->forked = true;
 	tux_announce_close(&s->announce);
-	for (i = 0; i < s->loop_n; i++) {
+	for (i = 0; i < tux_loops_n(s); i++) {
 		tux_loop_forked(s->driver[i].loop);
 		tux_fd_close(s->driver[i].helper_fd);
 	}
@@ -258,31 +167,11 @@ bool tux_stack_keyed(const struct tux_stack *s)
 	return s->link->announce || s->announce.shared;
 }
 
-/* ---- loops ------------------------------------------------------------ */
-
-struct tux_driver *tux_stack_choose(struct tux_stack *s)
-{
-	struct tux_driver *best = &s->driver[0];
-	unsigned i;
-
-	for (i = 0; i < s->loop_n; i++) {
-		struct tux_driver *d = &s->driver[i];
-
-		/* All of them: the first one receives for the others. */
-		if (tux_driver_start(d))
-			return NULL;
-		if (atomic_load(&d->loop->end_n) <
-		    atomic_load(&best->loop->end_n))
-			best = d;
-	}
-	return best;
-}
-
 void tux_stack_count(struct tux_stack *s)
 {
 	unsigned i;
 
-	for (i = 0; i < s->loop_n && !s->forked; i++)
+	for (i = 0; i < tux_loops_n(s) && !s->forked; i++)
 		if (tux_driver_halt(&s->driver[i]))
 			tux_loop_count(s->driver[i].loop);
 }

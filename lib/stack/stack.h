@@ -26,7 +26,8 @@ struct tux_cc_ops;
 struct tux_stack_opts {
 	const char *ifname;	/* only connections over it; NULL: any but lo */
 	enum tux_io io;
-	unsigned threads;	/* dedicated loops; 0: one loop, inline */
+	unsigned threads;	/* dedicated loops; 0: inline */
+	unsigned loops;		/* inline: at most so many; 0: one */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
 	bool yields;		/* xdp: leave it to other programs' bulk */
 	enum tux_zerocopy zerocopy;	/* xdp: what to try first */

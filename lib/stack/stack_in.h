@@ -35,7 +35,8 @@ struct tux_stack {
 	enum tux_reason lacks;		/* tux_stack_lacks() */
 	bool forked;			/* we are a child: nothing works */
 	bool mixed;			/* AF_XDP and UDP sockets, both */
-	unsigned loop_n;
+	struct tux_latch loop_latch;	/* taken to open a loop */
+	_Atomic unsigned loop_n;
 	struct tux_driver driver[TUX_LOOPS_MAX];
 	struct tux_ends ends;
 	struct tux_arena arena;		/* of duplexes */
@@ -47,10 +48,6 @@ struct tux_stack {
 	struct tux_latch place_latch;
 	struct tux_place place[TUX_LISTENERS_MAX];
 };
-
-/* The driver of the loop that should have the next connection.  NULL: its
- * threads cannot be started. */
-struct tux_driver *tux_stack_choose(struct tux_stack *s);
 
 /* Have connections a key, from TCP's handshake? */
 bool tux_stack_keyed(const struct tux_stack *s);

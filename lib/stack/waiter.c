@@ -7,6 +7,7 @@ int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
 {
 	atomic_store(&w->sleepers, 0);
 	atomic_store(&w->owed, 0);
+	atomic_store(&w->loop, 0);
 	return tux_wake_init(&w->bell, &w->fd, cap);
 }
 

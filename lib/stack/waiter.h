@@ -16,6 +16,8 @@ struct tux_waiter {
 	int fd;			/* eventfd, readable after a wake-up */
 	_Atomic uint32_t sleepers;	/* threads in tux_channel_wait() */
 	_Atomic uint32_t owed;	/* wake-ups collected in some tux_wakes */
+	_Atomic uint32_t loop;	/* that threads run while they wait with it,
+				 * counted from 1; 0: the thread's own */
 };
 
 /* A waiter for indices below @cap (a power of two).  -errno. */

@@ -237,9 +237,16 @@ static inline int tux_sys_getrusage(int of, void *usage)
 	return (int)TUX_SYS(SYS_getrusage, of, usage, 0, 0, 0, 0);
 }
 
-static inline int tux_sys_cpus(void *mask, size_t len)
+/* How many processors the thread may use. */
+static inline unsigned tux_sys_cpus(void)
 {
-	return (int)TUX_SYS(SYS_sched_getaffinity, 0, len, mask, 0, 0, 0);
+	uint64_t mask[128] = { 0 };
+	unsigned i, n = 0;
+
+	TUX_SYS(SYS_sched_getaffinity, 0, sizeof(mask), mask, 0, 0, 0);
+	for (i = 0; i < 128; i++)
+		n += (unsigned)__builtin_popcountll(mask[i]);
+	return n;
 }
 
 #endif

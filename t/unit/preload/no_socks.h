@@ -81,9 +81,14 @@ struct tux_stack *preload_stack(void)
 	return NULL;
 }
 
-void tux_channel_turn(struct tux_stack *s)
+void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 {
-	(void)s;
+	(void)s, (void)w;
+}
+
+void tux_waiter_follow(struct tux_waiter *w, const struct tux_end *e)
+{
+	(void)w, (void)e;
 }
 
 int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
@@ -137,9 +142,9 @@ bool ready_plain(const struct sock *s)
 	return !s;
 }
 
-bool ready_turn(tux_time now)
+bool ready_turn(const struct tux_waiter *w, tux_time now)
 {
-	return !now;
+	return !w && !now;
 }
 
 uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)

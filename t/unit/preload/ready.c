@@ -25,9 +25,9 @@ struct tux_stack *preload_stack(void)
 	return NULL;
 }
 
-void tux_channel_turn(struct tux_stack *s)
+void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 {
-	(void)s;
+	(void)s, (void)w;
 }
 
 /* ---- a sock ---- */

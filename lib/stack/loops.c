@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/loops.h"
+
+#include "link/udp.h"
+#include "stack/drive_helper.h"
+#include "stack/stack_in.h"
+#include "sys/take.h"
+
+enum {
+	/* A helper comes after two ticks of two milliseconds. */
+	ACK_INLINE_US = 5000,
+	ACK_DEDICATED_US = 1000,
+};
+
+/* The loop that the thread's connections get, counted from 1; 0: none yet. */
+static __thread unsigned home;
+
+/* ---- what a loop tells ------------------------------------------------ */
+
+/* If the datagram asks for a connection that stays on TCP: loop @l answers with
+ * the reason. */
+static bool stack_answer(struct tux_stack *s, struct tux_loop *l,
+			 const struct tux_addr *from, const uint8_t *p,
+			 size_t len)
+{
+	struct tux_refused x;
+	struct tux_tuple t;
+	bool active;
+
+	return !tux_refusals_empty(&s->refusals) &&
+	       tux_core_asked(p, len, &t, &active) &&
+	       tux_refusals_find(&s->refusals, &t, active, &x) &&
+	       tux_core_refuse(l->core, from, p, len, &x.key,
+			       (enum tux_reason)x.why);
+}
+
+/* Loop @l has no connection for this packet; the other loops may have one. */
+static void on_stranger(void *arg, struct tux_loop *l,
+			const struct tux_addr *from, const uint8_t *p,
+			size_t len)
+{
+	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	unsigned i, n = tux_loops_n(s);
+
+	if (stack_answer(s, l, from, p, len))
+		return;
+	for (i = 0; i < n; i++)
+		if (s->driver[i].loop != l)
+			tux_loop_forward(s->driver[i].loop, from, p, len);
+}
+
+/* The link cannot carry @e, or now it can. */
+static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
+{
+	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	struct tux_refused x = {
+		.tuple = e->tuple, .active = e->active, .why = (uint8_t)why,
+		.key = e->key,
+	};
+
+	if (why)
+		tux_refusals_add(&s->refusals, &x);
+	else
+		tux_refusals_remove(&s->refusals, &x.tuple, x.active);
+}
+
+/* ---- opening ---------------------------------------------------------- */
+
+static int open_loop(struct tux_stack *s, struct tux_driver *d)
+{
+	struct tux_loop_opts o = {
+		.link = s->link,
+		.link_opts = {
+			.ifname = s->o.ifname,
+			.attach_start = s->o.attach_start,
+			.yields = s->o.yields,
+			.mixed = s->mixed,
+			.zerocopy = s->o.zerocopy,
+			.said = s->o.said,
+			.port_low = s->announce.conf.low,
+			.port_high = s->announce.conf.high,
+		},
+		.ends = &s->ends,
+		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
+			     TUX_USEC(ACK_INLINE_US),
+		.cc = s->o.cc,
+		.ready = s->o.ready,
+		.decided = s->o.decided,
+		.gone = s->o.gone,
+		.stranger = on_stranger,
+		.refused = on_refused,
+		.arg = d,
+	};
+
+	tux_driver_init(d, s, s->o.threads > 0);
+	return tux_loop_new(&d->loop, &o);
+}
+
+/* Each loop of UDP has a socket of its own.  Over AF_XDP one loop has all queues
+ * of the interface, so more would have nothing to do. */
+static bool loops_scale(const struct tux_stack *s)
+{
+	return s->o.io == TUX_IO_UDP;
+}
+
+/* How many loops there may be. */
+static unsigned loops_max(const struct tux_stack *s)
+{
+	unsigned max = s->o.threads ? s->o.threads : s->o.loops;
+
+	if (!max || !loops_scale(s))
+		return 1;
+	return max < TUX_LOOPS_MAX ? max : TUX_LOOPS_MAX;
+}
+
+static int open_next(struct tux_stack *s)
+{
+	unsigned n = tux_loops_n(s);
+	int err = open_loop(s, &s->driver[n]);
+
+	if (!err)
+		atomic_store_explicit(&s->loop_n, n + 1, memory_order_release);
+	return err;
+}
+
+int tux_loops_open(struct tux_stack *s)
+{
+	unsigned n = s->o.threads ? loops_max(s) : 1;
+	int err = 0;
+
+	while (!err && tux_loops_n(s) < n)
+		err = open_next(s);
+	return err;
+}
+
+unsigned tux_loops_n(const struct tux_stack *s)
+{
+	return atomic_load_explicit(&s->loop_n, memory_order_acquire);
+}
+
+/* ---- choosing --------------------------------------------------------- */
+
+unsigned tux_loops_pick(const uint32_t *ends, unsigned n, unsigned max)
+{
+	unsigned i, best = 0;
+
+	for (i = 1; i < n; i++)
+		if (ends[i] < ends[best])
+			best = i;
+	return ends[best] && n < max ? n : best;
+}
+
+/* The loop for a connection, or for the first of a thread.  If a new one cannot
+ * be opened, the first loop gets it. */
+static unsigned pick(struct tux_stack *s)
+{
+	uint32_t ends[TUX_LOOPS_MAX] = { 0 };
+	unsigned i, n = tux_loops_n(s);
+
+	for (i = 0; i < n; i++)
+		ends[i] = atomic_load(&s->driver[i].loop->end_n);
+	i = tux_loops_pick(ends, n, loops_max(s));
+	return i == n && open_next(s) ? 0 : i;
+}
+
+static void count_end(const struct tux_driver *d)
+{
+	atomic_fetch_add(&d->loop->end_n, 1);
+}
+
+/* Counts at once: the next thread picks another loop. */
+static unsigned pick_and_count(struct tux_stack *s)
+{
+	unsigned i;
+
+	tux_latch_take(&s->loop_latch);
+	i = pick(s);
+	count_end(&s->driver[i]);
+	tux_latch_drop(&s->loop_latch);
+	return i + 1;
+}
+
+/* @loop, or else the thread's home.  0: it has none.  Both may be of a stack that
+ * this process had before it was forked, and so tell nothing. */
+static unsigned loops_known(const struct tux_stack *s, unsigned loop)
+{
+	unsigned i = loop ? loop : home;
+
+	return i <= tux_loops_n(s) ? i : 0;
+}
+
+/* Starts what runs @d when no thread waits.  The first loop hears for the
+ * others. */
+static bool loops_start(struct tux_stack *s, struct tux_driver *d)
+{
+	unsigned i, n = s->o.threads ? tux_loops_n(s) : 1;
+
+	for (i = 0; i < n; i++)
+		if (tux_driver_start(&s->driver[i]))
+			return false;
+	if (d != &s->driver[0])
+		atomic_store(&s->driver[0].loop->hears, true);
+	return !tux_driver_start(d);
+}
+
+struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)
+{
+	unsigned i = s->o.threads ? 0 : loops_known(s, loop);
+	struct tux_driver *d;
+
+	if (i)
+		count_end(&s->driver[i - 1]);
+	else
+		i = home = pick_and_count(s);
+	d = &s->driver[i - 1];
+	if (loops_start(s, d))
+		return d;
+	atomic_fetch_sub(&d->loop->end_n, 1);
+	return NULL;
+}
+
+struct tux_driver *tux_loops_run(struct tux_stack *s,
+				 const struct tux_waiter *w)
+{
+	unsigned i = loops_known(s, w ? atomic_load_explicit(&w->loop,
+						memory_order_relaxed) : 0);
+
+	return &s->driver[i ? i - 1 : 0];
+}

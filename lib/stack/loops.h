@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * loops - how many loops a stack has, and which one is whose
+ *
+ * With dedicated threads, all loops are there from the start, and the one with
+ * the fewest connections gets the next.
+ *
+ * Inline, a thread runs the loop of the connections that it waits for.  Two
+ * threads that wait for connections of one loop hinder each other: one of them
+ * runs the loop, and wakes the other for each packet.  So each thread has a
+ * home, a loop that gets the connections that it claims; threads share one where
+ * there are more of them than processors.  The first loop is there from the
+ * start, the others come when a thread needs one.
+ *
+ * Threads that wait for an epoll instance run the loop of its first connection,
+ * which also gets the connections that join later, claimed by whichever thread.
+ *
+ * The first loop hears for all: its port is the one that is announced, and it
+ * forwards what is for the others.
+ */
+#ifndef TUX_STACK_LOOPS_H
+#define TUX_STACK_LOOPS_H
+
+#include <stdint.h>
+
+#include "stack/driver.h"
+#include "stack/waiter.h"
+
+/* Opens the loops that are there from the start.  -errno. */
+int tux_loops_open(struct tux_stack *s);
+
+/* How many there are. */
+unsigned tux_loops_n(const struct tux_stack *s);
+
+/* Which of @n loops, with @ends[i] connections each, becomes the home of one
+ * more thread, where there may be @max.  @n: a new one. */
+unsigned tux_loops_pick(const uint32_t *ends, unsigned n, unsigned max);
+
+/* The driver of the loop that gets a connection which the calling thread
+ * claims, counted there from now on; @loop: as in struct tux_end_opts.  NULL:
+ * its threads cannot be started. */
+struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop);
+
+/* The driver of the loop that the calling thread runs while it waits with @w,
+ * or with NULL. */
+struct tux_driver *tux_loops_run(struct tux_stack *s,
+				 const struct tux_waiter *w);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which loop gets which connection, and which thread runs it.
+ */
+#include "stack/loops.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../../live/side.h"
+#include "../test.h"
+#include "stack/stack_in.h"
+
+enum { LOOPS = 2 };
+
+/* ---- the decision ---- */
+
+static void pick__an_empty_loop_first(void **state)
+{
+	static const uint32_t ends[] = { 3, 0, 1 };
+
+	(void)state;
+	assert_int_equal(tux_loops_pick(ends, 3, 8), 1);
+	assert_int_equal(tux_loops_pick(ends, 1, 1), 0);
+}
+
+static void pick__then_a_new_one(void **state)
+{
+	static const uint32_t ends[] = { 3, 1 };
+
+	(void)state;
+	assert_int_equal(tux_loops_pick(ends, 1, 2), 1);
+	assert_int_equal(tux_loops_pick(ends, 2, 3), 2);
+}
+
+static void pick__then_the_one_with_fewest(void **state)
+{
+	static const uint32_t ends[] = { 3, 1, 2 };
+
+	(void)state;
+	assert_int_equal(tux_loops_pick(ends, 3, 3), 1);
+	assert_int_equal(tux_loops_pick(ends, 2, 2), 1);
+}
+
+/* ---- threads with connections ---- */
+
+static struct tux_stack *stack_of(unsigned threads, unsigned loops)
+{
+	struct tux_stack_opts o = {
+		.ifname = "lo", .io = TUX_IO_UDP, .threads = threads,
+		.loops = loops,
+	};
+
+	return side_stack_as(&o);
+}
+
+static const struct tux_loop *loop_of(const struct side *x)
+{
+	return x->end->loop;
+}
+
+/* A thread connects, and exchanges bytes over Tux. */
+struct job {
+	struct tux_stack *s;
+	uint16_t port;
+	struct side x[2];	/* claimed one after the other */
+	const struct tux_loop *runs;	/* the thread, while it waits */
+};
+
+static void *connects(void *arg)
+{
+	struct job *j = arg;
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		side_open(&j->x[i], j->s, side_connect(j->port), true, NULL, 0);
+	j->runs = tux_loops_run(j->s, NULL)->loop;
+	return NULL;
+}
+
+static void run_job(struct job *j)
+{
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, connects, j), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+}
+
+static void end_job(struct job *j)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		side_close(&j->x[i], true);
+		side_free(&j->x[i]);
+	}
+}
+
+static void threads__have_a_loop_each(void **state)
+{
+	struct tux_stack *s = stack_of(0, LOOPS);
+	struct job j[LOOPS + 1];
+	uint16_t port;
+	unsigned i;
+	int l;
+
+	(void)state;
+	l = side_listen(s, &port);
+	assert_int_equal(tux_loops_n(s), 1);
+	for (i = 0; i < LOOPS + 1; i++) {
+		j[i] = (struct job){ .s = s, .port = port };
+		run_job(&j[i]);
+		assert_ptr_equal(loop_of(&j[i].x[0]), j[i].runs);
+		assert_ptr_equal(loop_of(&j[i].x[1]), j[i].runs);
+	}
+	assert_int_equal(tux_loops_n(s), LOOPS);
+	assert_ptr_not_equal(j[0].runs, j[1].runs);
+	for (i = 0; i < LOOPS + 1; i++)
+		end_job(&j[i]);
+	close(l);
+	tux_stack_free(s);
+}
+
+/* Where the thread waits for the connections of another, it runs their loop. */
+static void waiter__follows_a_connection(void **state)
+{
+	struct tux_stack *s = stack_of(0, LOOPS);
+	struct tux_waiter w;
+	struct job j[2];
+	uint16_t port;
+	int l;
+
+	(void)state;
+	assert_int_equal(tux_waiter_init(&w, 2), 0);
+	l = side_listen(s, &port);
+	for (unsigned i = 0; i < 2; i++) {
+		j[i] = (struct job){ .s = s, .port = port };
+		run_job(&j[i]);
+	}
+	tux_waiter_follow(&w, j[1].x[0].end);
+	assert_ptr_equal(tux_loops_run(s, &w)->loop, loop_of(&j[1].x[0]));
+	tux_waiter_follow(&w, j[0].x[0].end);
+	assert_ptr_equal(tux_loops_run(s, &w)->loop, loop_of(&j[0].x[0]));
+	end_job(&j[0]);
+	end_job(&j[1]);
+	close(l);
+	tux_waiter_fini(&w);
+	tux_stack_free(s);
+}
+
+/* The calling thread's connection goes to the loop that will be waited for. */
+static void choose__as_asked(void **state)
+{
+	struct tux_stack *s = stack_of(0, LOOPS);
+	struct tux_driver *d;
+	struct job j[2];
+	uint16_t port;
+	int l;
+
+	(void)state;
+	l = side_listen(s, &port);
+	for (unsigned i = 0; i < 2; i++) {
+		j[i] = (struct job){ .s = s, .port = port };
+		run_job(&j[i]);
+	}
+	for (unsigned i = 1; i <= LOOPS; i++) {
+		d = tux_loops_choose(s, i);
+		assert_ptr_equal(d, &s->driver[i - 1]);
+		atomic_fetch_sub(&d->loop->end_n, 1);
+	}
+	/* There is no such loop, or not any more. */
+	d = tux_loops_choose(s, LOOPS + 1);
+	assert_non_null(d);
+	atomic_fetch_sub(&d->loop->end_n, 1);
+	end_job(&j[0]);
+	end_job(&j[1]);
+	close(l);
+	tux_stack_free(s);
+}
+
+/* One is all where more were not asked for. */
+static void loops__one(void **state)
+{
+	struct tux_stack *s = stack_of(0, 0);
+	struct job j[2];
+	uint16_t port;
+	int l;
+
+	(void)state;
+	l = side_listen(s, &port);
+	for (unsigned i = 0; i < 2; i++) {
+		j[i] = (struct job){ .s = s, .port = port };
+		run_job(&j[i]);
+	}
+	assert_int_equal(tux_loops_n(s), 1);
+	end_job(&j[0]);
+	end_job(&j[1]);
+	close(l);
+	tux_stack_free(s);
+}
+
+/* Dedicated threads have their loops from the start, and share connections. */
+static void loops__dedicated(void **state)
+{
+	struct tux_stack *s = stack_of(LOOPS, 0);
+	struct job j = { .s = s };
+	int l;
+
+	(void)state;
+	assert_int_equal(tux_loops_n(s), LOOPS);
+	l = side_listen(s, &j.port);
+	run_job(&j);
+	assert_ptr_not_equal(loop_of(&j.x[0]), loop_of(&j.x[1]));
+	end_job(&j);
+	close(l);
+	tux_stack_free(s);
+}
+
+/* ---- bytes, in two loops at a time ---- */
+
+enum { ROUNDS = 2000, SIZE = 100 };
+
+struct talk {
+	struct tux_stack *s;
+	int fd;
+	bool active;
+	bool tux;		/* the connection has moved */
+};
+
+static void *talks(void *arg)
+{
+	struct talk *t = arg;
+	char out[SIZE], in[SIZE];
+	struct side x = { 0 };
+	unsigned i;
+
+	side_open(&x, t->s, t->fd, t->active, NULL, 0);
+	for (i = 0; i < ROUNDS; i++) {
+		memset(out, (int)i, SIZE);
+		if (t->active)
+			assert_int_equal(side_write(&x, out, SIZE), SIZE);
+		for (ssize_t n = 0, k; n < SIZE; n += k) {
+			k = side_read(&x, in + n, SIZE - (size_t)n);
+			assert_true(k > 0);
+		}
+		assert_memory_equal(in, out, SIZE);
+		if (!t->active)
+			assert_int_equal(side_write(&x, out, SIZE), SIZE);
+	}
+	t->tux = x.tux;
+	side_close(&x, false);
+	side_free(&x);
+	return NULL;
+}
+
+/* Four threads in two stacks: both ends of each connection have a thread, and
+ * each thread runs a loop. */
+static void bytes__both_ways(void **state)
+{
+	struct tux_stack *s[2] = { stack_of(0, LOOPS), stack_of(0, LOOPS) };
+	struct talk t[4];
+	pthread_t id[4];
+	uint16_t port;
+	int l;
+
+	(void)state;
+	l = side_listen(s[1], &port);
+	for (unsigned i = 0; i < 4; i += 2) {
+		t[i] = (struct talk){ s[0], side_connect(port), true, false };
+		t[i + 1] = (struct talk){ s[1], accept(l, NULL, NULL), false,
+					  false };
+	}
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&id[i], NULL, talks, &t[i]), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(id[i], NULL), 0);
+	assert_int_equal(tux_loops_n(s[0]), LOOPS);
+	assert_int_equal(tux_loops_n(s[1]), LOOPS);
+	assert_true(t[0].tux && t[1].tux && t[2].tux && t[3].tux);
+	close(l);
+	tux_stack_free(s[0]);
+	tux_stack_free(s[1]);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pick__an_empty_loop_first),
+		cmocka_unit_test(pick__then_a_new_one),
+		cmocka_unit_test(pick__then_the_one_with_fewest),
+		cmocka_unit_test(threads__have_a_loop_each),
+		cmocka_unit_test(waiter__follows_a_connection),
+		cmocka_unit_test(choose__as_asked),
+		cmocka_unit_test(loops__one),
+		cmocka_unit_test(loops__dedicated),
+		cmocka_unit_test(bytes__both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
