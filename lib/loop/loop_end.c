@@ -31,7 +31,9 @@ static enum tux_reason barred(const struct tux_loop *l, const struct tux_end *e)
 
 /* The loop's first connection asks for the policies, so a loop without any has
  * neither a descriptor nor memory for them.  Where the kernel has no IPsec,
- * there is nothing to hear.  NONE, or why the loop cannot follow them. */
+ * there is nothing to hear.  Later connections take in what has changed: no
+ * thread may have run the loop since.  NONE, or why the loop cannot follow the
+ * policies. */
 static enum tux_reason follow_policies(struct tux_loop *l)
 {
 	struct epoll_event e = {
@@ -39,8 +41,11 @@ static enum tux_reason follow_policies(struct tux_loop *l)
 	};
 	int err;
 
-	if (l->xfrm.open)
+	if (l->xfrm.open) {
+		if (l->xfrm.notify.fd >= 0)
+			l->link->changed |= tux_xfrm_read(&l->xfrm);
 		return TUX_REASON_NONE;
+	}
 	err = tux_xfrm_open(&l->xfrm);
 	if (!err && l->xfrm.notify.fd >= 0)
 		err = tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD,

@@ -142,6 +142,18 @@ check "a policy in" policy "$ns_b" in $a_addr $b_addr proto tcp \
 stays "inwards, at the other end" server
 ends=2
 
+# Nothing runs the server's loop while it has no connection.  What has changed
+# until the next one comes counts for that: a client that is refused first may
+# not ask again.
+before=$(refusals server)
+kill -STOP "$server_pid"
+client_runs "policies gone"
+sleep 0.3
+kill -CONT "$server_pid"
+check "policies gone: moves" wait_for 10 moved "policies gone" $n
+same "policies gone: not refused first" "$before" "$(refusals server)"
+stops "policies gone"
+
 if [ "$io" = xdp ]; then
 	check "a policy for UDP" both proto udp TMPL
 	stays "UDP protected"
