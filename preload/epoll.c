@@ -329,7 +329,7 @@ static void orphan(struct ep *ep)
 	tux_list_init(&ep->ready);
 	tux_list_init(&ep->sleepers);
 	ep->leader = false;
-	ep->nested = ep->joined = false;
+	ep->nested = ep->joined = ep->belled = false;
 	atomic_store(&ep->socks, 0);
 	atomic_store(&ep->plain, 0);
 	for (int i = 0; i < EP_CHUNKS; i++) {

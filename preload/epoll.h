@@ -98,7 +98,9 @@ struct ep {
 	_Atomic bool found;	/* it had something then */
 	_Atomic bool flip;	/* whose turn it is, if there is one place */
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
-	_Atomic bool joined;	/* w.fd is registered with the kernel's */
+	_Atomic bool belled;	/* w.fd is registered with the kernel's */
+	_Atomic bool joined;	/* ... and says what a look would find */
+	uint32_t quiet;		/* waits in a row with all socks on TCP */
 	bool leader;		/* a thread sleeps on `w` */
 	int kick;		/* an eventfd, or -1 */
 	uint32_t seq;		/* counts looks */
@@ -296,6 +298,12 @@ bool look_peek(struct ep *ep);
 /* From now on the descriptor of @ep is readable while a look at @ep would find
  * something. */
 void nest_begin(struct ep *ep);
+
+/* Has the kernel's instance watch the eventfd of @ep, which is there.  False: it
+ * does not.  nest_unbell(): no longer, unless others poll the instance.  (latch
+ * held) */
+bool nest_bell(struct ep *ep);
+void nest_unbell(struct ep *ep);
 
 /* The eventfd of @ep is there: has the kernel's instance watch it, if need be
  * (latch held). */

@@ -64,15 +64,36 @@ void nest_settle(struct ep *ep)
 		nest_settle_one(ep);
 }
 
-void nest_join(struct ep *ep)
+static bool nest_ctl(struct ep *ep, int op)
 {
 	struct epoll_event e = { .events = EPOLLIN };
+	int saved = errno;
+	bool done;
 
+	e.data.u64 = tag_make(TAG_PRIVATE, ep->w.fd);
+	done = !libc.epoll_ctl(atomic_load(&ep->fd), op, ep->w.fd, &e);
+	errno = saved;
+	return done;
+}
+
+bool nest_bell(struct ep *ep)
+{
+	if (!ep->belled)
+		ep->belled = nest_ctl(ep, EPOLL_CTL_ADD);
+	return ep->belled;
+}
+
+void nest_unbell(struct ep *ep)
+{
+	if (ep->belled && !ep->joined)
+		ep->belled = !nest_ctl(ep, EPOLL_CTL_DEL);
+}
+
+void nest_join(struct ep *ep)
+{
 	if (!ep->nested || ep->joined || !ep->w.bell)
 		return;
-	e.data.u64 = tag_make(TAG_PRIVATE, ep->w.fd);
-	if (!libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_ADD, ep->w.fd, &e))
-		ep->joined = true;
+	ep->joined = nest_bell(ep);
 	nest_settle(ep);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Waiting on an instance.  Without socks it is the kernel's call and a
- * translation.  With them one thread, the leader, sleeps on the instance's
+ * translation; also while all socks have been on TCP for a while, and then the
+ * kernel watches the bell, too, and the helper runs the loop.  Otherwise one thread, the leader, sleeps on the instance's
  * waiter and on the kernel's instance; more threads stand in line behind it
  * and are woken one by one as the leader leaves with events.
  */
@@ -20,6 +21,9 @@
 /* While the rings always have something, the kernel is asked this often. */
 #define KERNEL_EVERY TUX_USEC(50)
 #define KICK_FOR TUX_MSEC(100)
+
+/* After so many waits with all socks on TCP, an instance rests. */
+#define QUIET_WAITS 64
 
 struct sleeper {
 	struct tux_list node;	/* in ep->sleepers */
@@ -106,6 +110,37 @@ static tux_time for_ns(struct look *l)
 	return tux_time_since(wait_now(), l->until);
 }
 
+/* Can the kernel's call do for @ep, though it holds socks?  It watches the bell
+ * then: a sock that moves rings. */
+static bool ep_rests(struct ep *ep)
+{
+	bool belled = ep->belled;
+
+	if (ep->quiet < QUIET_WAITS || ep->on_ring ||
+	    !tux_list_empty(&ep->ready))
+		return false;
+	if (!belled) {
+		ep_lock(ep);
+		belled = nest_bell(ep);
+		ep_unlock(ep);
+	}
+	tux_bell_set_asleep(ep->w.bell, true);
+	return belled && tux_bell_quiet(ep->w.bell);
+}
+
+/* The bell has rung, if it is among the @k events: @ep rests no longer. */
+static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
+{
+	for (int i = 0; ep->belled && i < k; i++) {
+		if (evs[i].data.u64 != tag_make(TAG_PRIVATE, ep->w.fd))
+			continue;
+		ep_lock(ep);
+		ep->quiet = 0;
+		nest_unbell(ep);
+		ep_unlock(ep);
+	}
+}
+
 /* `plain` is counted up before `socks` is looked at; who attaches a sock does
  * it the other way round, so one of the two notices.  1: go on; 0: the time is
  * up; -errno. */
@@ -116,7 +151,7 @@ static int wait_plain(struct look *l)
 	bool plain;
 
 	atomic_fetch_add(&ep->plain, 1);
-	plain = ep_plain(ep);
+	plain = ep_plain(ep) || ep_rests(ep);
 	/* Here the kernel runs the handlers itself. */
 	if (plain) {
 		tux_defer_leave();
@@ -124,10 +159,12 @@ static int wait_plain(struct look *l)
 		tux_defer_enter();
 	}
 	atomic_fetch_sub(&ep->plain, 1);
-	if (k > 0)
+	if (k > 0) {
+		ep_stir(ep, l->evs, k);
 		look_translate(l, k);
-	else if (plain)
+	} else if (plain) {
 		return k;
+	}
 	return l->n || !plain || !over(l);
 }
 
@@ -214,6 +251,7 @@ static int sleep_leader(struct look *l, bool *quiet)
 				 l->mask);
 
 	*quiet = r >= 0 && !p.revents;
+	l->ep->quiet = l->ep->on_ring ? 0 : l->ep->quiet + 1;
 	return r;
 }
 
@@ -299,7 +337,8 @@ static int wait_on(struct look *l)
 	l->until = l->first == TUX_NEVER || l->first == 0 ?
 		   l->first : tux_time_add(wait_now(), l->first);
 	do
-		r = ep_plain(l->ep) ? wait_plain(l) : wait_tux(l);
+		r = ep_plain(l->ep) || ep_rests(l->ep) ? wait_plain(l) :
+							 wait_tux(l);
 	while (r > 0 && !l->n);
 	return l->n ? l->n : r;
 }
