@@ -7,6 +7,7 @@
  */
 #include "loop/loop.h"
 
+#include "loop/loop_busy.h"
 #include "loop/loop_end.h"
 #include "sys/area.h"
 #include "sys/clock.h"
@@ -80,6 +81,7 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 	l->o = *o;
 	l->epfd = l->bell_fd = l->xfrm.notify.fd = -1;
 	tux_slab_init(&l->slab);
+	tux_busy_init(&l->busy);
 	err = loop_open_all(l);
 	if (err) {
 		tux_loop_free(l);
@@ -154,6 +156,7 @@ static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 	const struct tux_dgram *d;
 	unsigned i, n = l->link->ops->rx(l->link, source, &d, l->now);
 
+	l->packets += n;
 	for (i = 0; i < n; i++) {
 		uint64_t before = s->strangers;
 
@@ -212,6 +215,12 @@ static bool loop_must_look(struct tux_loop *l, bool busy)
 	return l->woken || since >= TUX_USEC(LOOK_IDLE_US);
 }
 
+/* Is it known what a packet costs?  For AF_XDP it was not measured. */
+static bool may_be_busy(const struct tux_loop *l)
+{
+	return !l->link->bypass && atomic_load(&l->end_n);
+}
+
 /* What the link wants for itself, seldom. */
 static unsigned tend_link(struct tux_loop *l)
 {
@@ -221,6 +230,8 @@ static unsigned tend_link(struct tux_loop *l)
 		l->link->ops->tick(l->link, l->now);
 		n++;
 	}
+	if (l->now >= l->busy.next && may_be_busy(l))
+		l->link->changed |= tux_loop_look_busy(l);
 	if (l->link->changed) {
 		l->link->changed = false;
 		tux_loop_link_changed(l);
@@ -309,6 +320,8 @@ tux_time tux_loop_deadline(const struct tux_loop *l)
 
 	if (l->more || l->link->changed)
 		at = l->now;
+	if (l->busy.away)
+		at = tux_time_min(at, l->busy.next);
 	if (l->link->blocked)
 		at = tux_time_min(at, l->now + TUX_USEC(BLOCKED_US));
 	return at;
@@ -331,6 +344,7 @@ void tux_loop_finish_sleep(struct tux_loop *l, enum tux_loop_told told)
 	tux_wake_finish_sleep(l->bell, l->bell_fd, false);
 	l->woken |= told == TUX_LOOP_READABLE;
 	l->looked = told == TUX_LOOP_NOTHING;
+	l->sleeps += told != TUX_LOOP_UNTOLD;
 }
 
 void tux_loop_count(struct tux_loop *l)

@@ -21,6 +21,7 @@
 #include "link/xfrm.h"
 #include "loop/end.h"
 #include "loop/forward.h"
+#include "part/busy.h"
 #include "sys/slab.h"
 #include "sys/wake.h"
 #include "wire/reason.h"
@@ -71,6 +72,8 @@ struct tux_loop {
 	bool looked;			/* the last sleep said that epoll has
 					 * nothing */
 	bool more;			/* there was more to send */
+	struct tux_busy busy;		/* are the processors? */
+	uint64_t sleeps, packets;	/* for that */
 	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;
 	uint8_t *buf;			/* for lifelines */

@@ -22,11 +22,16 @@ static const struct tux_addr *end_peer(const struct tux_end *e)
 	return e->active ? &e->tuple.passive : &e->tuple.active;
 }
 
-/* Does IPsec keep @e on TCP?  The reason, or NONE. */
+/* Does IPsec keep @e on TCP, or is TCP cheaper for processors that are busy?  The
+ * reason, or NONE. */
 static enum tux_reason barred(const struct tux_loop *l, const struct tux_end *e)
 {
-	return tux_xfrm_refuses(&l->xfrm, end_local(e), end_peer(e),
-				l->link->bypass);
+	enum tux_reason why = tux_xfrm_refuses(&l->xfrm, end_local(e),
+					       end_peer(e), l->link->bypass);
+
+	if (!why && l->busy.away && e->mode == TUX_PATH_MODE_AUTO)
+		why = TUX_REASON_CPU_BUSY;
+	return why;
 }
 
 /* The loop's first connection asks for the policies, so a loop without any has
@@ -313,7 +318,7 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 	bool was = e->blocked;
 
 	tux_conn_set_mtu(e->conn, mtu(l, e), l->now);
-	tux_conn_bar(e->conn, why == TUX_REASON_IPSEC);
+	tux_conn_bar(e->conn, barred(l, e) != TUX_REASON_NONE);
 	e->blocked = why != TUX_REASON_NONE;
 	if (e->blocked)
 		tux_conn_stall(e->conn, l->now);

@@ -117,7 +117,10 @@
 	  "connections to this peer ended after few requests, one after " \
 	  "another, so most of the next ones are left to TCP") \
 	X(LISTENERS, 43, "listeners", \
-	  "the user has more listeners than tuxd announces for a user")
+	  "the user has more listeners than tuxd announces for a user") \
+	X(CPU_BUSY, 44, "cpu-busy", \
+	  "the processors are busy, and TCP takes less of them for packets " \
+	  "that come one by one; the stack will try again")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

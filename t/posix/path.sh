@@ -7,7 +7,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 turns=$build/t/posix/turns phases=$build/t/posix/phases
-need redis-server redis-cli "$turns" "$phases" "$build/t/posix/bytes"
+need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
@@ -34,6 +34,7 @@ served()
 }
 
 redis server "${tux[@]}" || exit 1
+server_pid=$pid
 head -c 10 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set short >/dev/null
 head -c 1000000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set long \
 	>/dev/null
@@ -108,6 +109,24 @@ same "and all is answered" 11480 "$sum"
 TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
 same "and all is answered" 600 "$sum"
+
+# Six clients and their server share one processor: each packet wakes a thread
+# that waits for it.
+cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
+taskset -apc "$cpu" "$server_pid" >/dev/null
+clients=()
+for ((i = 0; i < 6; i++)); do
+	start "busy$i" taskset -c "$cpu" "${tux[@]}" "$turns" "$port" \
+		30000 short
+	clients+=("$pid")
+done
+for ((i = 0; i < 6; i++)); do
+	reap "${clients[i]}" 60
+	cp "$dir/busy$i.err" "$dir/said"
+	same "on a busy processor, client $i returns to TCP" "tux cpu-busy" \
+		"$(decided | cut -d ' ' -f -2)"
+	same "and is answered" 300000 "$(cat "$dir/busy$i.out")"
+done
 
 redis plain || exit 1
 printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null

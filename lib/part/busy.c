@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * busy - whether a loop leaves its connections to TCP, since the processors are
+ * busy
+ */
+#include "part/busy.h"
+
+void tux_busy_init(struct tux_busy *b)
+{
+	*b = (struct tux_busy){ .away = false };
+	tux_hold_init(&b->holds, TUX_SEC(TUX_BUSY_MIN_S),
+		      TUX_SEC(TUX_BUSY_MAX_S), TUX_SEC(TUX_BUSY_MAX_S));
+}
+
+static void busy_begin(struct tux_busy *b, const struct tux_busy_seen *s,
+		       tux_time now)
+{
+	b->begun = true;
+	b->seen = *s;
+	b->at = now;
+}
+
+/* What has happened since the look began. */
+static struct tux_busy_seen busy_since(const struct tux_busy *b,
+				       const struct tux_busy_seen *s)
+{
+	return (struct tux_busy_seen){
+		.ran = s->ran - b->seen.ran,
+		.waited = s->waited - b->seen.waited,
+		.sleeps = s->sleeps - b->seen.sleeps,
+		.packets = s->packets - b->seen.packets,
+	};
+}
+
+static bool costs_more_than_tcp(const struct tux_busy_seen *d)
+{
+	return d->waited >= d->ran && 2 * d->packets <= 3 * d->sleeps;
+}
+
+/* Too little has happened to tell. */
+static bool says_nothing(const struct tux_busy_seen *d)
+{
+	return d->sleeps < TUX_BUSY_SLEEPS &&
+	       d->packets < 2 * (uint64_t)TUX_BUSY_SLEEPS;
+}
+
+static enum tux_busy_do busy_leave(struct tux_busy *b, tux_time now)
+{
+	b->away = true;
+	b->next = now + tux_hold_again(&b->holds, now);
+	return TUX_BUSY_LEAVE;
+}
+
+static enum tux_busy_do busy_return(struct tux_busy *b)
+{
+	b->away = b->begun = false;
+	b->row = 0;
+	return TUX_BUSY_RETURN;
+}
+
+enum tux_busy_do tux_busy_look(struct tux_busy *b,
+			       const struct tux_busy_seen *s, tux_time now)
+{
+	struct tux_busy_seen d;
+
+	if (now < b->next)
+		return TUX_BUSY_STAY;
+	if (b->away)
+		return busy_return(b);
+	b->next = now + TUX_MSEC(TUX_BUSY_LOOK_MS);
+	d = busy_since(b, s);
+	if (!b->begun || s->thread != b->seen.thread) {
+		b->row = 0;
+	} else if (!says_nothing(&d)) {
+		b->row = costs_more_than_tcp(&d) ? b->row + 1 : 0;
+	} else if (now < b->at + TUX_MSEC(TUX_BUSY_IDLE_MS)) {
+		return TUX_BUSY_STAY;
+	} else {
+		b->row = 0;
+	}
+	busy_begin(b, s, now);
+	return b->row < TUX_BUSY_ROW ? TUX_BUSY_STAY : busy_leave(b, now);
+}

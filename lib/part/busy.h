@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * busy - whether a loop leaves its connections to TCP, since the processors are
+ * busy
+ *
+ * A packet that wakes a thread over a UDP socket takes some 25 us of processor
+ * time for a request and its answer, both ends together; TCP takes 16 us.  The
+ * protocol's code is not in the processor's caches when a thread wakes for one
+ * packet.  Tux gains all the same if the processors have time: the thread spins,
+ * and is not woken.  It also gains if several packets come at once.  If neither
+ * is so, TCP carries more.
+ *
+ * So a loop looks at the thread that runs it.  Three looks in a row, each over
+ * 100 ms or more, have to find that
+ *   - the thread has waited for a processor for as long as it has run on one, or
+ *     longer; and
+ *   - no more than three packets have come for two sleeps.
+ * Then the loop leaves its connections to TCP for a hold, and tries again.
+ *
+ * These functions are pure.  Counters and the time go in, a decision comes out.
+ */
+#ifndef TUX_PART_BUSY_H
+#define TUX_PART_BUSY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "part/hold.h"
+
+enum {
+	TUX_BUSY_LOOK_MS = 100,
+	TUX_BUSY_SLEEPS = 32,	/* fewer say nothing: the look goes on, */
+	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
+	TUX_BUSY_ROW = 3,
+	/* The hold, in s. */
+	TUX_BUSY_MIN_S = 5,
+	TUX_BUSY_MAX_S = 320,
+};
+
+/* Counters, which only grow, but for `thread`. */
+struct tux_busy_seen {
+	uintptr_t thread;	/* that runs the loop */
+	tux_time ran;		/* it was on a processor */
+	tux_time waited;	/* it could run, and waited for a processor */
+	uint64_t sleeps;	/* of the loop */
+	uint64_t packets;	/* that came */
+};
+
+enum tux_busy_do {
+	TUX_BUSY_STAY,
+	TUX_BUSY_LEAVE,		/* the connections go to TCP */
+	TUX_BUSY_RETURN,	/* they may move again */
+};
+
+struct tux_busy {
+	bool away;		/* the connections are left to TCP */
+	bool begun;		/* `seen` is valid */
+	unsigned row;		/* looks in a row that found it busy */
+	struct tux_busy_seen seen;	/* when the look began */
+	tux_time at;			/* ... and its time */
+	tux_time next;		/* the next look is due */
+	struct tux_hold holds;
+};
+
+void tux_busy_init(struct tux_busy *b);
+
+/* @s has been counted at @now. */
+enum tux_busy_do tux_busy_look(struct tux_busy *b,
+			       const struct tux_busy_seen *s, tux_time now);
+
+#endif
