@@ -22,8 +22,6 @@
 #define KERNEL_EVERY TUX_USEC(50)
 #define KICK_FOR TUX_MSEC(100)
 
-/* After so many waits with all socks on TCP, an instance rests. */
-#define QUIET_WAITS 64
 
 struct sleeper {
 	struct tux_list node;	/* in ep->sleepers */
@@ -116,7 +114,7 @@ static bool ep_rests(struct ep *ep)
 {
 	bool belled = ep->belled;
 
-	if (ep->quiet < QUIET_WAITS || ep->on_ring ||
+	if (ep->quiet < READY_QUIET || ep->on_ring ||
 	    !tux_list_empty(&ep->ready))
 		return false;
 	if (!belled) {

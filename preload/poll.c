@@ -31,6 +31,7 @@ struct polling {		/* one call */
 	struct pollee *e;
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
+	bool quiet;		/* all socks have been on TCP for a while */
 	tux_time until;
 	const sigset_t *mask;
 };
@@ -74,10 +75,26 @@ static void find_socks(struct polling *p)
 	}
 }
 
+/* Counts how often @s was found on TCP with both directions.  Is that for a
+ * while? */
+static bool poll_quiet(struct sock *s, uint32_t tcp)
+{
+	uint8_t n = atomic_load_explicit(&s->quiet, memory_order_relaxed);
+
+	if (!(tcp & READY_ALWAYS))
+		n = 0;
+	else if (n < READY_QUIET)
+		n++;
+	atomic_store_explicit(&s->quiet, n, memory_order_relaxed);
+	return n == READY_QUIET;
+}
+
 /* Fills what to ask the kernel.  True if there is anything. */
 static bool arrange(struct polling *p)
 {
 	unsigned asked = 0;
+
+	p->quiet = p->m > 0;
 
 	for (unsigned i = 0; i < p->n; i++) {
 		p->kernel[i] = p->fds[i];
@@ -88,6 +105,7 @@ static bool arrange(struct polling *p)
 		struct pollfd *k = &p->kernel[p->e[j].i];
 		uint32_t tcp = ready_of(p->e[j].sock).tcp;
 
+		p->quiet = poll_quiet(p->e[j].sock, tcp) && p->quiet;
 		k->events = (short)(k->events & tcp);
 		/* POLLERR and POLLHUP come unasked: see ready.c. */
 		if (!k->events && !(tcp & READY_ALWAYS) && k->fd >= 0) {
@@ -161,16 +179,21 @@ static int poll_look(struct polling *p)
 
 /* ---- sleeping --------------------------------------------------------- */
 
+/* While all is quiet, the first look is the sleep itself: the kernel knows all
+ * that there is, and the helper runs the loop. */
 static int poll_sleep_on(struct polling *p, struct waiting *t)
 {
-	int slept = 1, r;
+	int slept = 1, r = 0;
 
+	arrange(p);
 	/* Something may have come before the watches were there. */
-	r = poll_look(p);
+	if (!p->quiet)
+		r = poll_look(p);
 	while (!r && slept > 0) {
 		arrange(p);
-		slept = tux_channel_wait(preload_stack(), &t->w, p->kernel,
-					 p->n, p->until, p->mask);
+		slept = tux_channel_wait(p->quiet ? NULL : preload_stack(),
+					 &t->w, p->kernel, p->n, p->until,
+					 p->mask);
 		wait_drain(t);
 		r = merge(p);
 	}
@@ -193,12 +216,22 @@ static int watch_and_sleep(struct polling *p)
 	return r;
 }
 
+/* Were all socks on TCP in the last looks? */
+static bool is_quiet(const struct polling *p)
+{
+	for (unsigned j = 0; j < p->m; j++)
+		if (atomic_load_explicit(&p->e[j].sock->quiet,
+					 memory_order_relaxed) < READY_QUIET)
+			return false;
+	return p->m;
+}
+
 static int poll_run(struct polling *p)
 {
 	int r;
 
 	find_socks(p);
-	r = poll_look(p);
+	r = p->until && is_quiet(p) ? 0 : poll_look(p);
 	if (!r && !p->until) {
 		tux_channel_turn(preload_stack(), NULL);
 		r = poll_look(p);

@@ -56,6 +56,8 @@ struct sock {
 	_Atomic uint8_t rdshut;	/* SHUT_RD */
 	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS last told
 				 * to watches */
+	_Atomic uint8_t quiet;	/* looks of poll() in a row that found it on
+				 * TCP, up to READY_QUIET */
 	bool active;		/* this process called connect() */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */
