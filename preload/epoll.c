@@ -331,6 +331,7 @@ static void orphan(struct ep *ep)
 	ep->leader = false;
 	ep->nested = ep->joined = ep->belled = false;
 	atomic_store(&ep->socks, 0);
+	atomic_store(&ep->nests, 0);
 	atomic_store(&ep->plain, 0);
 	for (int i = 0; i < EP_CHUNKS; i++) {
 		struct item *it = ep->chunk[i];

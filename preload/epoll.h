@@ -92,6 +92,7 @@ struct ep {
 	uint32_t fds;		/* descriptors; under the table's latch */
 	_Atomic int fd;		/* one of them */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
+	_Atomic uint32_t nests;	/* of them, instances inside */
 	_Atomic uint32_t plain;	/* threads in the kernel's epoll_wait() */
 	_Atomic uint32_t on_ring;	/* items with a direction on a ring */
 	_Atomic tux_time polled_at;	/* when the kernel was asked last */

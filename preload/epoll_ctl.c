@@ -66,6 +66,7 @@ static int add_instance(struct ep *ep, struct item *it, struct ep *inner)
 		item_drop(ep, it);
 	} else if (item_held(it) && !it->nest) {
 		it->nest = true;
+		atomic_fetch_add(&ep->nests, 1);
 		if (atomic_fetch_add(&ep->socks, 1) == 0)
 			ep_kick(ep);
 	}

@@ -180,6 +180,8 @@ void item_detach(struct ep *ep, struct item *it)
 
 	if (it->nest || s)
 		atomic_fetch_sub(&ep->socks, 1);
+	if (it->nest)
+		atomic_fetch_sub(&ep->nests, 1);
 	it->nest = false;
 	if (!s)
 		return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Waiting on an instance.  Without socks it is the kernel's call and a
- * translation; also while all socks have been on TCP for a while, and then the
- * kernel watches the bell, too, and the helper runs the loop.  Otherwise one thread, the leader, sleeps on the instance's
- * waiter and on the kernel's instance; more threads stand in line behind it
- * and are woken one by one as the leader leaves with events.
+ * translation.  So it is while all socks have been on TCP for a while; then the
+ * kernel watches the bell, too, and the helper runs the loop.  Otherwise one
+ * thread, the leader, sleeps on the instance's waiter and on the kernel's
+ * instance; more threads stand in line behind it and are woken one by one as
+ * the leader leaves with events.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +22,6 @@
 /* While the rings always have something, the kernel is asked this often. */
 #define KERNEL_EVERY TUX_USEC(50)
 #define KICK_FOR TUX_MSEC(100)
-
 
 struct sleeper {
 	struct tux_list node;	/* in ep->sleepers */
@@ -114,8 +114,8 @@ static bool ep_rests(struct ep *ep)
 {
 	bool belled = ep->belled;
 
-	if (ep->quiet < READY_QUIET || ep->on_ring ||
-	    !tux_list_empty(&ep->ready))
+	if (ep->quiet < READY_QUIET || ep->on_ring || ep->nests ||
+	    !ep->w.bell || !tux_list_empty(&ep->ready))
 		return false;
 	if (!belled) {
 		ep_lock(ep);

@@ -31,6 +31,7 @@ struct polling {		/* one call */
 	struct pollee *e;
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
+	bool nests;		/* there is an epoll instance of ours in it */
 	bool quiet;		/* all socks have been on TCP for a while */
 	tux_time until;
 	const sigset_t *mask;
@@ -67,8 +68,10 @@ static void find_socks(struct polling *p)
 		struct sock *s = fd_peek(p->fds[i].fd) ?
 				 sock_of(p->fds[i].fd) : NULL;
 
-		if (!s)
+		if (!s) {
+			p->nests = p->nests || ep_peek(p->fds[i].fd);
 			continue;
+		}
 		p->e[p->m].sock = s;
 		p->e[p->m].i = i;
 		p->m++;
@@ -94,7 +97,7 @@ static bool arrange(struct polling *p)
 {
 	unsigned asked = 0;
 
-	p->quiet = p->m > 0;
+	p->quiet = p->m > 0 && !p->nests;
 
 	for (unsigned i = 0; i < p->n; i++) {
 		p->kernel[i] = p->fds[i];
@@ -223,7 +226,7 @@ static bool is_quiet(const struct polling *p)
 		if (atomic_load_explicit(&p->e[j].sock->quiet,
 					 memory_order_relaxed) < READY_QUIET)
 			return false;
-	return p->m;
+	return p->m && !p->nests;
 }
 
 static int poll_run(struct polling *p)
