@@ -99,9 +99,9 @@ struct ep {
 	_Atomic bool found;	/* it had something then */
 	_Atomic bool flip;	/* whose turn it is, if there is one place */
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
-	_Atomic bool belled;	/* w.fd is registered with the kernel's */
+	bool belled;		/* w.fd is registered with the kernel's */
 	_Atomic bool joined;	/* ... and says what a look would find */
-	uint32_t quiet;		/* waits in a row with all socks on TCP */
+	_Atomic uint32_t quiet;	/* waits in a row with all socks on TCP */
 	bool leader;		/* a thread sleeps on `w` */
 	int kick;		/* an eventfd, or -1 */
 	uint32_t seq;		/* counts looks */

@@ -108,35 +108,46 @@ static tux_time for_ns(struct look *l)
 	return tux_time_since(wait_now(), l->until);
 }
 
-/* Can the kernel's call do for @ep, though it holds socks?  It watches the bell
- * then: a sock that moves rings. */
-static bool ep_rests(struct ep *ep)
+/* @ep rests no longer: threads that sleep in the kernel's epoll_wait() look again
+ * (latch held). */
+static void ep_rouse(struct ep *ep)
 {
-	bool belled = ep->belled;
-
-	if (ep->quiet < READY_QUIET || ep->on_ring || ep->nests ||
-	    !ep->w.bell || !tux_list_empty(&ep->ready))
-		return false;
-	if (!belled) {
-		ep_lock(ep);
-		belled = nest_bell(ep);
-		ep_unlock(ep);
-	}
-	tux_bell_set_asleep(ep->w.bell, true);
-	return belled && tux_bell_quiet(ep->w.bell);
+	ep->quiet = 0;
+	nest_unbell(ep);
+	ep_kick(ep);
 }
 
-/* The bell has rung, if it is among the @k events: @ep rests no longer. */
+/* Can the kernel's call do for @ep, though it holds socks?  It watches the bell
+ * then: a sock that moves rings.  A leader would take that ring away. */
+static bool ep_rests(struct ep *ep)
+{
+	bool rests;
+
+	if (ep->quiet < READY_QUIET)
+		return false;
+	ep_lock(ep);
+	rests = !ep->on_ring && !ep->nests && !ep->leader &&
+		tux_list_empty(&ep->ready) && ep->w.bell && nest_bell(ep);
+	if (rests) {
+		tux_bell_set_asleep(ep->w.bell, true);
+		rests = tux_bell_quiet(ep->w.bell);
+	}
+	if (!rests)
+		ep_rouse(ep);
+	ep_unlock(ep);
+	return rests;
+}
+
+/* Is the bell among the @k events? */
 static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
 {
-	for (int i = 0; ep->belled && i < k; i++) {
-		if (evs[i].data.u64 != tag_make(TAG_PRIVATE, ep->w.fd))
-			continue;
-		ep_lock(ep);
-		ep->quiet = 0;
-		nest_unbell(ep);
-		ep_unlock(ep);
-	}
+	if (!ep->quiet)
+		return;
+	ep_lock(ep);
+	for (int i = 0; i < k; i++)
+		if (evs[i].data.u64 == tag_make(TAG_PRIVATE, ep->w.fd))
+			ep_rouse(ep);
+	ep_unlock(ep);
 }
 
 /* `plain` is counted up before `socks` is looked at; who attaches a sock does

@@ -91,11 +91,14 @@ void tux_waiter_follow(struct tux_waiter *w, const struct tux_end *e)
 	(void)w, (void)e;
 }
 
+static _Atomic unsigned channel_waits;	/* of threads that would run the loop */
+
 int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 		     struct pollfd *fds, unsigned n, tux_time until,
 		     const sigset_t *mask)
 {
 	(void)s, (void)w, (void)fds, (void)n, (void)until, (void)mask;
+	channel_waits++;
 	return 0;
 }
 
