@@ -215,10 +215,11 @@ static bool loop_must_look(struct tux_loop *l, bool busy)
 	return l->woken || since >= TUX_USEC(LOOK_IDLE_US);
 }
 
-/* Is it known what a packet costs?  For AF_XDP it was not measured. */
+/* What a packet costs over AF_XDP was not measured.  A hold ends also if all
+ * connections have gone meanwhile. */
 static bool may_be_busy(const struct tux_loop *l)
 {
-	return !l->link->bypass && atomic_load(&l->end_n);
+	return l->busy.away || (!l->link->bypass && atomic_load(&l->end_n));
 }
 
 /* What the link wants for itself, seldom. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "loop/loop_busy.h"
 #include "sys/sys.h"
 #include "sys/take.h"
 
@@ -69,6 +70,9 @@ static int admit(struct tux_loop *l, struct tux_end *e)
 	const struct tux_link_ops *ops = l->link->ops;
 	enum tux_reason why = follow_policies(l);
 
+	/* No thread may have run the loop since the end of the hold. */
+	if (l->busy.away && l->now >= l->busy.next)
+		l->link->changed |= tux_loop_look_busy(l);
 	if (!why)
 		why = barred(l, e);
 	if (why)

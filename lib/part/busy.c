@@ -32,9 +32,11 @@ static struct tux_busy_seen busy_since(const struct tux_busy *b,
 	};
 }
 
-static bool costs_more_than_tcp(const struct tux_busy_seen *d)
+/* @d in a time of @span. */
+static bool costs_more_than_tcp(const struct tux_busy_seen *d, tux_time span)
 {
-	return d->waited >= d->ran && 2 * d->packets <= 3 * d->sleeps;
+	return d->ran * TUX_BUSY_RAN >= span && d->waited >= d->ran &&
+	       2 * d->packets <= 3 * d->sleeps;
 }
 
 /* Too little has happened to tell. */
@@ -72,7 +74,7 @@ enum tux_busy_do tux_busy_look(struct tux_busy *b,
 	if (!b->begun || s->thread != b->seen.thread) {
 		b->row = 0;
 	} else if (!says_nothing(&d)) {
-		b->row = costs_more_than_tcp(&d) ? b->row + 1 : 0;
+		b->row = costs_more_than_tcp(&d, now - b->at) ? b->row + 1 : 0;
 	} else if (now < b->at + TUX_MSEC(TUX_BUSY_IDLE_MS)) {
 		return TUX_BUSY_STAY;
 	} else {

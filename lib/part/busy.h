@@ -12,8 +12,9 @@
  *
  * So a loop looks at the thread that runs it.  Three looks in a row, each over
  * 100 ms or more, have to find that
- *   - the thread has waited for a processor for as long as it has run on one, or
- *     longer; and
+ *   - the thread has run for one part in 200 of the time, or longer: less costs
+ *     the other threads nothing;
+ *   - it has waited for a processor for as long as it has run, or longer; and
  *   - no more than three packets have come for two sleeps.
  * Then the loop leaves its connections to TCP for a hold, and tries again.
  *
@@ -32,6 +33,7 @@ enum {
 	TUX_BUSY_LOOK_MS = 100,
 	TUX_BUSY_SLEEPS = 32,	/* fewer say nothing: the look goes on, */
 	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
+	TUX_BUSY_RAN = 200,	/* one part of the time in so many */
 	TUX_BUSY_ROW = 3,
 	/* The hold, in s. */
 	TUX_BUSY_MIN_S = 5,

@@ -439,6 +439,23 @@ static void turn__no_bypass_without_knowledge(void **state)
 	close_end(f, e);
 }
 
+/* A hold ends, and the loop sleeps, also when all connections have gone. */
+static void turn__ends_the_hold_of_busy_processors(void **state)
+{
+	struct fixture *f = *state;
+
+	while (tux_loop_turn(f->l))
+		;
+	f->l->busy.away = true;
+	f->l->busy.next = f->l->now + TUX_SEC(1);
+	assert_true(tux_loop_deadline(f->l) == f->l->busy.next);
+	f->l->busy.next = f->l->now;
+	tux_loop_turn(f->l);
+	tux_loop_turn(f->l);
+	assert_false(f->l->busy.away);
+	assert_true(tux_loop_deadline(f->l) > f->l->now);
+}
+
 static void free__null(void **state)
 {
 	(void)state;
@@ -459,6 +476,7 @@ int main(void)
 		T(turn__effects_of_its_sending),
 		T(turn__wakes_at_its_end),
 		T(turn__no_connection_that_ipsec_protects),
+		T(turn__ends_the_hold_of_busy_processors),
 		T(turn__a_policy_bars_a_connection),
 		T(turn__no_descriptor_to_ask_for_policies),
 		T(turn__no_bypass_without_knowledge),

@@ -29,6 +29,10 @@ static const struct tux_busy_seen
 		.ran = TUX_USEC(55700), .waited = TUX_USEC(64200),
 		.sleeps = 2207, .packets = 8032,
 	},
+	slow = {		/* 100 requests a second beside other work */
+		.ran = TUX_USEC(200), .waited = TUX_USEC(2000),
+		.sleeps = 10, .packets = 10,
+	},
 	rare = {		/* ten requests a second */
 		.ran = TUX_USEC(20), .waited = TUX_USEC(200),
 		.sleeps = 1, .packets = 1,
@@ -71,10 +75,10 @@ static unsigned leaves_after(struct series *s, const struct tux_busy_seen *d)
 
 static void look__stays_where_tux_gains(void **state)
 {
-	const struct tux_busy_seen *gains[] = { &alone, &two, &server };
+	const struct tux_busy_seen *gains[] = { &alone, &two, &server, &slow };
 
 	(void)state;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct series s = series_of();
 
 		assert_int_equal(leaves_after(&s, gains[i]), 0);
