@@ -268,7 +268,10 @@ void epoll_forget_fd(int fd)
 	ep_closed(fd);
 }
 
-static void attach_all(int fd, struct sock *s)
+/* Calls @fn for each instance that holds @fd, and its item, with the latch of the
+ * instance held. */
+static void each_holder(int fd, void (*fn)(struct ep *ep, struct item *it,
+					   void *arg), void *arg)
 {
 	struct ep *ep;
 
@@ -281,42 +284,43 @@ static void attach_all(int fd, struct sock *s)
 		ep_lock(ep);
 		it = item_find(ep, fd);
 		if (it && item_held(it))
-			item_attach(ep, it, s);
+			fn(ep, it, arg);
 		ep_unlock(ep);
 	}
 	tux_latch_drop(&table_latch);
 }
 
+static void attach(struct ep *ep, struct item *it, void *sock)
+{
+	item_attach(ep, it, sock);
+}
+
+static void take_loop(struct ep *ep, struct item *it, void *loop)
+{
+	unsigned *first = loop;
+
+	(void)it;
+	if (!*first)
+		*first = atomic_load(&ep->w.loop);
+}
+
 unsigned epoll_loop(int fd)
 {
 	unsigned loop = 0;
-	struct ep *ep;
 
-	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
-		return 0;
-	tux_latch_take(&table_latch);
-	for (ep = live; ep && !loop; ep = ep->next) {
-		struct item *it;
-
-		ep_lock(ep);
-		it = item_find(ep, fd);
-		if (it && item_held(it))
-			loop = atomic_load(&ep->w.loop);
-		ep_unlock(ep);
-	}
-	tux_latch_drop(&table_latch);
+	each_holder(fd, take_loop, &loop);
 	return loop;
 }
 
 void epoll_claimed_fd(int fd, struct sock *s)
 {
 	sock_ring(s);		/* for threads in poll() */
-	attach_all(fd, s);
+	each_holder(fd, attach, s);
 	if (atomic_load(&s->fds) == 1)
 		return;
 	for (int i = 0; i < fd_top(); i++)
 		if (i != fd && fd_peek(i) == s)
-			attach_all(i, s);
+			each_holder(i, attach, s);
 }
 
 /* ---- fork ------------------------------------------------------------- */

@@ -117,13 +117,19 @@ static void ep_rouse(struct ep *ep)
 	ep_kick(ep);
 }
 
+/* May @ep rest?  wait_plain() looks more closely. */
+static bool ep_quiet(const struct ep *ep)
+{
+	return ep->quiet >= READY_QUIET;
+}
+
 /* Can the kernel's call do for @ep, though it holds socks?  It watches the bell
  * then: a sock that moves rings.  A leader would take that ring away. */
 static bool ep_rests(struct ep *ep)
 {
 	bool rests;
 
-	if (ep->quiet < READY_QUIET)
+	if (!ep_quiet(ep))
 		return false;
 	ep_lock(ep);
 	rests = !ep->on_ring && !ep->nests && !ep->leader &&
@@ -346,7 +352,7 @@ static int wait_on(struct look *l)
 	l->until = l->first == TUX_NEVER || l->first == 0 ?
 		   l->first : tux_time_add(wait_now(), l->first);
 	do
-		r = ep_plain(l->ep) || ep_rests(l->ep) ? wait_plain(l) :
+		r = ep_plain(l->ep) || ep_quiet(l->ep) ? wait_plain(l) :
 							 wait_tux(l);
 	while (r > 0 && !l->n);
 	return l->n ? l->n : r;

@@ -32,7 +32,6 @@ struct polling {		/* one call */
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
 	bool nests;		/* there is an epoll instance of ours in it */
-	bool quiet;		/* all socks have been on TCP for a while */
 	tux_time until;
 	const sigset_t *mask;
 };
@@ -78,26 +77,41 @@ static void find_socks(struct polling *p)
 	}
 }
 
-/* Counts how often @s was found on TCP with both directions.  Is that for a
- * while? */
-static bool poll_quiet(struct sock *s, uint32_t tcp)
+static uint8_t quiet_looks(const struct sock *s)
 {
-	uint8_t n = atomic_load_explicit(&s->quiet, memory_order_relaxed);
+	return atomic_load_explicit(&s->quiet, memory_order_relaxed);
+}
+
+/* One more look has found @s with what @tcp says. */
+static void count_quiet(struct sock *s, uint32_t tcp)
+{
+	uint8_t n = quiet_looks(s);
 
 	if (!(tcp & READY_ALWAYS))
 		n = 0;
 	else if (n < READY_QUIET)
 		n++;
 	atomic_store_explicit(&s->quiet, n, memory_order_relaxed);
-	return n == READY_QUIET;
+}
+
+/* Have all socks been on TCP with both directions for a while, and are they
+ * still?  Then the kernel knows all that there is. */
+static bool is_quiet(const struct polling *p)
+{
+	for (unsigned j = 0; j < p->m; j++) {
+		struct sock *s = p->e[j].sock;
+
+		if (quiet_looks(s) < READY_QUIET ||
+		    !(ready_of(s).tcp & READY_ALWAYS))
+			return false;
+	}
+	return p->m && !p->nests;
 }
 
 /* Fills what to ask the kernel.  True if there is anything. */
 static bool arrange(struct polling *p)
 {
 	unsigned asked = 0;
-
-	p->quiet = p->m > 0 && !p->nests;
 
 	for (unsigned i = 0; i < p->n; i++) {
 		p->kernel[i] = p->fds[i];
@@ -108,7 +122,7 @@ static bool arrange(struct polling *p)
 		struct pollfd *k = &p->kernel[p->e[j].i];
 		uint32_t tcp = ready_of(p->e[j].sock).tcp;
 
-		p->quiet = poll_quiet(p->e[j].sock, tcp) && p->quiet;
+		count_quiet(p->e[j].sock, tcp);
 		k->events = (short)(k->events & tcp);
 		/* POLLERR and POLLHUP come unasked: see ready.c. */
 		if (!k->events && !(tcp & READY_ALWAYS) && k->fd >= 0) {
@@ -182,19 +196,18 @@ static int poll_look(struct polling *p)
 
 /* ---- sleeping --------------------------------------------------------- */
 
-/* While all is quiet, the first look is the sleep itself: the kernel knows all
- * that there is, and the helper runs the loop. */
+/* While all is quiet, the first look is the sleep itself, and the helper runs the
+ * loop. */
 static int poll_sleep_on(struct polling *p, struct waiting *t)
 {
 	int slept = 1, r = 0;
 
-	arrange(p);
 	/* Something may have come before the watches were there. */
-	if (!p->quiet)
+	if (!is_quiet(p))
 		r = poll_look(p);
 	while (!r && slept > 0) {
 		arrange(p);
-		slept = tux_channel_wait(p->quiet ? NULL : preload_stack(),
+		slept = tux_channel_wait(is_quiet(p) ? NULL : preload_stack(),
 					 &t->w, p->kernel, p->n, p->until,
 					 p->mask);
 		wait_drain(t);
@@ -217,16 +230,6 @@ static int watch_and_sleep(struct polling *p)
 		sock_unwatch(p->e[j].sock, &p->e[j].watch);
 	wait_give(t);
 	return r;
-}
-
-/* Were all socks on TCP in the last looks? */
-static bool is_quiet(const struct polling *p)
-{
-	for (unsigned j = 0; j < p->m; j++)
-		if (atomic_load_explicit(&p->e[j].sock->quiet,
-					 memory_order_relaxed) < READY_QUIET)
-			return false;
-	return p->m && !p->nests;
 }
 
 static int poll_run(struct polling *p)

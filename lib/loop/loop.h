@@ -72,8 +72,8 @@ struct tux_loop {
 	bool looked;			/* the last sleep said that epoll has
 					 * nothing */
 	bool more;			/* there was more to send */
-	struct tux_busy busy;		/* are the processors? */
-	uint64_t sleeps, packets;	/* for that */
+	struct tux_busy busy;		/* whether connections are left to TCP */
+	uint64_t sleeps, packets;	/* counted for `busy` */
 	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;
 	uint8_t *buf;			/* for lifelines */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * loops - how many loops a stack has, and which one is whose
+ * loops - opens the loops of a stack, and chooses one for each connection and for
+ * each thread that waits
  *
  * With dedicated threads, all loops are there from the start, and the one with
  * the fewest connections gets the next.

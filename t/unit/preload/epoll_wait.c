@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who waits: the kernel, or a thread that runs the loop meanwhile.  The instances
- * count a sock that is not there, and all that it does is on TCP.
+ * Does the kernel wait, or does a thread run the loop meanwhile?  The instances
+ * of these tests count a sock that does not exist, as one on TCP.
  */
 #include "../../../preload/epoll.h"
 

@@ -59,7 +59,7 @@ static const struct tux_loop *loop_of(const struct side *x)
 	return x->end->loop;
 }
 
-/* A thread connects, and exchanges bytes over Tux. */
+/* What a thread does that connects twice. */
 struct job {
 	struct tux_stack *s;
 	uint16_t port;
@@ -78,140 +78,120 @@ static void *connects(void *arg)
 	return NULL;
 }
 
-static void run_job(struct job *j)
-{
-	pthread_t t;
+enum { JOBS = LOOPS + 1 };
 
-	assert_int_equal(pthread_create(&t, NULL, connects, j), 0);
-	assert_int_equal(pthread_join(t, NULL), 0);
+struct jobs {
+	struct tux_stack *s;
+	int listener;
+	unsigned n;
+	struct job j[JOBS];
+};
+
+/* @n threads, one after the other. */
+static struct jobs *run_jobs(struct tux_stack *s, unsigned n)
+{
+	struct jobs *t = calloc(1, sizeof(*t));
+	uint16_t port;
+	pthread_t id;
+
+	t->s = s;
+	t->n = n;
+	t->listener = side_listen(s, &port);
+	for (unsigned i = 0; i < n; i++) {
+		t->j[i] = (struct job){ .s = s, .port = port };
+		assert_int_equal(pthread_create(&id, NULL, connects, &t->j[i]),
+				 0);
+		assert_int_equal(pthread_join(id, NULL), 0);
+	}
+	return t;
 }
 
-static void end_job(struct job *j)
+static void end_jobs(struct jobs *t)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		side_close(&j->x[i], true);
-		side_free(&j->x[i]);
+	for (unsigned i = 0; i < 2 * t->n; i++) {
+		side_close(&t->j[i / 2].x[i % 2], true);
+		side_free(&t->j[i / 2].x[i % 2]);
 	}
+	close(t->listener);
+	tux_stack_free(t->s);
+	free(t);
 }
 
 static void threads__have_a_loop_each(void **state)
 {
 	struct tux_stack *s = stack_of(0, LOOPS);
-	struct job j[LOOPS + 1];
-	uint16_t port;
-	unsigned i;
-	int l;
+	struct jobs *t;
 
 	(void)state;
-	l = side_listen(s, &port);
 	assert_int_equal(tux_loops_n(s), 1);
-	for (i = 0; i < LOOPS + 1; i++) {
-		j[i] = (struct job){ .s = s, .port = port };
-		run_job(&j[i]);
-		assert_ptr_equal(loop_of(&j[i].x[0]), j[i].runs);
-		assert_ptr_equal(loop_of(&j[i].x[1]), j[i].runs);
+	t = run_jobs(s, JOBS);
+	for (unsigned i = 0; i < JOBS; i++) {
+		assert_ptr_equal(loop_of(&t->j[i].x[0]), t->j[i].runs);
+		assert_ptr_equal(loop_of(&t->j[i].x[1]), t->j[i].runs);
 	}
 	assert_int_equal(tux_loops_n(s), LOOPS);
-	assert_ptr_not_equal(j[0].runs, j[1].runs);
-	for (i = 0; i < LOOPS + 1; i++)
-		end_job(&j[i]);
-	close(l);
-	tux_stack_free(s);
+	assert_ptr_not_equal(t->j[0].runs, t->j[1].runs);
+	end_jobs(t);
 }
 
 /* Where the thread waits for the connections of another, it runs their loop. */
 static void waiter__follows_a_connection(void **state)
 {
-	struct tux_stack *s = stack_of(0, LOOPS);
+	struct jobs *t = run_jobs(stack_of(0, LOOPS), 2);
 	struct tux_waiter w;
-	struct job j[2];
-	uint16_t port;
-	int l;
 
 	(void)state;
 	assert_int_equal(tux_waiter_init(&w, 2), 0);
-	l = side_listen(s, &port);
 	for (unsigned i = 0; i < 2; i++) {
-		j[i] = (struct job){ .s = s, .port = port };
-		run_job(&j[i]);
+		struct side *x = &t->j[1 - i].x[0];
+
+		tux_waiter_follow(&w, x->end);
+		assert_ptr_equal(tux_loops_run(t->s, &w)->loop, loop_of(x));
 	}
-	tux_waiter_follow(&w, j[1].x[0].end);
-	assert_ptr_equal(tux_loops_run(s, &w)->loop, loop_of(&j[1].x[0]));
-	tux_waiter_follow(&w, j[0].x[0].end);
-	assert_ptr_equal(tux_loops_run(s, &w)->loop, loop_of(&j[0].x[0]));
-	end_job(&j[0]);
-	end_job(&j[1]);
-	close(l);
 	tux_waiter_fini(&w);
-	tux_stack_free(s);
+	end_jobs(t);
 }
 
 /* The calling thread's connection goes to the loop that will be waited for. */
 static void choose__as_asked(void **state)
 {
-	struct tux_stack *s = stack_of(0, LOOPS);
+	struct jobs *t = run_jobs(stack_of(0, LOOPS), 2);
 	struct tux_driver *d;
-	struct job j[2];
-	uint16_t port;
-	int l;
 
 	(void)state;
-	l = side_listen(s, &port);
-	for (unsigned i = 0; i < 2; i++) {
-		j[i] = (struct job){ .s = s, .port = port };
-		run_job(&j[i]);
-	}
 	for (unsigned i = 1; i <= LOOPS; i++) {
-		d = tux_loops_choose(s, i);
-		assert_ptr_equal(d, &s->driver[i - 1]);
+		d = tux_loops_choose(t->s, i);
+		assert_ptr_equal(d, &t->s->driver[i - 1]);
 		atomic_fetch_sub(&d->loop->end_n, 1);
 	}
 	/* There is no such loop, or not any more. */
-	d = tux_loops_choose(s, LOOPS + 1);
+	d = tux_loops_choose(t->s, LOOPS + 1);
 	assert_non_null(d);
 	atomic_fetch_sub(&d->loop->end_n, 1);
-	end_job(&j[0]);
-	end_job(&j[1]);
-	close(l);
-	tux_stack_free(s);
+	end_jobs(t);
 }
 
 /* One is all where more were not asked for. */
 static void loops__one(void **state)
 {
-	struct tux_stack *s = stack_of(0, 0);
-	struct job j[2];
-	uint16_t port;
-	int l;
+	struct jobs *t = run_jobs(stack_of(0, 0), 2);
 
 	(void)state;
-	l = side_listen(s, &port);
-	for (unsigned i = 0; i < 2; i++) {
-		j[i] = (struct job){ .s = s, .port = port };
-		run_job(&j[i]);
-	}
-	assert_int_equal(tux_loops_n(s), 1);
-	end_job(&j[0]);
-	end_job(&j[1]);
-	close(l);
-	tux_stack_free(s);
+	assert_int_equal(tux_loops_n(t->s), 1);
+	end_jobs(t);
 }
 
 /* Dedicated threads have their loops from the start, and share connections. */
 static void loops__dedicated(void **state)
 {
 	struct tux_stack *s = stack_of(LOOPS, 0);
-	struct job j = { .s = s };
-	int l;
+	struct jobs *t;
 
 	(void)state;
 	assert_int_equal(tux_loops_n(s), LOOPS);
-	l = side_listen(s, &j.port);
-	run_job(&j);
-	assert_ptr_not_equal(loop_of(&j.x[0]), loop_of(&j.x[1]));
-	end_job(&j);
-	close(l);
-	tux_stack_free(s);
+	t = run_jobs(s, 1);
+	assert_ptr_not_equal(loop_of(&t->j[0].x[0]), loop_of(&t->j[0].x[1]));
+	end_jobs(t);
 }
 
 /* ---- bytes, in two loops at a time ---- */
