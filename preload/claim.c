@@ -293,7 +293,8 @@ static void claim_connection(struct sock *s, int fd)
 	enum sock_stage to = SOCK_CANDIDATE;
 	enum tux_reason why = TUX_REASON_NONE;
 
-	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s) &&
+	if (atomic_load(&s->refs) < SOCK_PASSING &&
+	    !young_busy(s, stack_get(NULL)) && share_alone(s) &&
 	    claim_look_up(s, fd) && !young_waits(s)) {
 		young_lasted(s);
 		to = claim_try(s, fd, &why);

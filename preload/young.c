@@ -12,6 +12,7 @@
 #include "libc.h"
 #include "part/past.h"
 #include "stack/channel.h"
+#include "stack/thread_busy.h"
 #include "sys/clock.h"
 
 /* Asked of the kernel once: the decision is asked for again and again. */
@@ -33,6 +34,20 @@ bool young_due(struct sock *s, int fd)
 	return tux_young_asks(&s->young) &&
 	       tux_young_opens(&s->young, s->active,
 			       young_packet(s, fd));
+}
+
+/* ---- what the processors show ------------------------------------------ */
+
+__thread uint64_t young_received;
+
+bool young_busy(struct sock *s, const struct tux_stack *stack)
+{
+	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
+	    !tux_thread_busy(stack, young_received))
+		return false;
+	tux_young_busy(&s->young);
+	s->why = TUX_REASON_CPU_BUSY;
+	return true;
 }
 
 /* ---- what earlier connections have shown ------------------------------ */

@@ -13,11 +13,17 @@
 
 #include "conf.h"
 #include "sock.h"
+#include "sys/defer.h"
+
+/* How many calls of this thread have received bytes of socks. */
+extern __thread uint64_t young_received
+	__attribute__((TUX_DEFER_MODEL visibility("hidden")));
 
 /* A call of the kernel has carried @n > 0 bytes of candidate @s: sent, if @out,
  * or received. */
 static inline void young_moved(struct sock *s, bool out, size_t n)
 {
+	young_received += !out;
 	tux_young_moved(&s->young, out, n);
 }
 
@@ -29,6 +35,10 @@ static inline bool young_asks(const struct sock *s)
 
 /* Is candidate @s, reached by @fd, to be claimed now? */
 bool young_due(struct sock *s, int fd);
+
+/* Does @s wait because this thread, which carries its bytes, gets too little of
+ * the processors?  Then it looks again after some turn-arounds. */
+bool young_busy(struct sock *s, const struct tux_stack *stack);
 
 /* Does @s, whose addresses are known, wait because earlier connections to its
  * peer had no answer over UDP?  Then it looks again after more turn-arounds. */

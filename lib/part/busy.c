@@ -20,23 +20,34 @@ static void busy_begin(struct tux_busy *b, const struct tux_busy_seen *s,
 	b->at = now;
 }
 
-/* What has happened since the look began. */
-static struct tux_busy_seen busy_since(const struct tux_busy *b,
-				       const struct tux_busy_seen *s)
+/* What has happened between two looks. */
+static struct tux_busy_seen busy_between(const struct tux_busy_seen *a,
+					 const struct tux_busy_seen *b)
 {
 	return (struct tux_busy_seen){
-		.ran = s->ran - b->seen.ran,
-		.waited = s->waited - b->seen.waited,
-		.sleeps = s->sleeps - b->seen.sleeps,
-		.packets = s->packets - b->seen.packets,
+		.ran = b->ran - a->ran,
+		.waited = b->waited - a->waited,
+		.sleeps = b->sleeps - a->sleeps,
+		.packets = b->packets - a->packets,
 	};
+}
+
+static bool come_singly(const struct tux_busy_seen *d)
+{
+	return 2 * d->packets <= 3 * d->sleeps;
+}
+
+/* Does a thread that has run for @ran in a time of @span take enough of it to
+ * cost others something? */
+static bool matters(tux_time ran, tux_time span)
+{
+	return ran * TUX_BUSY_RAN >= span;
 }
 
 /* @d in a time of @span. */
 static bool costs_more_than_tcp(const struct tux_busy_seen *d, tux_time span)
 {
-	return d->ran * TUX_BUSY_RAN >= span && d->waited >= d->ran &&
-	       2 * d->packets <= 3 * d->sleeps;
+	return matters(d->ran, span) && d->waited >= d->ran && come_singly(d);
 }
 
 /* Too little has happened to tell. */
@@ -70,7 +81,7 @@ enum tux_busy_do tux_busy_look(struct tux_busy *b,
 	if (b->away)
 		return busy_return(b);
 	b->next = now + TUX_MSEC(TUX_BUSY_LOOK_MS);
-	d = busy_since(b, s);
+	d = busy_between(&b->seen, s);
 	if (!b->begun || s->thread != b->seen.thread) {
 		b->row = 0;
 	} else if (!says_nothing(&d)) {
@@ -82,4 +93,23 @@ enum tux_busy_do tux_busy_look(struct tux_busy *b,
 	}
 	busy_begin(b, s, now);
 	return b->row < TUX_BUSY_ROW ? TUX_BUSY_STAY : busy_leave(b, now);
+}
+
+bool tux_busy_start_look(struct tux_busy_start *b,
+			 const struct tux_busy_seen *s, tux_time now)
+{
+	struct tux_busy_seen from = b->seen, d;
+	bool anew = !b->at || s->ran < b->seen.ran;
+	tux_time enough;
+
+	/* How long the thread has been there is not known. */
+	if (anew)
+		from = (struct tux_busy_seen){ .packets = b->seen.packets };
+	d = busy_between(&from, s);
+	enough = b->busy && !anew ? d.ran / 2 : d.ran;
+	b->busy = matters(d.ran, anew ? 0 : now - b->at) &&
+		  d.waited >= enough && (says_nothing(&d) || come_singly(&d));
+	b->seen = *s;
+	b->at = now;
+	return b->busy;
 }

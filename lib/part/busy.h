@@ -18,6 +18,12 @@
  *   - no more than three packets have come for two sleeps.
  * Then the loop leaves its connections to TCP for a hold, and tries again.
  *
+ * By then the connections have moved twice for nothing.  So a thread that carries
+ * bytes over TCP looks at itself before a connection of it moves, by the same
+ * rule.  A single look decides, since the connection loses little if it moves
+ * later.  The first look counts from the thread's begin.  Once the thread was
+ * found busy, it is so until it waits for less than half the time that it runs.
+ *
  * These functions are pure.  Counters and the time go in, a decision comes out.
  */
 #ifndef TUX_PART_BUSY_H
@@ -45,8 +51,9 @@ struct tux_busy_seen {
 	uintptr_t thread;	/* that runs the loop */
 	tux_time ran;		/* it was on a processor */
 	tux_time waited;	/* it could run, and waited for a processor */
-	uint64_t sleeps;	/* of the loop */
-	uint64_t packets;	/* that came */
+	uint64_t sleeps;	/* of the loop, or of the thread */
+	uint64_t packets;	/* that came; over TCP, calls that received
+				 * bytes */
 };
 
 enum tux_busy_do {
@@ -70,5 +77,24 @@ void tux_busy_init(struct tux_busy *b);
 /* @s has been counted at @now. */
 enum tux_busy_do tux_busy_look(struct tux_busy *b,
 			       const struct tux_busy_seen *s, tux_time now);
+
+struct tux_busy_start {		/* of a thread; all zero at first */
+	bool busy;
+	struct tux_busy_seen seen;	/* at the last look */
+	tux_time at;			/* ... and its time; 0: there was none */
+};
+
+/* Is it time for a look? */
+static inline bool tux_busy_start_due(const struct tux_busy_start *b,
+				      tux_time now)
+{
+	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
+}
+
+/* @s has been counted at @now, and has no `thread`.  Do connections whose bytes
+ * the thread carries stay on TCP, until the next look?  In a forked child, which
+ * has a copy of @b, the thread's times begin anew. */
+bool tux_busy_start_look(struct tux_busy_start *b,
+			 const struct tux_busy_seen *s, tux_time now);
 
 #endif

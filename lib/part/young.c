@@ -7,6 +7,7 @@
 enum {
 	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
 	WAIT = 1024,		/* ... while the peer is known to be silent */
+	WAIT_BUSY = 64,		/* ... while the processors are busy */
 	LONG = 65536,		/* a burst for which TCP is faster on any link */
 	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
 	COMPARED_MOST = 8,	/* ... or in all */
@@ -29,6 +30,11 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet)
 void tux_young_wait(struct tux_young *y)
 {
 	y->look_at = tux_young_turns(y) + WAIT;
+}
+
+void tux_young_busy(struct tux_young *y)
+{
+	y->look_at = tux_young_turns(y) + WAIT_BUSY;
 }
 
 enum tux_young_counts tux_young_compare(struct tux_young *y, uint64_t sent,

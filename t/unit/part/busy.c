@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Series of looks at threads that ran a loop over UDP on two processors, with
- * n clients of one Redis, a connection and a process each: what a look over
- * 100 ms found.
+ * Series of looks at threads that ran a loop over UDP on two processors, or
+ * carried bytes over TCP, with n clients of one Redis, a connection and a process
+ * each: what a look over 100 ms found.
  */
 #include "part/busy.h"
 
@@ -164,6 +164,125 @@ static void hold__doubles(void **state)
 	assert_int_equal(last, TUX_SEC(TUX_BUSY_MAX_S));
 }
 
+/* ---- before connections move ---- */
+
+static const struct tux_busy_seen
+	fifty_tcp = {		/* n = 50, over TCP */
+		.ran = TUX_USEC(2600), .waited = TUX_USEC(14000),
+		.sleeps = 128, .packets = 128,
+	},
+	near = {		/* ... by chance, now and then */
+		.ran = TUX_USEC(6200), .waited = TUX_USEC(5200),
+		.sleeps = 384, .packets = 384,
+	},
+	idle = {		/* the others have gone */
+		.ran = TUX_USEC(20000), .waited = TUX_USEC(2000),
+		.sleeps = 1500, .packets = 1500,
+	};
+
+struct start {
+	struct tux_busy_start b;
+	struct tux_busy_seen seen;
+	tux_time now;
+};
+
+static bool start_more(struct start *s, const struct tux_busy_seen *d,
+		       tux_time ms)
+{
+	s->now += TUX_MSEC(ms);
+	s->seen.ran += d->ran;
+	s->seen.waited += d->waited;
+	s->seen.sleeps += d->sleeps;
+	s->seen.packets += d->packets;
+	assert_true(tux_busy_start_due(&s->b, s->now));
+	return tux_busy_start_look(&s->b, &s->seen, s->now);
+}
+
+static bool starts_busy(const struct tux_busy_seen *d)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	return start_more(&s, d, 0);
+}
+
+static void start_look__knows_at_once(void **state)
+{
+	(void)state;
+	assert_true(starts_busy(&fifty_tcp));
+	assert_true(starts_busy(&four));
+	assert_false(starts_busy(&alone));
+	assert_false(starts_busy(&two));
+	assert_false(starts_busy(&near));
+	assert_false(starts_busy(&server));
+}
+
+/* A program has just been started, beside others: how its packets come is not
+ * known yet. */
+static void start_look__few_packets_say_little(void **state)
+{
+	static const struct tux_busy_seen young = {
+		.ran = TUX_USEC(4800), .waited = TUX_USEC(14600),
+		.sleeps = 1, .packets = 10,
+	};
+
+	(void)state;
+	assert_true(starts_busy(&young));
+}
+
+static void start_look__busy_until_it_hardly_waits(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	assert_true(start_more(&s, &fifty_tcp, 0));
+	for (unsigned i = 0; i < 10; i++)
+		assert_true(start_more(&s, &near, TUX_BUSY_LOOK_MS));
+	assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
+	assert_false(start_more(&s, &near, TUX_BUSY_LOOK_MS));
+}
+
+static void start_look__ends_with_several_packets_at_once(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	assert_true(start_more(&s, &fifty_tcp, 0));
+	assert_false(start_more(&s, &server, TUX_BUSY_LOOK_MS));
+}
+
+/* A thread that hardly runs costs the others nothing. */
+static void start_look__ends_with_rest(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	assert_true(start_more(&s, &fifty_tcp, 0));
+	assert_false(start_more(&s, &rare, 1000));
+}
+
+static void start_due__ten_times_a_second(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	start_more(&s, &idle, 0);
+	assert_false(tux_busy_start_due(&s.b, s.now + TUX_MSEC(99)));
+	assert_true(tux_busy_start_due(&s.b, s.now + TUX_MSEC(100)));
+}
+
+/* The kernel counts the child's times from 0; its packets are counted on. */
+static void start_look__in_a_child(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	for (unsigned i = 0; i < 50; i++)
+		assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
+	s.seen.ran = s.seen.waited = s.seen.sleeps = 0;
+	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
+	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -173,6 +292,13 @@ int main(void)
 		cmocka_unit_test(look__few_packets_say_little),
 		cmocka_unit_test(look__of_one_thread),
 		cmocka_unit_test(hold__doubles),
+		cmocka_unit_test(start_look__knows_at_once),
+		cmocka_unit_test(start_look__few_packets_say_little),
+		cmocka_unit_test(start_look__busy_until_it_hardly_waits),
+		cmocka_unit_test(start_look__ends_with_several_packets_at_once),
+		cmocka_unit_test(start_look__ends_with_rest),
+		cmocka_unit_test(start_due__ten_times_a_second),
+		cmocka_unit_test(start_look__in_a_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

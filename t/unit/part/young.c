@@ -196,6 +196,19 @@ static void wait__for_a_silent_peer(void **state)
 	assert_true(tux_young_asks(&y));
 }
 
+static void busy__waits_for_some_turns(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 11, 10, 10);
+	tux_young_busy(&y);
+	turn(&y, 63, 10, 10);
+	assert_false(tux_young_asks(&y));
+	turn(&y, 1, 10, 10);
+	assert_true(tux_young_asks(&y));
+}
+
 static enum tux_young_counts compare(struct tux_young *y, int64_t more_sent,
 				     int64_t more_received)
 {
@@ -320,6 +333,7 @@ int main(void)
 		cmocka_unit_test(opens__both_ends_for_bursts_that_suit_both),
 		cmocka_unit_test(opens__a_passive_end_with_longer_packets),
 		cmocka_unit_test(wait__for_a_silent_peer),
+		cmocka_unit_test(busy__waits_for_some_turns),
 		cmocka_unit_test(compare__agrees),
 		cmocka_unit_test(compare__looks_again_after_turns),
 		cmocka_unit_test(compare__believes_the_same_in_a_row),

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 
 #include "../../../preload/libc.h"
+#include "stack/thread_busy.h"
 #include "../test.h"
 
 enum { SEGMENT = 1448, TURNS = 1000 };
@@ -24,6 +25,16 @@ uint32_t tux_end_segment(enum tux_io io, int fd)
 	(void)io, (void)fd;
 	asked++;
 	return SEGMENT;
+}
+
+static bool thread_busy;
+static uint64_t thread_received;
+
+bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
+{
+	assert_non_null(s);
+	thread_received = received;
+	return thread_busy;
 }
 
 /* ---- the kernel's counts ---- */
@@ -109,6 +120,40 @@ static void asks__always_on_a_chosen_path(void **state)
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
+static void busy__stays_a_candidate(void **state)
+{
+	const struct tux_stack *stack = (void *)&stack;
+	struct sock s = { .active = true };
+	unsigned n = 0;
+
+	(void)state;
+	young_received = 0;
+	while (!turn(&s, 100))
+		n++;
+	thread_busy = true;
+	assert_true(young_busy(&s, stack));
+	assert_int_equal(thread_received, n + 1);
+	assert_int_equal(young_why(&s), TUX_REASON_CPU_BUSY);
+	for (n = 0; !turn(&s, 100); n++)
+		;
+	assert_in_range(n, 60, 70);
+	thread_busy = false;
+	assert_false(young_busy(&s, stack));
+}
+
+static void busy__not_on_a_chosen_path(void **state)
+{
+	const struct tux_stack *stack = (void *)&stack;
+	struct sock s = { .active = true };
+
+	(void)state;
+	thread_busy = true;
+	assert_false(young_busy(&s, NULL));
+	conf.path = TUX_PATH_MODE_TUX;
+	assert_false(young_busy(&s, stack));
+	conf.path = TUX_PATH_MODE_AUTO;
+}
+
 /* The SYN of the active end is acknowledged like a byte. */
 static void compare__counts_what_the_kernel_has(void **state)
 {
@@ -146,6 +191,8 @@ int main(void)
 		cmocka_unit_test(due__asks_for_the_segment_once),
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
+		cmocka_unit_test(busy__stays_a_candidate),
+		cmocka_unit_test(busy__not_on_a_chosen_path),
 		cmocka_unit_test(compare__counts_what_the_kernel_has),
 		cmocka_unit_test(compare__not_pinned_by_an_acknowledgment),
 	};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stack/thread_busy.h"
+
+#include "part/busy.h"
+#include "stack/stack_in.h"
+#include "sys/clock.h"
+#include "sys/thread_times.h"
+
+static __thread struct tux_busy_start thread_start;
+
+bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
+{
+	tux_time now = tux_clock_read();
+	struct tux_thread_times t = { 0 };
+	struct tux_busy_seen seen;
+
+	if (s->driver[0].loop->link->bypass)
+		return false;
+	if (!tux_busy_start_due(&thread_start, now))
+		return thread_start.busy;
+	tux_thread_times(&t);
+	seen = (struct tux_busy_seen){
+		.ran = t.ran, .waited = t.waited, .sleeps = t.sleeps,
+		.packets = received,
+	};
+	return tux_busy_start_look(&thread_start, &seen, now);
+}

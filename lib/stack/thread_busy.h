@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * thread_busy - whether the calling thread has too little of the processors for
+ * its connections to move
+ */
+#ifndef TUX_STACK_THREAD_BUSY_H
+#define TUX_STACK_THREAD_BUSY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stack/stack.h"
+
+/* Should a connection whose bytes the calling thread carries over TCP stay there
+ * for now (part/busy.h)?  @received: how many calls of the thread have received
+ * bytes of connections, ever.  Asks the kernel ten times a second at most.
+ * Never true where AF_XDP carries the packets, or where the kernel does not tell
+ * how long threads wait. */
+bool tux_thread_busy(const struct tux_stack *s, uint64_t received);
+
+#endif
