@@ -151,6 +151,7 @@ int item_waiter(struct ep *ep, int fd)
 
 int item_attach(struct ep *ep, struct item *it, struct sock *s)
 {
+	struct ready now;
 	int r;
 
 	if (it->sock)
@@ -169,8 +170,10 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s)
 	if (atomic_fetch_add(&ep->socks, 1) == 0)
 		ep_kick(ep);
 	edge_init(&it->edge);
-	item_sync(ep, it, ready_of(s).tcp, false);
-	item_again(ep, it);
+	now = ready_of(s);
+	item_sync(ep, it, now.tcp, false);
+	if (now.now & (it->events | READY_ALWAYS))
+		item_again(ep, it);
 	return 0;
 }
 

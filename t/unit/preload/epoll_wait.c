@@ -58,6 +58,20 @@ static int waits(struct fixture *f, int ms)
 	return epoll_wait(f->fd, f->evs, 4, ms);
 }
 
+static void attach(struct fixture *f, struct sock *s)
+{
+	ep_lock(f->ep);
+	assert_int_equal(item_attach(f->ep, item_find(f->ep, f->target), s), 0);
+	ep_unlock(f->ep);
+}
+
+static void detach(struct fixture *f)
+{
+	ep_lock(f->ep);
+	item_detach(f->ep, item_find(f->ep, f->target));
+	ep_unlock(f->ep);
+}
+
 static void quiet__the_kernel_waits(void **state)
 {
 	struct fixture *f = *state;
@@ -107,6 +121,37 @@ static void quiet__not_with_an_instance_inside(void **state)
 	f->ep->nests = 1;
 	assert_int_equal(waits(f, WAIT_MS), 0);
 	assert_int_equal(channel_waits, 1);
+}
+
+/* A program may register its connection anew for each request. */
+static void quiet__while_a_sock_goes_and_comes(void **state)
+{
+	static struct sock s;
+	struct fixture *f = *state;
+
+	sock_is.tcp = READY_IN | READY_OUT | READY_ALWAYS;
+	for (unsigned i = 0; i < 10; i++) {
+		attach(f, &s);
+		assert_int_equal(waits(f, 1), 0);
+		detach(f);
+	}
+	assert_int_equal(channel_waits, 0);
+	assert_int_equal(f->ep->quiet, READY_QUIET);
+}
+
+static void not_quiet__if_what_comes_has_bytes(void **state)
+{
+	static struct sock s;
+	struct fixture *f = *state;
+
+	sock_is.tcp = READY_IN | READY_OUT | READY_ALWAYS;
+	sock_is.now = EPOLLIN;
+	attach(f, &s);
+	assert_int_equal(waits(f, LONG_MS), 1);
+	assert_int_equal(f->evs[0].data.u64, DATA);
+	assert_int_equal(f->ep->quiet, 0);
+	detach(f);
+	sock_is.now = 0;
 }
 
 static void *ring(void *arg)
@@ -170,6 +215,8 @@ int main(void)
 		TEST(not_quiet__becomes_quiet),
 		TEST(quiet__not_with_a_ring),
 		TEST(quiet__not_with_an_instance_inside),
+		TEST(quiet__while_a_sock_goes_and_comes),
+		TEST(not_quiet__if_what_comes_has_bytes),
 		TEST(quiet__until_the_bell_rings),
 		TEST(quiet__each_thread_hears_the_bell),
 	};
