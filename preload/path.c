@@ -17,23 +17,32 @@ static struct msghdr path_header(const struct iovec *iov, int n)
 				.msg_iovlen = (size_t)n };
 }
 
+/* Most have a single piece, for which the kernel need not copy a header. */
 static ssize_t path_tcp_send(void *arg, const struct iovec *iov, int n)
 {
 	const struct path_tcp *t = arg;
-	struct msghdr m = path_header(iov, n);
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL | t->flags;
+	struct msghdr m;
 
-	return TUX_SYS(SYS_sendmsg, t->fd, &m,
-		       MSG_DONTWAIT | MSG_NOSIGNAL | t->flags, 0, 0, 0);
+	if (n == 1)
+		return TUX_SYS(SYS_sendto, t->fd, iov->iov_base, iov->iov_len,
+			       flags, 0, 0);
+	m = path_header(iov, n);
+	return TUX_SYS(SYS_sendmsg, t->fd, &m, flags, 0, 0, 0);
 }
 
 static ssize_t path_tcp_recv(void *arg, const struct iovec *iov, int n,
 			     bool peek)
 {
 	const struct path_tcp *t = arg;
-	struct msghdr m = path_header(iov, n);
+	int flags = MSG_DONTWAIT | (peek ? MSG_PEEK : 0);
+	struct msghdr m;
 
-	return TUX_SYS(SYS_recvmsg, t->fd, &m,
-		       MSG_DONTWAIT | (peek ? MSG_PEEK : 0), 0, 0, 0);
+	if (n == 1)
+		return TUX_SYS(SYS_recvfrom, t->fd, iov->iov_base, iov->iov_len,
+			       flags, 0, 0);
+	m = path_header(iov, n);
+	return TUX_SYS(SYS_recvmsg, t->fd, &m, flags, 0, 0, 0);
 }
 
 struct tux_tcp path_tcp(struct path_tcp *t)
