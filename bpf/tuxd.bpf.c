@@ -29,12 +29,14 @@
 #define EISCONN	106
 
 const volatile struct tux_bpf_settings settings SEC(".rodata.settings");
+const volatile struct tux_bpf_layout layout SEC(".rodata.layout");
 
 struct held {
 	struct tux_bpf_mark m;
 	__u64 key[2];
 	__u32 uid;
-	__u32 listed;			/* in `listeners`, and counted */
+	__u16 listed;			/* in `listeners`, and counted */
+	__u16 flags;			/* TUX_BPF_HELD_* */
 };
 
 struct {
@@ -231,6 +233,7 @@ static __always_inline int answer(struct bpf_sockopt *c, __u32 i)
 	i -= TUX_BPF_SAW_WORDS;
 	if (h->m.saw != TUX_BPF_SAW_OPTION)
 		return -EINVAL;
+	h->flags |= TUX_BPF_HELD_READ;
 	if (i < TUX_BPF_KEY_WORDS)
 		return word(h->key[0], h->key[1], i);
 	i -= TUX_BPF_KEY_WORDS;
@@ -252,6 +255,58 @@ static __always_inline int conf(__u32 i)
 	return -EINVAL;
 }
 
+/* ---- how many hold a socket ---- */
+
+/* The kernel's memory at @p + @at; 0 if it cannot be read. */
+static __always_inline __u64 peek(__u64 p, __u32 at)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), (const void *)(p + at));
+	return v;
+}
+
+/* The address of @sk as a number, since the verifier allows no sums with @sk. */
+static __always_inline __u64 address_of(struct bpf_sock *sk)
+{
+	struct bpf_sock *volatile at = sk;
+	__u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), (const void *)&at);
+	return v;
+}
+
+/* A call takes a reference of its own if other threads could close the
+ * descriptor meanwhile.  If they have ended since, one reference too many is
+ * counted, and none too few. */
+static __always_inline int takes_reference(void)
+{
+	__u64 files = peek(bpf_get_current_task(), layout.task_files);
+
+	return (__u32)peek(files, layout.files_count) > 1;
+}
+
+static __always_inline int held_by(struct bpf_sock *sk)
+{
+	struct held *h;
+	__u64 file, n = 0;
+
+	h = sk ? bpf_sk_storage_get(&marks, sk, 0, 0) : 0;
+	if (!h)
+		return -ENOENT;
+	if (!layout.known)
+		return -EOPNOTSUPP;
+	file = peek(peek(address_of(sk), layout.sock_socket),
+		    layout.socket_file);
+	if (!file || bpf_probe_read_kernel(&n, sizeof(n), (const void *)
+					   (file + layout.file_count)))
+		return -EOPNOTSUPP;
+	n += 1 - layout.count_from - takes_reference();
+	if (n > TUX_BPF_HELD_MAX)
+		n = TUX_BPF_HELD_MAX;
+	return word(n | h->flags, 0, 0);
+}
+
 static __always_inline int own_option(struct bpf_sockopt *c)
 {
 	__u32 name = (__u32)c->optname, i = name & 0xff;
@@ -263,6 +318,8 @@ static __always_inline int own_option(struct bpf_sockopt *c)
 		return answer(c, i);
 	case TUX_BPF_CONF:
 		return conf(i);
+	case TUX_BPF_HELD:
+		return i ? -EINVAL : held_by(c->sk);
 	}
 	return -EINVAL;
 }
@@ -367,6 +424,7 @@ static __always_inline void on_end(struct bpf_sock_ops *s, int active)
 	if (h) {
 		quota = h->m.saw == TUX_BPF_SAW_QUOTA;
 		h->listed = 0;
+		h->flags = active ? TUX_BPF_HELD_ACTIVE : 0;
 		on_established(s, &h->m, active);
 		option_key(h->key, &h->m, active);
 		if (quota && !active)

@@ -11,6 +11,8 @@
  *              EDQUOT (too many listeners)
  *   READ | i   word i of struct tux_bpf_answer; ENOENT: it is not marked
  *   CONF | i   word i of struct tux_bpf_conf
+ *   HELD       a word: how many hold the socket, and what is known of it.  ENOENT:
+ *              it is not marked; EOPNOTSUPP: it is not known how many
  *
  * Words are eleven bits, from the lowest on.  They come as an error number above
  * TUX_BPF_WORD: so a process needs no program for getsockopt(), which all
@@ -27,6 +29,7 @@
 #define TUX_BPF_MARK	0x100
 #define TUX_BPF_READ	0x200
 #define TUX_BPF_CONF	0x300
+#define TUX_BPF_HELD	0x400
 
 #define TUX_BPF_WORD	2048		/* added to a word */
 #define TUX_BPF_WORD_BITS 11
@@ -62,6 +65,12 @@ struct tux_bpf_conf {
 
 #define TUX_BPF_CONF_WORDS 5
 
+/* The references to the file of the socket, of all processes and of messages under
+ * way, but not that of the call that asks.  More than MAX are MAX. */
+#define TUX_BPF_HELD_MAX 0xff
+#define TUX_BPF_HELD_ACTIVE 0x100	/* the end that called connect() */
+#define TUX_BPF_HELD_READ 0x200		/* a process has asked for its key */
+
 /* Listeners of the host, and how many of them a user may have; also those of
  * each 65536 numbers of users from 65536 on, since a user may have a namespace
  * with that many. */
@@ -84,6 +93,15 @@ struct tux_bpf_settings {
 	struct tux_bpf_conf conf;
 	unsigned int all;		/* callbacks on every listener of the host,
 					 * since none can be added later */
+};
+
+/* Where this kernel's structs have what HELD reads: offsets in bytes. */
+struct tux_bpf_layout {
+	unsigned int known;		/* 0: HELD cannot be answered */
+	unsigned int file_count;	/* struct file, a counter */
+	unsigned int count_from;	/* what one reference is there: 0 or 1 */
+	unsigned int sock_socket, socket_file;
+	unsigned int task_files, files_count;
 };
 
 #endif

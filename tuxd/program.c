@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "layout.h"
 
 /* What clang made of bpf/tuxd.bpf.c, an ELF object. */
 static const _Alignas(8) unsigned char object[] = {
@@ -162,7 +163,8 @@ static int set_constant(struct bpf_object *o, const char *map, const void *v,
 	return m ? bpf_map__set_initial_value(m, v, size) : -ENOENT;
 }
 
-static int set_constants(struct bpf_object *o, const struct tux_bpf_conf *conf)
+static int set_constants(struct bpf_object *o, const struct tux_bpf_conf *conf,
+			 const struct tux_bpf_layout *layout)
 {
 	/* Since 6.12, a listener gets its callbacks when it is marked. */
 	const struct tux_bpf_settings settings = {
@@ -174,6 +176,9 @@ static int set_constants(struct bpf_object *o, const struct tux_bpf_conf *conf)
 	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
 		return -EIO;
 	err = set_constant(o, ".rodata", &secret, sizeof(secret));
+	if (!err)
+		err = set_constant(o, ".rodata.layout", layout,
+				   sizeof(*layout));
 	return err ? err : set_constant(o, ".rodata.settings", &settings,
 					sizeof(settings));
 }
@@ -214,17 +219,40 @@ static int attach(const struct place *p, struct bpf_object *o, size_t i)
 	return err;
 }
 
-static bool load_all(const struct place *p, struct bpf_object *o,
-		     const struct tux_bpf_conf *conf, struct fault *f)
+/* *@o, loaded; it is to be closed in any case. */
+static int load_object(struct bpf_object **o, const struct tux_bpf_conf *conf,
+		       const struct tux_bpf_layout *layout)
 {
-	int err = set_constants(o, conf);
+	int err;
+
+	*o = bpf_object__open_mem(object, sizeof(object), NULL);
+	if (!*o)
+		return -errno;
+	err = set_constants(*o, conf, layout);
+	return err ? err : bpf_object__load(*o);
+}
+
+/* A kernel that is locked down takes no program that reads its memory. */
+static int load_either(struct bpf_object **o, const struct tux_bpf_conf *conf)
+{
+	struct tux_bpf_layout layout;
+	int err;
+
+	layout_read(&layout);
+	err = load_object(o, conf, &layout);
+	if (!err || !layout.known)
+		return err;
+	bpf_object__close(*o);
+	memset(&layout, 0, sizeof(layout));
+	return load_object(o, conf, &layout);
+}
+
+static bool pin_all(const struct place *p, struct bpf_object *o,
+		    struct fault *f)
+{
+	int err = pin_maps(p, o);
 	size_t i;
 
-	if (!err)
-		err = bpf_object__load(o);
-	if (err)
-		return why_not("the kernel does not load the programs", err, f);
-	err = pin_maps(p, o);
 	if (err)
 		return why_not("the maps cannot be pinned", err, f);
 	for (i = 0; i < LENGTH(links) && !err; i++)
@@ -238,13 +266,13 @@ bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
 {
 	struct bpf_object *o;
 	bool ok;
+	int err;
 
 	/* What libbpf would say is longer than a line. */
 	libbpf_set_print(NULL);
-	o = bpf_object__open_mem(object, sizeof(object), NULL);
-	if (!o)
-		return why_not("the programs cannot be read", -errno, f);
-	ok = load_all(p, o, conf, f);
+	err = load_either(&o, conf);
+	ok = err ? why_not("the kernel does not load the programs", err, f) :
+		   pin_all(p, o, f);
 	bpf_object__close(o);
 	return ok;
 }

@@ -169,3 +169,17 @@ int tux_mark_read(int fd, struct tux_mark_peer *p)
 	return err ? err : -(int)tux_mark_verdict((unsigned)saw, p->version,
 						  p->why);
 }
+
+int tux_mark_held(int fd, struct tux_mark_held *h)
+{
+	int w = ask(fd, TUX_BPF_HELD);
+
+	if (w < 0)
+		return w;
+	*h = (struct tux_mark_held){
+		.n = (unsigned)w & TUX_BPF_HELD_MAX,
+		.active = w & TUX_BPF_HELD_ACTIVE,
+		.read = w & TUX_BPF_HELD_READ,
+	};
+	return 0;
+}

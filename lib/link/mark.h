@@ -10,6 +10,7 @@
 #ifndef TUX_LINK_MARK_H
 #define TUX_LINK_MARK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/sip.h"
@@ -24,6 +25,14 @@ struct tux_mark_peer {
 	uint16_t port;		/* of its UDP socket; 0: TCP's number */
 	uint8_t version;	/* of the protocol */
 	uint8_t why;		/* it will not move: its reason */
+};
+
+struct tux_mark_held {
+	unsigned n;		/* descriptors of all processes that name the
+				 * socket, and messages on their way that bring
+				 * it; and a call in another thread may count */
+	bool active;		/* it called connect() */
+	bool read;		/* a process has asked for its key */
 };
 
 /* Are tuxd's programs there?  0 with *@c, or -errno; -ENOPROTOOPT: no. */
@@ -42,6 +51,9 @@ void tux_mark_refuse(int fd, enum tux_reason why);
 /* What the handshake of socket @fd, established, has brought.  0 with *@p; or a
  * reason, negated, which may be the peer's own. */
 int tux_mark_read(int fd, struct tux_mark_peer *p);
+
+/* How many hold socket @fd, established?  0 with *@h; -errno: it is not known. */
+int tux_mark_held(int fd, struct tux_mark_held *h);
 
 /* A handshake has brought @saw (enum tux_bpf_saw), from a peer with @version of
  * the protocol that said @why.  Why does the connection stay on TCP?  NONE: it

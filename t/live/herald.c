@@ -16,6 +16,7 @@
  *   md5=ADDR     signatures of what comes from there, and goes there
  *   fork         a child process accepts
  *   pass         another process reads, which was sent the descriptor
+ *   count        prints how many hold it, as it is lent and taken back
  *   shy          no process of this user may look at it
  *   hold         stays until it is ended, and prints its number and descriptor
  *
@@ -29,6 +30,8 @@
 #include <inttypes.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +49,7 @@
 enum { QUOTA_MAX = 4096, BIG = 8192, BIG_RCVBUF = 65536, PATIENCE_S = 10 };
 
 static struct {
-	bool plain, late, again, tfo, fork, pass, shy, hold;
+	bool plain, late, again, tfo, fork, pass, count, shy, hold;
 	unsigned port, why;
 	const char *md5;
 } how;
@@ -90,44 +93,137 @@ static void tell(int fd)
 	fflush(stdout);
 }
 
+/* ---- descriptors in messages ---- */
+
+union space {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static void send_socket(int to, int fd)
+{
+	union space space = { 0 };
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &space, .msg_controllen = sizeof(space) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	if (sendmsg(to, &m, 0) != 1)
+		die("sendmsg");
+}
+
+static int receive_socket(int from)
+{
+	union space space;
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &space, .msg_controllen = sizeof(space) };
+	int fd;
+
+	if (recvmsg(from, &m, 0) != 1)
+		die("recvmsg");
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return fd;
+}
+
 /* Another process, which shares nothing with this one but a socket pair, gets
  * the descriptor and tells. */
 static void tell_elsewhere(int fd)
 {
-	char space[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 0;
-	struct iovec iov = { &byte, 1 };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = space, .msg_controllen = sizeof(space) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		die("socketpair");
 	if (!fork()) {
 		close(fd);
-		if (recvmsg(pair[1], &m, 0) != 1)
-			die("recvmsg");
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
-		tell(fd);
+		tell(receive_socket(pair[1]));
 		_exit(0);
 	}
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	if (sendmsg(pair[0], &m, 0) != 1)
-		die("sendmsg");
+	send_socket(pair[0], fd);
 	wait(NULL);
 	close(pair[0]);
 	close(pair[1]);
 }
 
+/* ---- how many hold a socket ---- */
+
+static void held(const char *when, int fd)
+{
+	struct tux_mark_held h;
+	int r = tux_mark_held(fd, &h);
+
+	if (r)
+		printf("%s %s\n", when, strerror(-r));
+	else
+		printf("%s %u%s%s\n", when, h.n, h.active ? " active" : "",
+		       h.read ? " read" : "");
+	fflush(stdout);
+}
+
+/* A call takes a reference of its own while another thread is there. */
+static void *idle(void *arg)
+{
+	return read(*(int *)arg, &(char){ 0 }, 1) ? NULL : arg;
+}
+
+static void count_beside_thread(int fd)
+{
+	pthread_t t = 0;
+	int end[2];
+
+	if (pipe(end) || pthread_create(&t, NULL, idle, &end[0]))
+		die("a thread");
+	held("thread", fd);
+	close(end[1]);
+	pthread_join(t, NULL);
+}
+
+static void count(int fd)
+{
+	int pair[2], more = dup(fd);
+	pid_t child;
+
+	held("dup", fd);
+	close(more);
+	held("first", fd);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		die("socketpair");
+	send_socket(pair[0], fd);
+	held("sent", fd);
+	more = receive_socket(pair[1]);
+	held("received", fd);
+	send_socket(pair[0], more);
+	close(more);
+	close(pair[1]);
+	held("lost", fd);
+	count_beside_thread(fd);
+	child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	held("forked", fd);
+	kill(child, SIGKILL);
+	wait(NULL);
+	held("killed", fd);
+}
+
 static void finish_one(int fd)
 {
+	if (how.count)
+		count(fd);
 	if (how.pass)
 		tell_elsewhere(fd);
 	else
 		tell(fd);
+	if (how.count)
+		held("told", fd);
 	if (how.hold) {
 		printf("holds %d %d\n", getpid(), fd);
 		fflush(stdout);
@@ -362,6 +458,7 @@ static void take_word(const char *word)
 		{ "plain", &how.plain }, { "late", &how.late },
 		{ "again", &how.again }, { "tfo", &how.tfo },
 		{ "fork", &how.fork }, { "pass", &how.pass },
+		{ "count", &how.count },
 		{ "shy", &how.shy }, { "hold", &how.hold },
 	};
 	size_t i;

@@ -146,6 +146,22 @@ share "a socket that failed to connect before" '' again
 share "accepted in a child" fork ''
 share "passed to another process" pass pass
 
+# How many hold a socket: descriptors, and messages on their way.
+meet "how many hold it" count count
+for who in a b; do
+	said=said_$who
+	same "how many hold it, at $who" \
+		"dup 2 first 1 sent 2 received 2 lost 1 thread 1 forked 2 killed 1" \
+		"$(grep -v -e ^key -e ^told <<<"${!said}" | sed 's/ active//' |
+			tr '\n' ' ' | sed 's/ $//')"
+done
+same "... and which end it is, and that its key was read" \
+	"told 1 active read told 1 read" \
+	"$(grep ^told <<<"$said_a") $(grep ^told <<<"$said_b")"
+meet "unmarked" '' "plain count"
+same "how many hold it: not known of a socket without a mark" \
+	"dup No such file or directory" "$(grep ^dup <<<"$said_a")"
+
 late=$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 12)) }')
 if [ "$late" = 1 ]; then
 	share "marked when it listens" late ''
@@ -237,6 +253,18 @@ server=("${b[@]}" "${words[@]}" "$herald")
 share "the nearest tuxd serves" '' ''
 check "unloaded there" "$tuxd" unload "${near[@]}"
 share "the next one serves" '' ''
+if mount -t tmpfs none /sys/kernel/btf 2>/dev/null; then
+	check "a kernel that does not describe its types: loaded" \
+		"$tuxd" load "${near[@]}"
+	umount /sys/kernel/btf
+	meet "no description" count ''
+	same "... and how many hold a socket is not known" \
+		"dup Operation not supported" "$(grep ^dup <<<"$said_b")"
+	check "... but the key is" grep -q ^key <<<"$said_b"
+	"$tuxd" unload "${near[@]}" >/dev/null
+else
+	skip "a kernel that does not describe its types" "it cannot be hidden"
+fi
 server=("${far[@]}")
 rmdir "$cg_b/child"
 

@@ -41,9 +41,11 @@ static void verdict__of_the_peer(void **state)
 
 static void mark__of_what_is_no_socket(void **state)
 {
+	struct tux_mark_held h;
 	struct tux_mark_peer p;
 
 	(void)state;
+	assert_true(tux_mark_held(-1, &h) < 0);
 	assert_int_equal(tux_mark(-1, 1, 0, TUX_REASON_NONE),
 			 -TUX_REASON_NO_ANNOUNCE);
 	assert_int_equal(tux_mark_read(-1, &p), -TUX_REASON_NO_ANNOUNCE);
