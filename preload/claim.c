@@ -107,7 +107,7 @@ static void add_accepted(struct sock *l, int fd)
 	} else if (l->why) {
 		claim_look_up(s, fd);	/* the handshake has told the peer */
 		claim_refuse(s, l->why);
-	} else if (share_too_late(s)) {
+	} else if (atomic_load(&l->sends) || share_too_late(s)) {
 		claim_stay(fd, TUX_REASON_NOT_OWNER);
 	}
 	sock_put(s);
@@ -236,8 +236,9 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
-/* May this process claim @s, which it has inherited?  The peer of an active end
- * opens towards the port that the parent has announced. */
+/* May this process claim @s, which it has inherited or received?  The peer of an
+ * active end opens towards the port that the process has announced which called
+ * connect(). */
 static bool claim_adopts(const struct sock *s)
 {
 	struct tux_stack *stack = stack_get(NULL);
@@ -260,7 +261,7 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return TUX_REASON_BYPASSED;
 	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
-	if (s->epoch != fork_epoch && !claim_adopts(s))
+	if ((s->epoch != fork_epoch || s->passed) && !claim_adopts(s))
 		return TUX_REASON_NOT_OWNER;
 	return TUX_REASON_NONE;
 }
@@ -294,7 +295,7 @@ static void claim_connection(struct sock *s, int fd)
 	enum tux_reason why = TUX_REASON_NONE;
 
 	if (atomic_load(&s->refs) < SOCK_PASSING &&
-	    !young_busy(s, stack_get(NULL)) && share_alone(s) &&
+	    !young_busy(s, stack_get(NULL)) && share_alone(s, fd) &&
 	    claim_look_up(s, fd) && !young_waits(s)) {
 		young_lasted(s);
 		to = claim_try(s, fd, &why);

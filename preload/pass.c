@@ -2,7 +2,6 @@
 #include "pass.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "claim.h"
 #include "fd.h"
@@ -52,32 +51,6 @@ bool pass_plain_for(int fd, enum tux_reason why)
 bool pass_plain(int fd)
 {
 	return pass_plain_for(fd, TUX_REASON_PINNED);
-}
-
-static bool rights_allowed(const struct cmsghdr *c)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-		if (!pass_plain(fd))
-			return false;
-	}
-	return true;
-}
-
-bool pass_allowed(const struct msghdr *m)
-{
-	struct cmsghdr *c;
-
-	for (c = CMSG_FIRSTHDR(m); c;
-	     c = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, c))
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-		    !rights_allowed(c))
-			return false;
-	return true;
 }
 
 /* Descriptors that the new program will not see need no more than that their

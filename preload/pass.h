@@ -2,14 +2,13 @@
 /*
  * pass - sockets that leave our sight
  *
- * Whoever gets a socket through exec, through a Unix socket, or as a FILE,
+ * A program that gets a socket through exec, through a Unix socket, or as a FILE,
  * reads and writes the kernel's stream.  So that must be the only one.
  */
 #ifndef TUX_PRELOAD_PASS_H
 #define TUX_PRELOAD_PASS_H
 
 #include <stdbool.h>
-#include <sys/socket.h>
 
 #include "wire/reason.h"
 
@@ -19,10 +18,6 @@ bool pass_plain(int fd);
 
 /* The same, and @why if it has not been claimed. */
 bool pass_plain_for(int fd, enum tux_reason why);
-
-/* Is it all right to send what @m's control data carries (SCM_RIGHTS)?  False,
- * with errno, if not. */
-bool pass_allowed(const struct msghdr *m);
 
 /* exec() is about to replace this process by another program. */
 bool pass_exec(void);

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "libc.h"
+#include "rights.h"
 #include "rw.h"
 
 enum { SCRATCH = 4096 };
@@ -155,11 +156,14 @@ static ssize_t recv_msg(struct rw *r, struct msghdr *m, int flags)
 HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct rw r;
+	ssize_t n;
 
-	if (!rw_enter(&r, m->msg_iovlen <= IOV_MAX ? stream_fd(fd, flags) :
-		      -1))
-		return rw_left_received(&r, libc.recvmsg(fd, m, flags), flags);
-	return recv_msg(&r, m, flags);
+	if (rw_enter(&r, m->msg_iovlen <= IOV_MAX ? stream_fd(fd, flags) : -1))
+		return recv_msg(&r, m, flags);
+	n = rw_left_received(&r, libc.recvmsg(fd, m, flags), flags);
+	if (n >= 0 && m->msg_controllen)
+		rights_received(m);
+	return n;
 }
 
 static int read_left_mmsg(struct rw *r, const struct mmsghdr *v, int n,
@@ -167,8 +171,11 @@ static int read_left_mmsg(struct rw *r, const struct mmsghdr *v, int n,
 {
 	size_t sum = 0;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		sum += v[i].msg_len;
+		if (v[i].msg_hdr.msg_controllen)
+			rights_received(&v[i].msg_hdr);
+	}
 	rw_left_received(r, (ssize_t)sum, flags);
 	return n;
 }

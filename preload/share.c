@@ -8,6 +8,7 @@
 #include "fork.h"
 #include "holders.h"
 #include "libc.h"
+#include "sole.h"
 #include "sys/defer.h"
 #include "sys/take.h"
 
@@ -96,6 +97,7 @@ void share_failed(uint32_t n)
 void share_in_child(void)
 {
 	atomic_store(&under_way, 0);
+	sole_forked();
 	tux_latch_drop(&walk_latch);
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_peek(fd);
@@ -114,11 +116,22 @@ bool share_too_late(const struct sock *s)
 
 /* ---- holders ---------------------------------------------------------- */
 
-bool share_alone(struct sock *s)
+/* Of one that was in a message, the count of the family says nothing. */
+static bool share_is_alone(struct sock *s, int fd)
+{
+	if (!s->passed)
+		return !s->holders || holders_end(s->holders);
+	if (atomic_load(&under_way) || !sole_is(s, fd))
+		return false;
+	holders_leave(s->holders);
+	return true;
+}
+
+bool share_alone(struct sock *s, int fd)
 {
 	if (fork_is_vfork())
 		return false;
-	if (s->holders && !holders_end(s->holders)) {
+	if (!share_is_alone(s, fd)) {
 		s->why = TUX_REASON_NOT_OWNER;
 		return false;
 	}
@@ -129,7 +142,7 @@ bool share_alone(struct sock *s)
 
 bool share_leave(struct sock *s)
 {
-	return holders_leave(s->holders);
+	return holders_leave(s->holders) || s->passed;
 }
 
 /* One holder more, which never leaves. */

@@ -29,15 +29,16 @@ void share_in_child(void);
  * descriptor, and is not counted? */
 bool share_too_late(const struct sock *s);
 
-/* Is this process the only holder of @s, which the caller has in CLAIMING?  Then
- * it remains so. */
-bool share_alone(struct sock *s);
+/* Is this process the only holder of @s, which the caller has in CLAIMING, and
+ * reaches by @fd?  Then it remains so. */
+bool share_alone(struct sock *s, int fd);
 
 /* The last descriptor of @s in this process goes.  True: other processes hold
  * it. */
 bool share_leave(struct sock *s);
 
-/* @s, which the caller has in CLAIMING, stays on TCP in all processes. */
+/* No other process that a fork has counted will claim @s.  For this process, the
+ * stage decides that the caller gives it. */
 void share_stay(struct sock *s);
 
 /* Another program is about to replace this one; it will not have descriptors that

@@ -11,7 +11,7 @@
 #include "close.h"
 #include "epoll.h"
 #include "libc.h"
-#include "pass.h"
+#include "rights.h"
 #include "sys/fd.h"
 #include "uring.h"
 
@@ -138,7 +138,7 @@ static void entry_splice(struct io_uring_sqe *e)
 
 static void entry_message(struct io_uring_sqe *e)
 {
-	if (!pass_allowed((const void *)(uintptr_t)e->addr))
+	if (!rights_pin((const void *)(uintptr_t)e->addr))
 		make(e, OP_NONE);
 }
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "libc.h"
-#include "pass.h"
+#include "rights.h"
 #include "rw.h"
 
 HOOK ssize_t write(int fd, const void *buf, size_t len)
@@ -72,13 +72,18 @@ HOOK ssize_t sendto(int fd, const void *buf, size_t len, int flags,
 
 HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
+	struct rights rights = { 0 };
 	struct rw r;
+	ssize_t n;
 
 	if (rw_enter(&r, m->msg_iovlen <= IOV_MAX ? fd : -1))
 		return rw_send(&r, m->msg_iov, (int)m->msg_iovlen, flags);
-	if (m->msg_controllen && !pass_allowed(m))
-		return rw_left(&r, -1);
-	return rw_left_sent(&r, libc.sendmsg(fd, m, flags), flags);
+	if (m->msg_controllen && !rights_send(&rights, m))
+		n = rw_left(&r, -1);
+	else
+		n = rw_left_sent(&r, libc.sendmsg(fd, m, flags), flags);
+	rights_sent(&rights);
+	return n;
 }
 
 static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
@@ -119,15 +124,29 @@ static int write_left_mmsg(struct rw *r, const struct mmsghdr *v, int n,
 	return n;
 }
 
+static bool write_rights_mmsg(struct rights *r, const struct mmsghdr *v,
+			      unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (v[i].msg_hdr.msg_controllen &&
+		    !rights_send(r, &v[i].msg_hdr))
+			return false;
+	return true;
+}
+
 HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 {
+	struct rights rights = { 0 };
 	struct rw r;
+	int sent;
 
 	if (rw_enter(&r, n ? fd : -1))
 		return write_send_all(&r, v, n, flags);
-	for (unsigned i = 0; i < n; i++)
-		if (v[i].msg_hdr.msg_controllen &&
-		    !pass_allowed(&v[i].msg_hdr))
-			return (int)rw_left(&r, -1);
-	return write_left_mmsg(&r, v, libc.sendmmsg(fd, v, n, flags), flags);
+	if (!write_rights_mmsg(&rights, v, n))
+		sent = (int)rw_left(&r, -1);
+	else
+		sent = write_left_mmsg(&r, v, libc.sendmmsg(fd, v, n, flags),
+				       flags);
+	rights_sent(&rights);
+	return sent;
 }

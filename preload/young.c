@@ -15,6 +15,8 @@
 #include "stack/thread_busy.h"
 #include "sys/clock.h"
 
+enum { BEGIN_LOOKS = 4 };	/* at what another process has carried */
+
 /* Asked of the kernel once: the decision is asked for again and again. */
 static uint32_t young_packet(struct sock *s, int fd)
 {
@@ -127,16 +129,43 @@ static bool kernel_received(int fd, const struct tcp_info *i, uint64_t *n)
 	return true;
 }
 
-enum tux_young_counts young_compare(struct sock *s, int fd)
+static bool kernel_counts(const struct sock *s, int fd, uint64_t *sent,
+			  uint64_t *received)
 {
 	struct tcp_info i;
 	socklen_t len = sizeof(i);
+
+	return !libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) &&
+	       len >= offsetof(struct tcp_info, tcpi_segs_out) &&
+	       kernel_sent(s, fd, &i, sent) &&
+	       kernel_received(fd, &i, received);
+}
+
+/* The kernel answers several questions, so its numbers may be of several
+ * moments. */
+bool young_begin(struct sock *s, int fd)
+{
+	uint64_t sent, received, before_sent, before_received;
+
+	if (!kernel_counts(s, fd, &sent, &received))
+		return false;
+	for (int i = 0; i < BEGIN_LOOKS; i++) {
+		before_sent = sent;
+		before_received = received;
+		if (!kernel_counts(s, fd, &sent, &received))
+			return false;
+		if (sent == before_sent && received == before_received)
+			break;
+	}
+	tux_young_begin(&s->young, sent, received);
+	return true;
+}
+
+enum tux_young_counts young_compare(struct sock *s, int fd)
+{
 	uint64_t sent, received;
 
-	if (libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) ||
-	    len < offsetof(struct tcp_info, tcpi_segs_out) ||
-	    !kernel_sent(s, fd, &i, &sent) ||
-	    !kernel_received(fd, &i, &received))
+	if (!kernel_counts(s, fd, &sent, &received))
 		return TUX_YOUNG_MISSED;
 	return tux_young_compare(&s->young, sent, received);
 }

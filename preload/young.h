@@ -27,6 +27,10 @@ static inline void young_moved(struct sock *s, bool out, size_t n)
 	tux_young_moved(&s->young, out, n);
 }
 
+/* Candidate @s, reached by @fd, has carried bytes in another process: what the
+ * kernel has counted so far is where this one begins.  False: it is not known. */
+bool young_begin(struct sock *s, int fd);
+
 /* Is it time to ask young_due() about candidate @s? */
 static inline bool young_asks(const struct sock *s)
 {

@@ -19,6 +19,13 @@ static void talk_store(_Atomic uint64_t *v, uint64_t to)
 	atomic_store_explicit(v, to, memory_order_relaxed);
 }
 
+void tux_talk_begin(struct tux_talk *t, uint64_t total, uint64_t theirs)
+{
+	talk_store(&t->total, total);
+	talk_store(&t->began, total);
+	talk_store(&t->other, theirs);
+}
+
 void tux_talk_turn(struct tux_talk *t, uint64_t total, uint64_t theirs)
 {
 	uint64_t len = total - talk_load(&t->began);

@@ -32,6 +32,10 @@ struct tux_talk {
 /* Makes @t what @from was at this moment. */
 void tux_talk_copy(struct tux_talk *t, const struct tux_talk *from);
 
+/* @t has carried @total bytes before it was counted, and the opposite direction
+ * @theirs; their bursts are not known. */
+void tux_talk_begin(struct tux_talk *t, uint64_t total, uint64_t theirs);
+
 static inline uint64_t tux_talk_total(const struct tux_talk *t)
 {
 	return atomic_load_explicit(&t->total, memory_order_relaxed);

@@ -36,6 +36,15 @@ struct tux_young {		/* all zero at first */
 	uint8_t same;		/* ... in a row by the same bytes */
 };
 
+/* TCP has carried @sent and @received bytes of the application before the first
+ * one that is counted. */
+static inline void tux_young_begin(struct tux_young *y, uint64_t sent,
+				   uint64_t received)
+{
+	tux_talk_begin(&y->sent, sent, received);
+	tux_talk_begin(&y->received, received, sent);
+}
+
 /* TCP has carried @n > 0 bytes: sent, if @out, or received. */
 static inline void tux_young_moved(struct tux_young *y, bool out, uint64_t n)
 {

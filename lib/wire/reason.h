@@ -23,8 +23,8 @@
 	X(VERSION, 4, "version", \
 	  "the peer speaks another version of the protocol") \
 	X(NOT_OWNER, 5, "not-owner", \
-	  "other processes hold the connection, too, since a fork; or it " \
-	  "belongs to the process that forked") \
+	  "other processes hold the connection, too, or may; or it belongs " \
+	  "to the process that forked, or that sent its descriptor") \
 	X(STALLED, 6, "path-stalled", \
 	  "the Tux path stopped working; back on TCP, and will try again") \
 	X(PINNED, 7, "pinned", \

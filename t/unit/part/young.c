@@ -27,6 +27,19 @@ static void moved__counts_both_directions(void **state)
 	assert_int_equal(tux_young_turns(&y), 2);
 }
 
+static void begin__counts_bytes_and_no_turns(void **state)
+{
+	struct tux_young y = { .look_at = 0 };
+
+	(void)state;
+	tux_young_begin(&y, 5000, 3000);
+	assert_int_equal(tux_young_compare(&y, 5000, 3000), TUX_YOUNG_AGREE);
+	turn(&y, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 20);
+	assert_int_equal(tux_young_turns(&y), TUX_CHOICE_TURNS_PASSIVE);
+	assert_int_equal(tux_talk_burst(&y.sent), 10);
+	assert_int_equal(tux_talk_burst(&y.received), 20);
+}
+
 static void asks__after_enough_turns(void **state)
 {
 	struct tux_young y = { .look_at = 0 };
@@ -325,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(moved__counts_both_directions),
+		cmocka_unit_test(begin__counts_bytes_and_no_turns),
 		cmocka_unit_test(asks__after_enough_turns),
 		cmocka_unit_test(asks__never_a_stream_one_way),
 		cmocka_unit_test(opens__the_passive_end_sooner),

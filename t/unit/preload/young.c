@@ -42,7 +42,8 @@ bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
 static struct tcp_info info;
 static int unacked, unread;
 static int late;		/* bytes that are acknowledged between two
-				 * questions */
+				 * questions, */
+static int late_n;		/* ... so often; 0: always */
 
 static int kernel_getsockopt(int fd, int level, int name,
 			     void *restrict value, socklen_t *restrict len)
@@ -63,6 +64,8 @@ static int kernel_ioctl(int fd, unsigned long cmd, ...)
 	n = va_arg(ap, int *);
 	va_end(ap);
 	*n = cmd == SIOCOUTQ ? unacked - late : unread;
+	if (cmd == SIOCOUTQ && late_n && !--late_n)
+		late = 0;
 	return 0;
 }
 
@@ -185,6 +188,33 @@ static void compare__not_pinned_by_an_acknowledgment(void **state)
 	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
 }
 
+/* What another process has carried, of which some is not acknowledged and some
+ * not read. */
+static void begin__with_what_the_kernel_has(void **state)
+{
+	struct sock s = { .active = false };
+
+	(void)state;
+	kernel_has(60, 40, 35, 5);
+	assert_true(young_begin(&s, 3));
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+	young_moved(&s, false, 5);
+	kernel_has(100, 0, 35, 0);
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+}
+
+static void begin__not_with_numbers_of_two_moments(void **state)
+{
+	struct sock s = { .active = false };
+
+	(void)state;
+	kernel_has(60, 40, 0, 0);
+	late_n = 1;
+	late = 40;
+	assert_true(young_begin(&s, 3));
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -195,6 +225,8 @@ int main(void)
 		cmocka_unit_test(busy__not_on_a_chosen_path),
 		cmocka_unit_test(compare__counts_what_the_kernel_has),
 		cmocka_unit_test(compare__not_pinned_by_an_acknowledgment),
+		cmocka_unit_test(begin__with_what_the_kernel_has),
+		cmocka_unit_test(begin__not_with_numbers_of_two_moments),
 	};
 
 	libc.getsockopt = kernel_getsockopt;
