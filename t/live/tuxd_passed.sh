@@ -65,8 +65,13 @@ served "${workers[@]}" 2
 asked "sent to workers" 16 16
 end "$server_pid"
 
+# Where the processors are busy, the default path is TCP.
 TUX_PATH=auto served "${workers[@]}" 2
-TUX_PATH=auto asked "sent to workers, and worth it there" 16 16
+TUX_PATH=auto run 60 "${client[@]}" "$heir" ask $b_addr "$port" 16 400 \
+	>"$dir/ask.out" 2>"$dir/ask.err"
+same "sent to workers, by default: each byte comes back" 0 $?
+same "sent to workers, by default: all move, or processors are busy" 16 \
+	$(($(on_tux "$dir/serve.err") + $(grep -c cpu-busy "$dir/serve.err")))
 end "$server_pid"
 
 served "${workers[@]}" 1 0 keep
@@ -113,7 +118,7 @@ on_loopback()
 		"${@:3}" >"$dir/lent.out" 2>"$dir/lent.err"
 	check "$1" sh -c 'cat "$1"; exit "$0"' $? "$dir/lent.out"
 }
-on_loopback "messages that go astray" auto
+on_loopback "messages that go astray" tux
 on_loopback "half-closed by its sender" tux half
 check "... it is not claimed" grep -q "tcp, not-owner" "$dir/lent.err"
 

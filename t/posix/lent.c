@@ -142,15 +142,16 @@ static void to_itself(struct pair *p)
 	wire_close(&w);
 }
 
-/* Its sender has read some bytes, and others are in the kernel's socket. */
+/* Its sender has read some bytes meanwhile, and others are in the kernel's
+ * socket. */
 static void after_bytes(struct pair *p)
 {
 	static char bytes[BYTES];
 	struct wire w = wire_open();
 
+	lend_one(&w, p->a);
 	CHECK(write(p->b, bytes, BYTES) == BYTES);
 	CHECK(pair_expect(p->a, BYTES - UNREAD));
-	lend_one(&w, p->a);
 	close(p->a);
 	p->a = taken(&w);
 	CHECK(pair_expect(p->a, UNREAD));
