@@ -111,6 +111,30 @@ check "... which announces nothing" \
 end "$server_pid"
 end "$work_pid"
 
+# The primary of a cluster accepts, and sends each connection to a worker.
+if command -v node >/dev/null && command -v wrk >/dev/null; then
+	cat >"$dir/cluster.js" <<-E
+		const cluster = require("cluster"), http = require("http");
+		if (cluster.isPrimary) {
+			cluster.fork();
+			cluster.fork();
+		} else {
+			http.createServer((ask, answer) => answer.end("ok"))
+				.listen(process.argv[2], "$b_addr");
+		}
+	E
+	served "${server[@]}" node "$dir/cluster.js" @PORT@
+	"${client[@]}" wrk -t 1 -c 8 -d 3 "http://$b_addr:$port/" \
+		>"$dir/wrk.out" 2>"$dir/wrk.err"
+	same "a cluster of Node.js: all move" "8 8" \
+		"$(on_tux "$dir/wrk.err") $(on_tux "$dir/serve.err")"
+	check "... and work" sh -c 'grep -q "Requests/sec" "$1" &&
+		! grep -q "Socket errors\|Non-2xx" "$1"' sh "$dir/wrk.out"
+	end "$server_pid"
+else
+	skip "a cluster of Node.js" "needs node and wrk"
+fi
+
 # on_loopback NAME PATH [half]
 on_loopback()
 {
