@@ -69,12 +69,15 @@ enum tux_zerocopy {
 };
 
 struct tux_announce;
+struct tux_udp_queue;
 
 struct tux_link_opts {
 	const char *ifname;	/* NULL: any interface */
 	bool attach_start;	/* make it ready at once */
 	bool yields;		/* leave it to other programs' bulk */
 	bool mixed;		/* UDP sockets carry what AF_XDP does not */
+	const struct tux_udp_queue *queue;	/* udp: open already, stays the
+						 * caller's; NULL */
 	uint16_t port_low, port_high;	/* of UDP sockets; 0, 0: any */
 	enum tux_zerocopy zerocopy;	/* what to try first */
 	tux_link_said_fn *said;	/* called in a turn; NULL */

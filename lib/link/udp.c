@@ -5,18 +5,17 @@
 #include <netinet/in.h>
 
 #include "base/latch.h"
+#include "link/udp_queue.h"
 #include "link/udp_rx.h"
 #include "link/udp_tx.h"
 #include "sys/area.h"
 #include "sys/fd.h"
-#include "sys/name.h"
 #include "sys/sys.h"
 #include "sys/take.h"
 #include "wire/reason.h"
 
 enum {
 	LISTENERS = 256,
-	SOCKET_BUF = 8 << 20,
 	REST_S = 1,	/* after so long, memory is given back */
 };
 
@@ -27,8 +26,9 @@ struct listener {
 
 struct udp {
 	struct tux_link link;
-	int fd, family;
-	bool joins;		/* fd hands datagrams over joined, or cannot */
+	struct tux_udp_queue q;
+	bool borrows;		/* q is the stack's, which closes it */
+	bool joins;		/* q hands datagrams over joined, or cannot */
 	int epfd;
 	uint64_t tag;
 	tux_time came_at;	/* a datagram, last */
@@ -42,53 +42,6 @@ static struct udp *udp_of(struct tux_link *l)
 	return (struct udp *)(void *)l;
 }
 
-/* ---- sockets ---- */
-
-static void udp_set(int fd, int level, int name, int v)
-{
-	tux_sys_setsockopt(fd, level, name, &v, sizeof(v));
-}
-
-/* More than the administrator's limit takes privilege; else that limit. */
-static void set_buffers(int fd)
-{
-	udp_set(fd, SOL_SOCKET, SO_RCVBUF, SOCKET_BUF);
-	udp_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUF);
-	udp_set(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUF);
-	udp_set(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUF);
-}
-
-/* No fragments, whatever length; what the kernel believes of the path, which ICMP
- * may have told it, is no reason to refuse any.  One of IPv6 sends both kinds. */
-static void never_fragment(int fd, int family)
-{
-	udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-	if (family == AF_INET6)
-		udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-			IPV6_PMTUDISC_PROBE);
-}
-
-static int bound_socket(int family, const struct tux_addr *at, bool v6only)
-{
-	union tux_name name;
-	socklen_t len = tux_name_put(&name, at, family);
-	int fd, err;
-
-	fd = tux_sys_socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			    0);
-	if (fd < 0)
-		return fd;
-	if (family == AF_INET6)
-		udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
-	never_fragment(fd, family);
-	err = tux_sys_bind(fd, &name, len);
-	if (err < 0) {
-		tux_sys_close(fd);
-		return err;
-	}
-	return tux_fd_lift(fd);
-}
-
 static int udp_watch(struct udp *u, int fd, unsigned source)
 {
 	struct epoll_event e = {
@@ -100,50 +53,23 @@ static int udp_watch(struct udp *u, int fd, unsigned source)
 
 /* ---- opening and closing ---- */
 
-/* At a port of @o's; those from a random one on are tried, in turn. */
-static int queue_socket(int family, const struct tux_link_opts *o)
+/* The queue is the stack's, or else a new one. */
+static int open_queue(struct udp *u, const struct tux_link_opts *o)
 {
-	uint32_t n = (uint32_t)o->port_high - o->port_low + 1, i, from = 0;
-	struct tux_addr at = { .port = 0 };
-	int fd = -EADDRINUSE;
+	int err = 0;
 
-	if (!o->port_low)
-		return bound_socket(family, &at, false);
-	tux_sys_getrandom(&from, sizeof(from));
-	for (i = 0; i < n && fd == -EADDRINUSE; i++) {
-		at.port = (uint16_t)(o->port_low + (from + i) % n);
-		fd = bound_socket(family, &at, false);
-	}
-	return fd;
-}
-
-static int udp_open_queue(struct udp *u, const struct tux_link_opts *o)
-{
-	union tux_name name;
-	socklen_t len = sizeof(name);
-	struct tux_addr at;
-	int err;
-
-	/* One socket of IPv6 serves IPv4 as well, where there is IPv6. */
-	u->family = AF_INET6;
-	u->fd = queue_socket(AF_INET6, o);
-	if (u->fd < 0) {
-		u->family = AF_INET;
-		u->fd = queue_socket(AF_INET, o);
-	}
-	if (u->fd < 0)
-		return u->fd;
-	set_buffers(u->fd);
-	udp_set(u->fd, IPPROTO_IP, IP_RECVTOS, 1);
-	if (u->family == AF_INET6)
-		udp_set(u->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-	err = tux_sys_getsockname(u->fd, &name, &len);
-	if (!err)
-		err = tux_name_get(&at, &name);
-	u->link.fd[0] = u->fd;
+	if (o->queue)
+		u->q = *o->queue;
+	else
+		err = tux_udp_queue_open(&u->q, o->port_low, o->port_high);
+	if (err)
+		return err;
+	u->borrows = o->queue != NULL;
+	tux_udp_queue_ready(&u->q);
+	u->link.fd[0] = u->q.fd;
 	u->link.fd_n = 1;
-	u->link.port = err ? 0 : at.port;
-	return err;
+	u->link.port = u->q.port;
+	return 0;
 }
 
 static void udp_forked(struct tux_link *l)
@@ -151,7 +77,8 @@ static void udp_forked(struct tux_link *l)
 	struct udp *u = udp_of(l);
 	unsigned i;
 
-	tux_fd_close(u->fd);
+	if (!u->borrows)
+		tux_fd_close(u->q.fd);
 	for (i = 0; i < LISTENERS; i++)
 		tux_fd_close(u->listener[i].fd);
 }
@@ -181,14 +108,14 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 	u->link.due_at = TUX_NEVER;
 	u->epfd = epfd;
 	u->tag = tag;
-	u->fd = -1;
+	u->q.fd = -1;
 	for (i = 0; i < LISTENERS; i++)
 		u->listener[i].fd = -1;
 	err = tux_udp_rx_init(&u->in);
 	if (!err)
 		err = tux_udp_tx_init(&u->out);
 	if (!err)
-		err = udp_open_queue(u, o);
+		err = open_queue(u, o);
 	if (err) {
 		udp_close(&u->link);
 		return err;
@@ -203,10 +130,10 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
  * kernel's getting ready. */
 static unsigned take_queue(struct udp *u, const struct tux_dgram **d)
 {
-	unsigned n = tux_udp_rx_take(&u->in, u->fd, d);
+	unsigned n = tux_udp_rx_take(&u->in, u->q.fd, d);
 
 	if (!u->joins && tux_udp_rx_bulk(&u->in)) {
-		tux_udp_rx_join(u->fd);
+		tux_udp_rx_join(u->q.fd);
 		u->joins = true;
 	}
 	return n;
@@ -270,16 +197,16 @@ static void udp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 {
 	struct udp *u = udp_of(l);
 
-	if (u->family == AF_INET && !tux_addr_is_v4(to))
+	if (u->q.family == AF_INET && !tux_addr_is_v4(to))
 		return;
-	tux_udp_tx_put(&u->out, u->family, len, to, from, ecn);
+	tux_udp_tx_put(&u->out, u->q.family, len, to, from, ecn);
 }
 
 static void udp_flush(struct tux_link *l)
 {
 	struct udp *u = udp_of(l);
 
-	l->blocked = !tux_udp_tx_flush(&u->out, u->fd);
+	l->blocked = !tux_udp_tx_flush(&u->out, u->q.fd);
 }
 
 /* ---- listeners ---- */
@@ -338,11 +265,12 @@ static int udp_listen(struct tux_link *l, const struct tux_addr *local, bool v4,
 		      bool v6only)
 {
 	struct udp *u = udp_of(l);
-	int fd, source, err;
+	int family = v4 ? AF_INET : AF_INET6, fd, source, err;
 
-	fd = bound_socket(v4 ? AF_INET : AF_INET6, local, v6only);
+	fd = tux_udp_bound(family, local, v6only);
 	if (fd < 0)
 		return udp_reason_of(fd);
+	tux_udp_never_fragment(fd, family);
 	source = claim_listener(u, fd);
 	if (source < 0) {
 		tux_fd_close(fd);

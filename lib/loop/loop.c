@@ -26,19 +26,42 @@ enum {
 
 /* ---- birth and death ---- */
 
-static int open_wakeup(struct tux_loop *l)
+int tux_loop_hold(struct tux_loop_held *h)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	int err;
 
-	l->epfd = tux_fd_lift(tux_sys_epoll_create());
-	if (l->epfd < 0)
-		return l->epfd;
-	err = tux_wake_init(&l->bell, &l->bell_fd, BELL);
-	if (err)
-		return err;
+	h->bell_fd = -1;
+	h->epfd = tux_fd_lift(tux_sys_epoll_create());
+	if (h->epfd < 0)
+		return h->epfd;
+	h->bell_fd = tux_wake_open();
+	if (h->bell_fd < 0)
+		return h->bell_fd;
 	e.data.u64 = TUX_LOOP_BELL;
-	return tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD, l->bell_fd, &e);
+	return tux_sys_epoll_ctl(h->epfd, EPOLL_CTL_ADD, h->bell_fd, &e);
+}
+
+void tux_loop_let_go(struct tux_loop_held *h)
+{
+	tux_fd_close(h->bell_fd);
+	tux_fd_close(h->epfd);
+}
+
+static int open_wakeup(struct tux_loop *l)
+{
+	int err = 0;
+
+	if (l->o.held)
+		l->held = *l->o.held;
+	else
+		err = tux_loop_hold(&l->held);
+	return err ? err : tux_wake_map(&l->bell, BELL);
+}
+
+static void close_wakeup(struct tux_loop *l)
+{
+	if (!l->o.held)
+		tux_loop_let_go(&l->held);
 }
 
 static int open_core(struct tux_loop *l)
@@ -63,7 +86,7 @@ static int loop_open_all(struct tux_loop *l)
 	if (!err)
 		err = open_wakeup(l);
 	if (!err)
-		err = l->o.link->open(&l->link, &l->o.link_opts, l->epfd,
+		err = l->o.link->open(&l->link, &l->o.link_opts, l->held.epfd,
 				      TUX_LOOP_LINK);
 	if (!err)
 		err = open_core(l);
@@ -79,7 +102,8 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 	if (err)
 		return err;
 	l->o = *o;
-	l->epfd = l->bell_fd = l->xfrm.notify.fd = -1;
+	l->held = (struct tux_loop_held){ -1, -1 };
+	l->xfrm.notify.fd = -1;
 	tux_slab_init(&l->slab);
 	tux_busy_init(&l->busy);
 	err = loop_open_all(l);
@@ -100,8 +124,8 @@ void tux_loop_free(struct tux_loop *l)
 	if (l->link)
 		l->link->ops->close(l->link);
 	tux_xfrm_close(&l->xfrm);
-	tux_wake_fini(l->bell, l->bell_fd);
-	tux_fd_close(l->epfd);
+	tux_wake_fini(l->bell, -1);
+	close_wakeup(l);
 	tux_area_unmap(l->buf, TUX_LIFELINE_BUF);
 	tux_area_unmap(l, sizeof(*l));
 }
@@ -110,8 +134,7 @@ void tux_loop_forked(struct tux_loop *l)
 {
 	l->link->ops->forked(l->link);
 	tux_fd_close(l->xfrm.notify.fd);
-	tux_fd_close(l->bell_fd);
-	tux_fd_close(l->epfd);
+	close_wakeup(l);
 }
 
 /* ---- the turn ---- */
@@ -182,7 +205,7 @@ static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
 	} else if (at > TUX_LOOP_LINK) {
 		take_datagrams(l, (unsigned)(at - TUX_LOOP_LINK));
 	} else if (at == TUX_LOOP_BELL) {
-		tux_wake_clear(l->bell_fd);
+		tux_wake_clear(l->held.bell_fd);
 	} else if (at == TUX_LOOP_XFRM) {
 		l->link->changed |= tux_xfrm_read(&l->xfrm);
 	}
@@ -191,7 +214,7 @@ static void loop_on_event(struct tux_loop *l, const struct epoll_event *e)
 static unsigned loop_take_events(struct tux_loop *l)
 {
 	struct epoll_event e[EVENTS];
-	int i, n = tux_sys_epoll_look(l->epfd, e, EVENTS);
+	int i, n = tux_sys_epoll_look(l->held.epfd, e, EVENTS);
 
 	l->woken = n == EVENTS;
 	l->looked_at = l->now;
@@ -308,7 +331,7 @@ unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p)
 {
 	unsigned i, n = l->link->fd_n;
 
-	p[0] = (struct pollfd){ l->epfd, POLLIN, 0 };
+	p[0] = (struct pollfd){ l->held.epfd, POLLIN, 0 };
 	for (i = 0; i < n; i++)
 		p[1 + i] = (struct pollfd){ l->link->fd[i], POLLIN, 0 };
 	return 1 + n;
@@ -342,7 +365,7 @@ bool tux_loop_prepare_sleep(struct tux_loop *l)
 void tux_loop_finish_sleep(struct tux_loop *l, enum tux_loop_told told)
 {
 	/* What epoll saw of the bell, on_event() clears. */
-	tux_wake_finish_sleep(l->bell, l->bell_fd, false);
+	tux_wake_finish_sleep(l->bell, l->held.bell_fd, false);
 	l->woken |= told == TUX_LOOP_READABLE;
 	l->looked = told == TUX_LOOP_NOTHING;
 	l->sleeps += told != TUX_LOOP_UNTOLD;
@@ -358,12 +381,12 @@ void tux_loop_count(struct tux_loop *l)
 
 void tux_loop_wake(struct tux_loop *l)
 {
-	tux_wake_up(l->bell, l->bell_fd);
+	tux_wake_up(l->bell, l->held.bell_fd);
 }
 
 void tux_loop_ring(struct tux_loop *l, uint32_t i)
 {
-	tux_wake_ring(l->bell, l->bell_fd, i);
+	tux_wake_ring(l->bell, l->held.bell_fd, i);
 }
 
 void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,

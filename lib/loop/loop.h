@@ -30,9 +30,17 @@ struct tux_loop;
 
 struct tux_cc_ops;
 
+/* What a loop sleeps on, which may be there before the loop. */
+struct tux_loop_held {
+	int epfd;
+	int bell_fd;		/* in epfd */
+};
+
 struct tux_loop_opts {
 	const struct tux_link_ops *link;
 	struct tux_link_opts link_opts;
+	const struct tux_loop_held *held;	/* open already, stays the
+						 * caller's; NULL */
 	struct tux_ends *ends;		/* shared by the loops of a stack */
 	tux_time ack_delay;
 	const struct tux_cc_ops *cc;	/* NULL: CUBIC */
@@ -58,8 +66,8 @@ struct tux_loop {
 	struct tux_xfrm xfrm;		/* which connections have to stay on
 					 * TCP; open from the first one on */
 	struct tux_bell *bell;
-	int bell_fd;
-	int epfd;			/* readable: there is work, as the link's fd */
+	struct tux_loop_held held;	/* epfd is readable: there is work, as
+					 * the link's fd */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
 	_Atomic bool tends;		/* the link has plans of its own */
 	_Atomic bool hears;		/* peers may ask for what is no end */
@@ -89,6 +97,10 @@ enum {
 };
 
 enum { TUX_LOOP_FDS = 1 + TUX_LINK_FDS };
+
+/* Opens @h.  -errno; then, too, tux_loop_let_go() may be called. */
+int tux_loop_hold(struct tux_loop_held *h);
+void tux_loop_let_go(struct tux_loop_held *h);
 
 int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o);
 void tux_loop_free(struct tux_loop *l);		/* NULL is fine */

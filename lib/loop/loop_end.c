@@ -54,7 +54,7 @@ static enum tux_reason follow_policies(struct tux_loop *l)
 	}
 	err = tux_xfrm_open(&l->xfrm);
 	if (!err && l->xfrm.notify.fd >= 0)
-		err = tux_sys_epoll_ctl(l->epfd, EPOLL_CTL_ADD,
+		err = tux_sys_epoll_ctl(l->held.epfd, EPOLL_CTL_ADD,
 					l->xfrm.notify.fd, &e);
 	if (!err)
 		return TUX_REASON_NONE;
@@ -146,7 +146,7 @@ static bool half_moved(const struct tux_end *e)
  * in the ring, and sees the error behind it. */
 static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 {
-	tux_lifeline_close(&e->line, l->epfd, reset);
+	tux_lifeline_close(&e->line, l->held.epfd, reset);
 	if (!e->tux && !e->why)
 		tell(l, e, half_moved(e), half_moved(e) ? TUX_REASON_NONE :
 							  TUX_REASON_CLOSED);
@@ -237,7 +237,7 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 
 static void watch(struct tux_loop *l, struct tux_end *e)
 {
-	tux_lifeline_watch(&e->line, e->conn, l->epfd,
+	tux_lifeline_watch(&e->line, e->conn, l->held.epfd,
 			   TUX_LOOP_END + (uint64_t)e->index);
 }
 

@@ -242,7 +242,7 @@ void tux_driver_stop(struct tux_driver *d)
 	/* Another value for the futex, so that it cannot be slept on. */
 	atomic_store(&d->helper, TUX_WATCHES);
 	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
-	tux_wake_kick(d->loop->bell_fd);
+	tux_wake_kick(d->loop->held.bell_fd);
 	tux_wake_kick(d->helper_fd);
 	pthread_join(d->thread, NULL);
 	d->started = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/loops.h"
 
-#include "link/udp.h"
 #include "stack/drive_helper.h"
 #include "stack/stack_in.h"
 #include "sys/take.h"
@@ -68,8 +67,10 @@ static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
 
 static int open_loop(struct tux_stack *s, struct tux_driver *d)
 {
+	bool reserved = d == &s->driver[0] && s->queue.fd >= 0;
 	struct tux_loop_opts o = {
 		.link = s->link,
+		.held = reserved ? &s->held : NULL,
 		.link_opts = {
 			.ifname = s->o.ifname,
 			.attach_start = s->o.attach_start,
@@ -77,6 +78,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 			.mixed = s->mixed,
 			.zerocopy = s->o.zerocopy,
 			.said = s->o.said,
+			.queue = reserved ? &s->queue : NULL,
 			.port_low = s->announce.conf.low,
 			.port_high = s->announce.conf.high,
 		},
@@ -92,7 +94,9 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.arg = d,
 	};
 
-	tux_driver_init(d, s, s->o.threads > 0);
+	/* Threads may wait with a driver whose queue was reserved. */
+	if (!reserved)
+		tux_driver_init(d, s, s->o.threads > 0);
 	return tux_loop_new(&d->loop, &o);
 }
 
@@ -123,11 +127,25 @@ static int open_next(struct tux_stack *s)
 	return err;
 }
 
+/* Opens the descriptors of the first loop: its port can be announced from then
+ * on, and a program that has no more of them can tell the peers that asked. */
+static int reserve_first(struct tux_stack *s)
+{
+	const struct tux_mark_conf *c = &s->announce.conf;
+	int err;
+
+	tux_driver_init(&s->driver[0], s, false);
+	err = tux_udp_queue_open(&s->queue, c->low, c->high);
+	return err ? err : tux_loop_hold(&s->held);
+}
+
 int tux_loops_open(struct tux_stack *s)
 {
 	unsigned n = s->o.threads ? loops_max(s) : 1;
 	int err = 0;
 
+	if (!s->o.threads && loops_scale(s) && s->announce.shared)
+		return reserve_first(s);
 	while (!err && tux_loops_n(s) < n)
 		err = open_next(s);
 	return err;
@@ -136,6 +154,11 @@ int tux_loops_open(struct tux_stack *s)
 unsigned tux_loops_n(const struct tux_stack *s)
 {
 	return atomic_load_explicit(&s->loop_n, memory_order_acquire);
+}
+
+uint16_t tux_loops_port(const struct tux_stack *s)
+{
+	return s->queue.fd >= 0 ? s->queue.port : s->driver[0].loop->link->port;
 }
 
 /* ---- choosing --------------------------------------------------------- */
@@ -147,11 +170,11 @@ unsigned tux_loops_pick(const uint32_t *ends, unsigned n, unsigned max)
 	for (i = 1; i < n; i++)
 		if (ends[i] < ends[best])
 			best = i;
-	return ends[best] && n < max ? n : best;
+	return !n || (ends[best] && n < max) ? n : best;
 }
 
 /* The loop for a connection, or for the first of a thread.  If a new one cannot
- * be opened, the first loop gets it. */
+ * be opened, the first loop gets it, which may not be there either. */
 static unsigned pick(struct tux_stack *s)
 {
 	uint32_t ends[TUX_LOOPS_MAX] = { 0 };
@@ -168,16 +191,20 @@ static void count_end(const struct tux_driver *d)
 	atomic_fetch_add(&d->loop->end_n, 1);
 }
 
-/* Counts at once: the next thread picks another loop. */
+/* Counts at once: the next thread picks another loop.  Counted from 1; 0: there
+ * is no loop. */
 static unsigned pick_and_count(struct tux_stack *s)
 {
 	unsigned i;
 
 	tux_latch_take(&s->loop_latch);
-	i = pick(s);
-	count_end(&s->driver[i]);
+	i = pick(s) + 1;
+	if (i <= tux_loops_n(s))
+		count_end(&s->driver[i - 1]);
+	else
+		i = 0;
 	tux_latch_drop(&s->loop_latch);
-	return i + 1;
+	return i;
 }
 
 /* @loop, or else the thread's home.  0: it has none.  Both may be of a stack that
@@ -203,6 +230,16 @@ static bool loops_start(struct tux_stack *s, struct tux_driver *d)
 	return !tux_driver_start(d);
 }
 
+struct tux_driver *tux_loops_first(struct tux_stack *s)
+{
+	bool there;
+
+	tux_latch_take(&s->loop_latch);
+	there = tux_loops_n(s) || !open_next(s);
+	tux_latch_drop(&s->loop_latch);
+	return there && !tux_driver_start(&s->driver[0]) ? &s->driver[0] : NULL;
+}
+
 struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)
 {
 	unsigned i = s->o.threads ? 0 : loops_known(s, loop);
@@ -212,6 +249,8 @@ struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)
 		count_end(&s->driver[i - 1]);
 	else
 		i = home = pick_and_count(s);
+	if (!i)
+		return NULL;
 	d = &s->driver[i - 1];
 	if (loops_start(s, d))
 		return d;

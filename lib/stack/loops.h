@@ -13,6 +13,10 @@
  * there are more of them than processors.  The first loop is there from the
  * start, the others come when a thread needs one.
  *
+ * With tuxd, a process announces Tux in every connection, and most peers may not
+ * have it.  So there, over UDP, only the descriptors of the first loop are there
+ * from the start; the loop comes with the first connection that is claimed.
+ *
  * Threads that wait for an epoll instance run the loop of its first connection,
  * which also gets the connections that join later, claimed by whichever thread.
  *
@@ -33,17 +37,25 @@ int tux_loops_open(struct tux_stack *s);
 /* How many there are. */
 unsigned tux_loops_n(const struct tux_stack *s);
 
+/* The port that is announced. */
+uint16_t tux_loops_port(const struct tux_stack *s);
+
+/* The first loop's driver, which is running from now on; NULL: the loop cannot be
+ * opened, or its thread cannot be started. */
+struct tux_driver *tux_loops_first(struct tux_stack *s);
+
 /* Which of @n loops, with @ends[i] connections each, becomes the home of one
  * more thread, where there may be @max.  @n: a new one. */
 unsigned tux_loops_pick(const uint32_t *ends, unsigned n, unsigned max);
 
 /* The driver of the loop that gets a connection which the calling thread
  * claims, counted there from now on; @loop: as in struct tux_end_opts.  NULL:
- * its threads cannot be started. */
+ * it cannot be opened, or its threads cannot be started. */
 struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop);
 
 /* The driver of the loop that the calling thread runs while it waits with @w,
- * or with NULL. */
+ * or with NULL.  The loop may not be there as long as the driver is not
+ * started. */
 struct tux_driver *tux_loops_run(struct tux_stack *s,
 				 const struct tux_waiter *w);
 

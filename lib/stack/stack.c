@@ -104,6 +104,8 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	if (err)
 		return err;
 	s->o = *o;
+	s->queue.fd = -1;
+	s->held = (struct tux_loop_held){ -1, -1 };
 	tux_announce_init(&s->announce);
 	s->mixed = s->o.io == TUX_IO_AUTO;
 	allowed = stack_allowed(o);
@@ -143,6 +145,8 @@ void tux_stack_free(struct tux_stack *s)
 	tux_announce_close(&s->announce);
 	for (i = 0; i < tux_loops_n(s); i++)
 		tux_loop_free(s->driver[i].loop);
+	tux_fd_close(s->queue.fd);
+	tux_loop_let_go(&s->held);
 	tux_arena_fini(&s->arena);
 	tux_arena_fini(&s->boxes);
 	tux_ends_fini(&s->ends);
@@ -155,6 +159,8 @@ void tux_stack_forked(struct tux_stack *s)
 
 	s->forked = true;
 	tux_announce_close(&s->announce);
+	tux_fd_close(s->queue.fd);
+	tux_loop_let_go(&s->held);
 	for (i = 0; i < tux_loops_n(s); i++) {
 		tux_loop_forked(s->driver[i].loop);
 		tux_fd_close(s->driver[i].helper_fd);
@@ -238,15 +244,14 @@ static int add_place(struct tux_stack *s, int fd, const struct tux_addr *local,
 		.source = (unsigned)source,
 	};
 	tux_announce_listen(&s->announce, p->netns, local, p->both,
-			    s->driver[0].loop->link->port);
+			    tux_loops_port(s));
 	return 0;
 }
 
 void tux_stack_mark(struct tux_stack *s, int fd)
 {
 	if (!s->forked && !s->lacks)
-		tux_announce_mark(&s->announce, fd,
-				  s->driver[0].loop->link->port);
+		tux_announce_mark(&s->announce, fd, tux_loops_port(s));
 }
 
 bool tux_stack_adopts(const struct tux_stack *s)
@@ -269,15 +274,18 @@ void tux_stack_tell(struct tux_stack *s, int fd, const struct tux_tuple *t,
 		.tuple = *t, .active = active, .why = (uint8_t)why,
 	};
 	struct tux_mark_peer peer;
+	struct tux_driver *d;
 
 	if (s->forked || s->lacks || !tux_stack_keyed(s) ||
 	    tux_announce_look(&s->announce, fd, active, &peer))
 		return;
 	x.key = peer.key;
 	tux_refusals_add(&s->refusals, &x);
-	atomic_store(&s->driver[0].loop->hears, true);
-	if (!tux_driver_start(&s->driver[0]))
-		tux_driver_notice(&s->driver[0]);
+	d = tux_loops_first(s);
+	if (!d)
+		return;
+	atomic_store(&d->loop->hears, true);
+	tux_driver_notice(d);
 }
 
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,

@@ -7,6 +7,7 @@
 #define TUX_STACK_STACK_IN_H
 
 #include "link/announce.h"
+#include "link/udp_queue.h"
 #include "loop/end.h"
 #include "stack/driver.h"
 #include "stack/mode.h"
@@ -35,6 +36,10 @@ struct tux_stack {
 	enum tux_reason lacks;		/* tux_stack_lacks() */
 	bool forked;			/* we are a child: nothing works */
 	bool mixed;			/* AF_XDP and UDP sockets, both */
+	struct tux_udp_queue queue;	/* of the first loop, which may come
+					 * later; fd is -1: it has one of its
+					 * own, */
+	struct tux_loop_held held;	/* ... and of these */
 	struct tux_latch loop_latch;	/* taken to open a loop */
 	_Atomic unsigned loop_n;
 	struct tux_driver driver[TUX_LOOPS_MAX];

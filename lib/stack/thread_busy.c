@@ -2,6 +2,7 @@
 #include "stack/thread_busy.h"
 
 #include "part/busy.h"
+#include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/thread_times.h"
@@ -14,7 +15,7 @@ bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
 	struct tux_thread_times t = { 0 };
 	struct tux_busy_seen seen;
 
-	if (s->driver[0].loop->link->bypass)
+	if (tux_loops_n(s) && s->driver[0].loop->link->bypass)
 		return false;
 	if (!tux_busy_start_due(&thread_start, now))
 		return thread_start.busy;

@@ -7,7 +7,12 @@
 #include "sys/fd.h"
 #include "sys/sys.h"
 
-int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap)
+int tux_wake_open(void)
+{
+	return tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int tux_wake_map(struct tux_bell **bell, uint32_t cap)
 {
 	struct tux_bell *b;
 	int err;
@@ -16,7 +21,18 @@ int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap)
 	if (err)
 		return err;
 	tux_bell_init(b, cap);
-	*fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC | EFD_NONBLOCK));
+	*bell = b;
+	return 0;
+}
+
+int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap)
+{
+	struct tux_bell *b;
+	int err = tux_wake_map(&b, cap);
+
+	if (err)
+		return err;
+	*fd = tux_wake_open();
 	if (*fd < 0) {
 		tux_area_unmap(b, tux_bell_size(cap));
 		return *fd;

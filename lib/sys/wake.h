@@ -20,6 +20,12 @@
 /* A bell for indices below @cap (a power of two) into *@bell, in shareable
  * memory, and its eventfd into *@fd.  -errno. */
 int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap);
+
+/* The two halves of that: the eventfd or -errno, and the bell. */
+int tux_wake_open(void);
+int tux_wake_map(struct tux_bell **bell, uint32_t cap);
+
+/* @bell and @fd may be NULL and -1. */
 void tux_wake_fini(struct tux_bell *bell, int fd);
 
 /* Makes @fd readable. */

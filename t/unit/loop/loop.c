@@ -163,7 +163,7 @@ static void prepare_sleep__a_ring_wakes(void **state)
 		;
 	n = tux_loop_fds(f->l, p);
 	assert_true(n >= 1);
-	assert_int_equal(p[0].fd, f->l->epfd);
+	assert_int_equal(p[0].fd, f->l->held.epfd);
 	assert_true(tux_loop_prepare_sleep(f->l));
 	assert_int_equal(poll(p, 1, 0), 0);
 	tux_loop_ring(f->l, 5);
@@ -178,7 +178,7 @@ static void prepare_sleep__a_ring_wakes(void **state)
 static void finish_sleep__is_a_look_at_epoll(void **state)
 {
 	struct fixture *f = *state;
-	struct pollfd bell = { f->l->bell_fd, POLLIN, 0 };
+	struct pollfd bell = { f->l->held.bell_fd, POLLIN, 0 };
 
 	while (tux_loop_turn(f->l))
 		;

@@ -5,11 +5,14 @@
 #include "stack/loops.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "../../live/side.h"
 #include "../test.h"
+#include "link/udp.h"
 #include "stack/stack_in.h"
+#include "sys/area.h"
 
 enum { LOOPS = 2 };
 
@@ -22,6 +25,14 @@ static void pick__an_empty_loop_first(void **state)
 	(void)state;
 	assert_int_equal(tux_loops_pick(ends, 3, 8), 1);
 	assert_int_equal(tux_loops_pick(ends, 1, 1), 0);
+}
+
+static void pick__a_new_one_where_none_is(void **state)
+{
+	static const uint32_t ends[] = { 0 };
+
+	(void)state;
+	assert_int_equal(tux_loops_pick(ends, 0, 8), 0);
 }
 
 static void pick__then_a_new_one(void **state)
@@ -194,6 +205,72 @@ static void loops__dedicated(void **state)
 	end_jobs(t);
 }
 
+/* ---- the first loop, where handshakes announce its port ---- */
+
+/* As where tuxd is. */
+static struct tux_stack *announcing(void)
+{
+	struct tux_stack *s;
+
+	assert_int_equal(tux_area_map((void **)&s, sizeof(*s),
+				      TUX_AREA_PRIVATE), 0);
+	s->o.io = TUX_IO_UDP;
+	s->link = &tux_udp;
+	s->queue.fd = -1;
+	s->held = (struct tux_loop_held){ -1, -1 };
+	tux_announce_init(&s->announce);
+	s->announce.shared = true;
+	assert_int_equal(tux_ends_init(&s->ends), 0);
+	assert_int_equal(tux_loops_open(s), 0);
+	return s;
+}
+
+static void first__comes_with_a_connection(void **state)
+{
+	struct tux_stack *s = announcing();
+	uint16_t port = tux_loops_port(s);
+	struct tux_driver *d;
+
+	(void)state;
+	assert_int_equal(tux_loops_n(s), 0);
+	assert_int_not_equal(port, 0);
+	assert_false(tux_loops_run(s, NULL)->started);
+	d = tux_loops_choose(s, 0);
+	assert_ptr_equal(d, &s->driver[0]);
+	assert_true(d->started);
+	assert_int_equal(tux_loops_n(s), 1);
+	assert_int_equal(d->loop->link->port, port);
+	assert_int_equal(tux_loops_port(s), port);
+	assert_ptr_equal(tux_loops_first(s), d);
+	assert_int_equal(tux_loops_n(s), 1);
+	atomic_fetch_sub(&d->loop->end_n, 1);
+	tux_stack_free(s);
+}
+
+/* The loop needs no more of them, but its helper does.  The port stays, and the
+ * next connection tries again. */
+static void first__without_descriptors(void **state)
+{
+	struct tux_stack *s = announcing();
+	uint16_t port = tux_loops_port(s);
+	struct rlimit old, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_null(tux_loops_choose(s, 0));
+	assert_int_equal(tux_loops_n(s), 1);
+	assert_int_equal(s->driver[0].loop->end_n, 0);
+	assert_null(tux_loops_first(s));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(tux_loops_first(s));
+	assert_int_equal(tux_loops_n(s), 1);
+	assert_int_equal(s->driver[0].loop->link->port, port);
+	tux_stack_free(s);
+}
+
 /* ---- bytes, in two loops at a time ---- */
 
 enum { ROUNDS = 2000, SIZE = 100 };
@@ -264,6 +341,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pick__an_empty_loop_first),
+		cmocka_unit_test(pick__a_new_one_where_none_is),
 		cmocka_unit_test(pick__then_a_new_one),
 		cmocka_unit_test(pick__then_the_one_with_fewest),
 		cmocka_unit_test(threads__have_a_loop_each),
@@ -271,6 +349,8 @@ int main(void)
 		cmocka_unit_test(choose__as_asked),
 		cmocka_unit_test(loops__one),
 		cmocka_unit_test(loops__dedicated),
+		cmocka_unit_test(first__comes_with_a_connection),
+		cmocka_unit_test(first__without_descriptors),
 		cmocka_unit_test(bytes__both_ways),
 	};
 

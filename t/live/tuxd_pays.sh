@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tuxd_pays - under tuxd, what a process without privilege pays for a connection
+# that cannot move, and for an idle one that has moved: sockets, descriptors,
+# threads and memory
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
+
+heir=$build/t/live/heir
+pays=$build/t/live/pays
+need "$heir" "$pays"
+privilege "$@"
+mounts "$@"
+setup
+two_cgroups
+chmod 777 "$dir"
+unprivileged 65533 "$cg_a"
+client=("${a[@]}" "${words[@]}")
+"${words[@]}" true 2>/dev/null || cannot "another user cannot run tuxrun here"
+d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
+
+# asked WORDS...: what a client pays that has asked @server, with WORDS for `pays`
+asked()
+{
+	free_port
+	start serve "${server[@]}" "$heir" serve $b_addr "$port"
+	server_pid=$pid
+	wait_for 5 listening "$port"
+	run 60 "${client[@]}" "$pays" $b_addr "$port" "$@" \
+		>"$dir/pays.out" 2>"$dir/pays.err"
+	same "it works" 0 $?
+	end "$server_pid"
+	read -r sockets fds threads kb <"$dir/pays.out"
+	echo "# $sockets sockets, $fds descriptors, $threads threads, $kb KB"
+}
+
+on 65534 "$cg_b"
+server=("${b[@]}" "${words[@]}")
+asked
+same "a peer without Tux: one socket, three descriptors" "1 3" "$sockets $fds"
+same "... no thread" 0 "$threads"
+check "... 48 KB at most" [ "$kb" -le 48 ]
+
+unprivileged 65534 "$cg_b"
+server=("${b[@]}" "${words[@]}")
+asked 50
+same "a peer with Tux: it moves" 1 "$(on_tux "$dir/pays.err")"
+same "... with the same socket, and one thread" "1 1" "$sockets $threads"
+
+d unload >/dev/null
+finish
