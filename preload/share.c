@@ -116,11 +116,12 @@ bool share_too_late(const struct sock *s)
 
 /* ---- holders ---------------------------------------------------------- */
 
-/* Of one that was in a message, the count of the family says nothing. */
+/* The count of the family is too high if a process was killed, and too low if it
+ * was sent in a message. */
 static bool share_is_alone(struct sock *s, int fd)
 {
-	if (!s->passed)
-		return !s->holders || holders_end(s->holders);
+	if (!s->passed && (!s->holders || holders_end(s->holders)))
+		return true;
 	if (atomic_load(&under_way) || !sole_is(s, fd))
 		return false;
 	holders_leave(s->holders);

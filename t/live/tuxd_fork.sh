@@ -11,7 +11,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
 heir=$build/t/live/heir
-need "$heir"
+need "$heir" "$build/t/posix/heirs"
 privilege "$@"
 mounts "$@"
 setup
@@ -54,6 +54,11 @@ asked "the parent keeps it" 4 keep
 same "the parent keeps it: none moves" "0 0" \
 	"$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"
 end "$server_pid"
+
+run 60 "${server[@]}" -i lo "$build/t/posix/heirs" counted \
+	>"$dir/heirs.out" 2>"$dir/heirs.err"
+check "on loopback, processes that are killed, or ran another program" \
+	sh -c 'cat "$1"; exit "$0"' $? "$dir/heirs.out"
 
 d unload >/dev/null
 finish

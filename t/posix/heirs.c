@@ -4,6 +4,10 @@
  *
  * As long as there are several, a connection stays on TCP, whichever of them
  * uses it.  When one is left, it moves, if no other has used it.
+ *
+ *	heirs [counted]
+ *
+ * With "counted", tuxd's programs tell how many the kernel counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +30,8 @@
 #include "pair.h"
 
 enum { TURNS = 60, PATIENCE = 5000 };
+
+static bool counted;		/* the kernel's count is known */
 
 /* ---- bytes and children ----------------------------------------------- */
 
@@ -161,6 +167,15 @@ static void closed_in_child(struct pair *p)
 	CHECK(ended(&c) == 0);
 }
 
+/* A process has gone, and did not count itself out. */
+static void gone(struct pair *p)
+{
+	if (counted)
+		pair_move(p);
+	talk(p);
+	CHECK(counted || !pair_moved(p));
+}
+
 static void killed(struct pair *p)
 {
 	struct child c;
@@ -169,8 +184,7 @@ static void killed(struct pair *p)
 		idle(&c);
 	kill(c.pid, SIGKILL);
 	CHECK(WIFSIGNALED(ended(&c)));
-	talk(p);
-	CHECK(!pair_moved(p));
+	gone(p);
 }
 
 static void leaves(int sig)
@@ -292,7 +306,7 @@ static void closed_by_exec(struct pair *p)
 	CHECK(ended(&c) == 0);
 }
 
-static void kept_by_exec(struct pair *p)
+static void shared_with_program(struct pair *p)
 {
 	struct child c;
 
@@ -300,8 +314,12 @@ static void kept_by_exec(struct pair *p)
 	talk(p);
 	CHECK(!pair_moved(p));
 	CHECK(ended(&c) == 0);
-	talk(p);
-	CHECK(!pair_moved(p));
+}
+
+static void kept_by_exec(struct pair *p)
+{
+	shared_with_program(p);
+	gone(p);
 }
 
 /* One of two descriptors stays. */
@@ -310,9 +328,10 @@ static void partly_kept_by_exec(struct pair *p)
 	int a = dup(p->a), b = dup(p->b);
 
 	keep_from_programs(p);
-	kept_by_exec(p);
+	shared_with_program(p);
 	close(a);
 	close(b);
+	gone(p);
 }
 
 static void failed_exec(struct pair *p)
@@ -396,17 +415,20 @@ int main(int argc, char **argv)
 		word(c.up);
 		idle(&c);
 	}
+	counted = argc > 1 && !strcmp(argv[1], "counted");
 	signal(SIGPIPE, SIG_IGN);
 	report("a child that ends leaves it to its parent", snapshot);
 	report("... with two descriptors", duplicated);
 	report("... and its brother", two_children);
 	report("... and one that closes it", closed_in_child);
 	report("... and one that ends in a handler", ended_by_handler);
-	report("a child that is killed does not", killed);
+	report(counted ? "... and one that is killed" :
+			 "a child that is killed does not", killed);
 	report("both may use it", both_use);
 	report("a child may serve it alone", handed_over);
 	report("a program that does not get it leaves it", closed_by_exec);
-	report("... and one that gets it does not", kept_by_exec);
+	report(counted ? "... and one that gets it, when it has ended" :
+			 "... and one that gets it does not", kept_by_exec);
 	report("... be it by one of two descriptors", partly_kept_by_exec);
 	report("an exec that fails changes nothing", failed_exec);
 	report("... if it is used then", used_after_failed_exec);
