@@ -11,6 +11,10 @@ need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
+# Where processors are busy, connections stay on TCP.  So other work on the host
+# must not count, as far as privilege goes: sched(7), The autogroup feature.
+{ echo -20 >/proc/self/autogroup; } 2>/dev/null
+
 # session COUNT KEY...: one connection under tuxrun that asks for these keys;
 # $sum is how many bytes of values came.
 session()
@@ -110,6 +114,17 @@ TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
 same "and all is answered" 600 "$sum"
 
+# Is FILE's connection on TCP because of the processors, as it or the server says?
+# An end that the other one has told to leave Tux knows no reason at first.
+busy_tcp()
+{
+	local name
+
+	name=$(sed -n 's/^tux: \(.*\) fd .*/\1/p' "$1" | tail -n 1)
+	[ -n "$name" ] && cat "$1" "$dir/server.err" |
+		grep -q "^tux: $name fd .*: tcp, cpu-busy:"
+}
+
 # Six clients and their server share one processor: each packet wakes a thread
 # that waits for it.
 cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
@@ -122,9 +137,8 @@ for ((i = 0; i < 6; i++)); do
 done
 for ((i = 0; i < 6; i++)); do
 	reap "${clients[i]}" 60
-	cp "$dir/busy$i.err" "$dir/said"
 	check "on a busy processor, client $i is on TCP" \
-		grep -q ': tcp, cpu-busy:' "$dir/said"
+		busy_tcp "$dir/busy$i.err"
 	same "and is answered" $((i < 5 ? 300000 : 30000)) \
 		"$(cat "$dir/busy$i.out")"
 done
