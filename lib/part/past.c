@@ -77,6 +77,7 @@ void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
 
 	if (!tux_latch_try(&p->latch))
 		return;
+	atomic_store_explicit(&p->rows, true, memory_order_relaxed);
 	if (!goes_on(e, addr, now)) {
 		e->addr = *addr;
 		e->n = e->left = 0;
@@ -119,7 +120,8 @@ bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
 	struct tux_past_row *e = &p->row[past_slot(addr)];
 	bool row, brief;
 
-	if (!tux_latch_try(&p->latch))
+	if (!atomic_load_explicit(&p->rows, memory_order_relaxed) ||
+	    !tux_latch_try(&p->latch))
 		return false;
 	row = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
 	brief = row && !past_probes(e, now);

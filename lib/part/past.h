@@ -23,6 +23,7 @@
 #ifndef TUX_PART_PAST_H
 #define TUX_PART_PAST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/latch.h"
@@ -40,6 +41,8 @@ enum {
 
 struct tux_past {			/* all zero: no peer is known */
 	struct tux_latch latch;
+	_Atomic bool rows;		/* there is one: until then, a question
+				 * touches no more of the table */
 	struct tux_past_peer {
 		struct tux_addr addr;
 		struct tux_hold hold;
