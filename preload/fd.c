@@ -23,6 +23,8 @@ struct sock *_Atomic fd_table[FD_MAX];
 static _Atomic int top;
 static struct tux_latch free_latch;
 static struct sock *free_list;
+static struct sock *fresh;	/* the rest of a chunk */
+static int fresh_n;
 
 int fd_top(void)
 {
@@ -41,23 +43,31 @@ static bool fd_grow(void)
 
 	if (s == MAP_FAILED)
 		return false;
-	for (int i = 0; i < CHUNK; i++) {
-		s[i].next_free = free_list;
-		free_list = &s[i];
-	}
+	fresh = s;
+	fresh_n = CHUNK;
 	return true;
+}
+
+/* One that never was used: not touched before, so a process with few has few
+ * pages of them. */
+static struct sock *fd_take_fresh(void)
+{
+	if (!fresh_n && !fd_grow())
+		return NULL;
+	return &fresh[--fresh_n];
 }
 
 static struct sock *fd_pop(void)
 {
-	struct sock *s = NULL;
+	struct sock *s;
 
 	tux_defer_enter();
 	tux_latch_take(&free_latch);
-	if (free_list || fd_grow()) {
-		s = free_list;
+	s = free_list;
+	if (s)
 		free_list = s->next_free;
-	}
+	else
+		s = fd_take_fresh();
 	tux_latch_drop(&free_latch);
 	tux_defer_leave();
 	return s;
@@ -177,6 +187,7 @@ void fd_forked(void)
 {
 	tux_latch_drop(&free_latch);
 	free_list = NULL;
+	fresh_n = 0;
 }
 
 /* ---- watches ---------------------------------------------------------- */
