@@ -45,16 +45,16 @@ int tux_prog_allowed(void)
 		.map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4,
 		.value_size = 4, .max_entries = 1,
 	};
-	int map = (int)bpf(BPF_MAP_CREATE, &attr);
-	int xsk = tux_sys_socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
+	int map = (int)bpf(BPF_MAP_CREATE, &attr), xsk;
 
-	if (map >= 0)
-		tux_sys_close(map);
-	if (xsk >= 0)
-		tux_sys_close(xsk);
 	if (map < 0)
 		return map;
-	return xsk < 0 ? xsk : 0;
+	tux_sys_close(map);
+	xsk = tux_sys_socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
+	if (xsk < 0)
+		return xsk;
+	tux_sys_close(xsk);
+	return 0;
 }
 
 /* ---- loading ---- */
