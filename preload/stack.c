@@ -49,6 +49,7 @@ static int stack_start(void)
 		.io = conf.io,
 		.threads = conf.threads,
 		.loops = tux_sys_cpus(),
+		.able = true,
 		.attach_start = conf.attach_start,
 		.yields = conf.path != TUX_PATH_MODE_TUX,
 		.zerocopy = conf.zerocopy,
@@ -61,11 +62,11 @@ static int stack_start(void)
 	struct tux_stack *s;
 	int r;
 
-	if (tux_stack_lacks(&o)) {
+	r = tux_stack_new(&s, &o);
+	if (r == -EUNATCH) {
 		atomic_store(&looked, wait_now());
 		return NONE;
 	}
-	r = tux_stack_new(&s, &o);
 	if (r < 0) {
 		say_failed("start the network stack", -r);
 		return FAILED;

@@ -84,15 +84,6 @@ static enum tux_reason stack_lacks(enum tux_io io, int allowed)
 	       TUX_REASON_NO_PRIVILEGE : TUX_REASON_NONE;
 }
 
-enum tux_reason tux_stack_lacks(const struct tux_stack_opts *o)
-{
-	enum tux_reason why = stack_lacks(TUX_IO_XDP, stack_allowed(o));
-	struct tux_mark_conf conf;
-
-	return o->io == TUX_IO_AUTO && why && !tux_mark_find(&conf) ?
-	       TUX_REASON_NONE : why;
-}
-
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 {
 	struct tux_stack *s;
@@ -112,9 +103,10 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o)
 	s->o.io = choose_io(s, allowed);
 	s->lacks = stack_lacks(s->o.io, allowed);
 	s->link = s->o.io == TUX_IO_UDP ? &tux_udp : XDP;
-	if (!s->link) {
+	err = !s->link ? -EOPNOTSUPP : s->lacks && o->able ? -EUNATCH : 0;
+	if (err) {
 		tux_area_unmap(s, sizeof(*s));
-		return -EOPNOTSUPP;
+		return err;
 	}
 	err = stack_open_all(s);
 	if (err) {

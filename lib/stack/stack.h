@@ -28,6 +28,9 @@ struct tux_stack_opts {
 	enum tux_io io;
 	unsigned threads;	/* dedicated loops; 0: inline */
 	unsigned loops;		/* inline: at most so many; 0: one */
+	bool able;		/* -EUNATCH rather than a stack of which no
+				 * connection can move, as far as the process is
+				 * to blame: later, tuxd may have been loaded */
 	bool attach_start;	/* xdp: take the interface at once, and keep it */
 	bool yields;		/* xdp: leave it to other programs' bulk */
 	enum tux_zerocopy zerocopy;	/* xdp: what to try first */
@@ -43,10 +46,6 @@ struct tux_stack_opts {
 	void (*gone)(void *user);		/* the loop is done with a closed end */
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
-
-/* Why would no connection of a stack with @o move, as far as the process is to
- * blame?  NONE: it could.  It may be NONE later, once tuxd has been loaded. */
-enum tux_reason tux_stack_lacks(const struct tux_stack_opts *o);
 
 /* Starts the stack: loops, sockets, threads (all signals blocked in them).
  * -errno. */

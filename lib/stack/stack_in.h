@@ -33,7 +33,8 @@ struct tux_place {			/* where we are reachable */
 struct tux_stack {
 	struct tux_stack_opts o;
 	const struct tux_link_ops *link;
-	enum tux_reason lacks;		/* tux_stack_lacks() */
+	enum tux_reason lacks;		/* why no connection would move, as far
+					 * as the process is to blame */
 	bool forked;			/* we are a child: nothing works */
 	bool mixed;			/* AF_XDP and UDP sockets, both */
 	struct tux_udp_queue queue;	/* of the first loop, which may come

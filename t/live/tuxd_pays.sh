@@ -44,7 +44,7 @@ server=("${b[@]}" "${words[@]}")
 asked
 same "a peer without Tux: one socket, three descriptors" "1 3" "$sockets $fds"
 same "... no thread" 0 "$threads"
-check "... 48 KB at most" [ "$kb" -le 48 ]
+check "... 24 KB at most" [ "$kb" -le 24 ]
 
 unprivileged 65534 "$cg_b"
 server=("${b[@]}" "${words[@]}")
