@@ -174,14 +174,17 @@ void claim_pin(int fd)
 
 void claim_over(struct sock *s, int fd, bool goes_on)
 {
-	struct tux_grounds g = tux_young_grounds(&s->young);
+	struct tux_grounds g;
 
 	/* The process that uses it says how it ends. */
 	if (goes_on && (s->epoch != fork_epoch || !young_carried(s)))
 		return;
 	young_ended(s);
-	if (say_verbose())
-		claim_look_up(s, fd);
+	/* Brief connections end here: they pay for no line that is not said. */
+	if (!say_verbose())
+		return;
+	claim_look_up(s, fd);
+	g = tux_young_grounds(&s->young);
 	say_decided(s, false, young_why(s), &g);
 }
 

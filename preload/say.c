@@ -148,13 +148,11 @@ static bool is_chosen(bool tux, enum tux_reason why)
 	       (tux || why == TUX_REASON_BULK || why == TUX_REASON_YOUNG);
 }
 
-void say_decided(const struct sock *s, bool tux, enum tux_reason why,
-		 const struct tux_grounds *g)
+static void say_path(const struct sock *s, bool tux, enum tux_reason why,
+		     const struct tux_grounds *g)
 {
 	struct line l = { .len = 0 };
 
-	if (out < 0)
-		return;
 	say_put(&l, "tux: ");
 	put_addr(&l, &s->tuple.active);
 	say_put(&l, " > ");
@@ -170,6 +168,14 @@ void say_decided(const struct sock *s, bool tux, enum tux_reason why,
 	if (g && is_chosen(tux, why))
 		put_grounds(&l, g);
 	send_line(&l);
+}
+
+/* Apart from the line, which is filled with zeros before it is written. */
+void say_decided(const struct sock *s, bool tux, enum tux_reason why,
+		 const struct tux_grounds *g)
+{
+	if (say_verbose())
+		say_path(s, tux, why, g);
 }
 
 void say_failed(const char *what, int err)

@@ -20,8 +20,8 @@ void say_init(void);
 /* Are lines written at all? */
 bool say_verbose(void);
 
-/* Which path @s is on, or why not: counted always, said if verbose.  @g is what
- * decided; NULL: nothing was counted. */
+/* Which path @s is on, or why not, if verbose.  @g is what decided; NULL: nothing
+ * was counted. */
 void say_decided(const struct sock *s, bool tux, enum tux_reason why,
 		 const struct tux_grounds *g);
 
