@@ -318,17 +318,25 @@ static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
 	return true;
 }
 
-HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+/* Kept out of epoll_ctl(), so that a connection that was left pays for no
+ * registers that only this needs. */
+static __attribute__((noinline)) int ctl_ours(int epfd, int op, int fd,
+					      struct epoll_event *event)
 {
 	struct ep *ep;
 	int r = 0;
 
-	if (ctl_left(epfd, op, fd, event))
-		return libc.epoll_ctl(epfd, op, fd, event);
 	tux_defer_enter();
 	ep = ep_lock_fd(epfd);
 	if (ep)
 		r = ep_ctl(ep, op, fd, event);
 	tux_defer_leave();
 	return ep ? (int)libc_ret(r) : foreign_ctl(epfd, op, fd, event);
+}
+
+HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	return ctl_left(epfd, op, fd, event) ?
+	       libc.epoll_ctl(epfd, op, fd, event) :
+	       ctl_ours(epfd, op, fd, event);
 }

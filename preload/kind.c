@@ -3,34 +3,26 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdint.h>
 
-#include "fd.h"
 #include "libc.h"
 
-enum { UNKNOWN, TCP4, TCP6, OTHER, LEFT };
-
 /* Untouched pages of it cost nothing. */
-static _Atomic uint8_t kinds[FD_MAX];
+_Atomic uint8_t kind_table[FD_MAX];
 
 static void kind_set(int fd, uint8_t kind)
 {
 	if ((unsigned)fd < FD_MAX)
-		atomic_store_explicit(&kinds[fd], kind, memory_order_relaxed);
-}
-
-static uint8_t kind_get(int fd)
-{
-	return (unsigned)fd < FD_MAX ?
-	       atomic_load_explicit(&kinds[fd], memory_order_relaxed) : UNKNOWN;
+		atomic_store_explicit(&kind_table[fd], kind,
+				      memory_order_relaxed);
 }
 
 static uint8_t kind_of(int domain, int type, int protocol)
 {
 	if ((type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) != SOCK_STREAM ||
 	    (protocol && protocol != IPPROTO_TCP))
-		return OTHER;
-	return domain == AF_INET ? TCP4 : domain == AF_INET6 ? TCP6 : OTHER;
+		return KIND_OTHER;
+	return domain == AF_INET ? KIND_TCP4 :
+	       domain == AF_INET6 ? KIND_TCP6 : KIND_OTHER;
 }
 
 void kind_made(int fd, int domain, int type, int protocol)
@@ -40,18 +32,13 @@ void kind_made(int fd, int domain, int type, int protocol)
 
 void kind_forget(int fd)
 {
-	if (kind_get(fd) != UNKNOWN)
-		kind_set(fd, UNKNOWN);
+	if (kind_get(fd) != KIND_UNKNOWN)
+		kind_set(fd, KIND_UNKNOWN);
 }
 
 void kind_leave(int fd)
 {
-	kind_set(fd, LEFT);
-}
-
-bool kind_left(int fd)
-{
-	return kind_get(fd) == LEFT;
+	kind_set(fd, KIND_LEFT);
 }
 
 static int kind_get_int(int fd, int name)
@@ -75,12 +62,12 @@ int kind_ask(int fd)
 int kind_domain(int fd)
 {
 	switch (kind_get(fd)) {
-	case TCP4:
+	case KIND_TCP4:
 		return AF_INET;
-	case TCP6:
+	case KIND_TCP6:
 		return AF_INET6;
-	case OTHER:
-	case LEFT:
+	case KIND_OTHER:
+	case KIND_LEFT:
 		return -1;
 	default:
 		return kind_ask(fd);

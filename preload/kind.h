@@ -10,7 +10,23 @@
 #ifndef TUX_PRELOAD_KIND_H
 #define TUX_PRELOAD_KIND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "fd.h"
+
+enum { KIND_UNKNOWN, KIND_TCP4, KIND_TCP6, KIND_OTHER, KIND_LEFT };
+
+extern _Atomic uint8_t kind_table[FD_MAX];
+
+/* What is remembered of @fd. */
+static inline uint8_t kind_get(int fd)
+{
+	return (unsigned)fd < FD_MAX ?
+	       atomic_load_explicit(&kind_table[fd], memory_order_relaxed) :
+	       KIND_UNKNOWN;
+}
 
 /* socket() has made @fd, or failed. */
 void kind_made(int fd, int domain, int type, int protocol);
@@ -22,8 +38,11 @@ void kind_forget(int fd);
  * that it is no TCP socket. */
 void kind_leave(int fd);
 
-/* Was it kind_leave() that said so? */
-bool kind_left(int fd);
+/* Was it kind_leave() that said so?  Each epoll_ctl() asks. */
+static inline bool kind_left(int fd)
+{
+	return kind_get(fd) == KIND_LEFT;
+}
 
 /* AF_INET or AF_INET6 if @fd is a TCP socket, else -1.  Leaves errno alone. */
 int kind_domain(int fd);

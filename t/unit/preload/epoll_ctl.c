@@ -20,9 +20,21 @@ static void shut(int fd)
 	libc.close(fd);
 }
 
+static int left_fd = -1;		/* a connection that was left to the kernel */
+
+/* @fd is left to the kernel, and no other; -1: none is. */
+static void set_left(int fd)
+{
+	if (left_fd >= 0)
+		atomic_store(&kind_table[left_fd], KIND_UNKNOWN);
+	left_fd = fd;
+	if (fd >= 0)
+		atomic_store(&kind_table[fd], KIND_LEFT);
+}
+
 static int leave(void)
 {
-	left_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	set_left(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
 	claims_stopped = false;
 	return left_fd;
 }
@@ -32,7 +44,7 @@ static void unleave(int ep)
 	shut(left_fd);
 	shut(ep);
 	assert_false(epoll_kept(left_fd));
-	left_fd = -1;
+	set_left(-1);
 	claims_stopped = true;
 }
 
@@ -130,10 +142,10 @@ static void ctl__begins_anew_with_a_number(void **state)
 		assert_int_equal(epoll_kept(fd), i % 2);
 		shut(fd);
 		assert_false(epoll_kept(fd));
-		left_fd = i % 2 ? fd : -1;
+		set_left(i % 2 ? fd : -1);
 		assert_int_equal(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK), fd);
 	}
-	left_fd = fd;
+	set_left(fd);
 	unleave(ep);
 }
 
@@ -144,9 +156,9 @@ static void ctl__takes_over_from_an_item(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		left_fd = -1;
+		set_left(-1);
 		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
-		left_fd = fd;
+		set_left(fd);
 		assert_true(told(epoll_wait, ep) == DATA);
 		assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN), 0);
 		assert_true(told(libc.epoll_wait, ep) == DATA);
@@ -171,7 +183,7 @@ static void ctl__shares_what_was_left_with_a_child(void **state)
 		epoll_forked();
 		status = told(epoll_wait, ep) == DATA &&
 			 !ctl(ep, EPOLL_CTL_DEL, fd, 0);
-		left_fd = both;
+		set_left(both);
 		libc._exit(status && !ctl(ep, EPOLL_CTL_ADD, both, EPOLLIN) ? 7 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -17,6 +17,7 @@
 #include "../../../preload/wait.h"
 
 struct sock *_Atomic fd_table[FD_MAX];
+_Atomic uint8_t kind_table[FD_MAX];
 struct conf conf = { .path = TUX_PATH_MODE_TCP };
 uint32_t fork_epoch = 1;
 
@@ -51,13 +52,6 @@ void claim_stop(void)
 bool claim_stopped(void)
 {
 	return claims_stopped;
-}
-
-static int left_fd = -1;		/* a connection that was left to the kernel */
-
-bool kind_left(int fd)
-{
-	return fd >= 0 && fd == left_fd;
 }
 
 tux_time wait_now(void)
