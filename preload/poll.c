@@ -238,13 +238,14 @@ static int poll_run(struct polling *p)
 
 	find_socks(p);
 	r = p->until && is_quiet(p) ? 0 : poll_look(p);
+	/* What was ready may move to Tux in this turn, and not have come there. */
+	if (r > 0 && ready_turn(NULL, wait_now()))
+		r = poll_look(p);
 	if (!r && !p->until) {
 		tux_channel_turn(preload_stack(), NULL);
 		r = poll_look(p);
 	} else if (!r) {
 		r = watch_and_sleep(p);
-	} else if (r > 0 && ready_turn(NULL, wait_now())) {
-		r = poll_look(p);
 	}
 	for (unsigned j = 0; j < p->m; j++)
 		sock_put(p->e[j].sock);

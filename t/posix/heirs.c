@@ -29,7 +29,7 @@
 #include "client.h"
 #include "pair.h"
 
-enum { TURNS = 60, PATIENCE = 5000 };
+enum { TURNS = 60, PATIENCE = 5000, MOVES = 20 };
 
 static bool counted;		/* the kernel's count is known */
 
@@ -165,6 +165,19 @@ static void closed_in_child(struct pair *p)
 	wait_word(c.up);
 	pair_move(p);
 	CHECK(ended(&c) == 0);
+}
+
+/* No poll() ends before its time, though bytes change their path meanwhile. */
+static void moving(struct pair *p)
+{
+	talk(p);
+	for (int i = 0; i < MOVES; i++) {
+		struct pair more;
+
+		pair_fresh(&more);
+		talk(&more);
+		pair_close(&more);
+	}
 }
 
 /* A process has gone, and did not count itself out. */
@@ -424,6 +437,7 @@ int main(int argc, char **argv)
 	report("... and one that ends in a handler", ended_by_handler);
 	report(counted ? "... and one that is killed" :
 			 "a child that is killed does not", killed);
+	report("one that is used while it moves", moving);
 	report("both may use it", both_use);
 	report("a child may serve it alone", handed_over);
 	report("a program that does not get it leaves it", closed_by_exec);
