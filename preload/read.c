@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "base/iov.h"
 #include "libc.h"
 #include "rights.h"
 #include "rw.h"
 
-enum { SCRATCH = 4096 };
+enum { SCRATCH = 4096, SCRATCHES = 64 };
 
 /* Urgent bytes and queued errors are beside the stream: the kernel's affair. */
 static int stream_fd(int fd, int flags)
@@ -17,31 +18,59 @@ static int stream_fd(int fd, int flags)
 	return flags & (MSG_OOB | MSG_ERRQUEUE) ? -1 : fd;
 }
 
-/* On TCP, MSG_TRUNC throws the bytes away instead of storing them. */
+/* On TCP, MSG_TRUNC throws the bytes away instead of storing them: all go to the
+ * same place. */
 static ssize_t discard(struct rw *r, size_t len, int flags)
 {
 	char scratch[SCRATCH];
-	struct iovec iov = { scratch, len < SCRATCH ? len : SCRATCH };
+	struct iovec iov[SCRATCHES];
+	int n = 0;
 
-	return rw_recv(r, &iov, 1, flags & ~MSG_TRUNC);
+	do {
+		iov[n].iov_base = scratch;
+		iov[n].iov_len = len < SCRATCH ? len : SCRATCH;
+		len -= iov[n++].iov_len;
+	} while (len && n < SCRATCHES);
+	return rw_recv(r, iov, n, flags & ~MSG_TRUNC);
+}
+
+/* A recv() of no bytes waits for one, and reports errors, as the kernel's does.
+ * A read() of none does not. */
+static ssize_t recv_none(struct rw *r, int flags)
+{
+	char c;
+	struct iovec iov = { &c, 1 };
+	ssize_t n = rw_recv(r, &iov, 1, (flags & MSG_DONTWAIT) | MSG_PEEK);
+
+	return n > 0 ? 0 : n;
 }
 
 static ssize_t recv_buf(struct rw *r, void *buf, size_t len, int flags)
 {
 	struct iovec iov = { buf, len };
 
+	if (!len)
+		return recv_none(r, flags);
 	if (flags & MSG_TRUNC)
 		return discard(r, len, flags);
 	return rw_recv(r, &iov, 1, flags);
+}
+
+static ssize_t read_buf(struct rw *r, void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	return rw_recv(r, &iov, 1, 0);
 }
 
 HOOK ssize_t read(int fd, void *buf, size_t len)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, fd))
+	/* In the kernel, a read() of no bytes does not reach the socket. */
+	if (!rw_enter(&r, len ? fd : -1))
 		return rw_left_received(&r, libc.read(fd, buf, len), 0);
-	return recv_buf(&r, buf, len, 0);
+	return read_buf(&r, buf, len);
 }
 
 HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
@@ -49,17 +78,17 @@ HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 	struct rw r;
 
 	/* libc's ends the process, with its message, if @len is too long. */
-	if (!rw_enter(&r, len <= size ? fd : -1))
+	if (!rw_enter(&r, len && len <= size ? fd : -1))
 		return rw_left_received(&r, libc.__read_chk(fd, buf, len, size),
 					0);
-	return recv_buf(&r, buf, len, 0);
+	return read_buf(&r, buf, len);
 }
 
 HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
+	if (!rw_enter(&r, rw_has_bytes(iov, n) ? fd : -1))
 		return rw_left_received(&r, libc.readv(fd, iov, n), 0);
 	return rw_recv(&r, iov, n, 0);
 }
@@ -68,8 +97,8 @@ HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
 HOOK ssize_t preadv2(int fd, const struct iovec *iov, int n, off_t at,
 		     int flags)
 {
-	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) && n >= 0 &&
-		    n <= IOV_MAX;
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) &&
+		    rw_has_bytes(iov, n);
 	struct rw r;
 
 	if (!rw_enter(&r, ours ? fd : -1))
@@ -140,10 +169,20 @@ HOOK ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size,
 	return recv_from(&r, buf, len, flags, addr, alen);
 }
 
+static ssize_t recv_parts(struct rw *r, const struct msghdr *m, int flags)
+{
+	size_t len = tux_iov_len(m->msg_iov, (int)m->msg_iovlen);
+
+	if (!len)
+		return recv_none(r, flags);
+	if (flags & MSG_TRUNC)
+		return discard(r, len, flags);
+	return rw_recv(r, m->msg_iov, (int)m->msg_iovlen, flags);
+}
+
 static ssize_t recv_msg(struct rw *r, struct msghdr *m, int flags)
 {
-	ssize_t n = rw_recv(r, m->msg_iov, (int)m->msg_iovlen,
-			    flags & ~(MSG_TRUNC | MSG_CMSG_CLOEXEC));
+	ssize_t n = recv_parts(r, m, flags & ~MSG_CMSG_CLOEXEC);
 
 	if (n >= 0) {
 		m->msg_namelen = 0;

@@ -98,12 +98,20 @@ static int not_ours(const struct sock *s)
 
 static bool nonblocking(const struct job *j)
 {
-	return (j->flags & MSG_DONTWAIT) || j->s->nonblock;
+	return j->flags & MSG_DONTWAIT;
+}
+
+/* Whether a call waits is settled when it begins: a later O_NONBLOCK changes
+ * nothing for it. */
+static int flags_now(const struct rw *r, int flags)
+{
+	return flags | (r->s->nonblock ? MSG_DONTWAIT : 0);
 }
 
 /* 1: try again; else the error to return. */
 static int wait_more(struct job *j, short events, int64_t timeout)
 {
+	unsigned how = j->done ? WAIT_PARTIAL : 0;
 	int r;
 
 	if (nonblocking(j))
@@ -111,8 +119,9 @@ static int wait_more(struct job *j, short events, int64_t timeout)
 	if (!j->until)
 		j->until = timeout ? wait_now() + (tux_time)timeout : TUX_NEVER;
 	tux_end_flush(j->s->end, true);
-	r = wait_for(j->s, j->tcp.fd, events, j->until,
-		     j->futile++ >= BRIEF_AFTER);
+	if (j->futile++ >= BRIEF_AFTER)
+		how |= WAIT_BRIEF;
+	r = wait_for(j->s, j->tcp.fd, events, j->until, how);
 	return r == 0 ? -EAGAIN : r;
 }
 
@@ -193,6 +202,17 @@ static size_t target(const struct job *j)
 	return j->s->lowat < j->want ? j->s->lowat : j->want;
 }
 
+/* Will no bytes come behind those that are there? */
+static bool is_last(const struct job *j)
+{
+	struct pollfd p = { .fd = j->tcp.fd, .events = POLLRDHUP };
+	unsigned can = sock_poll(j->s);
+
+	if (can & (TUX_IS_EOF | TUX_IS_ERR))
+		return true;
+	return !(can & TUX_RX_ON_RING) && libc.poll(&p, 1, 0) == 1;
+}
+
 static ssize_t run_recv(struct job *j)
 {
 	ssize_t k = -(ssize_t)atomic_exchange(&j->s->err, 0);
@@ -200,17 +220,24 @@ static ssize_t run_recv(struct job *j)
 	if (k)
 		return k;
 	for (;;) {
+		/* A read sees the end by itself, and a peek does not. */
+		bool last = j->done && (j->flags & MSG_PEEK) && is_last(j);
+		short events = POLLIN;
+
 		k = take_latched(j);
-		if (k == 0 || j->done >= target(j))
+		if (k == 0 || j->done >= target(j) || (last && j->done))
 			return (ssize_t)j->done;
 		if (k != -EAGAIN && k != 1)
 			return rw_outcome(j, k);
 		if (j->s->rdshut)
 			return (ssize_t)j->done;
-		/* A peek that wants more finds the same bytes again. */
-		if (j->done && (j->flags & MSG_PEEK))
+		/* A peek that wants more finds the same bytes again: they end
+		 * no wait. */
+		if (j->done && (j->flags & MSG_PEEK)) {
 			j->futile = BRIEF_AFTER;
-		k = wait_more(j, POLLIN, j->s->rcvtimeo);
+			events = 0;
+		}
+		k = wait_more(j, events, j->s->rcvtimeo);
 		if (k != 1)
 			return rw_outcome(j, k);
 	}
@@ -254,12 +281,27 @@ static ssize_t rw_give_latched(struct job *j)
 	return k;
 }
 
+/* No bytes go out, and so none decide about the path.  But the call says what
+ * keeps others from going out. */
+static ssize_t send_none(struct job *j)
+{
+	const struct tux_duplex_tx *t = &j->s->dx->tx;
+	ssize_t k;
+
+	if (t->mute || t->state == TUX_TX_ANNOUNCED || t->state == TUX_TX_ACKED)
+		return 0;
+	k = rw_give_latched(j);
+	return k == 1 || k == -EAGAIN ? 0 : k;
+}
+
 static ssize_t run_send(struct job *j)
 {
 	ssize_t k = -(ssize_t)atomic_exchange(&j->s->err, 0);
 
-	if (k || !j->want)
+	if (k)
 		return k;
+	if (!j->want)
+		return send_none(j);
 	for (;;) {
 		k = rw_give_latched(j);
 		if (k == 1)
@@ -297,7 +339,7 @@ static ssize_t rw_finish(struct rw *r, ssize_t k)
 ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
-			 .flags = flags, .iov = iov, .n = n,
+			 .flags = flags_now(r, flags), .iov = iov, .n = n,
 			 .want = tux_iov_len(iov, n) };
 	ssize_t k;
 
@@ -333,7 +375,7 @@ static ssize_t send_urgent(struct rw *r, const struct iovec *iov, int n,
 ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
-			 .flags = flags, .iov = iov, .n = n,
+			 .flags = flags_now(r, flags), .iov = iov, .n = n,
 			 .want = tux_iov_len(iov, n) };
 	ssize_t k;
 

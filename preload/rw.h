@@ -13,10 +13,12 @@
 #ifndef TUX_PRELOAD_RW_H
 #define TUX_PRELOAD_RW_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "base/iov.h"
 #include "claim.h"
 #include "fd.h"
 
@@ -36,6 +38,13 @@ static inline bool rw_enter(struct rw *r, int fd)
 		return rw_enter_slow(r, fd);
 	r->s = NULL;
 	return false;
+}
+
+/* A vector of no bytes does not reach the socket in the kernel, nor do more than
+ * IOV_MAX pieces. */
+static inline bool rw_has_bytes(const struct iovec *iov, int n)
+{
+	return n > 0 && n <= IOV_MAX && tux_iov_len(iov, n);
 }
 
 /* Hands on what the kernel's call returned: @n.  rw_left() is for calls that have

@@ -123,6 +123,12 @@ static bool wait_restarts(void)
 
 /* ---- sleeping --------------------------------------------------------- */
 
+/* Does the kernel go on with such a call after the handlers that wait? */
+static bool wait_goes_on(tux_time until, unsigned how)
+{
+	return until == TUX_NEVER && !(how & WAIT_PARTIAL) && wait_restarts();
+}
+
 /* What to ask TCP: the directions that are still there.  False if a look at
  * the rings says that there is no need to wait. */
 static bool to_ask(struct sock *s, short events, short *ask)
@@ -158,7 +164,7 @@ static int sleep_uncancelled(struct waiting *t, struct pollfd *p, unsigned n,
 }
 
 static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
-			 short events, tux_time until, bool brief)
+			 short events, tux_time until, unsigned how)
 {
 	struct pollfd p = { .fd = fd };
 	tux_time till = until;
@@ -166,17 +172,18 @@ static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
 
 	if (!to_ask(s, events, &p.events))
 		return 1;
-	if (brief) {
+	if (how & WAIT_BRIEF) {
 		p.events = 0;
 		till = tux_time_min(until, wait_now() + TUX_USEC(BRIEF_US));
 	}
 	r = sleep_uncancelled(t, &p, p.events ? 1 : 0, till);
 	if (r == 0 && till < until)
 		return 1;
-	return r == -EINTR && until == TUX_NEVER && wait_restarts() ? 1 : r;
+	return r == -EINTR && wait_goes_on(until, how) ? 1 : r;
 }
 
-int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief)
+int wait_for(struct sock *s, int fd, short events, tux_time until,
+	     unsigned how)
 {
 	struct waiting *t = wait_take();
 	struct watch w;
@@ -188,11 +195,12 @@ int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief)
 		return 1;
 	}
 	wait_watch(t, s, &w);
-	r = wait_sleep_on(t, s, fd, events, until, brief);
+	r = wait_sleep_on(t, s, fd, events, until, how);
 	sock_unwatch(s, &w);
 	wait_give(t);
-	/* A call that is restarted runs the handlers first. */
-	if (r == 1)
+	/* A call that is restarted runs the handlers first.  Handlers that end
+	 * the call wait: it looks once more, and its next sleep says EINTR. */
+	if (r == 1 && tux_defer.pending && wait_goes_on(until, how))
 		tux_defer_pause();
 	return r;
 }

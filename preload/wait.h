@@ -33,12 +33,18 @@ void wait_watch(struct waiting *t, struct sock *s, struct watch *w);
  * have been dropped: look at the socks afterwards. */
 void wait_drain(struct waiting *t);
 
+enum {
+	WAIT_BRIEF = 1,		/* TCP was ready before but the call could not
+				 * go on: does not ask TCP, and sleeps briefly */
+	WAIT_PARTIAL = 2,	/* the call has moved bytes: any handler ends
+				 * it */
+};
+
 /* Sleeps until claimed @s, reached by @fd, may allow what @events asks for
- * (POLLIN, POLLOUT), or @until.  With @brief, TCP was ready before but the
- * call could not go on: does not ask TCP, and sleeps briefly.  1: try again;
- * 0: the time is up; -EINTR: a handler ran that does not want calls
- * restarted. */
-int wait_for(struct sock *s, int fd, short events, tux_time until, bool brief);
+ * (POLLIN, POLLOUT), or @until.  @how is of WAIT_*.  1: try again; 0: the time is
+ * up; -EINTR: a handler ran that ends the call. */
+int wait_for(struct sock *s, int fd, short events, tux_time until,
+	     unsigned how);
 
 /* In a child, right after fork. */
 void wait_forked(void);

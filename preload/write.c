@@ -23,7 +23,7 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, n >= 0 && n <= IOV_MAX ? fd : -1))
+	if (!rw_enter(&r, rw_has_bytes(iov, n) ? fd : -1))
 		return rw_left_sent(&r, libc.writev(fd, iov, n), 0);
 	return rw_send(&r, iov, n, 0);
 }
@@ -31,8 +31,8 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
 HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int n, off_t at,
 		      int flags)
 {
-	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) && n >= 0 &&
-		    n <= IOV_MAX;
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) &&
+		    rw_has_bytes(iov, n);
 	struct rw r;
 
 	if (!rw_enter(&r, ours ? fd : -1))

@@ -19,16 +19,24 @@
 
 /* ---- another thread, that does something a little later ----------------- */
 
-enum deed { WRITE, WRITE_TWICE, SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DRAIN,
-	    SIGNAL };
+enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, SHUT_WRITE, SHUT_OWN, CLOSE,
+	    DUP_OVER, DRAIN, SIGNAL };
 
 struct later {
 	pthread_t thread, caller;
 	enum deed deed;
 	int ms;
 	int fd;
+	int own;		/* the caller's */
 	atomic_bool over;
 };
+
+static void blocking(int fd, bool yes)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	fcntl(fd, F_SETFL, yes ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+}
 
 /* One that comes before the caller waits ends no wait; so there may be more. */
 static void signal_caller(struct later *l, double end)
@@ -50,6 +58,9 @@ static void *do_later(void *arg)
 
 	poll(NULL, 0, l->ms);
 	switch (l->deed) {
+	case UNBLOCK_AND_WRITE:
+		blocking(l->own, false);
+		__attribute__((fallthrough));
 	case WRITE_TWICE:
 		pair_poke(l->fd);
 		poll(NULL, 0, l->ms);
@@ -82,24 +93,22 @@ static void *do_later(void *arg)
 	return NULL;
 }
 
-static void later(struct later *l, enum deed deed, int fd, int ms)
+static void later_on(struct later *l, enum deed deed, int fd, int ms, int own)
 {
 	*l = (struct later){ .caller = pthread_self(), .deed = deed, .ms = ms,
-			     .fd = fd };
+			     .fd = fd, .own = own };
 	pthread_create(&l->thread, NULL, do_later, l);
+}
+
+static void later(struct later *l, enum deed deed, int fd, int ms)
+{
+	later_on(l, deed, fd, ms, -1);
 }
 
 static void joined(struct later *l)
 {
 	atomic_store(&l->over, true);
 	pthread_join(l->thread, NULL);
-}
-
-static void blocking(int fd, bool yes)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	fcntl(fd, F_SETFL, yes ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
 static void timeout(int fd, int name, int ms)
@@ -149,9 +158,23 @@ static void waits_for_all(struct pair *p)
 	joined(&l);
 	pair_poke(p->b);
 	later(&l, SHUT_WRITE, p->b, 30);
+	CHECK(recv(p->a, buf, 8, MSG_WAITALL | MSG_PEEK) == 1);
 	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1);
 	CHECK(read(p->a, buf, 8) == 0);
 	joined(&l);
+}
+
+/* O_NONBLOCK is for calls that begin later. */
+static void unblocked_meanwhile(struct pair *p)
+{
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	later_on(&l, UNBLOCK_AND_WRITE, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 2, MSG_WAITALL) == 2);
+	joined(&l);
+	CHECK(read(p->a, buf, 1) == -1 && errno == EAGAIN);
 }
 
 static void low_water(struct pair *p)
@@ -307,6 +330,11 @@ static void interrupted(struct pair *p)
 	later(&l, SIGNAL, -1, 50);
 	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1 && signals >= 1);
 	joined(&l);
+	pair_poke(p->b);
+	signals = 0;
+	later(&l, SIGNAL, -1, 50);
+	CHECK(recv(p->a, buf, 8, MSG_WAITALL | MSG_PEEK) == 1 && signals >= 1);
+	joined(&l);
 }
 
 static void restarted(struct pair *p)
@@ -321,6 +349,11 @@ static void restarted(struct pair *p)
 	CHECK(read(p->a, buf, sizeof(buf)) == 1 && signals >= 1);
 	joined(&sig);
 	joined(&data);
+	pair_poke(p->b);
+	signals = 0;
+	later(&sig, SIGNAL, -1, 30);
+	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1 && signals >= 1);
+	joined(&sig);
 }
 
 static void shut_meanwhile(struct pair *p)
@@ -390,6 +423,7 @@ int main(void)
 {
 	pair_case("read waits for bytes", waits);
 	pair_case("MSG_WAITALL", waits_for_all);
+	pair_case("O_NONBLOCK by another thread", unblocked_meanwhile);
 	pair_case("SO_RCVLOWAT", low_water);
 	pair_case("SO_RCVTIMEO", receive_timeout);
 	pair_case("SO_SNDTIMEO", send_timeout);

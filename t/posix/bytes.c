@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,8 @@ static void flags(struct pair *p)
 	CHECK(arrive(p->a, 10));
 	CHECK(recv(p->a, buf, 4, MSG_PEEK) == 4 && buf[0] == '0');
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_PEEK) == 10 && buf[0] == '0');
+	buf[0] = 'x';
+	CHECK(recv(p->a, buf, 9, MSG_PEEK | MSG_TRUNC) == 9 && buf[0] == 'x');
 	CHECK(recv(p->a, NULL, 3, MSG_TRUNC) == 3);
 	CHECK(recv(p->a, buf, 2, MSG_WAITALL) == 2 && buf[0] == '3');
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_WAITALL | MSG_DONTWAIT) == 5);
@@ -126,6 +129,45 @@ static void flags(struct pair *p)
 	CHECK(send(p->b, text, 4, MSG_MORE) == 4);
 	CHECK(send(p->b, text + 4, 4, 0) == 4);
 	CHECK(holds(p->a, "01234567"));
+}
+
+/* More than a page, by either call. */
+static void thrown_away(struct pair *p)
+{
+	static char buf[10000];
+	struct iovec v = { buf, sizeof(buf) };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+
+	for (int i = 0; i < 2; i++)
+		CHECK(write(p->b, buf, sizeof(buf)) == sizeof(buf));
+	CHECK(arrive(p->a, 2 * sizeof(buf)));
+	buf[0] = 'x';
+	CHECK(recvmsg(p->a, &m, MSG_TRUNC) == sizeof(buf) && buf[0] == 'x');
+	CHECK(recv(p->a, buf, sizeof(buf), MSG_TRUNC) == sizeof(buf));
+	CHECK(recv(p->a, buf, 1, 0) == -1 && errno == EAGAIN);
+}
+
+/* Calls without bytes, before and after the end. */
+static void no_bytes(struct pair *p)
+{
+	struct iovec v = { NULL, 0 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	char c;
+
+	CHECK(read(p->a, &c, 0) == 0 && readv(p->a, &v, 1) == 0);
+	CHECK(recv(p->a, &c, 0, 0) == -1 && errno == EAGAIN);
+	CHECK(recvmsg(p->a, &m, 0) == -1 && errno == EAGAIN);
+	pair_poke(p->b);
+	CHECK(arrive(p->a, 1));
+	CHECK(recv(p->a, &c, 0, 0) == 0 && recvmsg(p->a, &m, 0) == 0);
+	CHECK(send(p->b, &c, 0, 0) == 0 && write(p->b, &c, 0) == 0);
+	CHECK(holds(p->a, "x"));
+	signal(SIGPIPE, SIG_IGN);
+	CHECK(shutdown(p->b, SHUT_WR) == 0);
+	CHECK(send(p->b, &c, 0, 0) == -1 && errno == EPIPE);
+	CHECK(write(p->b, &c, 0) == -1 && errno == EPIPE);
+	CHECK(writev(p->b, &v, 1) == 0);
+	signal(SIGPIPE, SIG_DFL);
 }
 
 static void urgent(struct pair *p)
@@ -310,6 +352,8 @@ int main(void)
 	pair_case("readv and writev", vectors);
 	pair_case("preadv2 and pwritev2", with_offset);
 	pair_case("recv with flags", flags);
+	pair_case("MSG_TRUNC", thrown_away);
+	pair_case("calls without bytes", no_bytes);
 	pair_case("urgent bytes, queued errors", urgent);
 	pair_case("recvfrom and sendto", from_to);
 	pair_case("recvmsg and sendmsg", messages);
