@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * parity_call - makes the call of a step, in a process of a world
+ *
+ * What a record holds depends on the outcome that a program sees, and not on
+ * numbers of descriptors, ports or times.
+ */
+#ifndef TUX_T_POSIX_PARITY_CALL_H
+#define TUX_T_POSIX_PARITY_CALL_H
+
+#include <stdint.h>
+
+#include "parity_step.h"
+
+/* Two empty epoll instances, and no other descriptors. */
+void parity_call_begin(void);
+
+/* Closes all. */
+void parity_call_end(void);
+
+/* @port: of the other process's listener, or a closed one. */
+void parity_call(const struct parity_step *s, uint16_t port,
+		 struct parity_record *r);
+
+/* Waits up to a second until @slot has @bytes unread and shows @events, or
+ * more; then both. */
+void parity_call_observe(unsigned slot, uint32_t bytes, uint32_t events,
+			 struct parity_record *r);
+
+/* Writes, or reads, a byte that does not belong to the script. */
+void parity_call_poke(unsigned slot, struct parity_record *r);
+void parity_call_gulp(unsigned slot, struct parity_record *r);
+
+/* The port of this process's listener, or 0. */
+uint16_t parity_call_port(void);
+
+/* SIGPIPE is counted in the thread that gets it. */
+void parity_call_signals(void);
+
+#endif
