@@ -88,7 +88,8 @@ static void take(struct raw *r)
 	if (tux_prog_load(&r->prog) || tux_prog_attach(&r->prog, ifindex))
 		option_fail(1, "%s: needs AF_XDP, which does not work here",
 			    r->ifname);
-	check(tux_xsk_open(&r->xsk, ifindex, 0, FRAMES, XDP_COPY), "socket");
+	check(tux_xsk_open(&r->xsk, FRAMES), "socket");
+	check(tux_xsk_bind(&r->xsk, ifindex, 0, XDP_COPY), "bind");
 	check(tux_prog_queue(&r->prog, 0, r->xsk.fd), "queue");
 	check(tux_prog_add(&r->prog, &r->local), "flow");
 }

@@ -160,18 +160,27 @@ static int nic_reason_of(int err)
 	}
 }
 
-static int nic_open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
-			  uint16_t how)
+/* The frames stay registered from try to try: pinning them takes long. */
+static int nic_bind(struct tux_nic *n, uint32_t i, uint16_t how)
 {
 	unsigned tries = 0;
 	int err;
 
 	for (;;) {
-		err = tux_xsk_open(&n->xsk[i], n->iface.index, i, frames, how);
+		err = tux_xsk_bind(&n->xsk[i], n->iface.index, i, how);
 		if (err != -EBUSY || ++tries == TRIES)
-			break;
+			return err;
 		pause_ms(TRY_MS);
 	}
+}
+
+static int nic_open_queue(struct tux_nic *n, uint32_t i, uint32_t frames,
+			  uint16_t how)
+{
+	int err = tux_xsk_open(&n->xsk[i], frames);
+
+	if (!err)
+		err = nic_bind(n, i, how);
 	if (!err)
 		err = tux_prog_queue(&n->prog, i, n->xsk[i].fd);
 	return nic_reason_of(err);

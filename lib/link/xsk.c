@@ -183,8 +183,7 @@ static int check_mode(struct tux_xsk *x, uint16_t how)
 	return how & XDP_ZEROCOPY && !x->zerocopy ? -EOPNOTSUPP : 0;
 }
 
-static int xsk_open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
-			uint32_t frames, uint16_t how)
+static int xsk_open_all(struct tux_xsk *x, uint32_t frames)
 {
 	int err;
 
@@ -192,8 +191,9 @@ static int xsk_open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 	if (x->fd < 0)
 		return x->fd;
 	err = tux_umem_init(&x->umem, frames);
-	if (!err)
-		err = register_umem(x);
+	if (err)
+		return err;
+	err = register_umem(x);
 	if (!err)
 		err = size_rings(x, frames / 2);
 	if (!err)
@@ -205,20 +205,26 @@ static int xsk_open_all(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 	xsk_set(x->fd, SOL_XDP, MAX_TX_SKB_BUDGET, TUX_XSK_TX);
 	xsk_set(x->fd, SOL_SOCKET, SO_SNDBUF, SNDBUF);
 	xsk_set(x->fd, SOL_SOCKET, SO_SNDBUFFORCE, SNDBUF);
-	err = bind_queue(x, ifindex, queue, how);
-	return err ? err : check_mode(x, how);
+	return 0;
 }
 
-int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
-		 uint32_t frames, uint16_t how)
+int tux_xsk_open(struct tux_xsk *x, uint32_t frames)
 {
 	int err;
 
 	memset(x, 0, sizeof(*x));
-	err = xsk_open_all(x, ifindex, queue, frames, how);
+	err = xsk_open_all(x, frames);
 	if (err)
 		tux_xsk_close(x);
 	return err;
+}
+
+int tux_xsk_bind(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+		 uint16_t how)
+{
+	int err = bind_queue(x, ifindex, queue, how);
+
+	return err ? err : check_mode(x, how);
 }
 
 void tux_xsk_close(struct tux_xsk *x)

@@ -54,12 +54,16 @@ struct tux_xsk_frame {
 };
 
 /* Opens a socket with @frames frames (a power of two, half of them to receive
- * into) and binds it to @queue of interface @ifindex, with XDP_COPY or
- * XDP_ZEROCOPY.  0; -EBUSY: somebody has the queue; -EOPNOTSUPP: not with
- * XDP_ZEROCOPY; -EPERM, -ENOBUFS (memory must not be locked), other -errno.
- * @x is all zero and fd -1 then. */
-int tux_xsk_open(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
-		 uint32_t frames, uint16_t how);
+ * into), which the kernel has.  0; -EPERM, -ENOBUFS (memory must not be locked),
+ * other -errno.  @x is all zero and fd -1 then. */
+int tux_xsk_open(struct tux_xsk *x, uint32_t frames);
+
+/* Binds it to @queue of interface @ifindex, with XDP_COPY or XDP_ZEROCOPY.
+ * 0; -EBUSY: another socket has the queue, and this one may try again with the
+ * frames it has; -EOPNOTSUPP: not with XDP_ZEROCOPY; other -errno.  @x remains
+ * to be closed. */
+int tux_xsk_bind(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
+		 uint16_t how);
 void tux_xsk_close(struct tux_xsk *x);
 
 /* In a forked child: closes the descriptor; the memory is not there. */
