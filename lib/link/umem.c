@@ -3,14 +3,8 @@
 
 #include <assert.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sys/area.h"
-#include "sys/sys.h"
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #ifdef TUX_DEBUG
 enum { DEBUG = 1 };
@@ -18,11 +12,7 @@ enum { DEBUG = 1 };
 enum { DEBUG = 0 };
 #endif
 
-enum {
-	POISON = 0xdb,
-	PORTION = 64,		/* frames populated at once, */
-	PAUSE_US = 50,		/* ... and for how long there is a rest then */
-};
+enum { POISON = 0xdb };
 
 /* The owners to which an owner may pass a frame, a bit each. */
 static const uint8_t may[TUX_UMEM_OWNERS] = {
@@ -90,25 +80,6 @@ int tux_umem_init(struct tux_umem *u, uint32_t n)
 	while (n-- > 0)
 		umem_push(u, (uint16_t)n);
 	return 0;
-}
-
-static void populate(const struct tux_umem *u, uint32_t from, uint32_t n)
-{
-	TUX_SYS(SYS_madvise, u->mem + (size_t)from * TUX_UMEM_CHUNK,
-		(size_t)n * TUX_UMEM_CHUNK, MADV_POPULATE_WRITE, 0, 0, 0);
-}
-
-void tux_umem_populate(const struct tux_umem *u)
-{
-	uint32_t i, left;
-
-	for (i = 0; i < u->n; i += PORTION) {
-		struct timespec ts = { 0, PAUSE_US * 1000 };
-
-		left = u->n - i;
-		populate(u, i, left < PORTION ? left : PORTION);
-		tux_sys_ppoll(NULL, 0, &ts, NULL);
-	}
 }
 
 void tux_umem_fini(struct tux_umem *u)

@@ -42,13 +42,6 @@ struct tux_umem {
 
 /* @n frames, all free.  -errno. */
 int tux_umem_init(struct tux_umem *u, uint32_t n);
-
-/* Brings the memory of all frames in, in small portions with rests in between.
- * Registration would do it in one go: the other threads of the process would
- * wait for it at their next mmap(), and on the same processor for as long as it
- * is not preempted.  Where the kernel cannot (before 5.14), registration does. */
-void tux_umem_populate(const struct tux_umem *u);
-
 void tux_umem_fini(struct tux_umem *u);		/* all zero is fine */
 
 /* Takes a free frame for @owner, FILL or BUILT; TUX_UMEM_NONE: none is free. */

@@ -193,7 +193,6 @@ static int xsk_open_all(struct tux_xsk *x, uint32_t frames)
 	err = tux_umem_init(&x->umem, frames);
 	if (err)
 		return err;
-	tux_umem_populate(&x->umem);
 	err = register_umem(x);
 	if (!err)
 		err = size_rings(x, frames / 2);

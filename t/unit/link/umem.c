@@ -2,7 +2,6 @@
 #include "link/umem.h"
 
 #include <stdbool.h>
-#include <sys/mman.h>
 
 #include "../test.h"
 
@@ -48,27 +47,6 @@ static void pass__changes_the_owner(void **state)
 	tux_umem_fini(&u);
 }
 
-/* Also the last frames, which are fewer than the others populated at once. */
-static void populate__brings_all_frames_in(void **state)
-{
-	enum { MANY = 200 };
-	unsigned char in[MANY];
-	struct tux_umem u;
-	unsigned i;
-
-	(void)state;
-	assert_int_equal(tux_umem_init(&u, MANY), 0);
-	/* A page of the table, which is not looked at. */
-	if (madvise(u.free, 1, 23 /* MADV_POPULATE_WRITE */))
-		skip();
-	tux_umem_populate(&u);
-	assert_int_equal(mincore(u.mem, MANY * TUX_UMEM_CHUNK, in), 0);
-	for (i = 0; i < MANY; i++)
-		assert_true(in[i] & 1);
-	assert_int_equal(u.free_n, MANY);
-	tux_umem_fini(&u);
-}
-
 static void fini__takes_what_was_never_begun(void **state)
 {
 	struct tux_umem u = { 0 };
@@ -83,7 +61,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(get__hands_out_each_frame_once),
 		cmocka_unit_test(pass__changes_the_owner),
-		cmocka_unit_test(populate__brings_all_frames_in),
 		cmocka_unit_test(fini__takes_what_was_never_begun),
 	};
 
