@@ -79,8 +79,11 @@ sum_up()
 		failed = failed || bad
 	}
 	END {
-		word = failed ? "failed" : skipped || name == "" ?
-			"incomplete" : "ok"
+		word = "ok"
+		if (skipped || name == "")
+			word = "incomplete"
+		if (failed)
+			word = "failed"
 		if (name == "")
 			print word
 		else
