@@ -160,7 +160,7 @@ static struct parity_step *append(struct parity_script *s)
  * and the listener goes. */
 static void open_connection(struct parity_script *s, uint64_t *x, uint8_t slot)
 {
-	static const enum parity_kind kind[OPENING] = {
+	static const uint8_t kind[OPENING] = {
 		PARITY_close, PARITY_close, PARITY_listen, PARITY_connect,
 		PARITY_accept, PARITY_close,
 	};
