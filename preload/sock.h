@@ -61,8 +61,8 @@ struct sock {
 	bool active;		/* this process called connect() */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */
-	_Atomic bool sends;	/* ... whose connections this process sends to
-				 * others after they have moved */
+	_Atomic bool sends;	/* ... this process has sent a connection of it
+				 * to another after the connection moved */
 	_Atomic bool passed;	/* of a connection: it was in a message */
 	_Atomic tux_time marked_at;	/* ... when its peers were last told */
 	uint8_t why;		/* enum tux_reason, when on TCP */

@@ -91,9 +91,9 @@ static inline bool tux_busy_start_due(const struct tux_busy_start *b,
 	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
 }
 
-/* @s has been counted at @now, and has no `thread`.  Do connections whose bytes
- * the thread carries stay on TCP, until the next look?  In a forked child, which
- * has a copy of @b, the thread's times begin anew. */
+/* @s has been counted at @now, and has no `thread`.  Does the thread keep its
+ * connections on TCP until the next look?  In a forked child, which has a copy of
+ * @b, the thread's times begin anew. */
 bool tux_busy_start_look(struct tux_busy_start *b,
 			 const struct tux_busy_seen *s, tux_time now);
 

@@ -11,11 +11,11 @@
 
 #include "stack/stack.h"
 
-/* Should a connection whose bytes the calling thread carries over TCP stay there
- * for now (part/busy.h)?  @received: how many calls of the thread have received
- * bytes of connections, ever.  Asks the kernel ten times a second at most.
- * Never true where AF_XDP carries the packets, or where the kernel does not tell
- * how long threads wait. */
+/* The calling thread carries bytes of a connection over TCP.  Should the
+ * connection stay there for now (part/busy.h)?  @received: how many calls of the
+ * thread have received bytes of connections, ever.  Asks the kernel ten times a
+ * second at most.  Never true where AF_XDP carries the packets, or where the kernel
+ * does not tell how long threads wait. */
 bool tux_thread_busy(const struct tux_stack *s, uint64_t received);
 
 #endif

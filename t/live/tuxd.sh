@@ -148,9 +148,9 @@ share "passed to another process" pass pass
 
 # How many hold a socket: descriptors, and messages on their way.
 meet "how many hold it" count count
-for who in a b; do
-	said=said_$who
-	same "how many hold it, at $who" \
+for host in a b; do
+	said=said_$host
+	same "how many hold it, at $host" \
 		"dup 2 first 1 sent 2 received 2 lost 1 thread 1 forked 2 killed 1" \
 		"$(grep -v -e ^key -e ^told <<<"${!said}" | sed 's/ active//' |
 			tr '\n' ' ' | sed 's/ $//')"

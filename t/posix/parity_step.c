@@ -24,14 +24,14 @@ void parity_step_print(const struct parity_step *s)
 	       (unsigned)s->flags, s->value);
 }
 
-void parity_record_print(const char *who, const struct parity_record *r)
+void parity_record_print(const char *world, const struct parity_record *r)
 {
 	const char *err = r->err ? strerrorname_np(r->err) : NULL;
 
 	if (r->state == PARITY_BLOCKS)
-		printf("    %s: blocks\n", who);
+		printf("    %s: blocks\n", world);
 	else
 		printf("    %s: %" PRId64 " %s hash %016" PRIx64 " out %#x %#x "
-		       "%#x %#x\n", who, r->ret, err ? err : "", r->hash,
+		       "%#x %#x\n", world, r->ret, err ? err : "", r->hash,
 		       r->out[0], r->out[1], r->out[2], r->out[3]);
 }

@@ -73,6 +73,6 @@ const char *parity_kind_name(unsigned kind);
 
 /* Prints @s, or @r, in a line of their own. */
 void parity_step_print(const struct parity_step *s);
-void parity_record_print(const char *who, const struct parity_record *r);
+void parity_record_print(const char *world, const struct parity_record *r);
 
 #endif
