@@ -279,6 +279,8 @@ static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 		claim_tell(s, fd, *why);
 		return SOCK_TCP;
 	}
+	if (young_busy(s, stack_get(NULL)))
+		return SOCK_CANDIDATE;
 	s->epoch = fork_epoch;
 	counts = young_compare(s, fd);
 	if (counts == TUX_YOUNG_UNSURE)
@@ -297,8 +299,7 @@ static void claim_connection(struct sock *s, int fd)
 	enum sock_stage to = SOCK_CANDIDATE;
 	enum tux_reason why = TUX_REASON_NONE;
 
-	if (atomic_load(&s->refs) < SOCK_PASSING &&
-	    !young_busy(s, stack_get(NULL)) && share_alone(s, fd) &&
+	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s, fd) &&
 	    claim_look_up(s, fd) && !young_waits(s)) {
 		young_lasted(s);
 		to = claim_try(s, fd, &why);

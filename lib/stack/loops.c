@@ -94,7 +94,8 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.arg = d,
 	};
 
-	/* Threads may wait with a driver whose queue was reserved. */
+	/* In a stack that reserved its queue, threads may wait with the driver
+	 * already. */
 	if (!reserved)
 		tux_driver_init(d, s, s->o.threads > 0);
 	return tux_loop_new(&d->loop, &o);

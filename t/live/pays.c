@@ -58,24 +58,31 @@ static int numbers(const char *path, int *sockets)
 	return n;
 }
 
-/* What this process alone has written, of /proc/self/smaps_rollup. */
+/* The number behind @name in @text. */
+static long number_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		errx(77, "smaps_rollup has no %s", name + 1);
+	return atol(at + strlen(name));
+}
+
+/* What this process alone has written, of /proc/self/smaps_rollup.  Its dirty pages
+ * would be more: those of an object that was linked a moment ago are dirty until
+ * the kernel has written them to the disk. */
 static long private_kb(void)
 {
-	static const char name[] = "\nPrivate_Dirty:";
 	static char text[8192];
 	int fd = open("/proc/self/smaps_rollup", O_RDONLY);
-	const char *at = NULL;
 	ssize_t n;
 
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n > 0) {
-		text[n] = '\0';
-		at = strstr(text, name);
-	}
-	if (!at)
+	if (n <= 0)
 		err(77, "smaps_rollup");
+	text[n] = '\0';
 	close(fd);
-	return atol(at + strlen(name));
+	return number_of(text, "\nPss_Anon:") + number_of(text, "\nPss_Shmem:");
 }
 
 static struct has look(void)

@@ -52,5 +52,9 @@ asked 50
 same "a peer with Tux: it moves" 1 "$(on_tux "$dir/pays.err")"
 same "... with the same socket, and one thread" "1 1" "$sockets $threads"
 
+export TUX_PATH=tcp
+asked 50
+same "where all is to stay on TCP: nothing" "0 0 0" "$sockets $fds $threads"
+
 d unload >/dev/null
 finish
