@@ -10,7 +10,9 @@
  * an option of ours takes it, so the nearest tuxd has the socket.
  */
 #include "handshake_bpf.h"
-#include "quota_bpf.h"
+#include "held_bpf.h"
+#include "holders_bpf.h"
+#include "listener_bpf.h"
 #include "tuxd_bpf.h"
 
 #define INET6	10
@@ -29,84 +31,6 @@
 #define EISCONN	106
 
 const volatile struct tux_bpf_settings settings SEC(".rodata.settings");
-const volatile struct tux_bpf_layout layout SEC(".rodata.layout");
-
-struct held {
-	struct tux_bpf_mark m;
-	__u64 key[2];
-	__u32 uid;
-	__u16 listed;			/* in `listeners`, and counted */
-	__u16 flags;			/* TUX_BPF_HELD_* */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
-	__type(key, int);
-	__type(value, struct held);
-} marks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, TUX_BPF_HOST_LISTENERS);
-	__type(key, struct tux_bpf_listener);
-	__type(value, struct tux_bpf_count);
-} listeners SEC(".maps");
-
-/* ---- listeners: where they are ---- */
-
-/* Another listener at the same place may say something else.  A reason is then
- * said only if it is the same.  The port stays the first one's: whichever
- * process has the connection knows the active end's, and opens. */
-static __always_inline void join_listeners(struct tux_bpf_count *c,
-					   const struct tux_bpf_end *e)
-{
-	if (c->end.why != e->why)
-		c->end.why = 0;
-}
-
-static __always_inline int count_up(const struct tux_bpf_listener *l,
-				    const struct tux_bpf_end *e)
-{
-	struct tux_bpf_count first = { .count = 1, .end = *e }, *c;
-
-	c = bpf_map_lookup_elem(&listeners, l);
-	if (!c)
-		return !bpf_map_update_elem(&listeners, l, &first, BPF_NOEXIST);
-	__sync_fetch_and_add(&c->count, 1);
-	join_listeners(c, e);
-	return 1;
-}
-
-static __always_inline int add_listener(const struct tux_bpf_listener *l,
-					struct held *h)
-{
-	h->m.saw = TUX_BPF_SAW_QUOTA;
-	if (!user_take(h->uid))
-		return 0;
-	if (!count_up(l, &h->m.here)) {
-		user_drop(h->uid);
-		return 0;
-	}
-	h->listed = 1;
-	h->m.saw = TUX_BPF_SAW_NOTHING;
-	return 1;
-}
-
-static __always_inline void drop_listener(const struct tux_bpf_listener *l,
-					  struct held *h)
-{
-	struct tux_bpf_count *c;
-
-	if (!h->listed)
-		return;
-	h->listed = 0;
-	user_drop(h->uid);
-	c = bpf_map_lookup_elem(&listeners, l);
-	if (c && __sync_fetch_and_add(&c->count, -1) == 1)
-		bpf_map_delete_elem(&listeners, l);
-}
 
 /* ---- socket options ---- */
 
@@ -255,56 +179,18 @@ static __always_inline int conf(__u32 i)
 	return -EINVAL;
 }
 
-/* ---- how many hold a socket ---- */
-
-/* The kernel's memory at @p + @at; 0 if it cannot be read. */
-static __always_inline __u64 peek(__u64 p, __u32 at)
-{
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (const void *)(p + at));
-	return v;
-}
-
-/* The address of @sk as a number, since the verifier allows no sums with @sk. */
-static __always_inline __u64 address_of(struct bpf_sock *sk)
-{
-	struct bpf_sock *volatile at = sk;
-	__u64 v = 0;
-
-	bpf_probe_read_kernel(&v, sizeof(v), (const void *)&at);
-	return v;
-}
-
-/* A call takes a reference of its own if other threads could close the
- * descriptor meanwhile.  If they have ended since, one reference too many is
- * counted, and none too few. */
-static __always_inline int takes_reference(void)
-{
-	__u64 files = peek(bpf_get_current_task(), layout.task_files);
-
-	return (__u32)peek(files, layout.files_count) > 1;
-}
-
 static __always_inline int held_by(struct bpf_sock *sk)
 {
 	struct held *h;
-	__u64 file, n = 0;
+	long n;
 
 	h = sk ? bpf_sk_storage_get(&marks, sk, 0, 0) : 0;
 	if (!h)
 		return -ENOENT;
-	if (!layout.known)
+	n = holders(sk);
+	if (n < 0)
 		return -EOPNOTSUPP;
-	file = peek(peek(address_of(sk), layout.sock_socket),
-		    layout.socket_file);
-	if (!file || bpf_probe_read_kernel(&n, sizeof(n), (const void *)
-					   (file + layout.file_count)))
-		return -EOPNOTSUPP;
-	n += 1 - layout.count_from - takes_reference();
-	if (n > TUX_BPF_HELD_MAX)
-		n = TUX_BPF_HELD_MAX;
-	return word(n | h->flags, 0, 0);
+	return word((__u64)n | h->flags, 0, 0);
 }
 
 static __always_inline int own_option(struct bpf_sockopt *c)
