@@ -110,7 +110,9 @@ static void begin_row(struct tux_udp_tx *t, int family, size_t len,
 	t->n++;
 }
 
-/* May a datagram be the next segment of the row @r, which has @row_len bytes? */
+/* May a datagram be the next segment of the row @r, which has @row_len bytes?
+ * The port of @from, which AF_XDP varies by connection, does not matter here: all
+ * datagrams leave from the socket's port. */
 static bool fits_row(const struct tux_udp_row *r, size_t row_len, size_t len,
 		     const struct tux_addr *to, const struct tux_addr *from,
 		     uint8_t ecn)
@@ -122,7 +124,7 @@ static bool fits_row(const struct tux_udp_row *r, size_t row_len, size_t len,
 	if (r->n == 1 ? len != r->len : len > r->len)
 		return false;
 	return ecn == r->ecn && tux_addr_same(to, &r->to) &&
-	       tux_addr_same(from, &r->from);
+	       tux_addr_same_ip(from, &r->from);
 }
 
 /* The last row, which was a lone datagram, becomes one that is cut. */

@@ -5,9 +5,9 @@
  * One batch.  The datagrams lie one behind the other in memory, so that a batch
  * of short ones touches few pages, and so that the kernel can take a row of them
  * as the segments of one packet (UDP_SEGMENT): equal lengths, of which the last
- * may be shorter, with the same addresses and mark.  A datagram longer than the
- * row before it is most often a probe of the path MTU.  It leaves apart: a row of
- * two has equal lengths.
+ * may be shorter, with the same addresses and mark, whichever connections they
+ * belong to.  A datagram longer than the row before it is most often a probe of
+ * the path MTU.  It leaves apart: a row of two has equal lengths.
  *
  * A kernel or a path that takes no rows (one with IPsec, say) is noticed when it
  * refuses one; the datagrams of the row go one by one then.

@@ -199,6 +199,18 @@ static void put__another_source_ends_the_row(void **state)
 	assert_int_equal(r->tx.n, 2);
 }
 
+/* AF_XDP gives each connection a port of its own; here it changes nothing. */
+static void put__another_port_of_ours_does_not(void **state)
+{
+	struct rig *r = *state;
+	struct tux_addr from = r->from;
+
+	from.port++;
+	put(r, LEN);
+	put_as(r, LEN, r->to, from, TUX_ECN_NONE);
+	assert_int_equal(r->tx.n, 1);
+}
+
 static void put__another_mark_ends_the_row(void **state)
 {
 	struct rig *r = *state;
@@ -295,6 +307,7 @@ int main(void)
 		RIG_TEST(put__long_goes_apart),
 		RIG_TEST(put__another_destination_ends_the_row),
 		RIG_TEST(put__another_source_ends_the_row),
+		RIG_TEST(put__another_port_of_ours_does_not),
 		RIG_TEST(put__another_mark_ends_the_row),
 		RIG_TEST(put__row_fits_into_one_packet),
 		RIG_TEST(buffer__ends_with_the_batch),
