@@ -16,17 +16,29 @@ export TUX_PATH=${TUX_PATH-auto}	# as users have it
 rounds=3 seconds=4
 budget=420		# seconds, in which rows may be repeated for noise
 once=			# no row is repeated
+programs=(redis memcached nginx gunicorn postgresql mosquitto fifty)
+names=()
 for word; do
 	case $word in
 	--quick) rounds=1 seconds=2 budget=60 ;;
 	--once) once=yes ;;
-	*) echo "usage: contrib/demo --everyone [--quick] [--once]" >&2; exit 2 ;;
+	*)
+		names+=("$word")
+		[[ " ${programs[*]} " = *" $word "* ]] && continue
+		echo "usage: contrib/demo --everyone [--quick] [--once]" \
+			"[PROGRAM]..." >&2
+		exit 2
+		;;
 	esac
 done
+[ ${#names[@]} -gt 0 ] || names=("${programs[@]}")
 
 conns=16
 verdict=failed worst=0 tux_share=0
 declare -A ports pids size=([fifty]=50)	# connections
+declare -A needs=([redis]=redis-benchmark [memcached]=memcached [nginx]=wrk
+	[gunicorn]=gunicorn [postgresql]=pgbench [mosquitto]=mosquitto_sub
+	[fifty]=redis-server)
 
 last_word()
 {
@@ -382,13 +394,9 @@ trap last_word EXIT
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 row program eligible "on Tux" tier tux kernel ratio control p99 p99_ratio \
 	p99_control verdict
-program redis redis-benchmark
-program memcached memcached
-program nginx wrk
-program gunicorn gunicorn
-program postgresql pgbench
-program mosquitto mosquitto_sub
-program fifty redis-server
+for name in "${names[@]}"; do
+	program "$name" "${needs[$name]}"
+done
 read -r worst tux_share verdict < <(awk '
 	{ n += $1; t += $2; if (NR == 1 || $3 < w) w = $3
 		if ($4 != "holds") bad = 1 }
