@@ -345,7 +345,8 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 
 	tux_defer_enter();
 	k = run_recv(&j);
-	young_received += k > 0;
+	if (k > 0)
+		tux_recent_mark(&young_recent, r->s);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);
 		sock_put(r->s);

@@ -40,15 +40,19 @@ bool young_due(struct sock *s, int fd)
 
 /* ---- what the processors show ------------------------------------------ */
 
-__thread uint64_t young_received;
+__thread struct tux_recent young_recent;
 
 bool young_busy(struct sock *s, const struct tux_stack *stack)
 {
-	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
-	    !tux_thread_busy(stack, young_received))
+	enum tux_busy_say say;
+
+	if (conf.path != TUX_PATH_MODE_AUTO || !stack)
 		return false;
-	tux_young_busy(&s->young);
-	s->why = TUX_REASON_CPU_BUSY;
+	say = tux_thread_busy(stack, &young_recent);
+	if (say == TUX_BUSY_MOVE)
+		return false;
+	tux_young_busy(&s->young, say == TUX_BUSY_KEEP);
+	s->why = say == TUX_BUSY_KEEP ? TUX_REASON_CPU_BUSY : TUX_REASON_NONE;
 	return true;
 }
 

@@ -12,18 +12,20 @@
 #include <sys/types.h>
 
 #include "conf.h"
+#include "part/recent.h"
 #include "sock.h"
 #include "sys/defer.h"
 
-/* How many calls of this thread have received bytes of socks. */
-extern __thread uint64_t young_received
+/* The socks from which this thread has received bytes lately. */
+extern __thread struct tux_recent young_recent
 	__attribute__((TUX_DEFER_MODEL visibility("hidden")));
 
 /* A call of the kernel has carried @n > 0 bytes of candidate @s: sent, if @out,
  * or received. */
 static inline void young_moved(struct sock *s, bool out, size_t n)
 {
-	young_received += !out;
+	if (!out)
+		tux_recent_mark(&young_recent, s);
 	tux_young_moved(&s->young, out, n);
 }
 
@@ -41,7 +43,7 @@ static inline bool young_asks(const struct sock *s)
 bool young_due(struct sock *s, int fd);
 
 /* Does @s wait because this thread, which carries its bytes, gets too little of
- * the processors?  Then it looks again after some turn-arounds. */
+ * the processors, or perhaps does?  Then it looks again after some turn-arounds. */
 bool young_busy(struct sock *s, const struct tux_stack *stack);
 
 /* Does @s, whose addresses are known, wait because earlier connections to its

@@ -16,6 +16,7 @@ bool tux_loop_look_busy(struct tux_loop *l)
 		.waited = t.waited,
 		.sleeps = l->sleeps,
 		.packets = l->packets,
+		.conns = atomic_load(&l->end_n),
 	};
 
 	if (!told && !l->busy.away) {

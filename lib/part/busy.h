@@ -15,14 +15,22 @@
  *   - the thread has run for one part in 200 of the time, or longer: less costs
  *     the other threads nothing;
  *   - it has waited for a processor for as long as it has run, or longer; and
- *   - no more than three packets have come for two sleeps.
+ *   - packets come one by one: the loop has less than four connections, or no
+ *     more than three packets have come for two sleeps.
  * Then the loop leaves its connections to TCP for a hold, and tries again.
  *
  * By then the connections have moved twice for nothing.  So a thread that carries
  * bytes over TCP looks at itself before a connection of it moves, by the same
  * rule.  A single look decides, since the connection loses little if it moves
- * later.  The first look counts from the thread's begin.  Once the thread was
- * found busy, it is so until it waits for less than half the time that it runs.
+ * later.  The first look counts from the thread's begin, and threads that are
+ * started together find free processors then.  If it does not find the thread busy,
+ * but more threads want to run than there are processors, the connections wait for
+ * the second look.  Once the thread was found busy, it is so until it waits for
+ * less than half the time that it runs.
+ *
+ * The next request of a lone connection may come while its thread waits for a
+ * processor.  Then the thread does not sleep between two packets, though they come
+ * one by one.  So sleeps count only where there are several connections.
  *
  * These functions are pure.  Counters and the time go in, a decision comes out.
  */
@@ -41,19 +49,23 @@ enum {
 	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
 	TUX_BUSY_RAN = 200,	/* one part of the time in so many */
 	TUX_BUSY_ROW = 3,
+	TUX_BUSY_FEW = 4,	/* connections: with less, packets come singly */
 	/* The hold, in s. */
 	TUX_BUSY_MIN_S = 5,
 	TUX_BUSY_MAX_S = 320,
 };
 
-/* Counters, which only grow, but for `thread`. */
+/* Counters, which only grow, but for `thread` and `conns`. */
 struct tux_busy_seen {
 	uintptr_t thread;	/* that runs the loop */
+	unsigned conns;		/* of the loop, or of the thread */
 	tux_time ran;		/* it was on a processor */
 	tux_time waited;	/* it could run, and waited for a processor */
 	uint64_t sleeps;	/* of the loop, or of the thread */
 	uint64_t packets;	/* that came; over TCP, calls that received
 				 * bytes */
+	bool crowded;		/* more threads want to run than the thread has
+				 * processors; at a thread's first look */
 };
 
 enum tux_busy_do {
@@ -78,8 +90,14 @@ void tux_busy_init(struct tux_busy *b);
 enum tux_busy_do tux_busy_look(struct tux_busy *b,
 			       const struct tux_busy_seen *s, tux_time now);
 
+enum tux_busy_say {
+	TUX_BUSY_UNSURE,	/* connections wait for the next look */
+	TUX_BUSY_MOVE,		/* they may move */
+	TUX_BUSY_KEEP,		/* they stay on TCP until the next look */
+};
+
 struct tux_busy_start {		/* of a thread; all zero at first */
-	bool busy;
+	enum tux_busy_say say;
 	struct tux_busy_seen seen;	/* at the last look */
 	tux_time at;			/* ... and its time; 0: there was none */
 };
@@ -91,10 +109,18 @@ static inline bool tux_busy_start_due(const struct tux_busy_start *b,
 	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
 }
 
-/* @s has been counted at @now, and has no `thread`.  Does the thread keep its
- * connections on TCP until the next look?  In a forked child, which has a copy of
- * @b, the thread's times begin anew. */
-bool tux_busy_start_look(struct tux_busy_start *b,
-			 const struct tux_busy_seen *s, tux_time now);
+/* Is @s, which has the thread's times, its first look? */
+static inline bool tux_busy_start_anew(const struct tux_busy_start *b,
+				       const struct tux_busy_seen *s)
+{
+	return !b->at || s->ran < b->seen.ran;
+}
+
+/* @s has been counted at @now: the thread's times, and connections from which it
+ * has received bytes lately.  In a forked child, which has a copy of @b, the thread's
+ * times begin anew. */
+enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
+				      const struct tux_busy_seen *s,
+				      tux_time now);
 
 #endif

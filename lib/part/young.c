@@ -7,7 +7,8 @@
 enum {
 	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
 	WAIT = 1024,		/* ... while the peer is known to be silent */
-	WAIT_BUSY = 64,		/* ... while the processors are busy */
+	WAIT_BUSY = 64,		/* ... while the processors are busy, */
+	WAIT_UNSURE = 4,	/* ... or that is not known yet */
 	LONG = 65536,		/* a burst for which TCP is faster on any link */
 	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
 	COMPARED_MOST = 8,	/* ... or in all */
@@ -32,9 +33,9 @@ void tux_young_wait(struct tux_young *y)
 	y->look_at = tux_young_turns(y) + WAIT;
 }
 
-void tux_young_busy(struct tux_young *y)
+void tux_young_busy(struct tux_young *y, bool sure)
 {
-	y->look_at = tux_young_turns(y) + WAIT_BUSY;
+	y->look_at = tux_young_turns(y) + (sure ? WAIT_BUSY : WAIT_UNSURE);
 }
 
 enum tux_young_counts tux_young_compare(struct tux_young *y, uint64_t sent,

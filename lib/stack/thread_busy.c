@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/thread_busy.h"
 
-#include "part/busy.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
@@ -9,20 +8,27 @@
 
 static __thread struct tux_busy_start thread_start;
 
-bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
+enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
+				  struct tux_recent *r)
 {
 	tux_time now = tux_clock_read();
 	struct tux_thread_times t = { 0 };
 	struct tux_busy_seen seen;
 
 	if (tux_loops_n(s) && s->driver[0].loop->link->bypass)
-		return false;
+		return TUX_BUSY_MOVE;
 	if (!tux_busy_start_due(&thread_start, now))
-		return thread_start.busy;
-	tux_thread_times(&t);
+		return thread_start.say;
+	if (!tux_thread_times(&t)) {
+		thread_start.say = TUX_BUSY_MOVE;
+		thread_start.at = now;
+		return thread_start.say;
+	}
 	seen = (struct tux_busy_seen){
 		.ran = t.ran, .waited = t.waited, .sleeps = t.sleeps,
-		.packets = received,
+		.packets = r->calls, .conns = tux_recent_count(r, now),
 	};
+	if (tux_busy_start_anew(&thread_start, &seen))
+		seen.crowded = tux_processors_crowded();
 	return tux_busy_start_look(&thread_start, &seen, now);
 }

@@ -26,6 +26,7 @@ static const struct tux_busy_seen
 		.sleeps = 203, .packets = 161,
 	},
 	server = {		/* of fifty: several packets at a time */
+		.conns = 50,
 		.ran = TUX_USEC(55700), .waited = TUX_USEC(64200),
 		.sleeps = 2207, .packets = 8032,
 	},
@@ -61,6 +62,7 @@ static enum tux_busy_do more(struct series *s, const struct tux_busy_seen *d)
 	s->seen.waited += d->waited;
 	s->seen.sleeps += d->sleeps;
 	s->seen.packets += d->packets;
+	s->seen.conns = d->conns;
 	return tux_busy_look(&s->b, &s->seen, s->now);
 }
 
@@ -186,34 +188,70 @@ struct start {
 	tux_time now;
 };
 
-static bool start_more(struct start *s, const struct tux_busy_seen *d,
-		       tux_time ms)
+static enum tux_busy_say start_conns(struct start *s, unsigned conns,
+				     const struct tux_busy_seen *d, tux_time ms)
 {
 	s->now += TUX_MSEC(ms);
 	s->seen.ran += d->ran;
 	s->seen.waited += d->waited;
 	s->seen.sleeps += d->sleeps;
 	s->seen.packets += d->packets;
+	s->seen.conns = conns;
 	assert_true(tux_busy_start_due(&s->b, s->now));
 	return tux_busy_start_look(&s->b, &s->seen, s->now);
 }
 
-static bool starts_busy(const struct tux_busy_seen *d)
+static enum tux_busy_say start_more(struct start *s,
+				    const struct tux_busy_seen *d, tux_time ms)
+{
+	return start_conns(s, 1, d, ms);
+}
+
+static enum tux_busy_say starts(const struct tux_busy_seen *d)
 {
 	struct start s = { .now = TUX_SEC(1000) };
 
 	return start_more(&s, d, 0);
 }
 
-static void start_look__knows_at_once(void **state)
+static void start_look__knows_busy_at_once(void **state)
 {
+	const struct tux_busy_seen *not[] = { &alone, &two, &near };
+
 	(void)state;
-	assert_true(starts_busy(&fifty_tcp));
-	assert_true(starts_busy(&four));
-	assert_false(starts_busy(&alone));
-	assert_false(starts_busy(&two));
-	assert_false(starts_busy(&near));
-	assert_false(starts_busy(&server));
+	assert_int_equal(starts(&fifty_tcp), TUX_BUSY_KEEP);
+	assert_int_equal(starts(&four), TUX_BUSY_KEEP);
+	for (unsigned i = 0; i < sizeof(not) / sizeof(not[0]); i++)
+		assert_int_equal(starts(not[i]), TUX_BUSY_MOVE);
+}
+
+/* Sixteen processes are started, of which this is the first. */
+static void start_look__waits_for_the_second(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000), .seen.crowded = true };
+
+	(void)state;
+	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
+	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_KEEP);
+	s = (struct start){ .now = TUX_SEC(1000), .seen.crowded = true };
+	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
+	assert_int_equal(start_more(&s, &alone, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_MOVE);
+}
+
+/* The next request has come while the thread waited: it does not sleep. */
+static void start_look__a_lone_connection_has_single_packets(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	assert_int_equal(start_conns(&s, TUX_BUSY_FEW - 1, &server, 0),
+			 TUX_BUSY_KEEP);
+	assert_int_equal(start_conns(&s, TUX_BUSY_FEW, &server,
+				     TUX_BUSY_LOOK_MS), TUX_BUSY_MOVE);
+	assert_int_equal(start_conns(&s, TUX_BUSY_FEW, &fifty_tcp,
+				     TUX_BUSY_LOOK_MS), TUX_BUSY_KEEP);
 }
 
 /* A program has just been started, beside others: how its packets come is not
@@ -226,7 +264,7 @@ static void start_look__few_packets_say_little(void **state)
 	};
 
 	(void)state;
-	assert_true(starts_busy(&young));
+	assert_int_equal(starts(&young), TUX_BUSY_KEEP);
 }
 
 static void start_look__busy_until_it_hardly_waits(void **state)
@@ -234,20 +272,14 @@ static void start_look__busy_until_it_hardly_waits(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	assert_true(start_more(&s, &fifty_tcp, 0));
+	assert_int_equal(start_more(&s, &fifty_tcp, 0), TUX_BUSY_KEEP);
 	for (unsigned i = 0; i < 10; i++)
-		assert_true(start_more(&s, &near, TUX_BUSY_LOOK_MS));
-	assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
-	assert_false(start_more(&s, &near, TUX_BUSY_LOOK_MS));
-}
-
-static void start_look__ends_with_several_packets_at_once(void **state)
-{
-	struct start s = { .now = TUX_SEC(1000) };
-
-	(void)state;
-	assert_true(start_more(&s, &fifty_tcp, 0));
-	assert_false(start_more(&s, &server, TUX_BUSY_LOOK_MS));
+		assert_int_equal(start_more(&s, &near, TUX_BUSY_LOOK_MS),
+				 TUX_BUSY_KEEP);
+	assert_int_equal(start_more(&s, &idle, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_MOVE);
+	assert_int_equal(start_more(&s, &near, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_MOVE);
 }
 
 /* A thread that hardly runs costs the others nothing. */
@@ -256,8 +288,8 @@ static void start_look__ends_with_rest(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	assert_true(start_more(&s, &fifty_tcp, 0));
-	assert_false(start_more(&s, &rare, 1000));
+	assert_int_equal(start_more(&s, &fifty_tcp, 0), TUX_BUSY_KEEP);
+	assert_int_equal(start_more(&s, &rare, 1000), TUX_BUSY_MOVE);
 }
 
 static void start_due__ten_times_a_second(void **state)
@@ -277,10 +309,13 @@ static void start_look__in_a_child(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 50; i++)
-		assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
+		assert_int_not_equal(start_more(&s, &idle, TUX_BUSY_LOOK_MS),
+				     TUX_BUSY_KEEP);
 	s.seen.ran = s.seen.waited = s.seen.sleeps = 0;
-	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
-	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
+	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_KEEP);
+	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
+			 TUX_BUSY_KEEP);
 }
 
 int main(void)
@@ -292,10 +327,11 @@ int main(void)
 		cmocka_unit_test(look__few_packets_say_little),
 		cmocka_unit_test(look__of_one_thread),
 		cmocka_unit_test(hold__doubles),
-		cmocka_unit_test(start_look__knows_at_once),
+		cmocka_unit_test(start_look__knows_busy_at_once),
+		cmocka_unit_test(start_look__waits_for_the_second),
+		cmocka_unit_test(start_look__a_lone_connection_has_single_packets),
 		cmocka_unit_test(start_look__few_packets_say_little),
 		cmocka_unit_test(start_look__busy_until_it_hardly_waits),
-		cmocka_unit_test(start_look__ends_with_several_packets_at_once),
 		cmocka_unit_test(start_look__ends_with_rest),
 		cmocka_unit_test(start_due__ten_times_a_second),
 		cmocka_unit_test(start_look__in_a_child),

@@ -27,14 +27,15 @@ uint32_t tux_end_segment(enum tux_io io, int fd)
 	return SEGMENT;
 }
 
-static bool thread_busy;
-static uint64_t thread_received;
+static enum tux_busy_say thread_say;
+static uint64_t thread_calls;
 
-bool tux_thread_busy(const struct tux_stack *s, uint64_t received)
+enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
+				  struct tux_recent *r)
 {
 	assert_non_null(s);
-	thread_received = received;
-	return thread_busy;
+	thread_calls = r->calls;
+	return thread_say;
 }
 
 /* ---- the kernel's counts ---- */
@@ -130,18 +131,49 @@ static void busy__stays_a_candidate(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	young_received = 0;
+	young_recent = (struct tux_recent){ .now = 0 };
 	while (!turn(&s, 100))
 		n++;
-	thread_busy = true;
+	thread_say = TUX_BUSY_KEEP;
 	assert_true(young_busy(&s, stack));
-	assert_int_equal(thread_received, n + 1);
+	assert_int_equal(thread_calls, n + 1);
 	assert_int_equal(young_why(&s), TUX_REASON_CPU_BUSY);
 	for (n = 0; !turn(&s, 100); n++)
 		;
 	assert_in_range(n, 60, 70);
-	thread_busy = false;
+	thread_say = TUX_BUSY_MOVE;
 	assert_false(young_busy(&s, stack));
+}
+
+/* That the processors are busy is not said before it is known. */
+static void busy__unsure_waits_less(void **state)
+{
+	const struct tux_stack *stack = (void *)&stack;
+	struct sock s = { .active = true };
+	unsigned n;
+
+	(void)state;
+	while (!turn(&s, 100))
+		;
+	thread_say = TUX_BUSY_UNSURE;
+	assert_true(young_busy(&s, stack));
+	assert_int_not_equal(young_why(&s), TUX_REASON_CPU_BUSY);
+	for (n = 0; !turn(&s, 100); n++)
+		;
+	assert_in_range(n, 1, 8);
+}
+
+static void recent__tells_connections_apart(void **state)
+{
+	struct sock s[2] = { { .active = true } };
+
+	(void)state;
+	young_recent = (struct tux_recent){ .now = 0 };
+	for (unsigned i = 0; i < 10; i++)
+		turn(&s[0], 100);
+	assert_int_equal(tux_recent_count(&young_recent, TUX_SEC(1)), 1);
+	turn(&s[1], 100);
+	assert_int_equal(tux_recent_count(&young_recent, TUX_SEC(1)), 2);
 }
 
 static void busy__not_on_a_chosen_path(void **state)
@@ -150,7 +182,7 @@ static void busy__not_on_a_chosen_path(void **state)
 	struct sock s = { .active = true };
 
 	(void)state;
-	thread_busy = true;
+	thread_say = TUX_BUSY_KEEP;
 	assert_false(young_busy(&s, NULL));
 	conf.path = TUX_PATH_MODE_TUX;
 	assert_false(young_busy(&s, stack));
@@ -222,6 +254,8 @@ int main(void)
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
 		cmocka_unit_test(busy__stays_a_candidate),
+		cmocka_unit_test(busy__unsure_waits_less),
+		cmocka_unit_test(recent__tells_connections_apart),
 		cmocka_unit_test(busy__not_on_a_chosen_path),
 		cmocka_unit_test(compare__counts_what_the_kernel_has),
 		cmocka_unit_test(compare__not_pinned_by_an_acknowledgment),
