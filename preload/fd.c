@@ -183,11 +183,19 @@ int fd_fresh(int fd)
 	return fd;
 }
 
+/* The watches of all socks at once.  Most often there are none. */
+static struct tux_latch every_latch;
+static struct tux_list every = { &every, &every };
+static _Atomic uint32_t every_n;
+
 void fd_forked(void)
 {
 	tux_latch_drop(&free_latch);
 	free_list = NULL;
 	fresh_n = 0;
+	tux_latch_drop(&every_latch);
+	tux_list_init(&every);
+	atomic_store(&every_n, 0);
 }
 
 /* ---- watches ---------------------------------------------------------- */
@@ -212,19 +220,45 @@ static void ring(struct watch *w, struct tux_wakes *wakes)
 		tux_waiter_ring_later(w->waiter, w->index, wakes);
 }
 
-static void ring_all(struct sock *s, struct tux_wakes *wakes)
+static void ring_all(struct tux_list *watches, struct tux_wakes *wakes)
 {
 	struct tux_list *n;
 
-	TUX_LIST_EACH(n, &s->watches)
+	TUX_LIST_EACH(n, watches)
 		ring(TUX_CONTAINER(n, struct watch, node), wakes);
+}
+
+void sock_watch_all(struct watch *w)
+{
+	tux_latch_take(&every_latch);
+	tux_list_push(&every, &w->node);
+	tux_latch_drop(&every_latch);
+	atomic_fetch_add(&every_n, 1);
+}
+
+void sock_unwatch_all(struct watch *w)
+{
+	atomic_fetch_sub(&every_n, 1);
+	tux_latch_take(&every_latch);
+	tux_list_remove(&w->node);
+	tux_latch_drop(&every_latch);
+}
+
+static void ring_every(struct tux_wakes *wakes)
+{
+	if (!atomic_load(&every_n))
+		return;
+	tux_latch_take(&every_latch);
+	ring_all(&every, wakes);
+	tux_latch_drop(&every_latch);
 }
 
 void sock_ring(struct sock *s)
 {
 	tux_latch_take(&s->watch_latch);
-	ring_all(s, NULL);
+	ring_all(&s->watches, NULL);
 	tux_latch_drop(&s->watch_latch);
+	ring_every(NULL);
 }
 
 static void tell_moved(struct sock *s, unsigned poll)
@@ -243,13 +277,17 @@ void sock_ready(struct sock *s, struct tux_wakes *wakes)
 {
 	unsigned where = TUX_RX_ON_RING | TUX_TX_ON_RING | TUX_TX_WAITS;
 	unsigned poll;
+	bool moved;
 
 	tux_latch_take(&s->watch_latch);
 	poll = sock_poll(s);
-	if ((poll & where) != s->path) {
+	moved = (poll & where) != s->path;
+	if (moved) {
 		s->path = (uint8_t)(poll & where);
 		tell_moved(s, poll);
 	}
-	ring_all(s, wakes);
+	ring_all(&s->watches, wakes);
 	tux_latch_drop(&s->watch_latch);
+	if (moved)
+		ring_every(wakes);
 }

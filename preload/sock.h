@@ -119,6 +119,12 @@ bool sock_advance(struct sock *s, int fd);
 void sock_watch(struct sock *s, struct watch *w);
 void sock_unwatch(struct sock *s, struct watch *w);
 
+/* As the two above, of all socks at once, for a thread that leaves a wait to the
+ * kernel: rung when a direction of any sock has moved, and by sock_ring() of any.
+ * The thread looks at its socks after sock_watch_all(), and then sleeps. */
+void sock_watch_all(struct watch *w);
+void sock_unwatch_all(struct watch *w);
+
 /* Rings all watches whose index is not in the bell yet. */
 void sock_ring(struct sock *s);
 

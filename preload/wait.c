@@ -82,6 +82,13 @@ void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
 	sock_watch(s, w);
 }
 
+void wait_watch_all(struct waiting *t, struct watch *w)
+{
+	*w = (struct watch){ .waiter = &t->w, .queued = &t->queued };
+	tux_list_init(&w->node);
+	sock_watch_all(w);
+}
+
 void wait_drain(struct waiting *t)
 {
 	uint32_t i;

@@ -29,6 +29,9 @@ void wait_give(struct waiting *t);
  * waits with @t runs the loop of @s. */
 void wait_watch(struct waiting *t, struct sock *s, struct watch *w);
 
+/* Watches all socks at once, until sock_unwatch_all(). */
+void wait_watch_all(struct waiting *t, struct watch *w);
+
 /* Empties @t's bell, so that the next ring is noticed.  What rang meanwhile may
  * have been dropped: look at the socks afterwards. */
 void wait_drain(struct waiting *t);

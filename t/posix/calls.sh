@@ -9,7 +9,7 @@ set -u
 
 programs=(bytes bare block ends family churn closing pollset handlers heirs
 	signals epoll_level epoll_edge epoll_end epoll_nest epoll_quiet
-	epoll_threads epoll_crowd uring)
+	epoll_threads epoll_crowd poll_quiet uring)
 
 # What the program said of NAME, without what the preload did.
 said()

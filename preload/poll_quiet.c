@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * poll() over sockets that have been on TCP for a while.
+ */
+#include "poll_in.h"
+
+#include "epoll.h"
+#include "fd.h"
+
+/* Is @s, of which no reference is held, the kernel's to poll for now? */
+static bool sock_quiet(const struct sock *s)
+{
+	uint8_t stage = atomic_load_explicit(&s->stage, memory_order_acquire);
+
+	return poll_quiet_looks(s) >= READY_QUIET && !atomic_load(&s->path) &&
+	       (stage == SOCK_CANDIDATE ||
+		(stage == SOCK_CLAIMED && !atomic_load(&s->rdshut) &&
+		 !atomic_load(&s->err)));
+}
+
+static bool all_quiet(const struct polling *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct sock *s = fd_peek(p->fds[i].fd);
+
+		if (s ? pollset_ours(p->fds[i].fd) && !sock_quiet(s) :
+			ep_peek(p->fds[i].fd) != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* What the kernel has told of quiet sockets; how many have something for the
+ * caller.  That of a claimed one may be the mark that it moves. */
+static int merge_quiet(struct polling *p)
+{
+	int ready = 0;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		struct pollfd *k = &p->kernel[i];
+		struct sock *s = k->revents ? sock_get(k->fd) : NULL;
+		struct ready r;
+
+		if (s && !(k->revents & POLLNVAL))
+			k->revents = (short)ready_told(s, k->fd,
+						       (uint16_t)k->revents, &r);
+		if (s)
+			sock_put(s);
+		ready += poll_answer(p, i, k->revents);
+	}
+	return ready;
+}
+
+static int sleep_quiet(struct polling *p, struct waiting *t)
+{
+	int r;
+
+	p->m = 0;
+	poll_arrange(p);
+	r = tux_channel_wait(NULL, &t->w, p->kernel, p->n, p->until, p->mask);
+	return r < 0 ? r : merge_quiet(p);
+}
+
+bool poll_quiet(struct polling *p, int *r)
+{
+	struct watch w;
+	struct waiting *t;
+	bool slept = false;
+
+	if (!all_quiet(p))
+		return false;
+	t = wait_take();
+	if (!t)
+		return false;
+	wait_watch_all(t, &w);
+	if (all_quiet(p)) {
+		*r = sleep_quiet(p, t);
+		slept = *r || wait_now() >= p->until;
+	}
+	sock_unwatch_all(&w);
+	wait_give(t);
+	return slept;
+}
