@@ -54,8 +54,8 @@ int poll_merge(struct polling *p);
 int poll_look(struct polling *p);
 
 /* Where all sockets of @p have been on TCP for a while, the kernel waits, as it
- * would without us, and no sock is held or watched.  A direction that moves
- * meanwhile rings.  True: *@r is the call's result.  @p->kernel has room for
+ * would without us, and no sock is held or watched meanwhile.  A direction that
+ * moves rings.  True: *@r is the call's result.  @p->kernel has room for
  * @p->n. */
 bool poll_quiet(struct polling *p, int *r);
 

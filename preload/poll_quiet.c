@@ -7,24 +7,39 @@
 #include "epoll.h"
 #include "fd.h"
 
-/* Is @s, of which no reference is held, the kernel's to poll for now? */
-static bool sock_quiet(const struct sock *s)
+/* Has claimed @fd nothing that the kernel does not know?  Bytes may have come by a
+ * ring before the direction went back to TCP. */
+static bool claimed_quiet(int fd)
+{
+	struct sock *s = sock_get(fd);
+	struct ready r;
+
+	if (!s)
+		return false;
+	r = ready_of(s);
+	sock_put(s);
+	return !r.now && (r.tcp & READY_ALWAYS);
+}
+
+/* Is @s of @fd, of which no reference is held, the kernel's to poll for now? */
+static bool sock_quiet(const struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load_explicit(&s->stage, memory_order_acquire);
 
-	return poll_quiet_looks(s) >= READY_QUIET && !atomic_load(&s->path) &&
-	       (stage == SOCK_CANDIDATE ||
-		(stage == SOCK_CLAIMED && !atomic_load(&s->rdshut) &&
-		 !atomic_load(&s->err)));
+	if (poll_quiet_looks(s) < READY_QUIET || atomic_load(&s->path))
+		return false;
+	return stage == SOCK_CANDIDATE ||
+	       (stage == SOCK_CLAIMED && claimed_quiet(fd));
 }
 
 static bool all_quiet(const struct polling *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		const struct sock *s = fd_peek(p->fds[i].fd);
+		int fd = p->fds[i].fd;
+		const struct sock *s = fd_peek(fd);
 
-		if (s ? pollset_ours(p->fds[i].fd) && !sock_quiet(s) :
-			ep_peek(p->fds[i].fd) != NULL)
+		if (s ? pollset_ours(fd) && !sock_quiet(s, fd) :
+			ep_peek(fd) != NULL)
 			return false;
 	}
 	return true;
