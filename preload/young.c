@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "conf.h"
+#include "fork.h"
 #include "libc.h"
 #include "part/past.h"
 #include "stack/channel.h"
@@ -48,7 +49,7 @@ bool young_busy(struct sock *s, const struct tux_stack *stack)
 
 	if (conf.path != TUX_PATH_MODE_AUTO || !stack)
 		return false;
-	say = tux_thread_busy(stack, &young_recent);
+	say = tux_thread_busy(stack, &young_recent, fork_epoch > FORK_FIRST);
 	if (say == TUX_BUSY_MOVE)
 		return false;
 	tux_young_busy(&s->young, say == TUX_BUSY_KEEP);

@@ -113,7 +113,7 @@ enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
 				      tux_time now)
 {
 	struct tux_busy_seen from = b->seen, d;
-	bool anew = tux_busy_start_anew(b, s);
+	bool anew = !b->at || s->ran < b->seen.ran;
 
 	/* How long the thread has been there is not known. */
 	if (anew)
@@ -122,7 +122,7 @@ enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
 	if (start_busy(b, &d, anew, now))
 		b->say = TUX_BUSY_KEEP;
 	else
-		b->say = anew && s->crowded ? TUX_BUSY_UNSURE : TUX_BUSY_MOVE;
+		b->say = anew && s->child ? TUX_BUSY_UNSURE : TUX_BUSY_MOVE;
 	b->seen = *s;
 	b->at = now;
 	return b->say;

@@ -22,11 +22,12 @@
  * By then the connections have moved twice for nothing.  So a thread that carries
  * bytes over TCP looks at itself before a connection of it moves, by the same
  * rule.  A single look decides, since the connection loses little if it moves
- * later.  The first look counts from the thread's begin, and threads that are
- * started together find free processors then.  If it does not find the thread busy,
- * but more threads want to run than there are processors, the connections wait for
- * the second look.  Once the thread was found busy, it is so until it waits for
- * less than half the time that it runs.
+ * later.  The first look counts from the thread's begin.  That says little of a
+ * process which was forked to serve a connection: processes that are forked one
+ * after the other find free processors at first.  If the first look does not find
+ * its thread busy, the connection waits for the second look, which sees a few
+ * requests.  Once the thread was found busy, it is so until it waits for less than
+ * half the time that it runs.
  *
  * The next request of a lone connection may come while its thread waits for a
  * processor.  Then the thread does not sleep between two packets, though they come
@@ -45,6 +46,7 @@
 
 enum {
 	TUX_BUSY_LOOK_MS = 100,
+	TUX_BUSY_SECOND_US = 500,	/* a thread's second look */
 	TUX_BUSY_SLEEPS = 32,	/* fewer say nothing: the look goes on, */
 	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
 	TUX_BUSY_RAN = 200,	/* one part of the time in so many */
@@ -64,8 +66,7 @@ struct tux_busy_seen {
 	uint64_t sleeps;	/* of the loop, or of the thread */
 	uint64_t packets;	/* that came; over TCP, calls that received
 				 * bytes */
-	bool crowded;		/* more threads want to run than the thread has
-				 * processors; at a thread's first look */
+	bool child;		/* of a fork */
 };
 
 enum tux_busy_do {
@@ -106,19 +107,16 @@ struct tux_busy_start {		/* of a thread; all zero at first */
 static inline bool tux_busy_start_due(const struct tux_busy_start *b,
 				      tux_time now)
 {
-	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
-}
+	tux_time pause = b->say == TUX_BUSY_UNSURE ?
+				 TUX_USEC(TUX_BUSY_SECOND_US) :
+				 TUX_MSEC(TUX_BUSY_LOOK_MS);
 
-/* Is @s, which has the thread's times, its first look? */
-static inline bool tux_busy_start_anew(const struct tux_busy_start *b,
-				       const struct tux_busy_seen *s)
-{
-	return !b->at || s->ran < b->seen.ran;
+	return !b->at || now - b->at >= pause;
 }
 
 /* @s has been counted at @now: the thread's times, and connections from which it
- * has received bytes lately.  In a forked child, which has a copy of @b, the thread's
- * times begin anew. */
+ * has received bytes lately.  In a forked child, which has a copy of @b, the
+ * thread's times begin anew. */
 enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
 				      const struct tux_busy_seen *s,
 				      tux_time now);

@@ -5,7 +5,6 @@
 #include "sys/thread_times.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "sys/fd.h"
@@ -26,31 +25,23 @@ static tux_time take_number(const char **s)
 	return n;
 }
 
-/* Reads @path, which is short, into @line.  False: it cannot be read. */
-static bool take_line(const char *path, char line[LINE])
-{
-	long fd = TUX_SYS(SYS_openat, AT_FDCWD, (long)path,
-			  O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	long n;
-
-	if (fd < 0)
-		return false;
-	n = tux_sys_read((int)fd, line, LINE - 1);
-	tux_fd_close((int)fd);
-	if (n <= 0)
-		return false;
-	line[n] = 0;
-	return true;
-}
-
 /* In ns. */
 static bool take_schedstat(struct tux_thread_times *t)
 {
 	char line[LINE];
 	const char *s = line;
+	long fd = TUX_SYS(SYS_openat, AT_FDCWD,
+			  (long)"/proc/thread-self/schedstat",
+			  O_RDONLY | O_CLOEXEC, 0, 0, 0);
+	long n;
 
-	if (!take_line("/proc/thread-self/schedstat", line))
+	if (fd < 0)
 		return false;
+	n = tux_sys_read((int)fd, line, sizeof(line) - 1);
+	tux_fd_close((int)fd);
+	if (n <= 0)
+		return false;
+	line[n] = 0;
 	t->ran = take_number(&s);
 	t->waited = take_number(&s);
 	return true;
@@ -64,19 +55,4 @@ bool tux_thread_times(struct tux_thread_times *t)
 		return false;
 	t->sleeps = (uint64_t)u.ru_nvcsw;
 	return true;
-}
-
-/* "0.15 0.10 0.05 RUN/ALL LAST" */
-bool tux_processors_crowded(void)
-{
-	char line[LINE];
-	const char *s = line;
-
-	if (!take_line("/proc/loadavg", line))
-		return false;
-	for (unsigned i = 0; i < 3 && s; i++) {
-		s = strchr(s, ' ');
-		s += s != NULL;
-	}
-	return s && take_number(&s) > (tux_time)tux_sys_cpus();
 }

@@ -20,8 +20,4 @@ struct tux_thread_times {	/* since the thread began */
 /* False: the kernel does not tell.  proc_pid_schedstat(5), getrusage(2). */
 bool tux_thread_times(struct tux_thread_times *t);
 
-/* Do more threads of the host want to run now than the calling thread may have
- * processors?  False: not, or the kernel does not tell.  proc_loadavg(5). */
-bool tux_processors_crowded(void);
-
 #endif

@@ -225,19 +225,19 @@ static void start_look__knows_busy_at_once(void **state)
 		assert_int_equal(starts(not[i]), TUX_BUSY_MOVE);
 }
 
-/* Sixteen processes are started, of which this is the first. */
+/* Sixteen processes are forked, of which this is the first. */
 static void start_look__waits_for_the_second(void **state)
 {
-	struct start s = { .now = TUX_SEC(1000), .seen.crowded = true };
+	struct start s = { .now = TUX_SEC(1000), .seen.child = true };
 
 	(void)state;
 	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
-	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_KEEP);
-	s = (struct start){ .now = TUX_SEC(1000), .seen.crowded = true };
+	assert_int_equal(start_more(&s, &fifty_tcp, 1), TUX_BUSY_KEEP);
+	s = (struct start){ .now = TUX_SEC(1000), .seen.child = true };
 	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
-	assert_int_equal(start_more(&s, &alone, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_MOVE);
+	assert_false(tux_busy_start_due(&s.b, s.now + TUX_USEC(499)));
+	assert_int_equal(start_more(&s, &alone, 1), TUX_BUSY_MOVE);
+	assert_false(tux_busy_start_due(&s.b, s.now + TUX_MSEC(99)));
 }
 
 /* The next request has come while the thread waited: it does not sleep. */
@@ -297,7 +297,7 @@ static void start_due__ten_times_a_second(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	start_more(&s, &idle, 0);
+	start_more(&s, &fifty_tcp, 0);
 	assert_false(tux_busy_start_due(&s.b, s.now + TUX_MSEC(99)));
 	assert_true(tux_busy_start_due(&s.b, s.now + TUX_MSEC(100)));
 }

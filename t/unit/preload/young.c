@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <stdarg.h>
 
+#include "../../../preload/fork.h"
 #include "../../../preload/libc.h"
 #include "stack/thread_busy.h"
 #include "../test.h"
@@ -16,6 +17,7 @@
 enum { SEGMENT = 1448, TURNS = 1000 };
 
 struct libc libc;
+uint32_t fork_epoch = FORK_FIRST;
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 
 static unsigned asked;		/* for the segment */
@@ -31,10 +33,11 @@ static enum tux_busy_say thread_say;
 static uint64_t thread_calls;
 
 enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r)
+				  struct tux_recent *r, bool child)
 {
 	assert_non_null(s);
 	thread_calls = r->calls;
+	assert_false(child);
 	return thread_say;
 }
 
