@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 
 #include "conf.h"
-#include "fork.h"
 #include "libc.h"
 #include "part/past.h"
 #include "stack/channel.h"
@@ -43,13 +42,13 @@ bool young_due(struct sock *s, int fd)
 
 __thread struct tux_recent young_recent;
 
-bool young_busy(struct sock *s, const struct tux_stack *stack)
+bool young_busy(struct sock *s, const struct tux_stack *stack, bool child)
 {
 	enum tux_busy_say say;
 
 	if (conf.path != TUX_PATH_MODE_AUTO || !stack)
 		return false;
-	say = tux_thread_busy(stack, &young_recent, fork_epoch > FORK_FIRST);
+	say = tux_thread_busy(stack, &young_recent, child);
 	if (say == TUX_BUSY_MOVE)
 		return false;
 	tux_young_busy(&s->young, say == TUX_BUSY_KEEP);

@@ -9,7 +9,6 @@
 #include <linux/tcp.h>
 #include <stdarg.h>
 
-#include "../../../preload/fork.h"
 #include "../../../preload/libc.h"
 #include "stack/thread_busy.h"
 #include "../test.h"
@@ -17,7 +16,6 @@
 enum { SEGMENT = 1448, TURNS = 1000 };
 
 struct libc libc;
-uint32_t fork_epoch = FORK_FIRST;
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 
 static unsigned asked;		/* for the segment */
@@ -138,14 +136,14 @@ static void busy__stays_a_candidate(void **state)
 	while (!turn(&s, 100))
 		n++;
 	thread_say = TUX_BUSY_KEEP;
-	assert_true(young_busy(&s, stack));
+	assert_true(young_busy(&s, stack, false));
 	assert_int_equal(thread_calls, n + 1);
 	assert_int_equal(young_why(&s), TUX_REASON_CPU_BUSY);
 	for (n = 0; !turn(&s, 100); n++)
 		;
 	assert_in_range(n, 60, 70);
 	thread_say = TUX_BUSY_MOVE;
-	assert_false(young_busy(&s, stack));
+	assert_false(young_busy(&s, stack, false));
 }
 
 /* That the processors are busy is not said before it is known. */
@@ -159,7 +157,7 @@ static void busy__unsure_waits_less(void **state)
 	while (!turn(&s, 100))
 		;
 	thread_say = TUX_BUSY_UNSURE;
-	assert_true(young_busy(&s, stack));
+	assert_true(young_busy(&s, stack, false));
 	assert_int_not_equal(young_why(&s), TUX_REASON_CPU_BUSY);
 	for (n = 0; !turn(&s, 100); n++)
 		;
@@ -186,9 +184,9 @@ static void busy__not_on_a_chosen_path(void **state)
 
 	(void)state;
 	thread_say = TUX_BUSY_KEEP;
-	assert_false(young_busy(&s, NULL));
+	assert_false(young_busy(&s, NULL, false));
 	conf.path = TUX_PATH_MODE_TUX;
-	assert_false(young_busy(&s, stack));
+	assert_false(young_busy(&s, stack, false));
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
