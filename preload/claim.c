@@ -279,7 +279,7 @@ static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 		claim_tell(s, fd, *why);
 		return SOCK_TCP;
 	}
-	if (young_busy(s, stack_get(NULL), fork_epoch > FORK_FIRST))
+	if (young_busy(s, stack_get(NULL)))
 		return SOCK_CANDIDATE;
 	s->epoch = fork_epoch;
 	counts = young_compare(s, fd);

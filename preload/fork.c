@@ -13,7 +13,7 @@
 #include "stack.h"
 #include "wait.h"
 
-uint32_t fork_epoch = FORK_FIRST;
+uint32_t fork_epoch = 1;
 
 static pid_t owner;
 static __thread uint32_t fork_n;	/* this thread's last: see share.h */

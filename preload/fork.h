@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FORK_FIRST = 1 };	/* of a process that no process forked */
 extern uint32_t fork_epoch;
 
 /* Registers the handlers. */

@@ -42,17 +42,13 @@ bool young_due(struct sock *s, int fd)
 
 __thread struct tux_recent young_recent;
 
-bool young_busy(struct sock *s, const struct tux_stack *stack, bool child)
+bool young_busy(struct sock *s, const struct tux_stack *stack)
 {
-	enum tux_busy_say say;
-
-	if (conf.path != TUX_PATH_MODE_AUTO || !stack)
+	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
+	    tux_thread_busy(stack, &young_recent) == TUX_BUSY_MOVE)
 		return false;
-	say = tux_thread_busy(stack, &young_recent, child);
-	if (say == TUX_BUSY_MOVE)
-		return false;
-	tux_young_busy(&s->young, say == TUX_BUSY_KEEP);
-	s->why = say == TUX_BUSY_KEEP ? TUX_REASON_CPU_BUSY : TUX_REASON_NONE;
+	tux_young_busy(&s->young);
+	s->why = TUX_REASON_CPU_BUSY;
 	return true;
 }
 

@@ -43,9 +43,8 @@ static inline bool young_asks(const struct sock *s)
 bool young_due(struct sock *s, int fd);
 
 /* Does @s wait because this thread, which carries its bytes, gets too little of
- * the processors, or perhaps does?  Then it looks again after some turn-arounds.
- * @child: this process was forked. */
-bool young_busy(struct sock *s, const struct tux_stack *stack, bool child);
+ * the processors?  Then it looks again after some turn-arounds. */
+bool young_busy(struct sock *s, const struct tux_stack *stack);
 
 /* Does @s, whose addresses are known, wait because earlier connections to its
  * peer had no answer over UDP?  Then it looks again after more turn-arounds. */

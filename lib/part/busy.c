@@ -119,10 +119,7 @@ enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
 	if (anew)
 		from = (struct tux_busy_seen){ .packets = b->seen.packets };
 	d = busy_between(&from, s);
-	if (start_busy(b, &d, anew, now))
-		b->say = TUX_BUSY_KEEP;
-	else
-		b->say = anew && s->child ? TUX_BUSY_UNSURE : TUX_BUSY_MOVE;
+	b->say = start_busy(b, &d, anew, now) ? TUX_BUSY_KEEP : TUX_BUSY_MOVE;
 	b->seen = *s;
 	b->at = now;
 	return b->say;

@@ -22,12 +22,8 @@
  * By then the connections have moved twice for nothing.  So a thread that carries
  * bytes over TCP looks at itself before a connection of it moves, by the same
  * rule.  A single look decides, since the connection loses little if it moves
- * later.  The first look counts from the thread's begin.  That says little of a
- * process which was forked to serve a connection: processes that are forked one
- * after the other find free processors at first.  If the first look does not find
- * its thread busy, the connection waits for the second look, which sees a few
- * requests.  Once the thread was found busy, it is so until it waits for less than
- * half the time that it runs.
+ * later.  The first look counts from the thread's begin.  Once the thread was found
+ * busy, it is so until it waits for less than half the time that it runs.
  *
  * The next request of a lone connection may come while its thread waits for a
  * processor.  Then the thread does not sleep between two packets, though they come
@@ -46,7 +42,6 @@
 
 enum {
 	TUX_BUSY_LOOK_MS = 100,
-	TUX_BUSY_SECOND_US = 500,	/* a thread's second look */
 	TUX_BUSY_SLEEPS = 32,	/* fewer say nothing: the look goes on, */
 	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
 	TUX_BUSY_RAN = 200,	/* one part of the time in so many */
@@ -66,7 +61,6 @@ struct tux_busy_seen {
 	uint64_t sleeps;	/* of the loop, or of the thread */
 	uint64_t packets;	/* that came; over TCP, calls that received
 				 * bytes */
-	bool child;		/* of a fork */
 };
 
 enum tux_busy_do {
@@ -92,7 +86,6 @@ enum tux_busy_do tux_busy_look(struct tux_busy *b,
 			       const struct tux_busy_seen *s, tux_time now);
 
 enum tux_busy_say {
-	TUX_BUSY_UNSURE,	/* connections wait for the next look */
 	TUX_BUSY_MOVE,		/* they may move */
 	TUX_BUSY_KEEP,		/* they stay on TCP until the next look */
 };
@@ -107,11 +100,7 @@ struct tux_busy_start {		/* of a thread; all zero at first */
 static inline bool tux_busy_start_due(const struct tux_busy_start *b,
 				      tux_time now)
 {
-	tux_time pause = b->say == TUX_BUSY_UNSURE ?
-				 TUX_USEC(TUX_BUSY_SECOND_US) :
-				 TUX_MSEC(TUX_BUSY_LOOK_MS);
-
-	return !b->at || now - b->at >= pause;
+	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
 }
 
 /* @s has been counted at @now: the thread's times, and connections from which it

@@ -7,8 +7,7 @@
 enum {
 	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
 	WAIT = 1024,		/* ... while the peer is known to be silent */
-	WAIT_BUSY = 64,		/* ... while the processors are busy, */
-	WAIT_UNSURE = 4,	/* ... or that is not known yet */
+	WAIT_BUSY = 64,		/* ... while the processors are busy */
 	LONG = 65536,		/* a burst for which TCP is faster on any link */
 	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
 	COMPARED_MOST = 8,	/* ... or in all */
@@ -33,9 +32,9 @@ void tux_young_wait(struct tux_young *y)
 	y->look_at = tux_young_turns(y) + WAIT;
 }
 
-void tux_young_busy(struct tux_young *y, bool sure)
+void tux_young_busy(struct tux_young *y)
 {
-	y->look_at = tux_young_turns(y) + (sure ? WAIT_BUSY : WAIT_UNSURE);
+	y->look_at = tux_young_turns(y) + WAIT_BUSY;
 }
 
 enum tux_young_counts tux_young_compare(struct tux_young *y, uint64_t sent,

@@ -79,9 +79,8 @@ bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet);
 /* The peer is known to be silent: to be asked again after many turn-arounds. */
 void tux_young_wait(struct tux_young *y);
 
-/* The processors are busy, or perhaps are if not @sure: to be asked again after
- * some turn-arounds. */
-void tux_young_busy(struct tux_young *y, bool sure);
+/* The processors are busy: to be asked again after some turn-arounds. */
+void tux_young_busy(struct tux_young *y);
 
 /* The kernel says that TCP has carried @sent and @received bytes of the
  * application.  Does it agree with what was counted?  The kernel's numbers come

@@ -9,7 +9,7 @@
 static __thread struct tux_busy_start thread_start;
 
 enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r, bool child)
+				  struct tux_recent *r)
 {
 	tux_time now = tux_clock_read();
 	struct tux_thread_times t = { 0 };
@@ -27,7 +27,6 @@ enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
 	seen = (struct tux_busy_seen){
 		.ran = t.ran, .waited = t.waited, .sleeps = t.sleeps,
 		.packets = r->calls, .conns = tux_recent_count(r, now),
-		.child = child,
 	};
 	return tux_busy_start_look(&thread_start, &seen, now);
 }

@@ -11,11 +11,10 @@
 #include "stack/stack.h"
 
 /* The calling thread, which has received what @r says, carries bytes of a
- * connection over TCP.  May the connection move (part/busy.h)?  @child: the process
- * was forked and has not called exec() since.  Asks the kernel ten times a second
- * at most, and twice at first.  It always may where AF_XDP carries the packets, or
+ * connection over TCP.  May the connection move (part/busy.h)?  Asks the kernel
+ * ten times a second at most.  It always may where AF_XDP carries the packets, or
  * where the kernel does not tell how long threads wait. */
 enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r, bool child);
+				  struct tux_recent *r);
 
 #endif

@@ -225,21 +225,6 @@ static void start_look__knows_busy_at_once(void **state)
 		assert_int_equal(starts(not[i]), TUX_BUSY_MOVE);
 }
 
-/* Sixteen processes are forked, of which this is the first. */
-static void start_look__waits_for_the_second(void **state)
-{
-	struct start s = { .now = TUX_SEC(1000), .seen.child = true };
-
-	(void)state;
-	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
-	assert_int_equal(start_more(&s, &fifty_tcp, 1), TUX_BUSY_KEEP);
-	s = (struct start){ .now = TUX_SEC(1000), .seen.child = true };
-	assert_int_equal(start_more(&s, &alone, 0), TUX_BUSY_UNSURE);
-	assert_false(tux_busy_start_due(&s.b, s.now + TUX_USEC(499)));
-	assert_int_equal(start_more(&s, &alone, 1), TUX_BUSY_MOVE);
-	assert_false(tux_busy_start_due(&s.b, s.now + TUX_MSEC(99)));
-}
-
 /* The next request has come while the thread waited: it does not sleep. */
 static void start_look__a_lone_connection_has_single_packets(void **state)
 {
@@ -328,7 +313,6 @@ int main(void)
 		cmocka_unit_test(look__of_one_thread),
 		cmocka_unit_test(hold__doubles),
 		cmocka_unit_test(start_look__knows_busy_at_once),
-		cmocka_unit_test(start_look__waits_for_the_second),
 		cmocka_unit_test(start_look__a_lone_connection_has_single_packets),
 		cmocka_unit_test(start_look__few_packets_say_little),
 		cmocka_unit_test(start_look__busy_until_it_hardly_waits),

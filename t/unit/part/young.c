@@ -215,21 +215,8 @@ static void busy__waits_for_some_turns(void **state)
 
 	(void)state;
 	turn(&y, 11, 10, 10);
-	tux_young_busy(&y, true);
+	tux_young_busy(&y);
 	turn(&y, 63, 10, 10);
-	assert_false(tux_young_asks(&y));
-	turn(&y, 1, 10, 10);
-	assert_true(tux_young_asks(&y));
-}
-
-static void busy__waits_less_if_unsure(void **state)
-{
-	struct tux_young y = { .look_at = 0 };
-
-	(void)state;
-	turn(&y, 11, 10, 10);
-	tux_young_busy(&y, false);
-	turn(&y, 3, 10, 10);
 	assert_false(tux_young_asks(&y));
 	turn(&y, 1, 10, 10);
 	assert_true(tux_young_asks(&y));
@@ -361,7 +348,6 @@ int main(void)
 		cmocka_unit_test(opens__a_passive_end_with_longer_packets),
 		cmocka_unit_test(wait__for_a_silent_peer),
 		cmocka_unit_test(busy__waits_for_some_turns),
-		cmocka_unit_test(busy__waits_less_if_unsure),
 		cmocka_unit_test(compare__agrees),
 		cmocka_unit_test(compare__looks_again_after_turns),
 		cmocka_unit_test(compare__believes_the_same_in_a_row),

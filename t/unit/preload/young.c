@@ -31,11 +31,10 @@ static enum tux_busy_say thread_say;
 static uint64_t thread_calls;
 
 enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r, bool child)
+				  struct tux_recent *r)
 {
 	assert_non_null(s);
 	thread_calls = r->calls;
-	assert_false(child);
 	return thread_say;
 }
 
@@ -136,32 +135,14 @@ static void busy__stays_a_candidate(void **state)
 	while (!turn(&s, 100))
 		n++;
 	thread_say = TUX_BUSY_KEEP;
-	assert_true(young_busy(&s, stack, false));
+	assert_true(young_busy(&s, stack));
 	assert_int_equal(thread_calls, n + 1);
 	assert_int_equal(young_why(&s), TUX_REASON_CPU_BUSY);
 	for (n = 0; !turn(&s, 100); n++)
 		;
 	assert_in_range(n, 60, 70);
 	thread_say = TUX_BUSY_MOVE;
-	assert_false(young_busy(&s, stack, false));
-}
-
-/* That the processors are busy is not said before it is known. */
-static void busy__unsure_waits_less(void **state)
-{
-	const struct tux_stack *stack = (void *)&stack;
-	struct sock s = { .active = true };
-	unsigned n;
-
-	(void)state;
-	while (!turn(&s, 100))
-		;
-	thread_say = TUX_BUSY_UNSURE;
-	assert_true(young_busy(&s, stack, false));
-	assert_int_not_equal(young_why(&s), TUX_REASON_CPU_BUSY);
-	for (n = 0; !turn(&s, 100); n++)
-		;
-	assert_in_range(n, 1, 8);
+	assert_false(young_busy(&s, stack));
 }
 
 static void recent__tells_connections_apart(void **state)
@@ -184,9 +165,9 @@ static void busy__not_on_a_chosen_path(void **state)
 
 	(void)state;
 	thread_say = TUX_BUSY_KEEP;
-	assert_false(young_busy(&s, NULL, false));
+	assert_false(young_busy(&s, NULL));
 	conf.path = TUX_PATH_MODE_TUX;
-	assert_false(young_busy(&s, stack, false));
+	assert_false(young_busy(&s, stack));
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
@@ -255,7 +236,6 @@ int main(void)
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
 		cmocka_unit_test(busy__stays_a_candidate),
-		cmocka_unit_test(busy__unsure_waits_less),
 		cmocka_unit_test(recent__tells_connections_apart),
 		cmocka_unit_test(busy__not_on_a_chosen_path),
 		cmocka_unit_test(compare__counts_what_the_kernel_has),
