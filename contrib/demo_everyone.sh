@@ -36,7 +36,7 @@ done
 conns=16
 verdict=failed worst=0 tux_share=0
 declare -A ports pids size=([fifty]=50)	# connections
-declare -A needs=([redis]=redis-benchmark [memcached]=memcached [nginx]=wrk
+declare -A needed=([redis]=redis-benchmark [memcached]=memcached [nginx]=wrk
 	[gunicorn]=gunicorn [postgresql]=pgbench [mosquitto]=mosquitto_sub
 	[fifty]=redis-server)
 
@@ -352,7 +352,7 @@ nothing()
 # A row counts in $dir/rows: eligible, on Tux, throughput over TCP's, verdict
 program()
 {
-	local name=$1 needs=$2 n k result
+	local name=$1 needs=${needed[$1]} n k result
 
 	if ! command -v "$needs" >/dev/null; then
 		nothing "$name" "absent: no $needs"
@@ -395,7 +395,7 @@ d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 row program eligible "on Tux" tier tux kernel ratio control p99 p99_ratio \
 	p99_control verdict
 for name in "${names[@]}"; do
-	program "$name" "${needs[$name]}"
+	program "$name"
 done
 read -r worst tux_share verdict < <(awk '
 	{ n += $1; t += $2; if (NR == 1 || $3 < w) w = $3

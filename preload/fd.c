@@ -183,21 +183,6 @@ int fd_fresh(int fd)
 	return fd;
 }
 
-/* The watches of all socks at once.  Most often there are none. */
-static struct tux_latch every_latch;
-static struct tux_list every = { &every, &every };
-static _Atomic uint32_t every_n;
-
-void fd_forked(void)
-{
-	tux_latch_drop(&free_latch);
-	free_list = NULL;
-	fresh_n = 0;
-	tux_latch_drop(&every_latch);
-	tux_list_init(&every);
-	atomic_store(&every_n, 0);
-}
-
 /* ---- watches ---------------------------------------------------------- */
 
 void sock_watch(struct sock *s, struct watch *w)
@@ -227,6 +212,11 @@ static void ring_all(struct tux_list *watches, struct tux_wakes *wakes)
 	TUX_LIST_EACH(n, watches)
 		ring(TUX_CONTAINER(n, struct watch, node), wakes);
 }
+
+/* The watches of all socks at once.  Most often there are none. */
+static struct tux_latch every_latch;
+static struct tux_list every = { &every, &every };
+static _Atomic uint32_t every_n;
 
 void sock_watch_all(struct watch *w)
 {
@@ -290,4 +280,16 @@ void sock_ready(struct sock *s, struct tux_wakes *wakes)
 	tux_latch_drop(&s->watch_latch);
 	if (moved)
 		ring_every(wakes);
+}
+
+/* ---- fork ---------------------------------------------------------------- */
+
+void fd_forked(void)
+{
+	tux_latch_drop(&free_latch);
+	free_list = NULL;
+	fresh_n = 0;
+	tux_latch_drop(&every_latch);
+	tux_list_init(&every);
+	atomic_store(&every_n, 0);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is on TCP is the kernel's to poll: the set is copied, and the copy asks
- * only for that.  What is on rings is looked at, and watched while we sleep.  Sets
- * of which all is on TCP: poll_quiet.c.
+ * only for that.  What is on rings is looked at, and watched while we sleep.
  */
 #include "poll_in.h"
 
@@ -14,24 +13,23 @@
 #include "sys/defer.h"
 #include "timeout.h"
 
-enum { SMALL = 32 };		/* a set that fits the stack */
+enum {				/* sets that fit the stack: */
+	SMALL = 256,		/* what to ask the kernel, */
+	FEW = 32,		/* ... and the socks */
+};
 
 /* ---- sleeping --------------------------------------------------------- */
 
-/* While all is quiet, the first look is the sleep itself, and the helper runs the
- * loop. */
 static int poll_sleep_on(struct polling *p, struct waiting *t)
 {
-	int slept = 1, r = 0;
+	int slept = 1, r;
 
 	/* Something may have come before the watches were there. */
-	if (!poll_is_quiet(p))
-		r = poll_look(p);
+	r = poll_look(p);
 	while (!r && slept > 0) {
 		poll_arrange(p);
-		slept = tux_channel_wait(poll_is_quiet(p) ? NULL : preload_stack(),
-					 &t->w, p->kernel, p->n, p->until,
-					 p->mask);
+		slept = tux_channel_wait(preload_stack(), &t->w, p->kernel,
+					 p->n, p->until, p->mask);
 		wait_drain(t);
 		r = poll_merge(p);
 	}
@@ -61,7 +59,7 @@ static int poll_run(struct polling *p)
 	int r;
 
 	poll_find_socks(p);
-	r = p->until && poll_is_quiet(p) ? 0 : poll_look(p);
+	r = poll_look(p);
 	/* What was ready may move to Tux in this turn, and not have come there. */
 	if (r > 0 && ready_turn(NULL, wait_now()))
 		r = poll_look(p);
@@ -78,46 +76,77 @@ static int poll_run(struct polling *p)
 
 /* ---- memory ----------------------------------------------------------- */
 
-static int run_small(struct polling *p)
+static void *poll_map(size_t len)
 {
-	struct pollfd kernel[SMALL];
-	struct pollee e[SMALL];
+	void *mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	p->kernel = kernel;
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+static int poll_run_few(struct polling *p)
+{
+	struct pollee e[FEW];
+
 	p->e = e;
 	return poll_run(p);
 }
 
-static int poll_run_big(struct polling *p)
+static int poll_run_many(struct polling *p)
 {
-	size_t first = p->n * sizeof(struct pollee);
-	size_t len = first + p->n * sizeof(struct pollfd);
-	void *mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t len = p->n * sizeof(struct pollee);
 	int r;
 
-	if (mem == MAP_FAILED)
+	p->e = poll_map(len);
+	if (!p->e)
 		return -ENOMEM;
-	p->e = mem;
-	p->kernel = (void *)((char *)mem + first);
 	r = poll_run(p);
-	munmap(mem, len);
+	munmap(p->e, len);
+	return r;
+}
+
+/* There is room for what to ask the kernel. */
+static int poll_call(struct polling *p)
+{
+	int r;
+
+	if (p->until && poll_quiet(p, &r))
+		return r;
+	return p->n <= FEW ? poll_run_few(p) : poll_run_many(p);
+}
+
+static int poll_call_small(struct polling *p)
+{
+	struct pollfd kernel[SMALL];
+
+	p->kernel = kernel;
+	return poll_call(p);
+}
+
+static int poll_call_big(struct polling *p)
+{
+	size_t len = p->n * sizeof(struct pollfd);
+	int r;
+
+	p->kernel = poll_map(len);
+	if (!p->kernel)
+		return -ENOMEM;
+	r = poll_call(p);
+	munmap(p->kernel, len);
 	return r;
 }
 
 int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 		const sigset_t *mask, bool strict)
 {
-	struct pollfd kernel[POLL_QUIET];
 	struct polling p = {
 		.fds = fds, .n = n, .strict = strict, .mask = mask,
-		.until = timeout_until(ns, wait_now()), .kernel = kernel,
+		.until = timeout_until(ns, wait_now()),
 	};
 	int r;
 
 	tux_defer_enter();
-	if (!p.until || n > POLL_QUIET || !poll_quiet(&p, &r))
-		r = n <= SMALL ? run_small(&p) : poll_run_big(&p);
+	r = n <= SMALL ? poll_call_small(&p) : poll_call_big(&p);
 	tux_defer_leave_masked(mask, r == -EINTR);
 	return r;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * poll_in - a call of poll(2) under way, for poll.c, poll_look.c and poll_quiet.c
+ * poll_in - a call of poll(2) under way
+ *
+ *   poll_look   one look at the kernel and at the rings
+ *   poll_quiet  the whole call, while all sockets are on TCP
+ *   poll        the whole call otherwise; the functions that programs call
  */
 #ifndef TUX_PRELOAD_POLL_IN_H
 #define TUX_PRELOAD_POLL_IN_H
@@ -17,8 +21,8 @@ struct pollee {			/* a sock in the set */
 
 struct polling {		/* one call */
 	struct pollfd *fds;	/* the caller's */
-	struct pollfd *kernel;	/* what to ask the kernel */
-	struct pollee *e;
+	struct pollfd *kernel;	/* what to ask the kernel: n as well */
+	struct pollee *e;	/* poll_quiet() needs none */
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
 	bool nests;		/* there is an epoll instance of ours in it */
@@ -26,20 +30,9 @@ struct polling {		/* one call */
 	const sigset_t *mask;
 };
 
-enum { POLL_QUIET = 256 };	/* descriptors: poll_quiet() takes no more */
-
-static inline uint8_t poll_quiet_looks(const struct sock *s)
-{
-	return atomic_load_explicit(&s->quiet, memory_order_relaxed);
-}
-
 /* Takes a reference to each sock in the set that is claimed, or may be claimed by
  * another thread meanwhile. */
 void poll_find_socks(struct polling *p);
-
-/* Have all of them been on TCP with both directions for a while, and are they
- * still?  Then the kernel knows all that there is. */
-bool poll_is_quiet(const struct polling *p);
 
 /* Fills what to ask the kernel.  True if there is anything. */
 bool poll_arrange(struct polling *p);
@@ -54,9 +47,8 @@ int poll_merge(struct polling *p);
 int poll_look(struct polling *p);
 
 /* Where all sockets of @p have been on TCP for a while, the kernel waits, as it
- * would without us, and no sock is held or watched meanwhile.  A direction that
- * moves rings.  True: *@r is the call's result.  @p->kernel has room for
- * @p->n. */
+ * would without us, and the helper runs the loop.  No sock is held or watched
+ * meanwhile; a direction that moves rings.  True: *@r is the call's result. */
 bool poll_quiet(struct polling *p, int *r);
 
 #endif

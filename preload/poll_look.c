@@ -54,25 +54,13 @@ void poll_find_socks(struct polling *p)
 /* One more look has found @s with what @tcp says. */
 static void count_quiet(struct sock *s, uint32_t tcp)
 {
-	uint8_t n = poll_quiet_looks(s);
+	uint8_t n = atomic_load_explicit(&s->quiet, memory_order_relaxed);
 
 	if (!(tcp & READY_ALWAYS))
 		n = 0;
 	else if (n < READY_QUIET)
 		n++;
 	atomic_store_explicit(&s->quiet, n, memory_order_relaxed);
-}
-
-bool poll_is_quiet(const struct polling *p)
-{
-	for (unsigned j = 0; j < p->m; j++) {
-		struct sock *s = p->e[j].sock;
-
-		if (poll_quiet_looks(s) < READY_QUIET ||
-		    !(ready_of(s).tcp & READY_ALWAYS))
-			return false;
-	}
-	return p->m && !p->nests;
 }
 
 bool poll_arrange(struct polling *p)

@@ -25,8 +25,9 @@ static bool claimed_quiet(int fd)
 static bool sock_quiet(const struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load_explicit(&s->stage, memory_order_acquire);
+	uint8_t looks = atomic_load_explicit(&s->quiet, memory_order_relaxed);
 
-	if (poll_quiet_looks(s) < READY_QUIET || atomic_load(&s->path))
+	if (looks < READY_QUIET || atomic_load(&s->path))
 		return false;
 	return stage == SOCK_CANDIDATE ||
 	       (stage == SOCK_CLAIMED && claimed_quiet(fd));
@@ -70,7 +71,6 @@ static int sleep_quiet(struct polling *p, struct waiting *t)
 {
 	int r;
 
-	p->m = 0;
 	poll_arrange(p);
 	r = tux_channel_wait(NULL, &t->w, p->kernel, p->n, p->until, p->mask);
 	return r < 0 ? r : merge_quiet(p);

@@ -73,10 +73,15 @@ void wait_forked(void)
 	memset(pool, 0, sizeof(pool));
 }
 
-void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
+static void watch_by(struct waiting *t, struct watch *w)
 {
 	*w = (struct watch){ .waiter = &t->w, .queued = &t->queued };
 	tux_list_init(&w->node);
+}
+
+void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
+{
+	watch_by(t, w);
 	if (atomic_load(&s->stage) == SOCK_CLAIMED)
 		tux_waiter_follow(&t->w, s->end);
 	sock_watch(s, w);
@@ -84,8 +89,7 @@ void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
 
 void wait_watch_all(struct waiting *t, struct watch *w)
 {
-	*w = (struct watch){ .waiter = &t->w, .queued = &t->queued };
-	tux_list_init(&w->node);
+	watch_by(t, w);
 	sock_watch_all(w);
 }
 

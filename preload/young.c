@@ -45,7 +45,7 @@ __thread struct tux_recent young_recent;
 bool young_busy(struct sock *s, const struct tux_stack *stack)
 {
 	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
-	    tux_thread_busy(stack, &young_recent) == TUX_BUSY_MOVE)
+	    !tux_thread_busy(stack, &young_recent))
 		return false;
 	tux_young_busy(&s->young);
 	s->why = TUX_REASON_CPU_BUSY;

@@ -96,31 +96,21 @@ enum tux_busy_do tux_busy_look(struct tux_busy *b,
 	return b->row < TUX_BUSY_ROW ? TUX_BUSY_STAY : busy_leave(b, now);
 }
 
-/* Does @d, since the last look at @b, find the thread busy?  It began @anew. */
-static bool start_busy(const struct tux_busy_start *b,
-		       const struct tux_busy_seen *d, bool anew, tux_time now)
-{
-	tux_time span = anew ? 0 : now - b->at;
-	tux_time enough = b->say == TUX_BUSY_KEEP && !anew ? d->ran / 2 :
-							     d->ran;
-
-	return matters(d->ran, span) && d->waited >= enough &&
-	       (says_nothing(d) || come_singly(d));
-}
-
-enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
-				      const struct tux_busy_seen *s,
-				      tux_time now)
+bool tux_busy_start_look(struct tux_busy_start *b,
+			 const struct tux_busy_seen *s, tux_time now)
 {
 	struct tux_busy_seen from = b->seen, d;
 	bool anew = !b->at || s->ran < b->seen.ran;
+	tux_time enough;
 
 	/* How long the thread has been there is not known. */
 	if (anew)
 		from = (struct tux_busy_seen){ .packets = b->seen.packets };
 	d = busy_between(&from, s);
-	b->say = start_busy(b, &d, anew, now) ? TUX_BUSY_KEEP : TUX_BUSY_MOVE;
+	enough = b->busy && !anew ? d.ran / 2 : d.ran;
+	b->busy = matters(d.ran, anew ? 0 : now - b->at) &&
+		  d.waited >= enough && (says_nothing(&d) || come_singly(&d));
 	b->seen = *s;
 	b->at = now;
-	return b->say;
+	return b->busy;
 }

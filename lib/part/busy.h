@@ -22,8 +22,8 @@
  * By then the connections have moved twice for nothing.  So a thread that carries
  * bytes over TCP looks at itself before a connection of it moves, by the same
  * rule.  A single look decides, since the connection loses little if it moves
- * later.  The first look counts from the thread's begin.  Once the thread was found
- * busy, it is so until it waits for less than half the time that it runs.
+ * later.  The first look counts from the thread's begin.  Once the thread was
+ * found busy, it is so until it waits for less than half the time that it runs.
  *
  * The next request of a lone connection may come while its thread waits for a
  * processor.  Then the thread does not sleep between two packets, though they come
@@ -85,13 +85,8 @@ void tux_busy_init(struct tux_busy *b);
 enum tux_busy_do tux_busy_look(struct tux_busy *b,
 			       const struct tux_busy_seen *s, tux_time now);
 
-enum tux_busy_say {
-	TUX_BUSY_MOVE,		/* they may move */
-	TUX_BUSY_KEEP,		/* they stay on TCP until the next look */
-};
-
 struct tux_busy_start {		/* of a thread; all zero at first */
-	enum tux_busy_say say;
+	bool busy;
 	struct tux_busy_seen seen;	/* at the last look */
 	tux_time at;			/* ... and its time; 0: there was none */
 };
@@ -103,11 +98,11 @@ static inline bool tux_busy_start_due(const struct tux_busy_start *b,
 	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
 }
 
-/* @s has been counted at @now: the thread's times, and connections from which it
- * has received bytes lately.  In a forked child, which has a copy of @b, the
- * thread's times begin anew. */
-enum tux_busy_say tux_busy_start_look(struct tux_busy_start *b,
-				      const struct tux_busy_seen *s,
-				      tux_time now);
+/* @s has been counted at @now, and has no `thread`; `conns` are those from which
+ * the thread has received bytes lately.  Does the thread keep its connections on
+ * TCP until the next look?  In a forked child, which has a copy of @b, the thread's
+ * times begin anew. */
+bool tux_busy_start_look(struct tux_busy_start *b,
+			 const struct tux_busy_seen *s, tux_time now);
 
 #endif

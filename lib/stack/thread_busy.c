@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/thread_busy.h"
 
+#include "part/busy.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
@@ -8,21 +9,19 @@
 
 static __thread struct tux_busy_start thread_start;
 
-enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r)
+bool tux_thread_busy(const struct tux_stack *s, struct tux_recent *r)
 {
 	tux_time now = tux_clock_read();
 	struct tux_thread_times t = { 0 };
 	struct tux_busy_seen seen;
 
 	if (tux_loops_n(s) && s->driver[0].loop->link->bypass)
-		return TUX_BUSY_MOVE;
+		return false;
 	if (!tux_busy_start_due(&thread_start, now))
-		return thread_start.say;
+		return thread_start.busy;
 	if (!tux_thread_times(&t)) {
-		thread_start.say = TUX_BUSY_MOVE;
-		thread_start.at = now;
-		return thread_start.say;
+		thread_start = (struct tux_busy_start){ .at = now };
+		return false;
 	}
 	seen = (struct tux_busy_seen){
 		.ran = t.ran, .waited = t.waited, .sleeps = t.sleeps,

@@ -6,15 +6,15 @@
 #ifndef TUX_STACK_THREAD_BUSY_H
 #define TUX_STACK_THREAD_BUSY_H
 
-#include "part/busy.h"
+#include <stdbool.h>
+
 #include "part/recent.h"
 #include "stack/stack.h"
 
 /* The calling thread, which has received what @r says, carries bytes of a
- * connection over TCP.  May the connection move (part/busy.h)?  Asks the kernel
- * ten times a second at most.  It always may where AF_XDP carries the packets, or
- * where the kernel does not tell how long threads wait. */
-enum tux_busy_say tux_thread_busy(const struct tux_stack *s,
-				  struct tux_recent *r);
+ * connection over TCP.  Should the connection stay there for now (part/busy.h)?
+ * Asks the kernel ten times a second at most.  Never true where AF_XDP carries the
+ * packets, or where the kernel does not tell how long threads wait. */
+bool tux_thread_busy(const struct tux_stack *s, struct tux_recent *r);
 
 #endif

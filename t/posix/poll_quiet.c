@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * poll() and select() over connections that were on TCP at many calls in a row,
- * so that the kernel does the waiting: nothing is missed, also when a connection
+ * poll() and select() over connections that were on TCP at many calls in a row.
+ * The kernel does the waiting then: nothing is missed, also when a connection
  * moves to Tux meanwhile.
  */
 #include <poll.h>
@@ -52,25 +52,25 @@ static void *act(void *arg)
 	return NULL;
 }
 
-static void begin(struct deed *d, struct pair *p, void (*what)(struct pair *p))
+/* Polls a quiet connection for @events until another thread has done @what, and
+ * then once more.  What came last. */
+static short poll_while(struct pair *p, short events,
+			void (*what)(struct pair *p))
 {
-	d->p = p;
-	d->what = what;
-	atomic_store(&d->done, false);
-	CHECK(pthread_create(&d->thread, NULL, act, d) == 0);
-}
-
-/* Polls until the deed is done, and then once more.  What came last. */
-static short poll_through(struct deed *d, struct pollfd *f)
-{
+	struct deed d = { .p = p, .what = what };
+	struct pollfd f = { .events = events };
 	bool done;
 
+	pair_fresh(p);
+	f.fd = p->a;
+	quieten(&f, 1);
+	CHECK(pthread_create(&d.thread, NULL, act, &d) == 0);
 	do {
-		done = atomic_load(&d->done);
-		CHECK(poll(f, 1, LATE_MS) == 1);
+		done = atomic_load(&d.done);
+		CHECK(poll(&f, 1, LATE_MS) == 1);
 	} while (!done);
-	pthread_join(d->thread, NULL);
-	return f->revents;
+	pthread_join(d.thread, NULL);
+	return f.revents;
 }
 
 /* ---- cases -------------------------------------------------------------- */
@@ -86,15 +86,8 @@ static void move_and_shut(struct pair *p)
 static void moves(void)
 {
 	struct pair p;
-	struct pollfd f;
-	struct deed d;
 
-	pair_fresh(&p);
-	f = asks(p.a);
-	f.events = POLLRDHUP;
-	quieten(&f, 1);
-	begin(&d, &p, move_and_shut);
-	CHECK(poll_through(&d, &f) == POLLRDHUP);
+	CHECK(poll_while(&p, POLLRDHUP, move_and_shut) == POLLRDHUP);
 	pair_close(&p);
 }
 
@@ -107,14 +100,10 @@ static void data(void)
 {
 	struct pair p;
 	struct pollfd f;
-	struct deed d;
 
-	pair_fresh(&p);
-	f = asks(p.a);
-	quieten(&f, 1);
-	begin(&d, &p, poke);
-	CHECK(poll_through(&d, &f) == POLLIN);
+	CHECK(poll_while(&p, POLLIN, poke) == POLLIN);
 	CHECK(pair_expect(p.a, 1));
+	f = asks(p.a);
 	CHECK(poll(&f, 1, 20) == 0);
 	CHECK(f.revents == 0);
 	pair_close(&p);
@@ -128,14 +117,8 @@ static void end_reading(struct pair *p)
 static void shut(void)
 {
 	struct pair p;
-	struct pollfd f;
-	struct deed d;
 
-	pair_fresh(&p);
-	f = asks(p.a);
-	quieten(&f, 1);
-	begin(&d, &p, end_reading);
-	CHECK(poll_through(&d, &f) == POLLIN);
+	CHECK(poll_while(&p, POLLIN, end_reading) == POLLIN);
 	pair_close(&p);
 }
 

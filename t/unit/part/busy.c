@@ -87,6 +87,17 @@ static void look__stays_where_tux_gains(void **state)
 	}
 }
 
+/* With one connection, the same thread is better off with TCP. */
+static void look__leaves_with_a_lone_connection(void **state)
+{
+	struct series s = series_of();
+	struct tux_busy_seen lone = server;
+
+	(void)state;
+	lone.conns = 1;
+	assert_int_equal(leaves_after(&s, &lone), TUX_BUSY_ROW);
+}
+
 static void look__leaves_where_tcp_is_cheaper(void **state)
 {
 	const struct tux_busy_seen *costs[] = { &four, &fifty };
@@ -188,55 +199,35 @@ struct start {
 	tux_time now;
 };
 
-static enum tux_busy_say start_conns(struct start *s, unsigned conns,
-				     const struct tux_busy_seen *d, tux_time ms)
+static bool start_more(struct start *s, const struct tux_busy_seen *d,
+		       tux_time ms)
 {
 	s->now += TUX_MSEC(ms);
 	s->seen.ran += d->ran;
 	s->seen.waited += d->waited;
 	s->seen.sleeps += d->sleeps;
 	s->seen.packets += d->packets;
-	s->seen.conns = conns;
+	s->seen.conns = d->conns;
 	assert_true(tux_busy_start_due(&s->b, s->now));
 	return tux_busy_start_look(&s->b, &s->seen, s->now);
 }
 
-static enum tux_busy_say start_more(struct start *s,
-				    const struct tux_busy_seen *d, tux_time ms)
-{
-	return start_conns(s, 1, d, ms);
-}
-
-static enum tux_busy_say starts(const struct tux_busy_seen *d)
+static bool starts_busy(const struct tux_busy_seen *d)
 {
 	struct start s = { .now = TUX_SEC(1000) };
 
 	return start_more(&s, d, 0);
 }
 
-static void start_look__knows_busy_at_once(void **state)
+static void start_look__knows_at_once(void **state)
 {
-	const struct tux_busy_seen *not[] = { &alone, &two, &near };
-
 	(void)state;
-	assert_int_equal(starts(&fifty_tcp), TUX_BUSY_KEEP);
-	assert_int_equal(starts(&four), TUX_BUSY_KEEP);
-	for (unsigned i = 0; i < sizeof(not) / sizeof(not[0]); i++)
-		assert_int_equal(starts(not[i]), TUX_BUSY_MOVE);
-}
-
-/* The next request has come while the thread waited: it does not sleep. */
-static void start_look__a_lone_connection_has_single_packets(void **state)
-{
-	struct start s = { .now = TUX_SEC(1000) };
-
-	(void)state;
-	assert_int_equal(start_conns(&s, TUX_BUSY_FEW - 1, &server, 0),
-			 TUX_BUSY_KEEP);
-	assert_int_equal(start_conns(&s, TUX_BUSY_FEW, &server,
-				     TUX_BUSY_LOOK_MS), TUX_BUSY_MOVE);
-	assert_int_equal(start_conns(&s, TUX_BUSY_FEW, &fifty_tcp,
-				     TUX_BUSY_LOOK_MS), TUX_BUSY_KEEP);
+	assert_true(starts_busy(&fifty_tcp));
+	assert_true(starts_busy(&four));
+	assert_false(starts_busy(&alone));
+	assert_false(starts_busy(&two));
+	assert_false(starts_busy(&near));
+	assert_false(starts_busy(&server));
 }
 
 /* A program has just been started, beside others: how its packets come is not
@@ -249,7 +240,7 @@ static void start_look__few_packets_say_little(void **state)
 	};
 
 	(void)state;
-	assert_int_equal(starts(&young), TUX_BUSY_KEEP);
+	assert_true(starts_busy(&young));
 }
 
 static void start_look__busy_until_it_hardly_waits(void **state)
@@ -257,14 +248,32 @@ static void start_look__busy_until_it_hardly_waits(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	assert_int_equal(start_more(&s, &fifty_tcp, 0), TUX_BUSY_KEEP);
+	assert_true(start_more(&s, &fifty_tcp, 0));
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(start_more(&s, &near, TUX_BUSY_LOOK_MS),
-				 TUX_BUSY_KEEP);
-	assert_int_equal(start_more(&s, &idle, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_MOVE);
-	assert_int_equal(start_more(&s, &near, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_MOVE);
+		assert_true(start_more(&s, &near, TUX_BUSY_LOOK_MS));
+	assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
+	assert_false(start_more(&s, &near, TUX_BUSY_LOOK_MS));
+}
+
+static void start_look__ends_with_several_packets_at_once(void **state)
+{
+	struct start s = { .now = TUX_SEC(1000) };
+
+	(void)state;
+	assert_true(start_more(&s, &fifty_tcp, 0));
+	assert_false(start_more(&s, &server, TUX_BUSY_LOOK_MS));
+}
+
+/* Its next request has come while the thread waited, which does not sleep then. */
+static void start_look__a_lone_connection_has_single_packets(void **state)
+{
+	struct tux_busy_seen few = server;
+
+	(void)state;
+	few.conns = TUX_BUSY_FEW - 1;
+	assert_true(starts_busy(&few));
+	few.conns = TUX_BUSY_FEW;
+	assert_false(starts_busy(&few));
 }
 
 /* A thread that hardly runs costs the others nothing. */
@@ -273,8 +282,8 @@ static void start_look__ends_with_rest(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	assert_int_equal(start_more(&s, &fifty_tcp, 0), TUX_BUSY_KEEP);
-	assert_int_equal(start_more(&s, &rare, 1000), TUX_BUSY_MOVE);
+	assert_true(start_more(&s, &fifty_tcp, 0));
+	assert_false(start_more(&s, &rare, 1000));
 }
 
 static void start_due__ten_times_a_second(void **state)
@@ -282,7 +291,7 @@ static void start_due__ten_times_a_second(void **state)
 	struct start s = { .now = TUX_SEC(1000) };
 
 	(void)state;
-	start_more(&s, &fifty_tcp, 0);
+	start_more(&s, &idle, 0);
 	assert_false(tux_busy_start_due(&s.b, s.now + TUX_MSEC(99)));
 	assert_true(tux_busy_start_due(&s.b, s.now + TUX_MSEC(100)));
 }
@@ -294,28 +303,27 @@ static void start_look__in_a_child(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 50; i++)
-		assert_int_not_equal(start_more(&s, &idle, TUX_BUSY_LOOK_MS),
-				     TUX_BUSY_KEEP);
+		assert_false(start_more(&s, &idle, TUX_BUSY_LOOK_MS));
 	s.seen.ran = s.seen.waited = s.seen.sleeps = 0;
-	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_KEEP);
-	assert_int_equal(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS),
-			 TUX_BUSY_KEEP);
+	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
+	assert_true(start_more(&s, &fifty_tcp, TUX_BUSY_LOOK_MS));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(look__stays_where_tux_gains),
+		cmocka_unit_test(look__leaves_with_a_lone_connection),
 		cmocka_unit_test(look__leaves_where_tcp_is_cheaper),
 		cmocka_unit_test(look__a_burst_is_not_enough),
 		cmocka_unit_test(look__few_packets_say_little),
 		cmocka_unit_test(look__of_one_thread),
 		cmocka_unit_test(hold__doubles),
-		cmocka_unit_test(start_look__knows_busy_at_once),
-		cmocka_unit_test(start_look__a_lone_connection_has_single_packets),
+		cmocka_unit_test(start_look__knows_at_once),
 		cmocka_unit_test(start_look__few_packets_say_little),
 		cmocka_unit_test(start_look__busy_until_it_hardly_waits),
+		cmocka_unit_test(start_look__ends_with_several_packets_at_once),
+		cmocka_unit_test(start_look__a_lone_connection_has_single_packets),
 		cmocka_unit_test(start_look__ends_with_rest),
 		cmocka_unit_test(start_due__ten_times_a_second),
 		cmocka_unit_test(start_look__in_a_child),
