@@ -57,7 +57,7 @@ end "$server_pid"
 redis plain || exit 1
 server_pid=$pid
 asks plain-server "${tux[@]}"
-check "the client says why" wait_for 5 said not-announced plain-server
+check "the client says why" wait_for 10 said not-announced plain-server
 stays plain-server
 end "$server_pid"
 
@@ -74,9 +74,9 @@ server_pid=$pid
 if cookies 2; then
 	asks cookies "${tux[@]}"
 	check "SYN cookies: the client says why" \
-		wait_for 5 said not-announced cookies
+		wait_for 10 said not-announced cookies
 	check "SYN cookies: the server says why" \
-		wait_for 5 said syn-cookie server
+		wait_for 10 said syn-cookie server
 	stays cookies
 	cookies 1
 else
@@ -88,7 +88,7 @@ fi
 # shellcheck disable=SC2016 # for the other shell
 asks no-cgroup unshare -m sh -c 'findmnt -rnt cgroup2 -o TARGET |
 	while read -r at; do umount -l "$at"; done; exec "$@"' sh "${tux[@]}"
-check "no cgroup-v2: it says why" wait_for 5 said no-announce no-cgroup
+check "no cgroup-v2: it says why" wait_for 10 said no-announce no-cgroup
 stays no-cgroup
 
 # ---- both ends; twice the same addresses and ports, in four namespaces -------
@@ -101,7 +101,7 @@ start twin nsenter "--net=/run/netns/$ns_b" "${tux[@]}" redis-server \
 twin_pid=$pid
 at=(nsenter "--net=/run/netns/$ns_b")
 check "a second server, elsewhere, under the same address" \
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 asks twins "${tux[@]}"
 twins_pid=$client_pid
 check "its connections move" wait_for 10 moved twins 3
@@ -134,8 +134,8 @@ wire --strip 254
 redis server "${tux[@]}" || exit 1
 server_pid=$pid
 asks stripped "${tux[@]}"
-check "cut out: the client says why" wait_for 5 said not-announced stripped
-check "cut out: the server says why" wait_for 5 said not-announced server
+check "cut out: the client says why" wait_for 10 said not-announced stripped
+check "cut out: the server says why" wait_for 10 said not-announced server
 stays stripped
 
 wire --refuse 254
@@ -150,8 +150,8 @@ ip -n "$ns_a" neigh add 10.77.0.9 dev veth0 lladdr \
 to=10.77.0.9
 asks translated "${tux[@]}"
 to=$b_addr
-check "translated: the client says why" wait_for 5 said translated translated
-check "translated: the server says why" wait_for 5 said translated server
+check "translated: the client says why" wait_for 10 said translated translated
+check "translated: the server says why" wait_for 10 said translated server
 stays translated
 
 wire

@@ -37,7 +37,7 @@ there()
 		"$port" $a_addr "$client_port" "$client_udp" 0
 	there_pid=$pid
 	check "a user of the server's host holds its port" \
-		wait_for 5 ready there
+		wait_for 10 ready there
 }
 
 # On the client's host: on ports that it may get.
@@ -46,7 +46,7 @@ here()
 	start here "${a[@]}" "${nobody[@]}" "$attacker" $a_addr $first $half \
 		$b_addr "$port" "$server_udp" 1
 	here_pid=$pid
-	check "a user of the client's host holds ports" wait_for 5 ready here
+	check "a user of the client's host holds ports" wait_for 10 ready here
 }
 
 client_port= client_udp=
@@ -71,7 +71,7 @@ moves()
 	start "$name" "${a[@]}" "${tux[@]}" --attach=start "$load" \
 		--host $b_addr --port "$port" --conns 3 --size 500 --every 1
 	client_pid=$pid
-	check "$name: connected" wait_for 5 connected
+	check "$name: connected" wait_for 10 connected
 	connected		# here, not in a shell of its own
 	shift
 	while [ $# -gt 0 ]; do

@@ -33,7 +33,7 @@ measure()
 
 	start probe "${b[@]}" "$probe" listen $b_addr 4000 2
 	listener=$pid
-	wait_for 5 listens
+	wait_for 10 listens
 	"${a[@]}" "${stay[@]}" "$probe" send $b_addr 4000 $n 20
 	wait "$listener"
 	read -r _ got _ distinct _ doubled _ late _ wrong \

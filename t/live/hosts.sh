@@ -86,7 +86,7 @@ wire()
 	[ -z "$wire_pid" ] || cut
 	start wire "${m[@]}" "$forwarder" a0 b0 "$@"
 	wire_pid=$pid pid=$keep
-	wait_for 5 wire_up
+	wait_for 10 wire_up
 	alive "$wire_pid" || cannot "no forwarder: $(cat "$dir/wire.err")"
 }
 

@@ -177,7 +177,7 @@ on_tux_again()
 client_runs client
 check "a client moves" wait_for 10 moved client $n
 check "a policy appears" both proto tcp USE
-check "all are back" wait_for 5 eval '[ "$(on_tux_now client)" = 0 ]'
+check "all are back" wait_for 10 eval '[ "$(on_tux_now client)" = 0 ]'
 check "they say why" said ipsec client
 sleep 0.2
 dark
@@ -191,7 +191,7 @@ check "the client goes on" goes_on client
 if [ "$io" = xdp ]; then
 	check "packets are blocked by default" \
 		ip -n "$ns_a" xfrm policy setdefault out block
-	check "they are back" wait_for 5 \
+	check "they are back" wait_for 10 \
 		eval '[ "$(on_tux_now client)" = 0 ]'
 	check "they are not any more" \
 		ip -n "$ns_a" xfrm policy setdefault out accept

@@ -63,7 +63,7 @@ more_than()
 # go_on NAME PATH: do messages come, and that way?
 go_on()
 {
-	wait_for 5 more_than "$1" "$(got "$1")"
+	wait_for 10 more_than "$1" "$(got "$1")"
 	last "$1"
 	[[ $(last "$1") = "$2 "* ]]
 }
@@ -85,7 +85,7 @@ part
 same "and with threads" 0 $rc
 
 meet 0 9 3
-check "on Tux" wait_for 5 both_on tux
+check "on Tux" wait_for 10 both_on tux
 check "messages come" go_on server tux
 kill -USR1 "$wire_pid"
 check "a blackhole: on TCP" wait_for 10 both_on tcp

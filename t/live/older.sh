@@ -109,7 +109,7 @@ between()
 	client_pid=$pid
 	check "$name: on Tux" wait_for 20 all_back "$name"
 	blackhole
-	check "$name: went back to TCP" wait_for 5 said path-stalled "$name"
+	check "$name: went back to TCP" wait_for 10 said path-stalled "$name"
 	check "$name: on Tux again" wait_for 60 all_back "$name"
 	check "$name: goes on" goes_on "$name"
 	stops "$name"

@@ -97,7 +97,7 @@ meet()
 	free_port
 	# shellcheck disable=SC2086 # words
 	start serve "${server[@]}" serve "${to:-$b_addr}" "$port" 1 $2
-	wait_for 5 up
+	wait_for 10 up
 	# shellcheck disable=SC2086
 	run 15 "${client[@]}" ask "${reach:-$b_addr}" "$port" 1 $3 \
 		>"$dir/ask.out" 2>&1
@@ -187,13 +187,13 @@ fi
 free_port
 start serve "${server[@]}" serve $b_addr "$port" 1 hold
 server_pid=$pid
-wait_for 5 up
+wait_for 10 up
 run 15 "${client[@]}" ask $b_addr "$port" 1 >"$dir/ask.out" 2>&1
 holds()
 {
 	grep -q ^holds "$dir/serve.out"
 }
-wait_for 5 holds
+wait_for 10 holds
 read -r _ holder fd < <(grep ^holds "$dir/serve.out")
 "${client[@]}" steal "$holder" "$fd" >"$dir/steal.out" 2>&1
 same "another user gets no descriptor of a socket" \
@@ -210,7 +210,7 @@ announced_n()
 }
 start quota "${server[@]}" quota 100 hold
 quota_pid=$pid
-wait_for 5 grep -qs ^announced "$dir/quota.out"
+wait_for 10 grep -qs ^announced "$dir/quota.out"
 same "a user has 64 listeners" "announced 64 of 100" "$(cat "$dir/quota.out")"
 same "... as status says" 64 "$(announced_n)"
 on 65532 "$cg_b"
@@ -373,7 +373,7 @@ if command -v redis-server >/dev/null &&
 	start server "${b[@]}" "${words[@]}" redis-server --port "$port" \
 		--bind $b_addr --save '' --protected-mode no
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 	unprivileged 65533 "$cg_a"
 	start client "${a[@]}" "${words[@]}" "$load" --host $b_addr \
 		--port "$port" --conns 3 --size 100 --every 100
@@ -415,7 +415,7 @@ if command -v nginx >/dev/null && command -v wrk >/dev/null; then
 	start nginx "${b[@]}" "${words[@]}" nginx -c "$dir/nginx.conf" \
 		-e stderr
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 	unprivileged 65533 "$cg_a"
 	"${a[@]}" "${words[@]}" wrk -t 1 -c 16 -d 3 "http://$b_addr:$port/" \
 		>"$dir/wrk.out" 2>"$dir/wrk.err"
@@ -476,7 +476,7 @@ fi
 free_port
 start serve "${server[@]}" serve $b_addr "$port" 1000000
 server_pid=$pid
-wait_for 5 up
+wait_for 10 up
 start ask "${client[@]}" ask $b_addr "$port" 20000
 ask_pid=$pid
 sleep 0.3

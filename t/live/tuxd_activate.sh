@@ -33,7 +33,7 @@ activates()
 	start serve "${b[@]}" "${words[@]}" systemd-socket-activate \
 		-E TUX_PATH -l "$b_addr:$port" "$build/contrib/tuxrun" -v "$@"
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 }
 
 # asks NAME CONNECTIONS

@@ -50,7 +50,7 @@ serves()
 	free_port
 	start serve "${server[@]}" "$herald" serve $b_addr "$port" "$@"
 	server_pid=$pid
-	wait_for 5 up serve
+	wait_for 10 up serve
 }
 
 # keys NAME: a connection from a to b has a key, the same at both ends
@@ -60,7 +60,7 @@ keys()
 
 	ask=$(run 15 "${client[@]}" "$herald" ask $b_addr "$port" 1 2>&1)
 	check "$1: a key" grep -q '^key [0-9a-f]\{32\} ' <<<"$ask"
-	wait_for 5 grep -q ^key "$dir/serve.out"
+	wait_for 10 grep -q ^key "$dir/serve.out"
 	same "$1: the same at both ends" "${ask%% port*}" \
 		"$(grep ^key "$dir/serve.out" | tail -n 1 | sed 's/ port.*//')"
 }
@@ -102,7 +102,7 @@ listeners()
 {
 	start quota "$@" "$herald" quota 100 hold
 	held+=("$pid")
-	wait_for 5 grep -qs ^announced "$dir/quota.out"
+	wait_for 10 grep -qs ^announced "$dir/quota.out"
 	got=$(cat "$dir/quota.out")
 }
 held=()
@@ -127,7 +127,7 @@ same "status counts them" $((64 + 1024 + 64)) "$(announced_n)"
 serves 1
 keys "beside all these listeners"
 for pid in "${held[@]}"; do end "$pid"; done
-check "all are given back" wait_for 5 test "$(announced_n)" = 0
+check "all are given back" wait_for 10 test "$(announced_n)" = 0
 
 # The same address and port, elsewhere, with another thing to say
 serves 1
@@ -137,7 +137,7 @@ start twin "${container[@]}" sh -c 'ip link set lo up &&
 	exec "$1" serve "$2" "$3" 1 why=20 port=1' sh "$herald" $b_addr "$port"
 twin_pid=$pid
 check "a container listens at the same address and port" \
-	wait_for 5 up twin
+	wait_for 10 up twin
 keys "beside its twin"
 end "$twin_pid"
 serves 1
@@ -154,7 +154,7 @@ holds()
 {
 	serves 1 hold "$@"
 	keys "held"
-	wait_for 5 grep -q ^holds "$dir/serve.out"
+	wait_for 10 grep -q ^holds "$dir/serve.out"
 	read -r _ holder fd < <(grep ^holds "$dir/serve.out")
 }
 
@@ -196,7 +196,7 @@ shaken()
 # made_of KIND WHAT: what the server makes of it; sets $said
 made_of()
 {
-	wait_for 5 no_more "$server_pid" || end "$server_pid"
+	wait_for 10 no_more "$server_pid" || end "$server_pid"
 	said=$(grep -v ^ready "$dir/serve.out")
 	same "option '$1': $2" "$2" "${said//key */key ${said##* port }}"
 }
@@ -285,7 +285,7 @@ during()
 
 start intruder "${c[@]}" "$intruder" veth0 20000 300
 intruder_pid=$pid
-check "a third host hears all" wait_for 5 up intruder
+check "a third host hears all" wait_for 10 up intruder
 life earlier
 check "earlier: answers come" goes_on earlier
 stops earlier

@@ -37,7 +37,7 @@ node()
 		--cluster-enabled yes --cluster-node-timeout 1500 \
 		--save '' --protected-mode no --repl-diskless-sync-delay 0
 	nodes[$i]=$pid
-	wait_for 5 listening "700$i"
+	wait_for 10 listening "700$i"
 }
 
 cli()
@@ -211,7 +211,7 @@ export TUX_PATH=auto
 cluster auto
 writes auto 1
 replica_of 1
-check "auto: the writer moves" wait_for 5 moved auto 1
+check "auto: the writer moves" wait_for 10 moved auto 1
 same "auto: CLUSTER FAILOVER" OK "$(cli "$replica" cluster failover)"
 check "... the replica is master" wait_for 10 is "$replica" role:master
 check "... writes go on" more auto

@@ -32,7 +32,7 @@ asked()
 	# shellcheck disable=SC2086 # words
 	start serve "${server[@]}" "$heir" serve $b_addr "$port" $3
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
 	same "$1: each byte comes back" 0 $?

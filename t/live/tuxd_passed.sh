@@ -32,7 +32,7 @@ served()
 	free_port
 	start serve "${@//@PORT@/$port}"
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 }
 
 # said_tux: connections that moved at the server's end, whichever process said so
@@ -94,7 +94,7 @@ strangers()
 {
 	start work "${server[@]}" "$porter" work "$dir/work.sock"
 	work_pid=$pid
-	wait_for 5 test -S "$dir/work.sock"
+	wait_for 10 test -S "$dir/work.sock"
 	served "$@" "$porter" send $b_addr @PORT@ "$dir/work.sock"
 }
 

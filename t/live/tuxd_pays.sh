@@ -30,7 +30,7 @@ asked()
 	free_port
 	start serve "${server[@]}" "$heir" serve $b_addr "$port"
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 	run 60 "${client[@]}" "$pays" $b_addr "$port" "$@" \
 		>"$dir/pays.out" 2>"$dir/pays.err"
 	same "it works" 0 $?

@@ -79,7 +79,7 @@ serves()
 	start server "${b[@]}" "${words[@]}" redis-server --port "$port" \
 		--bind $b_addr --save '' --protected-mode no
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 }
 
 asks()
@@ -92,8 +92,8 @@ asks()
 
 serves
 asks pods
-check "two pods: their connections move" wait_for 5 moved pods 2
-check "... at the server, too" wait_for 5 moved server 2
+check "two pods: their connections move" wait_for 10 moved pods 2
+check "... at the server, too" wait_for 10 moved server 2
 check "... and work" goes_on pods
 end "$client_pid"
 end "$server_pid"
@@ -105,13 +105,13 @@ if "${a[@]}" ip rule add ipproto udp to $b_addr blackhole pref 1 2>/dev/null &&
 	serves
 	asks policy
 	check "no UDP passes: the client says so" \
-		wait_for 8 said peer-silent policy
+		wait_for 10 said peer-silent policy
 	check "... and works" goes_on policy
 	end "$client_pid"
 	end "$server_pid"
 else
 	skip "no UDP passes" "this kernel has no such rules"
 fi
-check "the pods leave nothing" wait_for 5 gone
+check "the pods leave nothing" wait_for 10 gone
 umount "$dir/cgroup"
 finish

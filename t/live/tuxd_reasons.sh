@@ -32,7 +32,7 @@ serves()
 	start server "${b[@]}" "${words[@]}" "$@" redis-server \
 		--port "$port" --bind $b_addr --save '' --protected-mode no
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 }
 
 # asks NAME: an unprivileged client on host a
@@ -52,7 +52,7 @@ tells()
 
 	serves "${@:3}"
 	asks "$name"
-	check "$name: the client shows it" wait_for 5 said "$why" "$name"
+	check "$name: the client shows it" wait_for 10 said "$why" "$name"
 	same "... and nothing else" "$why" \
 		"$(sed -n 's/^tux: .* tcp, \([a-z-]*\): .*/\1/p' \
 			"$dir/$name.err" | sort -u)"
@@ -101,7 +101,7 @@ grows()
 	local before
 
 	before=$(stat -c %s "$dir/$1.out")
-	wait_for 5 eval "[ \$(stat -c %s '$dir/$1.out') -gt $before ]"
+	wait_for 10 eval "[ \$(stat -c %s '$dir/$1.out') -gt $before ]"
 }
 
 # stays NAME REASON SERVER CLIENT: the end with a word in SERVER or CLIENT keeps
@@ -116,14 +116,14 @@ stays()
 	start staying_b "${b[@]}" "${words[@]}" "$staying" serve $b_addr \
 		"$port" $3
 	server_pid=$pid
-	wait_for 5 listening "$port"
+	wait_for 10 listening "$port"
 	unprivileged 65533 "$cg_a"
 	# shellcheck disable=SC2086
 	start staying_a "${a[@]}" "${words[@]}" "$staying" ask $b_addr \
 		"$port" $4
 	client_pid=$pid
 	for end in a b; do
-		check "$name: $end shows it" wait_for 2 said "$why" staying_$end
+		check "$name: $end shows it" wait_for 10 said "$why" staying_$end
 		same "... and nothing else" "$why" \
 			"$(sed -n 's/^tux: .* tcp, \([a-z-]*\): .*/\1/p' \
 				"$dir/staying_$end.err" | sort -u)"
@@ -152,7 +152,7 @@ again()
 {
 	sleep 1.1
 	asks first
-	check "$1: the first client works" wait_for 5 answered first 2
+	check "$1: the first client works" wait_for 10 answered first 2
 	end "$client_pid"
 	asks second
 	check "$1: the next moves" wait_for 10 moved second 2
@@ -169,7 +169,7 @@ again "a listener that outlives the programs"
 check "unloaded" d unload
 serves
 asks before
-check "without tuxd: works" wait_for 5 answered before 2
+check "without tuxd: works" wait_for 10 answered before 2
 check "... and says why" said no-privilege before
 end "$client_pid"
 check "loaded" d load

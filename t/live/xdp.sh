@@ -58,7 +58,7 @@ try_xdp()
 	start try "${b[@]}" "${tux[@]}" --attach=start true
 	wait "$pid" || cannot "needs AF_XDP: $(tail -n 1 "$dir/try.err")"
 	redis try "${tux[@]}" --attach=start || exit 1
-	wait_for 5 attached "$ns_b" ||
+	wait_for 10 attached "$ns_b" ||
 		cannot "needs AF_XDP, which does not work here"
 	end "$pid"
 }
@@ -131,7 +131,7 @@ answered()
 
 goes_on()
 {
-	wait_for 5 answered "$1" "$(answers "$1")"
+	wait_for 10 answered "$1" "$(answers "$1")"
 }
 
 # stops NAME: ends the client whose pid is $client_pid; no connection had ended,

@@ -69,5 +69,5 @@ same "in the crowd, too" 1000 "$(gone ".* messages 20 20")"
 kill -TERM $server
 wait $server
 same "the server ends when told" 0 $?
-check "nothing is left" wait_for 5 none_attached
+check "nothing is left" wait_for 10 none_attached
 finish

@@ -39,7 +39,7 @@ takes()
 }
 
 visits first
-check "first: given back soon" wait_for 9 given_back
+check "first: given back soon" wait_for 10 given_back
 visits second
 sleep 9
 same "second: not as soon" no "$(given_back && echo yes || echo no)"

@@ -30,7 +30,7 @@ begin()
 # returns NAME WHY: it had said why, and is on Tux again, and never stood still
 returns()
 {
-	check "$1: said why" wait_for 5 said "$2" "$1"
+	check "$1: said why" wait_for 10 said "$2" "$1"
 	check "$1: back on Tux" wait_for 40 all_back "$1"
 	check "$1: goes on" goes_on "$1"
 	stops "$1"
@@ -39,7 +39,7 @@ returns()
 begin "link down"
 ip -n "$ns_a" link set veth0 down
 sleep 0.3
-check "link down: it is said" wait_for 3 said link-down "link down"
+check "link down: it is said" wait_for 10 said link-down "link down"
 ip -n "$ns_a" link set veth0 up
 ip -n "$ns_a" addr add fd77::1/64 dev veth0 nodad 2>/dev/null
 returns "link down" link-down
@@ -51,7 +51,7 @@ wait_for 10 none_attached
 begin detached
 "$build/t/live/links" | sort | comm -13 "$dir/links.before" - |
 	xargs "$build/t/live/links" >"$dir/links.out"
-check "detached: it is noticed" wait_for 3 said detached detached
+check "detached: it is noticed" wait_for 10 said detached detached
 check "detached: works meanwhile" goes_on detached
 check "detached: attached again" wait_for 20 both_attached
 returns detached detached
@@ -69,7 +69,7 @@ stops "new address"
 
 begin removed
 ip -n "$ns_a" link del veth0
-check "removed: it is said" wait_for 3 said no-interface removed
+check "removed: it is said" wait_for 10 said no-interface removed
 sleep 0.5
 check "removed: a new one" cable
 returns removed no-interface
@@ -82,5 +82,5 @@ ip -n "$ns_a" neigh change $b_addr dev veth0 nud failed
 returns "no neighbour" no-neighbour
 
 end "$server_pid"
-check "nothing is left" wait_for 2 none_attached
+check "nothing is left" wait_for 10 none_attached
 finish

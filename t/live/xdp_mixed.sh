@@ -29,7 +29,7 @@ begin()
 	client "$name" --conns 3 --size 100 "$@"
 	client_pid=$pid
 	check "$name: moves" wait_for 10 moved "$name" 3
-	check "$name: attached" wait_for 5 both_attached
+	check "$name: attached" wait_for 10 both_attached
 }
 
 # stayed NAME [SERVED]: on Tux all the time, at both ends
@@ -68,7 +68,7 @@ asks()
 		-r -1 -i "$2" incr "$1"
 	client_pid=$pid
 	check "$1: moves" wait_for 10 moved "$1" 1
-	check "$1: attached" wait_for 5 both_attached
+	check "$1: attached" wait_for 10 both_attached
 }
 
 counted_on()
@@ -78,7 +78,7 @@ counted_on()
 
 counts_on()
 {
-	wait_for 5 counted_on "$1" "$(wc -l <"$dir/$1.out")"
+	wait_for 10 counted_on "$1" "$(wc -l <"$dir/$1.out")"
 }
 
 # on_sockets NAME: it goes on over Tux, and no program is on an interface
@@ -113,7 +113,7 @@ sink_pid=$pid
 sleep 0.5
 start bulk "${a[@]}" iperf3 -c $b_addr -p 5999 -t 6
 bulk_pid=$pid
-check "yields: given back" wait_for 3 none_attached
+check "yields: given back" wait_for 10 none_attached
 on_sockets yields
 wait "$bulk_pid"
 end "$sink_pid"

@@ -118,7 +118,7 @@ check "9000: one on Tux meanwhile" wait_for 10 moved 9000b 1
 start reader "${a[@]}" "$load" --host $b_addr --port "$plain_port" --conns 1 \
 	--size 60000 --every 100
 reader_pid=$pid
-check "9000: TCP of others has jumbo frames" wait_for 5 jumbo
+check "9000: TCP of others has jumbo frames" wait_for 10 jumbo
 check "9000: and works" goes_on reader
 check "9000: which arrive as such" long
 end "$reader_pid"
@@ -138,7 +138,7 @@ check "3498 again" mtu 3498 3498
 check "3498: all on Tux" well changes
 check "3498: with long packets" longer
 check "too small" mtu 300 300
-check "300: back on TCP" wait_for 5 said mtu changes
+check "300: back on TCP" wait_for 10 said mtu changes
 check "300: goes on" goes_on changes
 check "1500 again" mtu 1500 1500
 check "1500: all on Tux" well changes

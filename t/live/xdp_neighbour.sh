@@ -27,7 +27,7 @@ sink_up()
 	"${b[@]}" ss -Hltn "sport = :5201" | grep -q .
 }
 
-wait_for 5 sink_up || cannot "iperf3 does not listen"
+wait_for 10 sink_up || cannot "iperf3 does not listen"
 
 # bulk NAME SECONDS: a neighbour's, in the background
 bulk()
@@ -78,7 +78,7 @@ counted_on()
 
 counts_on()
 {
-	wait_for 5 counted_on "$1" "$(wc -l <"$dir/$1.out")"
+	wait_for 10 counted_on "$1" "$(wc -l <"$dir/$1.out")"
 }
 
 # How many answers of NAME are not the ones expected.
@@ -99,13 +99,13 @@ client_pid=$pid
 check "slow: moves" wait_for 10 moved slow $n
 check "slow: attached" both_attached
 bulk neighbour 12
-check "slow: detached soon" wait_for 3 none_attached
+check "slow: detached soon" wait_for 10 none_attached
 check "slow: says so" left_to_others server
-check "slow: gives the reason" wait_for 2 said gives-way slow
+check "slow: gives the reason" wait_for 10 said gives-way slow
 check "slow: goes on over TCP" counts_on slow
 slow late
 late_pid=$pid
-check "late: the server gives the reason" wait_for 5 gave_reason server 2
+check "late: the server gives the reason" wait_for 10 gave_reason server 2
 same "late: stays on TCP" 0 "$(on_tux_now late)"
 check "late: goes on over TCP" counts_on late
 end "$late_pid"
@@ -132,7 +132,7 @@ wait_for 10 grep -qs '^port ' "$dir/api.out" || cannot "no server"
 same "tux.h: messages over Tux" 0 $?
 check "tux.h: attached" attached "$ns_b"
 bulk second 4
-check "tux.h: detached soon" wait_for 2 none_attached
+check "tux.h: detached soon" wait_for 10 none_attached
 wait "$bulk_pid"
 end "$api_pid"
 

@@ -55,5 +55,5 @@ check "one, with a thread" carried 1 1
 alone=$(took)
 check "one beside fifteen that nobody reads, who read at last" carried 16 1 15
 check "in $(took) ms, alone in $alone" [ "$(took)" -le $((5 * alone + 1000)) ]
-check "nothing is left" wait_for 2 none_attached
+check "nothing is left" wait_for 10 none_attached
 finish

@@ -96,7 +96,7 @@ stopped()
 	took=$(($(now) - began))
 	check "$name: it ends, in $took ms" [ $took -lt 20000 ]
 	last=$(tail -n 1 "$dir/$name.out")
-	check "$name: nothing is left" wait_for 5 all_gone
+	check "$name: nothing is left" wait_for 10 all_gone
 	[ "$1" = KILL ] || check "$name: it says failed" one_line "$name"
 }
 

@@ -128,7 +128,7 @@ waiting()
 	check "$how: unsubscribed by going" wait_for 10 subscribed 0
 
 	start pop "${with[@]}" redis-cli -p "$port" --raw blpop queue 10
-	wait_for 5 info_is clients blocked_clients 1
+	wait_for 10 info_is clients blocked_clients 1
 	cli rpush queue item >/dev/null
 	wait "$pid"
 	same "$how: BLPOP" "queue item" "$(xargs <"$dir/pop.out")"
@@ -148,7 +148,7 @@ client_kill()
 		connected_clients 6
 	sleep 0.3
 	asks "CLIENT KILL" 5 client kill type normal
-	check "$how: the killed see it" wait_for 5 ended_all 5
+	check "$how: the killed see it" wait_for 10 ended_all 5
 	wait "$pid"
 }
 
@@ -247,7 +247,7 @@ demon()
 	check "demon: serves" run 60 "${tux[@]}" redis-benchmark -p "$port" \
 		-t get -n 20000 -q
 	asks "SHUTDOWN" "" shutdown nosave
-	check "demon: ends" wait_for 5 gone_file "$dir/demon.pid"
+	check "demon: ends" wait_for 10 gone_file "$dir/demon.pid"
 }
 
 gone_file()
