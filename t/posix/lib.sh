@@ -101,6 +101,13 @@ same_final()
 	equal final "$@"
 }
 
+# Is this a thorough run (contrib/check --thorough)?  Then a test may take longer,
+# draw its own seeds, and assert what a clock says.
+thorough()
+{
+	[ -n "${TUX_TEST_THOROUGH:-}" ]
+}
+
 finish()
 {
 	echo "$passed passed, $failed failed, $skipped skipped"
