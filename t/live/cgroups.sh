@@ -36,7 +36,7 @@ cgroups()
 		cannot "cannot mount a file system for BPF objects"
 	cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
 	trap leave EXIT
-	mkdir "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+	mkdir -p "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
 }
 
 two_cgroups()

@@ -32,12 +32,14 @@ privilege()
 	fi
 }
 
-# host NAME: a namespace; prints what it is called.
+# host NAME: a namespace; prints what it is called.  One of the name is that of a
+# process that had this number and was killed.
 host()
 {
 	local ns=tux-$$-$1
 
 	echo "$ns" >>"$dir/namespaces"		# first: it may be killed
+	[ ! -e "/run/netns/$ns" ] || ip netns del "$ns"
 	ip netns add "$ns" || return 1
 	ip -n "$ns" link set lo up
 	echo "$ns"

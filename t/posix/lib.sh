@@ -11,6 +11,8 @@ lib_src=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
 src=${TUX_SRC:-$lib_src}
 build=${TUX_BUILD:-$src}
 
+. "$lib_src/t/owner.sh"
+
 # The words that put a program under Tux.  TUXRUN=env tries a script without.
 read -ra tux <<<"${TUXRUN-$build/contrib/tuxrun -i lo --io udp -v}"
 
@@ -135,29 +137,6 @@ need()
 
 # ---- beginning and end ------------------------------------------------------
 
-# Ends what runs in $1, its subfolders too, and removes it, and the network
-# namespaces that it lists.
-sweep()
-{
-	local p try ns
-
-	for try in TERM KILL KILL KILL; do
-		local any=
-		for p in /proc/[0-9]*; do
-			case $(readlink "$p/cwd" 2>/dev/null) in
-			"$1" | "$1"/*) kill -$try "${p#/proc/}" 2>/dev/null &&
-				any=yes ;;
-			esac
-		done
-		[ -n "$any" ] || break
-		sleep 0.2
-	done
-	if [ -e "$1/namespaces" ]; then
-		while read -r ns; do ip netns del "$ns"; done <"$1/namespaces"
-	fi
-	rm -rf "$1"
-}
-
 tidy()
 {
 	[ -n "$dir" ] || return
@@ -170,6 +149,7 @@ tidy()
 setup()
 {
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/tux-${0##*/}.XXXXXX") || exit 1
+	own "$dir"
 	setsid bash -c "$(declare -f sweep)"'
 		tail --pid="$1" -s 0.2 -f /dev/null
 		sweep "$2"' janitor $$ "$dir" </dev/null >/dev/null 2>&1 &
