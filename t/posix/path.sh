@@ -11,15 +11,49 @@ need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
-# Where processors are busy, connections stay on TCP.  So other work on the host
-# must not count, as far as privilege goes: sched(7), The autogroup feature.
-{ echo -20 >/proc/self/autogroup; } 2>/dev/null
+# Where processors are busy, connections stay on TCP; part/busy.h has the rule.
+# Most cases are not about it, so what else the machine does must not count.  These
+# words put a program where the kernel does not tell how long its threads wait: the
+# rule asks /proc/thread-self, and there is none.
+# shellcheck disable=SC2016 # for the other shell
+calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
+	mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
+		mount -t tmpfs none /proc && cd "$0/proc" || exit
+	for f in [a-z]*; do
+		[ "$f" = thread-self ] || ln -s "$0/proc/$f" /proc || exit
+	done
+	cd "$0" && exec "$@"' "$dir")
+"${calm[@]}" [ ! -e /proc/thread-self ] 2>/dev/null || calm=()
 
 # session COUNT KEY...: one connection under tuxrun that asks for these keys;
 # $sum is how many bytes of values came.
 session()
 {
-	sum=$(run 60 "${tux[@]}" "$turns" "$port" "$@" 2>"$dir/said")
+	sum=$(run 60 "${calm[@]}" "${tux[@]}" "$turns" "$port" "$@" \
+		2>"$dir/said")
+}
+
+# at_last NAME EXPECTED BYTES COMMAND... -- COUNT KEY...: a session of which the
+# command prints what is expected.  Some rules count time: a stall of a second ends
+# a row of brief connections, for example.  So five sessions may try.
+at_last()
+{
+	local name=$1 expected=$2 bytes=$3 try got command=()
+
+	shift 3
+	while [ "$1" != -- ]; do
+		command+=("$1")
+		shift
+	done
+	shift
+	for try in {1..5}; do
+		session "$@"
+		same_final "$name: all is answered" "$bytes" "$sum"
+		got=$("${command[@]}")
+		[ "$got" != "$expected" ] || break
+		echo "# $name: try $try gives $got"
+	done
+	same "$name" "$expected" "$got"
 }
 
 # What was decided for it, in order: "tux", or the reason for TCP.
@@ -37,8 +71,7 @@ served()
 		uniq | xargs)" = "$1" ]
 }
 
-redis server "${tux[@]}" || exit 1
-server_pid=$pid
+redis server "${calm[@]}" "${tux[@]}" || exit 1
 head -c 10 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set short >/dev/null
 head -c 1000000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set long \
 	>/dev/null
@@ -48,11 +81,11 @@ head -c 12000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set beyond \
 
 session 4 short
 same "a few requests stay on TCP" young "$(decided)"
-same "and are answered" 40 "$sum"
+same_final "and are answered" 40 "$sum"
 
 session 60 short
 same "many short ones move" tux "$(decided)"
-same "and are answered" 600 "$sum"
+same_final "and are answered" 600 "$sum"
 
 grounds='turns [0-9]+, mean burst sent [0-9]+ received [0-9]+ limit [0-9]+'
 check "with the numbers that decided" grep -qE \
@@ -63,19 +96,21 @@ check "long answers have their numbers, too" grep -qE \
 	"^tux: .*: tcp, bulk: .*; turns [0-9]+, mean burst sent [0-9]+" \
 	"$dir/said"
 same "long answers stay on TCP" bulk "$(decided)"
-same "and are whole" 60000000 "$sum"
+same_final "and are whole" 60000000 "$sum"
 
 # The server says nothing more of a candidate than why it stayed one.
 served=$(wc -l <"$dir/server.err")
 session 200 beyond
 same "a little beyond the limit they stay on TCP" bulk "$(decided)"
-same "and are whole" 2400000 "$sum"
+same_final "and are whole" 2400000 "$sum"
 check "the other end never claims it" wait_for 10 served bulk
 
-session 60 short 60 long 10000 short
-same "short, long, short: there, back, and there again" "tux bulk tux" \
-	"$(decided)"
-same "and all is whole" 60100600 "$sum"
+# It is measured which path is faster for long answers, so a direction may try
+# both more than once.  Behind each return it stays on TCP for 100 ms and more.
+session 60 short 60 long 60 short 1000 - 10000 short
+check "short, long, short: there, back, and there again" \
+	grep -qxE 'tux( bulk tux)+' <<<"$(decided)"
+same_final "and all is whole" 60101200 "$sum"
 
 # times COUNT WORD...: these words, so many times, in $words
 times()
@@ -86,33 +121,41 @@ times()
 	for ((i = 0; i < $1; i++)); do words+=("${@:2}"); done
 }
 
+# reasons: with how often each was given, and the first two
+reasons()
+{
+	sed -n 's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\):.*/\1/p' "$dir/said" |
+		sort | uniq -c | xargs
+	decided | cut -d ' ' -f -2
+}
+
+# young MOST: are at most so many looked at, and more than the first 65?
+young()
+{
+	awk -v most="$1" '/: tcp, young:/ { n++ }
+		END { print (n > 65 && n <= most ? "yes" : n) }' "$dir/said"
+}
+
 # A millisecond apart: 16 take longer than the least time between two probes.
 times 128 1 short 1 - 1 +
-session "${words[@]}"
-same "a request for each of many connections is answered" 1280 "$sum"
-same "after 64, they are left alone but for a few" "young brief" \
-	"$(decided | cut -d ' ' -f -2)"
-same "which are one in 16" "61 brief 68 young" "$(sed -n \
-	's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\):.*/\1/p' "$dir/said" | sort |
-	uniq -c | xargs)"
-
 brief=("${words[@]}")
+at_last "after 64 with a request each, they are left alone but for one in 16" \
+	$'61 brief 68 young\nyoung brief' 1280 reasons -- "${brief[@]}"
+
+# If many come at once, the least time between two probes makes them fewer.
 times 640 1 short 1 +
-session "${words[@]}"
-same "and are fewer if many come at once" yes "$(awk '
-	/: tcp, young:/ { n++ } END { print (n > 65 && n < 100 ? "yes" : n) }' \
-	"$dir/said")"
-same "and all are answered" 6400 "$sum"
+at_last "many at once: one in 16 at most" yes 6400 \
+	young "$(thorough && echo 99 || echo 100)" -- "${words[@]}"
 
 times 16 60 short 1 - 1 +
 session "${brief[@]}" "${words[@]}" 60 short
 same "when one of these lasts, the next ones move again" tux \
 	"$(decided | awk '{ print $NF }')"
-same "and all is answered" 11480 "$sum"
+same_final "and all is answered" 11480 "$sum"
 
 TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
-same "and all is answered" 600 "$sum"
+same_final "and all is answered" 600 "$sum"
 
 # Is FILE's connection on TCP because of the processors, as it or the server says?
 # An end that the other one has told to leave Tux knows no reason at first.
@@ -128,7 +171,8 @@ busy_tcp()
 # Six clients and their server share one processor: each packet wakes a thread
 # that waits for it.
 cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
-taskset -apc "$cpu" "$server_pid" >/dev/null
+redis server taskset -c "$cpu" "${tux[@]}" || exit 1
+printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null
 clients=()
 for ((i = 0; i < 6; i++)); do
 	start "busy$i" taskset -c "$cpu" "${tux[@]}" "$turns" "$port" \
@@ -136,28 +180,27 @@ for ((i = 0; i < 6; i++)); do
 	clients+=("$pid")
 done
 for ((i = 0; i < 6; i++)); do
-	reap "${clients[i]}" 60
+	reap "${clients[i]}" 120
 	check "on a busy processor, client $i is on TCP" \
 		busy_tcp "$dir/busy$i.err"
-	same "and is answered" $((i < 5 ? 300000 : 30000)) \
+	same_final "and is answered" $((i < 5 ? 300000 : 30000)) \
 		"$(cat "$dir/busy$i.out")"
 done
 check "the last client has not moved at all" \
 	bash -c "! grep -q ': tux' '$dir/busy5.err'"
 
+# It is silent after 3 s, and then not tried for 5 s.
 redis plain || exit 1
 printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null
-session 60 short 4000 - 1 + 60 short
-same "a peer that was silent is not tried again at once" \
-	"peer-silent peer-silent" "$(sed -n \
-	's/^tux: .* fd [0-9]*: tcp, \([a-z-]*\).*/\1/p' "$dir/said" | xargs)"
-same "and is answered" 1200 "$sum"
+at_last "a peer that was silent is not tried again at once" \
+	"2 peer-silent"$'\npeer-silent' 1200 \
+	reasons -- 60 short 4000 - 1 + 60 short
 
 # Many directions leave Tux and come back, whatever they wait with.
-check "talk and bulk in turns: each byte is right" \
+check_final "talk and bulk in turns: each byte is right" \
 	run 60 "${tux[@]}" "$phases" 2
-check "every call goes on as it began" run 60 "${tux[@]}" "$build/t/posix/bytes"
-check "a child writes on a connection that has begun to talk" \
+check_final "every call goes on as it began" run 60 "${tux[@]}" "$build/t/posix/bytes"
+check_final "a child writes on a connection that has begun to talk" \
 	run 60 "${tux[@]}" "$build/t/posix/shared"
 check "tuxrun refuses another word" bash -c \
 	'! '"$build"'/contrib/tuxrun --path=fast true'
