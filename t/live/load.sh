@@ -31,17 +31,6 @@ holds()
 		-v b="$3" "BEGIN { exit !(a != \"\" && a $2 b) }"
 }
 
-# stands_still SECONDS: the server, in a moment
-stands_still()
-{
-	(
-		sleep 0.5
-		kill -STOP "$server"
-		sleep "$1"
-		kill -CONT "$server"
-	) &
-}
-
 serve server "$build/bench/echo" --host 127.0.0.1 --port @PORT@ || exit 1
 server=$pid
 
@@ -49,42 +38,47 @@ ask --connections 5 --in-flight 3 --requests 3000 --size 100 --warm-up 0.1 \
 	--cpu-of "$server"
 same "a closed loop ends well" "0 0" "$rc $(field errors)"
 holds ops ">=" 3000
-holds rate ">" 100
+holds rate ">" 0
 holds p50 "<=" "$(field p99)"
 holds p99 "<=" "$(field max)"
 holds cpu ">" 0
 holds cpu_all ">" "$(field cpu)"
 
-# Of 300 questions that are due in 1.5 seconds, a fifth is due while the server
-# stands still for 0.4, though but one connection waits.
-stands_still 0.4
-ask --rate 200 --seconds 1.5 --warm-up 0
-wait $!
-same "an open loop ends well" "0 0" "$rc $(field errors)"
+# Of 300 questions that are due in 1.5 seconds, at least a fifth is due while the
+# server stands still for 0.4, though but one connection waits.
+kill -STOP "$server"
+start load "$load" --port "$port" --rate 200 --requests 300 --warm-up 0
+wait_for 10 grep -qs ^measuring "$dir/load.out"
+sleep 0.4
+kill -CONT "$server"
+reap "$pid" 60
+same "an open loop ends well" "0 0" "$? $(field errors)"
 holds p99 ">=" 200000
-holds ops ">=" 150
+holds ops ">=" 300
 
 # The rate is held whatever the number of connections.
 ask --connections 7 --rate 500 --seconds 2 --warm-up 0
-holds rate ">=" 400
-holds rate "<=" 600
+same "... with more connections, too" "0 0" "$rc $(field errors)"
+if thorough; then
+	holds rate ">=" 400
+	holds rate "<=" 600
+fi
 
 start going "$load" --port "$port" --warm-up 0 --go "$dir/go" --seconds 0.1
-sleep 0.3
+sleep 0.3		# in which it could
 same "it does not measure before it is told" "" "$(cat "$dir/going.out")"
 : >"$dir/go"
-wait "$pid"
+reap "$pid"
 same "and then it does" 0 $?
 
-ask --protocol redis-set --connections 3 --seconds 1 --warm-up 0
+ask --protocol redis-set --connections 3 --seconds 10 --warm-up 0
 same "wrong answers are errors" 1 $rc
 holds errors ">=" 3
 
-start gone "$load" --port "$port" --seconds 30
+start gone "$load" --port "$port" --seconds 300
 wait_for 10 grep -qs ^measuring "$dir/gone.out"
-kill "$server"
-wait "$server" 2>/dev/null
-wait "$pid"
+end "$server"
+reap "$pid"
 same "it ends when all connections have" 1 $?
 same "and says so" 1 "$(grep -o 'errors=[1-9]' "$dir/gone.out" | wc -l)"
 ask --seconds 1
