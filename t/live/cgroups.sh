@@ -9,6 +9,8 @@
 tuxd=$build/tuxd/tuxd
 tree=			# where cgroup-v2 is mounted
 cg_a='' cg_b=''
+above=			# not empty: the machine's operator has loaded a tuxd on a
+			# cgroup above, which serves these two as well
 
 # A mount namespace of its own, for a file system of BPF objects.
 mounts()
@@ -37,6 +39,9 @@ cgroups()
 	cg_a=$tree/tux-$$-a cg_b=$tree/tux-$$-b
 	trap leave EXIT
 	mkdir -p "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
+	inside "$cg_b"
+	[ "$("${words[@]}" "$build/t/live/herald" quota 1 2>/dev/null)" != \
+		"announced 1 of 1" ] || above=yes
 }
 
 two_cgroups()
@@ -50,6 +55,14 @@ d()
 {
 	"$tuxd" "$@" --cgroup "$cg_a" --bpffs "$dir/bpf" &&
 		"$tuxd" "$@" --cgroup "$cg_b" --bpffs "$dir/bpf"
+}
+
+# without_tuxd NAME: if $above, the case NAME cannot be shown
+without_tuxd()
+{
+	[ -n "$above" ] || return 0
+	skip "$1" "a tuxd is loaded on a cgroup above"
+	return 1
 }
 
 # The words that put a program into a cgroup.
@@ -72,4 +85,38 @@ unprivileged()
 {
 	on "$1" "$2"
 	words+=("$build/contrib/tuxrun" -v)
+}
+
+# settled LOG...: connections of which an end says that they have moved or that,
+# by default, busy processors keep them on TCP
+settled()
+{
+	cat "$@" | sed -n 's/^tux: \(.* > .*\) fd [0-9]*: tux\(;.*\)*$/\1/p
+		s/^tux: \(.* > .*\) fd [0-9]*: tcp, cpu-busy:.*/\1/p' |
+		sort -u | wc -l
+}
+
+# all_settled N LOG...
+all_settled()
+{
+	[ "$(settled "${@:2}")" = "$1" ]
+}
+
+# move_at_both CLIENT SERVER N: N connections of the client's log have moved, and
+# N of the server's
+move_at_both()
+{
+	[ "$(on_tux "$dir/$1.err") $(on_tux "$dir/$2.err")" = "$3 $3" ]
+}
+
+# browse N COMMAND...: wrk, on host a and by $words, asks with N connections until
+# the command is true, and then goes on for a moment
+browse()
+{
+	start wrk "${a[@]}" "${words[@]}" wrk -t 1 -c "$1" -d 600 \
+		"http://$b_addr:$port/"
+	wait_for 10 "${@:2}"
+	sleep 0.5		# without it, Tux would carry little
+	kill -INT "$pid"
+	reap "$pid"
 }

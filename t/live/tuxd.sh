@@ -99,9 +99,9 @@ meet()
 	start serve "${server[@]}" serve "${to:-$b_addr}" "$port" 1 $2
 	wait_for 10 up
 	# shellcheck disable=SC2086
-	run 15 "${client[@]}" ask "${reach:-$b_addr}" "$port" 1 $3 \
+	run 60 "${client[@]}" ask "${reach:-$b_addr}" "$port" 1 $3 \
 		>"$dir/ask.out" 2>&1
-	wait "$pid"
+	reap "$pid"
 	said_a=$(cat "$dir/ask.out") said_b=$(grep -v ^ready "$dir/serve.out")
 }
 
@@ -188,7 +188,7 @@ free_port
 start serve "${server[@]}" serve $b_addr "$port" 1 hold
 server_pid=$pid
 wait_for 10 up
-run 15 "${client[@]}" ask $b_addr "$port" 1 >"$dir/ask.out" 2>&1
+run 60 "${client[@]}" ask $b_addr "$port" 1 >"$dir/ask.out" 2>&1
 holds()
 {
 	grep -q ^holds "$dir/serve.out"
@@ -208,6 +208,11 @@ announced_n()
 	"$tuxd" status --cgroup "$cg_b" --bpffs "$dir/bpf" |
 		sed -n 's/.*; \([0-9]*\) listeners.*/\1/p'
 }
+
+announced_are()
+{
+	[ "$(announced_n)" = "$1" ]
+}
 start quota "${server[@]}" quota 100 hold
 quota_pid=$pid
 wait_for 10 grep -qs ^announced "$dir/quota.out"
@@ -217,7 +222,7 @@ on 65532 "$cg_b"
 same "another user has some left" "announced 3 of 3" \
 	"$("${b[@]}" "${words[@]}" "$herald" quota 3)"
 end "$quota_pid"
-same "none is left when they are closed" 0 "$(announced_n)"
+check "none is left when they are closed" wait_for 10 announced_are 0
 
 # ---- what others do with sockets ----------------------------------------------
 
@@ -226,7 +231,7 @@ free_port
 same "SO_REUSEPORT: one of two listeners closes, and the other is announced" \
 	1 "$(grep -o '^key [0-9a-f]*' "$dir/reuse.out" | sort | uniq -c |
 		awk '$1 == 2' | wc -l)"
-same "... and none is left" 0 "$(announced_n)"
+check "... and none is left" wait_for 10 announced_are 0
 same "an option of 8 KB reaches the kernel whole" \
 	"$("${b[@]}" "$herald" big)" "$("${server[@]}" big)"
 
@@ -315,7 +320,7 @@ tiers()
 		--port "$port" --conns 3 --size 100 --every 100
 	client=$pid
 	check "$1: they move" wait_for 10 moved client 3
-	check "... at the server, too" moved server 3
+	check "... at the server, too" wait_for 10 moved server 3
 	check "... and it works" goes_on client
 	where=$(attached "$ns_b" && echo -n xdp || echo -n sockets
 		attached "$ns_a" && echo " xdp" || echo " sockets")
@@ -356,18 +361,23 @@ if command -v redis-server >/dev/null &&
 	check "without privilege, they move" wait_for 10 moved client 3
 	check "... with no program on an interface" none_attached
 	check "... and it works" goes_on client
-	start stranger "${a[@]}" "$build/contrib/tuxrun" --io udp -v "$load" \
-		--host $b_addr --port "$port" --conns 1 --size 100 --every 100
-	check "an end without a key: works" wait_for 10 answered stranger 10
-	sleep 3
-	same "an end without a key: on TCP" 0 "$(on_tux "$dir/stranger.err")"
-	end "$pid"
+	if without_tuxd "an end without a key"; then
+		start stranger "${a[@]}" "$build/contrib/tuxrun" --io udp -v \
+			"$load" --host $b_addr --port "$port" --conns 1 \
+			--size 100 --every 100
+		check "an end without a key: works" \
+			wait_for 10 answered stranger 10
+		sleep 3		# in which it could move
+		same "an end without a key: on TCP" 0 \
+			"$(on_tux "$dir/stranger.err")"
+		end "$pid"
+	fi
 	end "$client_pid"
 	end "$server_pid"
 
 	# The UDP port with the listener's number is another program's.
 	free_port
-	start hears "${b[@]}" "$build/t/live/probe" listen $b_addr "$port" 20
+	start hears "${b[@]}" "$build/t/live/probe" listen $b_addr "$port" 300
 	hears_pid=$pid
 	unprivileged 65534 "$cg_b"
 	start server "${b[@]}" "${words[@]}" redis-server --port "$port" \
@@ -417,13 +427,12 @@ if command -v nginx >/dev/null && command -v wrk >/dev/null; then
 	server_pid=$pid
 	wait_for 10 listening "$port"
 	unprivileged 65533 "$cg_a"
-	"${a[@]}" "${words[@]}" wrk -t 1 -c 16 -d 3 "http://$b_addr:$port/" \
-		>"$dir/wrk.out" 2>"$dir/wrk.err"
+	browse 16 move_at_both wrk nginx 16
 	same "workers that accept for their master: they move" 16 \
 		"$(on_tux "$dir/wrk.err")"
 	same "... at the other end, too" 16 "$(on_tux "$dir/nginx.err")"
 	check "... and it works" grep -q "Requests/sec" "$dir/wrk.out"
-	check "... without an error" \
+	check_final "... without an error" \
 		sh -c '! grep -q "Socket errors\|Non-2xx" "$1"' sh "$dir/wrk.out"
 	end "$server_pid"
 else
@@ -474,19 +483,24 @@ fi
 # ---- unloading under load ----------------------------------------------------------
 
 free_port
-start serve "${server[@]}" serve $b_addr "$port" 1000000
+start serve "${server[@]}" serve $b_addr "$port" 100000000
 server_pid=$pid
 wait_for 10 up
-start ask "${client[@]}" ask $b_addr "$port" 20000
+few_ports 2000 65000		# no more than the client needs in a second
+start ask "${client[@]}" ask $b_addr "$port" 100000000
 ask_pid=$pid
-sleep 0.3
+asked()
+{
+	tail -n 3 "$dir/ask.out" | head -n 2 | grep -q "^$1"
+}
+check "under load, connections have keys" wait_for 10 asked key
 check "unloaded under load" d unload
-check "connections go on" wait_for 60 no_more "$ask_pid"
-wait "$ask_pid"
-same "... all of them" 0 $?
-check "... some had a key" grep -q '^key' "$dir/ask.out"
-same "... the last is on TCP" "tcp no-announce" "$(tail -n 1 "$dir/ask.out")"
-alive "$server_pid" || not_ok "the server has ended" "$(cat "$dir/serve.err")"
+if without_tuxd "the last is on TCP"; then
+	check "the last is on TCP" wait_for 10 asked "tcp no-announce"
+fi
+check_final "connections go on, all of them" alive "$ask_pid"
+check_final "the server has not ended" alive "$server_pid"
+end "$ask_pid"
 end "$server_pid"
 check "unloaded twice" d unload
 many()

@@ -11,7 +11,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
 heir=$build/t/live/heir
-need "$heir" "$build/t/posix/heirs"
+need "$heir" "$build/t/live/herald" "$build/t/posix/heirs"
 privilege "$@"
 mounts "$@"
 setup
@@ -35,29 +35,34 @@ asked()
 	wait_for 10 listening "$port"
 	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
-	same "$1: each byte comes back" 0 $?
+	same_final "$1: each byte comes back" 0 $?
 }
 
-# Without tuxd.
-asked "no tuxd" 4 ''
-same "no tuxd: none moves" "0 0" \
-	"$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"
-end "$server_pid"
+# moved_n NAME N: so many of its connections have, at each end
+moved_n()
+{
+	wait_for 10 move_at_both ask serve "$2"
+	same "$1" "$2 $2" "$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"
+}
+
+if without_tuxd "no tuxd"; then
+	asked "no tuxd" 4 ''
+	moved_n "no tuxd: none moves" 0
+	end "$server_pid"
+fi
 
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 asked "a child serves" 16 ''
-same "a child serves: all move" "16 16" \
-	"$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"
+moved_n "a child serves: all move" 16
 end "$server_pid"
 
 asked "the parent keeps it" 4 keep
-same "the parent keeps it: none moves" "0 0" \
-	"$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"
+moved_n "the parent keeps it: none moves" 0
 end "$server_pid"
 
 run 60 "${server[@]}" -i lo "$build/t/posix/heirs" counted \
 	>"$dir/heirs.out" 2>"$dir/heirs.err"
-check "on loopback, processes that are killed, or ran another program" \
+check_final "on loopback, processes that are killed, or ran another program" \
 	sh -c 'cat "$1"; exit "$0"' $? "$dir/heirs.out"
 
 d unload >/dev/null

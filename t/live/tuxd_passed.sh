@@ -12,7 +12,7 @@ set -u
 
 heir=$build/t/live/heir
 porter=$build/t/live/porter
-need "$heir" "$porter" "$build/t/posix/lent"
+need "$heir" "$porter" "$build/t/live/herald" "$build/t/posix/lent"
 privilege "$@"
 mounts "$@"
 setup
@@ -35,11 +35,35 @@ served()
 	wait_for 10 listening "$port"
 }
 
-# said_tux: connections that moved at the server's end, whichever process said so
-said_tux()
+# on_both: connections that moved, at the client's end and at the server's,
+# whichever process said so there
+on_both()
 {
 	cat "$dir/serve.err" "$dir/work.err" >"$dir/both.err"
-	on_tux "$dir/both.err"
+	echo "$(on_tux "$dir/ask.err") $(on_tux "$dir/both.err")"
+}
+
+on_both_are()
+{
+	[ "$(on_both)" = "$1" ]
+}
+
+# said_n REASON: connections for which the server has given it
+said_n()
+{
+	grep -c "tcp, $1" "$dir/serve.err"
+}
+
+said_n_is()
+{
+	[ "$(said_n "$1")" = "$2" ]
+}
+
+# says NAME N REASON: the server, of N connections; when they end, or before
+says()
+{
+	wait_for 10 said_n_is "$3" "$2"
+	same "$1" "$2" "$(said_n "$3")"
 }
 
 # asked NAME CONNECTIONS MOVED [AT-SERVER]: so many, of which MOVED move
@@ -47,17 +71,19 @@ asked()
 {
 	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
-	same "$1: each byte comes back" 0 $?
-	same "$1: $3 of $2 move" "$3 ${4:-$3}" \
-		"$(on_tux "$dir/ask.err") $(said_tux)"
+	same_final "$1: each byte comes back" 0 $?
+	wait_for 10 on_both_are "$3 ${4:-$3}"
+	same "$1: $3 of $2 move" "$3 ${4:-$3}" "$(on_both)"
 }
 
 workers=("${server[@]}" "$porter" serve $b_addr @PORT@)
 : >"$dir/work.err"
 
-served "${workers[@]}" 2
-asked "no tuxd" 4 0
-end "$server_pid"
+if without_tuxd "no tuxd"; then
+	served "${workers[@]}" 2
+	asked "no tuxd" 4 0
+	end "$server_pid"
+fi
 
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 
@@ -69,9 +95,11 @@ end "$server_pid"
 TUX_PATH=auto served "${workers[@]}" 2
 TUX_PATH=auto run 60 "${client[@]}" "$heir" ask $b_addr "$port" 16 400 \
 	>"$dir/ask.out" 2>"$dir/ask.err"
-same "sent to workers, by default: each byte comes back" 0 $?
+same_final "sent to workers, by default: each byte comes back" 0 $?
+wait_for 10 all_settled 16 "$dir/ask.err" "$dir/serve.err"
 same "sent to workers, by default: all move, or processors are busy" 16 \
-	$(($(on_tux "$dir/serve.err") + $(grep -c cpu-busy "$dir/serve.err")))
+	"$(settled "$dir/ask.err" "$dir/serve.err")"
+echo "# moved at the client and the server: $(on_both)"
 end "$server_pid"
 
 served "${workers[@]}" 1 0 keep
@@ -79,13 +107,11 @@ asked "the sender keeps it" 4 0
 end "$server_pid"
 
 # They have moved when they are sent, and go back to TCP.  The server learns.
-served "${workers[@]}" 1 30
+served "${workers[@]}" 1 100
 asked "answered by the sender first" 4 4
-same "... and at the worker, they stay on TCP" 4 \
-	"$(grep -c 'tcp, not-owner' "$dir/serve.err")"
+says "... and at the worker, they stay on TCP" 4 not-owner
 asked "the next ones" 4 4 8
-same "... and not before they are sent" 4 \
-	"$(grep -c 'tcp, pinned' "$dir/serve.err")"
+says "... and not before they are sent" 4 pinned
 end "$server_pid"
 
 # strangers WORDS...: a worker under tuxrun, and a sender, by WORDS, that has no
@@ -106,8 +132,7 @@ rm "$dir/work.sock"
 
 strangers "${bare[@]}"
 asked "sent by a program without Tux" 4 0
-check "... which announces nothing" \
-	grep -q "tcp, not-announced" "$dir/work.err"
+check "... which announces nothing" wait_for 10 said not-announced work
 end "$server_pid"
 end "$work_pid"
 
@@ -124,11 +149,11 @@ if command -v node >/dev/null && command -v wrk >/dev/null; then
 		}
 	E
 	served "${server[@]}" node "$dir/cluster.js" @PORT@
-	"${client[@]}" wrk -t 1 -c 8 -d 3 "http://$b_addr:$port/" \
-		>"$dir/wrk.out" 2>"$dir/wrk.err"
+	unprivileged 65533 "$cg_a"
+	browse 8 move_at_both wrk serve 8
 	same "a cluster of Node.js: all move" "8 8" \
 		"$(on_tux "$dir/wrk.err") $(on_tux "$dir/serve.err")"
-	check "... and work" sh -c 'grep -q "Requests/sec" "$1" &&
+	check_final "... and work" sh -c 'grep -q "Requests/sec" "$1" &&
 		! grep -q "Socket errors\|Non-2xx" "$1"' sh "$dir/wrk.out"
 	end "$server_pid"
 else
@@ -140,7 +165,7 @@ on_loopback()
 {
 	TUX_PATH=$2 run 60 "${server[@]}" -i lo "$build/t/posix/lent" \
 		"${@:3}" >"$dir/lent.out" 2>"$dir/lent.err"
-	check "$1" sh -c 'cat "$1"; exit "$0"' $? "$dir/lent.out"
+	check_final "$1" sh -c 'cat "$1"; exit "$0"' $? "$dir/lent.out"
 }
 on_loopback "messages that go astray" tux
 on_loopback "half-closed by its sender" tux half
