@@ -58,7 +58,7 @@ keys()
 {
 	local ask
 
-	ask=$(run 15 "${client[@]}" "$herald" ask $b_addr "$port" 1 2>&1)
+	ask=$(run 60 "${client[@]}" "$herald" ask $b_addr "$port" 1 2>&1)
 	check "$1: a key" grep -q '^key [0-9a-f]\{32\} ' <<<"$ask"
 	wait_for 10 grep -q ^key "$dir/serve.out"
 	same "$1: the same at both ends" "${ask%% port*}" \
@@ -71,6 +71,11 @@ announced_n()
 		sed -n 's/.*; \([0-9]*\) listeners.*/\1/p'
 }
 
+announced_are()
+{
+	[ "$(announced_n)" = "$1" ]
+}
+
 # ---- 100,000 sockets ---------------------------------------------------------
 
 start marks "${other[@]}" "$forger" marks 100000
@@ -81,8 +86,9 @@ echo "# $(cat "$dir/marks.out")"
 same "a user marks 100,000 sockets" 100000 "$marked"
 check "a mark takes at most 512 bytes, also if made 1000 times: $each" \
 	[ "$each" -le 512 ]
-check "the last thousandth took as long as the first: $first, $last us" \
-	awk "BEGIN { exit !($last < 20 && $last < 5 * $first + 2) }"
+! thorough ||
+	check "the last thousandth took as long as the first: $first, $last us" \
+		awk "BEGIN { exit !($last < 20 && $last < 5 * $first + 2) }"
 serves 1
 keys "beside 100,000 marks"
 end "$marks_pid"
@@ -90,7 +96,7 @@ end "$marks_pid"
 # ---- options that make no sense ----------------------------------------------
 
 same "nonsense is refused" "nonsense 200000 done 0" \
-	"$(run 30 "${other[@]}" "$forger" nonsense 200000)"
+	"$(run 120 "${other[@]}" "$forger" nonsense 200000)"
 serves 1
 keys "after nonsense"
 
@@ -127,7 +133,7 @@ same "status counts them" $((64 + 1024 + 64)) "$(announced_n)"
 serves 1
 keys "beside all these listeners"
 for pid in "${held[@]}"; do end "$pid"; done
-check "all are given back" wait_for 10 test "$(announced_n)" = 0
+check "all are given back" wait_for 10 announced_are 0
 
 # The same address and port, elsewhere, with another thing to say
 serves 1
@@ -189,7 +195,7 @@ ip -n "$ns_b" neigh replace 10.77.0.9 lladdr 02:00:00:00:00:09 dev veth0 \
 shaken()
 {
 	serves 1
-	asked=$(run 15 "${c[@]}" "$forger" shake veth0 "$mac" 10.77.0.9 \
+	asked=$(run 60 "${c[@]}" "$forger" shake veth0 "$mac" 10.77.0.9 \
 		$b_addr "$port" "$1" 2>&1)
 }
 
@@ -271,16 +277,16 @@ overs()
 	grep -q ^over "$dir/intruder.out"
 }
 
-# during NAME: how many answers come within a second
+# during NAME: answers come; how many within a second
 during()
 {
-	local n rate
+	local n
 
 	n=$(answers busy)
 	sleep 1
-	rate=$(($(answers busy) - n))
-	check "$1: answers come, $rate in a second" [ "$rate" -gt 0 ]
-	check "$1: the server has not ended" alive "$server_pid"
+	echo "# $1: $(($(answers busy) - n)) answers in a second"
+	check "$1: answers come" wait_for 10 answered busy "$n"
+	check_final "$1: the server has not ended" alive "$server_pid"
 }
 
 start intruder "${c[@]}" "$intruder" veth0 20000 300
@@ -304,10 +310,9 @@ start flood "${other[@]}" "$build/t/live/attacker" $b_addr 30000 30015 \
 	$b_addr 7001 7001 1
 flood_pid=$pid
 during "... and the port is flooded, by another user of the host"
-wait "$spray_pid"
+reap "$spray_pid"
 echo "# $(cat "$dir/spray.out")"
-kill "$flood_pid"
-wait "$flood_pid"
+end "$flood_pid"
 echo "# $(cat "$dir/flood.out")"
 kill -USR1 "$intruder_pid"
 during "forged and repeated packets, in their names"

@@ -33,7 +33,7 @@ asked()
 	wait_for 10 listening "$port"
 	run 60 "${client[@]}" "$pays" $b_addr "$port" "$@" \
 		>"$dir/pays.out" 2>"$dir/pays.err"
-	same "it works" 0 $?
+	same_final "it works" 0 $?
 	end "$server_pid"
 	read -r sockets fds threads kb <"$dir/pays.out"
 	echo "# $sockets sockets, $fds descriptors, $threads threads, $kb KB"
@@ -48,12 +48,12 @@ check "... 24 KB at most" [ "$kb" -le 24 ]
 
 unprivileged 65534 "$cg_b"
 server=("${b[@]}" "${words[@]}")
-asked 50
+asked 2000
 same "a peer with Tux: it moves" 1 "$(on_tux "$dir/pays.err")"
 same "... with the same socket, and one thread" "1 1" "$sockets $threads"
 
 export TUX_PATH=tcp
-asked 50
+asked 2000
 same "where all is to stay on TCP: nothing" "0 0 0" "$sockets $fds $threads"
 
 d unload >/dev/null
