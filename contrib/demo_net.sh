@@ -47,7 +47,7 @@ takes_xdp()
 try_xdp()
 {
 	redis try "${tux[@]}" --attach=start &&
-		wait_for 5 takes_xdp "$ns_b" veth0 && kill "$pid" &&
+		wait_for 10 takes_xdp "$ns_b" veth0 && kill "$pid" &&
 		wait "$pid"
 	! takes_xdp "$ns_b" veth0
 }
@@ -108,7 +108,7 @@ meter_words()
 start_meter()
 {
 	start "$@"
-	wait_for 5 grep -qs ^ready "$dir/$1.out" ||
+	wait_for 10 grep -qs ^ready "$dir/$1.out" ||
 		give_up "no $1: $(cat "$dir/$1.err")"
 }
 

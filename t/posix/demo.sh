@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# demo - contrib/demo says ok when all is well, over AF_XDP and over UDP, failed
+# demo - contrib/demo finds all bytes right, over AF_XDP and over UDP, says failed
 # when UDP is blocked, and leaves nothing behind, however it ends
 
 set -u
@@ -83,21 +83,31 @@ reached()
 # ignores SIGINT, unless it is told otherwise.
 stopped()
 {
-	local name="SIG$1, $3, at $2" began took
+	local name="SIG$1, $3, at $2"
 
 	start "$name" env --default-signal=INT setsid "$demo" --io "$3" \
 		-n 5000000
 	wait_for 60 reached "$name" "$2" ||
 		not_ok "it plays" "$(cat "$dir/$name.out")"
-	sleep 0.5
-	began=$(now)
+	sleep 0.5		# it is in the middle, but on a late machine
 	kill -"$1" "$pid"
-	wait "$pid" 2>/dev/null
-	took=$(($(now) - began))
-	check "$name: it ends, in $took ms" [ $took -lt 20000 ]
+	reap "$pid"
 	last=$(tail -n 1 "$dir/$name.out")
-	check "$name: nothing is left" wait_for 10 all_gone
+	check_final "$name: nothing is left" wait_for 10 all_gone
 	[ "$1" = KILL ] || check "$name: it says failed" one_line "$name"
+}
+
+# wrongs NAME: what it found wrong, but for the share, which depends on how soon
+# connections move
+wrongs()
+{
+	grep '^!!' "$dir/$1.out" | grep -v 'did not carry the data: share'
+}
+
+# on_tux_n NAME: how many of its connections, as its table says
+on_tux_n()
+{
+	sed -n 's/^ *connections on Tux *\([0-9]*\) of .*/\1/p' "$dir/$1.out"
 }
 
 # good IO REQUESTS: one round
@@ -107,10 +117,13 @@ good()
 
 	play "$name" "$demo" --io "$1" -n "$2" -r 1
 	check "$name ends with one line: $last" one_line "$name"
-	same "$name is ok" "0 demo: ok" "$rc ${last%% ratio*}"
-	same "$name serves the plain client" ok "${last##*fallback=}"
+	same_final "$name finds nothing wrong" "" "$(wrongs "$name")"
+	check "$name: connections are on Tux" [ "$(on_tux_n "$name")" -gt 0 ]
+	! thorough ||
+		same "$name is ok" "0 demo: ok" "$rc ${last%% ratio*}"
+	same_final "$name serves the plain client" ok "${last##*fallback=}"
 	[ "$rc" = 0 ] || sed 's/^/# /' "$dir/$name.out"
-	check "$name: nothing is left" all_gone
+	check_final "$name: nothing is left" wait_for 10 all_gone
 }
 
 pid=
@@ -123,7 +136,7 @@ if grep -q '^== --io xdp: ' "$dir/try.out"; then
 	skip "the demo over AF_XDP" "needs AF_XDP: $(grep -- '--io xdp: ' \
 		"$dir/try.out")"
 else
-	good xdp 300000
+	good xdp "$(thorough && echo 300000 || echo 50000)"
 	stopped INT "redis-server twice" xdp
 	stopped TERM "redis-benchmark, " xdp
 	stopped KILL "redis-benchmark, " xdp
@@ -141,8 +154,8 @@ if unshare -rn sh -c "$blocked" sh true 2>/dev/null; then
 	check "UDP is blocked: it ends with one line: $last" one_line blocked
 	same "and says so" "1 demo: failed" "$rc ${last%% ratio*}"
 	check "and why" grep -q '!! Tux did not carry' "$dir/blocked.out"
-	same "the plain client is served" ok "${last##*fallback=}"
-	check "nothing is left" all_gone
+	same_final "the plain client is served" ok "${last##*fallback=}"
+	check_final "nothing is left" wait_for 10 all_gone
 else
 	skip "UDP is blocked" "needs a network namespace of its own"
 fi
