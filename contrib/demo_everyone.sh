@@ -148,7 +148,8 @@ serve_mosquitto()
 {
 	# shellcheck disable=SC2016 # for the other shell
 	server mosquitto "$1" sh -c 'printf "%s\n" "listener $1 $2" \
-		"allow_anonymous true" "max_queued_messages 0" >"$0" &&
+		"allow_anonymous true" "max_queued_messages 0" \
+		"log_dest stderr" "log_type error" "log_type subscribe" >"$0" &&
 		exec mosquitto -c "$0"' "$dir/mosquitto-$1" @PORT@ $b_addr
 }
 
@@ -207,17 +208,26 @@ ask_memcached()
 		--host $b_addr --port "$port" --conns $conns --n $n --max 1024
 }
 
-# One publishes lines for all but one of the connections.
+# subscribed N: so many have, to the server of $path, since it began
+subscribed()
+{
+	[ "$(grep -c ' news$' "$dir/mosquitto-$path.err")" -ge "$1" ]
+}
+
+# One publishes lines for all but one of the connections.  Sets $began when all of
+# these have subscribed.
 mosquitto_traffic()
 {
-	local n=$1 i p subscribers=()
+	local n=$1 i p subscribers=() all
 
 	shift
+	all=$(($(grep -c ' news$' "$dir/mosquitto-$path.err") + conns - 1))
 	for ((i = 1; i < conns; i++)); do
 		"$@" mosquitto_sub -h $b_addr -p "$port" -q 1 -t news -C "$n" &
 		subscribers+=($!)
 	done
-	sleep 1
+	wait_for 10 subscribed $all || return
+	began=$(now)
 	{
 		seq "$n"
 	} | "$@" mosquitto_pub -h $b_addr -p "$port" -q 1 -t news -l || return
@@ -230,9 +240,8 @@ ask_mosquitto()
 {
 	local n=$((seconds * 6000)) began
 
-	began=$(now)
 	mosquitto_traffic $n timeout 60 "$@" >/dev/null || return
-	echo "$((n * conns * 1000 / ($(now) - began - 1000))) -"
+	echo "$((n * conns * 1000 / ($(now) - began))) -"
 }
 
 # Processes with a connection each, all at once; p99 is the worst of theirs.

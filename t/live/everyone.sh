@@ -21,8 +21,7 @@ tree=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)
 
 start demo "$src/contrib/demo" --everyone --quick --once
 demo_pid=$pid
-wait_for 300 no_more "$demo_pid"
-reap "$demo_pid"
+reap "$demo_pid" 300
 [ "$?" != 77 ] || cannot "$(tail -n 1 "$dir/demo.out")"
 sed 's/^/# /' "$dir/demo.out"
 check "its last line" grep -Eq \
