@@ -23,7 +23,7 @@
 
 #include "../posix/client.h"
 
-enum { PAUSE_US = 20000, PATIENCE_S = 10, USER = 65534 };
+enum { PAUSE_US = 20000, PATIENCE_S = 30, USER = 65534 };
 
 static volatile sig_atomic_t asked, ended;
 
