@@ -234,6 +234,54 @@ static void tick__gives_back_late_what_was_taken_often(void **state)
 	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
 }
 
+/* The interface has been taken, as its thread tells, and a connection of @port
+ * ends at once: for how many seconds is it kept? */
+static unsigned visited(struct kernel *k, uint16_t port, tux_time now)
+{
+	tux_time t = now;
+
+	kernel_taken(k);
+	tux_paths_event(&k->p, TUX_PATHS_NIC, now);
+	come_and_go(k, port, now);
+	while (k->p.nic.state == TUX_NIC_ON && t < now + TUX_SEC(1000)) {
+		t += TUX_MSEC(100);
+		turn(k, t);
+	}
+	if (k->p.nic.state == TUX_NIC_BUSY)
+		tux_paths_event(&k->p, TUX_PATHS_NIC, t);
+	return (unsigned)((t - now) / TUX_SEC(1));
+}
+
+static void tick__keeps_it_longer_each_time(void **state)
+{
+	static const unsigned kept[] = { 5, 10, 20, 40, 80 };
+	struct kernel *k = *state;
+	tux_time now = ms(0);
+	unsigned i, s;
+
+	for (i = 0; i < N_OF(kept); i++) {
+		s = visited(k, (uint16_t)(i + 1), now);
+		assert_in_range(s, kept[i], kept[i] + 2);
+		now += TUX_SEC(s + 1);
+	}
+}
+
+/* A connection that comes in time finds it there, and when it has gone, it is
+ * kept for as long once more. */
+static void tick__a_connection_in_time_finds_it(void **state)
+{
+	struct kernel *k = *state;
+
+	taken(k, 2);
+	look_after(k, ms(0), ms(9000));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	come_and_go(k, 2, ms(9000));
+	look_after(k, ms(9000), ms(18000));
+	assert_int_equal(k->p.nic.state, TUX_NIC_ON);
+	look_after(k, ms(18000), ms(22000));
+	assert_int_not_equal(k->p.nic.state, TUX_NIC_ON);
+}
+
 static void tick__an_idle_connection_keeps_it(void **state)
 {
 	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
@@ -383,6 +431,20 @@ static void tick__gives_way_to_bulk(void **state)
 	assert_int_equal(tux_paths_closed(&k->p, f), TUX_REASON_GIVES_WAY);
 }
 
+/* Not only when it has been unused for long enough. */
+static void tick__gives_way_when_the_connections_have_gone(void **state)
+{
+	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
+	struct kernel *k = *state;
+
+	connected(k, true);
+	tux_paths_leave(&k->p, tux_flows_find(&k->p.flows, &local, &peer),
+			ms(0));
+	others(k, 1, 3, 700000000);
+	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
+	assert_int_equal(k->p.why, TUX_REASON_GIVES_WAY);
+}
+
 static void tick__gives_way_within_a_tenth_of_a_second(void **state)
 {
 	struct kernel *k = *state;
@@ -499,9 +561,12 @@ int main(void)
 		T(event__news_of_the_interface_ask_nothing),
 		T(tick__gives_back_soon),
 		T(tick__gives_back_late_what_was_taken_often),
+		T(tick__keeps_it_longer_each_time),
+		T(tick__a_connection_in_time_finds_it),
 		T(tick__an_idle_connection_keeps_it),
 		T(tick__mixed_gives_back_what_is_idle),
 		T(tick__gives_way_to_bulk),
+		T(tick__gives_way_when_the_connections_have_gone),
 		T(tick__gives_way_within_a_tenth_of_a_second),
 		T(tick__stays_beside_a_trickle),
 		T(tick__stays_if_it_is_told_so),
