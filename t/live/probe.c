@@ -2,7 +2,8 @@
 /*
  * probe - numbered UDP datagrams, and what became of them
  *
- *   probe listen ADDR PORT SECONDS     counts until that long nothing came
+ *   probe listen ADDR PORT SECONDS [N] counts until N have come, or none for so
+ *                                      long
  *   probe send ADDR PORT N PAUSE_US [FROM_PORT]
  */
 #include <errno.h>
@@ -31,7 +32,7 @@ static void fill(uint8_t *p, uint32_t n)
 		p[i] = (uint8_t)((n * 2654435761u >> 24) + i);
 }
 
-static void count(int fd)
+static void count(int fd, uint32_t most)
 {
 	uint32_t got = 0, doubled = 0, late = 0, wrong = 0, distinct = 0;
 	uint32_t top = 0, n;
@@ -40,7 +41,7 @@ static void count(int fd)
 
 	puts("ready");
 	fflush(stdout);
-	while ((len = recv(fd, p, sizeof(p), 0)) >= 0) {
+	while (got < most && (len = recv(fd, p, sizeof(p), 0)) >= 0) {
 		got++;
 		memcpy(&n, p, 4);
 		fill(want, n);
@@ -77,12 +78,12 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET }, from = a;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int room = 8 << 20, listens = argc == 5 && !strcmp(argv[1], "listen");
+	int room = 8 << 20, listens = argc > 4 && !strcmp(argv[1], "listen");
 	struct timeval t = { 0 };
 
-	if ((!listens && argc != 6 && argc != 7) ||
+	if (argc < (listens ? 5 : 6) || argc > (listens ? 6 : 7) ||
 	    inet_pton(AF_INET, argv[2], &a.sin_addr) != 1) {
-		fputs("usage: probe listen ADDR PORT SECONDS\n"
+		fputs("usage: probe listen ADDR PORT SECONDS [N]\n"
 		      "       probe send ADDR PORT N PAUSE_US [FROM_PORT]\n",
 		      stderr);
 		return 2;
@@ -96,7 +97,7 @@ int main(int argc, char **argv)
 			perror("probe: bind");
 			return 1;
 		}
-		count(fd);
+		count(fd, argc == 6 ? (uint32_t)atoi(argv[5]) : UINT32_MAX);
 		return 0;
 	}
 	from.sin_port = htons((uint16_t)(argc == 7 ? atoi(argv[6]) : 0));
