@@ -7,8 +7,9 @@
  *   courier call IO IP PORT THREADS SECONDS SEED
  *
  * IO is udp or xdp, on veth0 or what TUX_TEST_IF names.  The server prints
- * "port N".  Both send for SECONDS, messages of 1 byte to 8 MiB, ordered and not,
- * check each that comes, and end when all have.  Meanwhile each prints what path
+ * "port N".  Both send for SECONDS, or with 0 until SIGTERM, which both must
+ * get, messages of 1 byte to 8 MiB, ordered and not, check each that comes, and
+ * end when all have.  Meanwhile each prints what path
  * it is on, and how many have come, ten times a second; then "messages N bytes
  * N", or what was wrong.  77: AF_XDP cannot be had, and why.
  */
@@ -28,12 +29,18 @@
 enum {
 	MAX = 8 << 20,
 	SECONDS_MAX = 60,
-	LIMIT_S = 150,
+	LIMIT_S = 300,
 	TICK_US = 100000,
 	CANNOT = 77,
 };
 
 static bool whole = true;
+static volatile sig_atomic_t stopped;
+
+static void on_term(int sig)
+{
+	stopped = sig;
+}
 
 /* ---- the counting ---- */
 
@@ -61,7 +68,7 @@ static struct tux_stack *begin(const char *io, unsigned threads)
 
 struct watch {
 	struct side *x;
-	struct parcels *in;
+	struct parcels *out, *in;
 	_Atomic bool stop;
 };
 
@@ -70,6 +77,8 @@ static void *watch(void *arg)
 	struct watch *w = arg;
 
 	while (!atomic_load(&w->stop)) {
+		if (stopped)
+			atomic_store(&w->out->stop, true);
 		printf("%s %s got %u\n",
 		       atomic_load(&w->x->tux) ? "tux" : "tcp",
 		       tux_reason_word(atomic_load(&w->x->why)),
@@ -96,7 +105,7 @@ static int carry(struct tux_stack *s, int fd, bool active, unsigned seconds,
 		 uint64_t seed)
 {
 	static struct parcels out, in;
-	struct watch w = { .in = &in };
+	struct watch w = { .out = &out, .in = &in };
 	const char *wrong;
 	struct side x;
 	pthread_t t;
@@ -107,8 +116,9 @@ static int carry(struct tux_stack *s, int fd, bool active, unsigned seconds,
 	side_open(&x, s, fd, active, NULL, 0);
 	w.x = &x;
 	pthread_create(&t, NULL, watch, &w);
-	wrong = parcels_exchange(&x, &out, &in,
-				 tux_clock_read() + TUX_SEC(seconds));
+	wrong = parcels_exchange(&x, &out, &in, seconds ?
+				 tux_clock_read() + TUX_SEC(seconds) :
+				 TUX_NEVER);
 	atomic_store(&w.stop, true);
 	pthread_join(t, NULL);
 	printf("messages %u bytes %" PRIu64 "\n", in.got_n, in.bytes);
@@ -166,6 +176,7 @@ static unsigned number(const char *s, unsigned max)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, on_term);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	alarm(LIMIT_S);
 	if (argc == 5 && !strcmp(argv[1], "serve"))

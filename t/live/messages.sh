@@ -15,7 +15,8 @@ privilege "$@"
 setup
 hosts
 
-# meet THREADS SECONDS SEED: a server and a caller, who begin
+# meet THREADS SECONDS SEED: a server and a caller, which begin; with 0 seconds,
+# they go on until they are told
 meet()
 {
 	rm -f "$dir/server.out"		# the last one's port
@@ -30,10 +31,10 @@ meet()
 # Waits for both; sets $rc to 0 if both ended well.
 part()
 {
-	wait "$caller"
+	reap "$caller" 200
 	rc=$?
-	[ $rc = 0 ] || kill "$server" 2>/dev/null
-	wait "$server" || rc=1
+	[ $rc = 0 ] || kill -KILL "$server" 2>/dev/null
+	reap "$server" || rc=1
 	tail -q -n 2 "$dir"/{caller,server}.out | sed 's/^/# /'
 }
 
@@ -55,17 +56,18 @@ got()
 	sed -n 's/.* got //p' "$dir/$1.out" | tail -n 1
 }
 
+# more_than NAME PATH N: have more come to it, and does it use that path?
 more_than()
 {
-	[ "$(got "$1")" -gt "$2" ]
+	last "$1"
+	[[ $(last "$1") = "$2 "* ]] && [ "$(got "$1")" -gt "$3" ]
 }
 
 # go_on NAME PATH: do messages come, and that way?
 go_on()
 {
-	wait_for 10 more_than "$1" "$(got "$1")"
-	last "$1"
-	[[ $(last "$1") = "$2 "* ]]
+	wait_for 20 more_than "$1" "$2" "$(got "$1")" | tail -n 1
+	return "${PIPESTATUS[0]}"
 }
 
 cannot_here()
@@ -79,22 +81,23 @@ wire --seed 1 --loss 0.01 --udp-only
 meet 0 2 1
 part
 cannot_here
-same "1 % is lost: all arrive, once and right" 0 $rc
+same_final "1 % is lost: all arrive, once and right" 0 $rc
 meet 1 1 2
 part
-same "and with threads" 0 $rc
+same_final "and with threads" 0 $rc
 
-meet 0 9 3
-check "on Tux" wait_for 10 both_on tux
+meet 0 0 3
+check "on Tux" wait_for 20 both_on tux
 check "messages come" go_on server tux
 kill -USR1 "$wire_pid"
-check "a blackhole: on TCP" wait_for 10 both_on tcp
+check "a blackhole: on TCP" wait_for 20 both_on tcp
 check "messages come in frames" go_on server tcp
 check "both ways" go_on caller tcp
 kill -USR1 "$wire_pid"
-check "it ends: back on Tux" wait_for 10 both_on tux
+check "it ends: back on Tux" wait_for 30 both_on tux
 check "messages come again" go_on server tux
+kill "$caller" "$server"
 part
-same "all have arrived, once and right" 0 $rc
+same_final "all have arrived, once and right" 0 $rc
 cut
 finish

@@ -236,7 +236,8 @@ const char *parcels_exchange(struct side *x, struct parcels *out,
 		bool moved;
 
 		side_hear(x);
-		if (now >= until && out->n > out->next)
+		if ((now >= until || atomic_load(&out->stop)) &&
+		    out->n > out->next)
 			out->n = out->next;
 		moved = take_some(&e);
 		moved |= send_some(&e);

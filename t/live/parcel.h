@@ -24,6 +24,7 @@ struct parcels {		/* of one direction */
 	uint32_t max;		/* the longest: every 97th */
 	uint32_t n;		/* of them; UINT32_MAX: not yet known */
 	uint32_t next;		/* the sender's: the next to send */
+	_Atomic bool stop;	/* it sends no more; any thread sets it */
 	uint32_t low;		/* the reader's: the lowest not yet here, */
 	_Atomic uint32_t got_n;	/* how many are, */
 	uint32_t ordered;	/* no ordered one below is missing */
@@ -42,8 +43,9 @@ int parcels_send(struct parcels *p, struct side *x);
 /* Message @m has come.  NULL, or what is wrong with it. */
 const char *parcels_check(struct parcels *p, const struct tux_msg *m);
 
-/* Sends @out, until all are sent or @until has come, and then, in the stream, how
- * many; takes @in until that many are here.  NULL, or what went wrong. */
+/* Sends @out, until all are sent, @until has come or @out is told to stop, and
+ * then, in the stream, how many; takes @in until that many are here.  NULL, or
+ * what went wrong. */
 const char *parcels_exchange(struct side *x, struct parcels *out,
 			     struct parcels *in, tux_time until);
 
