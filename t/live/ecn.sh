@@ -48,8 +48,7 @@ for address in $b_addr $b_addr6; do
 	rc=$?
 	cut
 	[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
-	check "$address: bytes are right" \
-		eval '[ $rc = 0 ] || { echo "$said"; false; }'
+	carried_well "$address: bytes are right" $rc "$said"
 	for n in $(numbers wire.out ect); do
 		check "ECT(0) on the wire: $n packets" [ "$n" -gt 1000 ]
 	done

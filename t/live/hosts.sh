@@ -100,6 +100,19 @@ cut()
 	sed 's/^/# /' "$dir/wire.out"
 }
 
+# carried_well NAME RC SAID: a case for how t/live/carry has ended.  That all is
+# late may be why it did not move, or went back.
+carried_well()
+{
+	if [ "$2" = 0 ]; then
+		ok "$1"
+	elif grep -q -e 'never moved' -e 'went back to TCP' <<<"$3"; then
+		not_ok "$1" "$3"
+	else
+		final "$1" "$3"
+	fi
+}
+
 # Sets in $count what the wire did to packets, both directions: counted WORD
 counted()
 {

@@ -38,12 +38,20 @@ carried()
 	[ $client = 0 ] && [ $server = 0 ]
 }
 
-said=$(carried 1 0)
-rc=$?
-[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
-check "one connection, inline" eval '[ $rc = 0 ] || { echo "$said"; false; }'
-check "several, inline" carried 4 0
-check "several, with a thread" carried 4 1
+# carries NAME CONNS THREADS [STUCK]: a case
+carries()
+{
+	local said rc
+
+	said=$(carried "${@:2}")
+	rc=$?
+	[ $rc != 77 ] || cannot "needs AF_XDP: ${said##*cannot: }"
+	carried_well "$1" $rc "$said"
+}
+
+carries "one connection, inline" 1 0
+carries "several, inline" 4 0
+carries "several, with a thread" 4 1
 
 # took: how many milliseconds those not stuck needed in the last carried()
 took()
@@ -51,9 +59,10 @@ took()
 	sed -n 's/^took \(.*\) ms/\1/p' "$dir/client.out"
 }
 
-check "one, with a thread" carried 1 1
+carries "one, with a thread" 1 1
 alone=$(took)
-check "one beside fifteen that nobody reads, who read at last" carried 16 1 15
-check "in $(took) ms, alone in $alone" [ "$(took)" -le $((5 * alone + 1000)) ]
+carries "one beside fifteen that nobody reads, who read at last" 16 1 15
+echo "# in $(took) ms, alone in $alone"
+! thorough || check "it is not held up" [ "$(took)" -le $((5 * alone + 1000)) ]
 check "nothing is left" wait_for 10 none_attached
 finish
