@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # xdp_kill - kill -9 of a client and of a server at full load over AF_XDP: the
-# other side sees its connections end within a second, goes on, and serves the
-# next; and nothing stays on an interface.  TUX_TEST_NET may lose packets; then
+# other side sees its connections end, goes on, and serves the next; and nothing
+# stays on an interface.  TUX_TEST_NET may lose packets; then
 # it takes what TCP takes.
 
 set -u
@@ -15,18 +15,18 @@ values=$build/t/posix/values
 conns=50
 : "${TUX_TEST_NET:=pair}"
 if [ "$TUX_TEST_NET" = pair ]; then
-	patience=10	# seconds until the other side knows
+	patience=20	# seconds until the other side knows
 	moving=$conns	# connections on Tux, at least
 else
 	# A SYN that was lost is repeated without the announcement.
-	patience=30 moving=$((conns / 2))
+	patience=60 moving=$((conns / 2))
 fi
 need redis-server redis-cli "$load" "$values" "$build/t/live/forwarder"
 scene "$@"
 
 clients()
 {
-	run 5 "${a[@]}" redis-cli -h "$bind" -p "$port" info clients |
+	run 20 "${a[@]}" redis-cli -h "$bind" -p "$port" info clients |
 		tr -d '\r' | sed -n 's/^connected_clients://p'
 }
 
@@ -36,11 +36,13 @@ nobody_there()
 	[ "$(clients)" = 1 ]
 }
 
-# dies SIGNAL PID
+# dies SIGNAL PID: by that signal, which is no crash
 dies()
 {
 	kill "-$1" "$2"
-	reap "$2"
+	check_final "killed by $1: it ends" wait_for 30 no_more "$2"
+	kill -KILL "$2" 2>/dev/null
+	wait "$2" 2>/dev/null
 }
 
 # Whoever is or was on TCP lost the announcement, or very many packets.
@@ -73,7 +75,6 @@ works()
 client_dies()
 {
 	works "to be killed by $1"
-	sleep 0.5
 	dies "$1" "$client_pid"
 	check "the client is dead, $1: its interface is free" \
 		wait_for 10 free_of "$ns_a"
@@ -85,29 +86,30 @@ client_dies()
 server_dies()
 {
 	works "whose server dies"
-	sleep 0.5
 	dies KILL "$server_pid"
 	check "the server is dead: its interface is free" \
 		wait_for 10 free_of "$ns_b"
 	check "its client sees $conns ends" wait_for $patience \
 		all_ended "whose server dies"
 	reap "$client_pid"
-	same "and had right answers only" 0 $?
+	same_final "and had right answers only" 0 $?
 	check "nothing is left" wait_for 10 none_attached
 }
 
+# Longer than the other end waits for packets, and than it tries without: each
+# goes on in the end, and a late machine makes it only longer.
 stands_still()
 {
 	works "whose server stops"
 	kill -STOP "$server_pid"
 	sleep 3
 	kill -CONT "$server_pid"
-	check "the server stopped for 3 s: it goes on" wait_for 10 \
+	check "the server stopped for 3 s: it goes on" \
 		goes_on "whose server stops"
 	kill -STOP "$client_pid"
 	sleep 3
 	kill -CONT "$client_pid"
-	check "the client stopped for 3 s: it goes on" wait_for 10 \
+	check "the client stopped for 3 s: it goes on" \
 		goes_on "whose server stops"
 	stops "whose server stops"
 }
