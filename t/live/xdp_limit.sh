@@ -14,6 +14,7 @@ need redis-server redis-cli "$turns"
 privilege "$@"
 setup
 pair
+undisturbed
 export TUX_PATH=auto
 
 # value NAME LENGTH
@@ -24,10 +25,10 @@ value()
 			>"$dir/set"
 }
 
-# asks COUNT NAME: on one connection
+# asks COUNT NAME: on one connection, whose values are right
 asks()
 {
-	[ "$(run 60 "${a[@]}" "${tux[@]}" "$turns" "$b_addr:$port" "$1" "$2" \
+	[ "$(run 120 "${a[@]}" "${tux[@]}" "$turns" "$b_addr:$port" "$1" "$2" \
 		2>"$dir/asks.err")" -gt 0 ]
 }
 
@@ -49,7 +50,10 @@ for mtus in '1500 1500' '9000 1500' '1500 9000'; do
 	check "$mtus: answers beyond the limit" asks 3000 beyond
 	check "$mtus: no interface is taken for them" none_attached
 	check "$mtus: answers below the limit" asks 20000 below
-	check "$mtus: they move" moved asks 1
+	start mover "${a[@]}" "${tux[@]}" redis-cli -h $b_addr -p "$port" \
+		-r -1 -i 0.05 get below
+	check "$mtus: they move" wait_for 20 moved mover 1
+	end "$pid"
 	end "$server_pid"
 	check "$mtus: nothing is left" wait_for 10 none_attached
 done

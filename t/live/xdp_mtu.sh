@@ -34,36 +34,46 @@ received()
 		awk 'hit { print $1, $2; exit } /RX:/ { hit = 1 }'
 }
 
-# The mean length of the frames of the next moment, with the header of Ethernet.
-# Half a second is thousands of them.
-mean()
+frames()
+{
+	received | awk '{ print $2 }'
+}
+
+# many_since FRAMES: have so many come since that number?
+many_since()
+{
+	[ "$(frames)" -ge $(($1 + 1000)) ]
+}
+
+# Sets $mean: of the length of the next thousand frames, with the header of
+# Ethernet.
+measure()
 {
 	local before after
 
 	read -ra before < <(received)
-	sleep 0.5
+	wait_for 10 many_since "${before[1]}"
 	read -ra after < <(received)
-	echo $(((after[0] - before[0]) / (after[1] - before[1] + 1)))
+	mean=$(((after[0] - before[0]) / (after[1] - before[1] + 1)))
+	echo "$mean bytes a frame"
 }
 
 # longer than the MTU of 1500 lets them be?
 longer()
 {
-	mean=$(mean)
-	echo "$mean bytes a frame"
+	measure
 	[ "$mean" -gt 1514 ]
 }
 
 shorter()
 {
-	! longer
+	! longer && [ "$mean" -gt 0 ]
 }
 
 # longer than one frame, or packet, of Tux?
 long()
 {
-	mean=$(mean)
-	echo "$mean bytes a frame"
+	measure
 	[ "$mean" -gt 3512 ]
 }
 
@@ -84,7 +94,7 @@ well()
 
 check "MTU 3498" mtu 3498 3498
 begin 3498
-check "3498: packets of more than 1500 bytes" longer
+check "3498: packets of more than 1500 bytes" wait_for 10 longer
 stops 3498
 
 # ---- more than a frame -------------------------------------------------------
@@ -92,7 +102,7 @@ stops 3498
 # Plain TCP beside it, by an address that nobody under Tux uses.
 others()
 {
-	run 60 "${a[@]}" "$values" "$1" --host $b_addr --port "$plain_port" \
+	run 120 "${a[@]}" "$values" "$1" --host $b_addr --port "$plain_port" \
 		--n 100 --max 300000 2>>"$dir/values.err"
 }
 
@@ -109,7 +119,7 @@ plain_pid=$pid plain_port=$port port=$tux_port
 check "MTU 9000" mtu 9000 9000
 begin 9000
 check "9000: the program is on it" both_attached
-check "9000: packets of more than 1500 bytes" longer
+check "9000: packets of more than 1500 bytes" wait_for 10 longer
 check "9000: but not longer than a frame" eval '! long'
 stops 9000
 client 9000b --conns 1 --every 100 --pings 100	# and then it is silent
@@ -120,23 +130,23 @@ start reader "${a[@]}" "$load" --host $b_addr --port "$plain_port" --conns 1 \
 reader_pid=$pid
 check "9000: TCP of others has jumbo frames" wait_for 10 jumbo
 check "9000: and works" goes_on reader
-check "9000: which arrive as such" long
+check "9000: which arrive as such" wait_for 10 long
 end "$reader_pid"
-check "9000: their values are right, written" others write
-check "9000: their values are right, read" others read
+check_final "9000: their values are right, written" others write
+check_final "9000: their values are right, read" others read
 stops 9000b
 end "$plain_pid"
 
 # ---- it changes --------------------------------------------------------------
 
 begin changes
-check "changes: long packets first" longer
+check "changes: long packets first" wait_for 10 longer
 check "1500 all at once" mtu 1500 1500
 check "1500: all on Tux" well changes
-check "1500: with short packets" shorter
+check "1500: with short packets" wait_for 10 shorter
 check "3498 again" mtu 3498 3498
 check "3498: all on Tux" well changes
-check "3498: with long packets" longer
+check "3498: with long packets" wait_for 10 longer
 check "too small" mtu 300 300
 check "300: back on TCP" wait_for 10 said mtu changes
 check "300: goes on" goes_on changes
