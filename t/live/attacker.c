@@ -9,8 +9,9 @@
  * UDP port TO of its loop, it sends, all the time, what the end of the connection
  * would: copies of what came, HELLOs of its own without a key, and resets and
  * stream bytes under every id and number that it has seen or guessed.  PEER_PORT
- * is the peer's TCP port; ACTIVE: 1, as the end that connects.  SIGTERM ends it,
- * and it prints "hellos N numbered N sent N".
+ * is the peer's TCP port; ACTIVE: 1, as the end that connects.  It prints
+ * "ready", "much sent N" with every thousand that it has sent, and, when SIGTERM
+ * ends it, "hellos N numbered N sent N".
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +28,7 @@
 #include "base/bytes.h"
 #include "wire/pkt.h"
 
-enum { PORTS = 16, KEPT = 32, SIZE = 1500, GAP_US = 500 };
+enum { PORTS = 16, KEPT = 32, SIZE = 1500, GAP_US = 500, MUCH = 1000 };
 
 struct door {
 	int fd;
@@ -60,8 +61,10 @@ static void say(const char *what)
 static void out(const struct door *d, const uint8_t *p, size_t len)
 {
 	if (sendto(d->fd, p, len, MSG_DONTWAIT, (const void *)&d->to,
-		   sizeof(d->to)) > 0)
-		sent++;
+		   sizeof(d->to)) > 0 && ++sent % MUCH == 0) {
+		printf("much sent %lu\n", sent);
+		fflush(stdout);
+	}
 }
 
 static void take_in(struct door *d)

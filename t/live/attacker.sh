@@ -49,6 +49,17 @@ here()
 	check "a user of the client's host holds ports" wait_for 10 ready here
 }
 
+# thousands NAME: of packets that this attacker has sent
+thousands()
+{
+	grep -c '^much sent ' "$dir/$1.out"
+}
+
+sent_more()
+{
+	[ "$(thousands "$1")" -gt "$2" ]
+}
+
 client_port= client_udp=
 connected()
 {
@@ -62,7 +73,7 @@ connected()
 # server is stopped until the attack is under way; the kernel goes on for it.
 moves()
 {
-	local name=$1
+	local name=$1 who
 
 	redis server "${tux[@]}" || exit 1
 	server_pid=$pid
@@ -74,15 +85,18 @@ moves()
 	check "$name: connected" wait_for 10 connected
 	connected		# here, not in a shell of its own
 	shift
-	while [ $# -gt 0 ]; do
-		"$1"
-		shift
+	for who; do
+		"$who"
+		check "$name: the attack $who is under way" \
+			wait_for 10 sent_more "$who" 0
 	done
-	sleep 0.2
 	kill -CONT "$server_pid"
 	check "$name: the client's connections move" wait_for 10 moved "$name" 3
 	check "$name: and the server's" wait_for 10 moved server 3
-	sleep 1
+	for who; do
+		check "$name: the attack $who goes on" \
+			wait_for 10 sent_more "$who" "$(thousands "$who")"
+	done
 }
 
 # hold NAME: the attackers have ended, and nothing has happened
@@ -103,12 +117,12 @@ ended()
 	local status
 
 	kill "$2"
-	wait "$2"
+	reap "$2"
 	status=$?
 	read -r _ hellos _ numbered _ sent < <(grep ^hellos "$dir/$1.out")
 	echo "# $1: hellos ${hellos:=} numbered ${numbered:=} sent ${sent:=}"
 	check "$1: it did much" [ $status = 0 -a "$sent" -gt 100 ]
-	same "$1: nothing came to another user" "0 0" "$hellos $numbered"
+	same_final "$1: nothing came to another user" "0 0" "$hellos $numbered"
 }
 
 moves one there

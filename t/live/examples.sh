@@ -29,7 +29,7 @@ says()
 	local name=$1
 
 	shift
-	run 20 "$build/contrib/examples/$name" 127.0.0.1 "$port" "$@"
+	run 60 "$build/contrib/examples/$name" 127.0.0.1 "$port" "$@"
 }
 
 words=(one "two and a half" three)
@@ -37,11 +37,12 @@ want=$(printf '%s\n' "${words[@]}")
 
 for kind in message stream; do
 	serves ${kind}_server
-	same "$kind: every word comes back" "$want" \
+	same_final "$kind: every word comes back" "$want" \
 		"$(says ${kind}_client "${words[@]}")"
-	same "$kind: and again" "$want" "$(says ${kind}_client "${words[@]}")"
+	same_final "$kind: and again" "$want" \
+		"$(says ${kind}_client "${words[@]}")"
 	kill -TERM "$server"
-	wait "$server"
+	reap "$server"
 	same "$kind: the server ends when told" 0 $?
 	same "$kind: it was told of both ends" 2 \
 		"$(grep -c '^gone: done' "$dir/${kind}_server.out")"
@@ -53,10 +54,10 @@ for loop in epoll libevent; do
 		continue
 	}
 	serves ${loop}_server
-	same "$loop: every word comes back" "$want" \
+	same_final "$loop: every word comes back" "$want" \
 		"$(says message_client "${words[@]}")"
 	exec 9>&-
-	wait "$server"
+	reap "$server"
 	same "$loop: it ends with its input" 0 $?
 done
 

@@ -26,12 +26,13 @@ listens()
 	grep -qs ^ready "$dir/probe.out"
 }
 
-# Sets $got, $distinct ... to what arrived of n datagrams.
+# measure SECONDS [N]: sets $got, $distinct ... to what arrived of n datagrams,
+# until N have, or none has for so long
 measure()
 {
 	local listener
 
-	start probe "${b[@]}" "$probe" listen $b_addr 4000 2
+	start probe "${b[@]}" "$probe" listen $b_addr 4000 "$@"
 	listener=$pid
 	wait_for 10 listens
 	"${a[@]}" "${stay[@]}" "$probe" send $b_addr 4000 $n 20
@@ -50,43 +51,43 @@ between()
 
 round_trip()
 {
-	run 60 "${a[@]}" "$values" write --host $b_addr --port "$port" \
+	run 120 "${a[@]}" "$values" write --host $b_addr --port "$port" \
 		--n 300 --max 200000 &&
-		run 60 "${a[@]}" "$values" read --host $b_addr \
+		run 120 "${a[@]}" "$values" read --host $b_addr \
 			--port "$port" --n 300 --max 200000
 }
 
 wire
-measure
+measure 10 $n
 same "a good wire loses nothing" $n "$distinct"
 same "and changes nothing" "0 0" "$doubled $wrong"
 same "and keeps the order" 0 "$late"
 
 wire --seed 3 --loss 0.02 --dup 0.03 --reorder 0.05 --corrupt 0.04 --udp-only
-measure
+measure 5
 between "lost, of $n" $((n * 15 / 1000)) $((n * 70 / 1000)) \
 	$((n - distinct))
 between "doubled" $((n * 25 / 1000)) $((n * 35 / 1000)) "$doubled"
 between "late" $((n * 35 / 1000)) $((n * 55 / 1000)) "$late"
 between "with a wrong bit" $((n * 30 / 1000)) $((n * 45 / 1000)) "$wrong"
 redis server || exit 1
-check "TCP passes unharmed" round_trip
+check_final "TCP passes unharmed" round_trip
 cut
 counted unharmed
 check "all of it" [ "$count" -gt 1000 ]
 
 wire --loss 0.01 --delay 500 --jitter 500 --reorder 0.01
-check "TCP gets over 1 % loss on everything" round_trip
+check_final "TCP gets over 1 % loss on everything" round_trip
 cut
 counted lost
 check "there was some: $count packets" [ "$count" -gt 5 ]
 
 wire
 kill -USR1 "$wire_pid"
-measure
+measure 2		# for one that should not come
 same "a blackhole lets no UDP through" 0 "$got"
-check "but TCP" round_trip
+check_final "but TCP" round_trip
 kill -USR1 "$wire_pid"
-measure
+measure 10 $n
 same "and ends" $n "$distinct"
 finish

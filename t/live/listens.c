@@ -20,7 +20,7 @@
 
 enum {
 	BODY_MAX = 4096,
-	PATIENCE = 20,
+	PATIENCE = 60,
 	PROTOCOL = 3 << 16,
 };
 

@@ -30,8 +30,8 @@ goes()
 # ends CASE NAME: waits for that client
 ends()
 {
-	wait "${pids[$2]}"
-	same "$1" 0 $?
+	reap "${pids[$2]}" 120
+	same_final "$1" 0 $?
 	tail -n 2 "$dir/$2.out" "$dir/$2.err" | sed 's/^/# /'
 }
 
@@ -67,7 +67,7 @@ same "two went on to Tux" 2 \
 same "messages were counted" 1 "$(gone ".* messages 100000 100000")"
 same "in the crowd, too" 1000 "$(gone ".* messages 20 20")"
 kill -TERM $server
-wait $server
+reap $server
 same "the server ends when told" 0 $?
 check "nothing is left" wait_for 10 none_attached
 finish

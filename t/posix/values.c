@@ -42,7 +42,7 @@ static struct {
 	enum mode mode;
 	struct replay_opts replay;
 } opt = {
-	.host = "127.0.0.1", .conns = 8, .timeout = 20, .mode = MODE_EPOLL,
+	.host = "127.0.0.1", .conns = 8, .timeout = 60, .mode = MODE_EPOLL,
 	.replay = {
 		.plan = { .seed = 1, .end = 1000, .max = 1 << 20 },
 		.depth = 4,
