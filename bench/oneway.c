@@ -187,8 +187,9 @@ static void send_all(struct oneway *o)
 	tux_time until = from + o->time;
 
 	arrivals_init(&o->arrivals, o->rate, o->seed, now);
-	while (now < until || o->tail != o->head) {
-		while (o->arrivals.next <= now && now < until) {
+	/* Those that are due while the sender does not run are sent late. */
+	while (o->arrivals.next < until || o->tail != o->head) {
+		while (o->arrivals.next <= now && o->arrivals.next < until) {
 			if (o->head - o->tail == QUEUE)
 				option_fail(1, "the path cannot keep up");
 			o->queue[o->head++ % QUEUE] = o->arrivals.next;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # loss - bench/loss measures all that it says, in virtual time and between two
-# hosts, and leaves nothing behind
+# hosts, and leaves nothing behind.  What it measures between hosts, and whether
+# a busy machine lets it, is not judged
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
@@ -15,16 +16,17 @@ privilege "$@"
 setup
 export TMPDIR=$dir		# its own directory goes in here
 
-# sound FILE: nine rows, each with latencies that make sense, and gains
+# sound FILE [LEAST]: nine rows, or so many at least, each with latencies that
+# make sense, and gains
 sound()
 {
-	awk '
+	awk -v least="${2:-9}" '
 		/^#/ || $1 == "loss:" { next }
 		NF != 10 || $3 <= 0 || $4 <= 0 || $5 < $4 || $6 < $5 || $7 < $6 ||
 			($2 == "kernel-tcp") != ($8 == "-") { bad = 1; print }
 		{ n++ }
-		END { if (n != 9) print n " rows"
-			exit bad || n != 9 }' "$1"
+		END { if (n < least || n > 9) print n " rows"
+			exit bad || n < least || n > 9 }' "$1"
 }
 
 # try NAME WORDS...: sets $rc and $last
@@ -49,9 +51,16 @@ check "without order, 99 % are faster than TCP's under loss" \
 
 try live --runs 1 --seconds 0.3 --warm-up 0.2 --rate 2000 --io udp
 [ $rc != 77 ] || cannot "${last#loss: failed: }"
-same "live: it is ok" "loss: ok" "$last"
-check "a row for each" sound "$dir/live.out"
-check "and as JSON" [ "$(grep -c '"where": "live"' "$dir/live.json")" = 9 ]
+# Each run that is none has its reason, and its row is missing.
+if [ $rc = 0 ]; then
+	same "live: it is ok" "loss: ok" "$last"
+	check "a row for each" sound "$dir/live.out"
+else
+	check "live: it says why not" grep -q '^loss: failed: .* % ' <<<"$last"
+	check "the others have a row" sound "$dir/live.out" 1
+fi
+same "and as JSON" "$(grep -c '^[0-9]' "$dir/live.out")" \
+	"$(grep -c '"where": "live"' "$dir/live.json")"
 same "no namespace is left" 0 "$(ip netns list | grep -c "^tux-$loss_pid-")"
 
 for words in "--runs 0" "--rate" "--io tcp" "--fast"; do
