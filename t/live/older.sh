@@ -57,14 +57,6 @@ words()
 	echo "$1/contrib/tuxrun -i veth0 --io udp -v"
 }
 
-# Only datagrams are lost: TCP carries the frames meanwhile.
-blackhole()
-{
-	kill -USR1 "$wire_pid"
-	sleep 2.5
-	kill -USR1 "$wire_pid"
-}
-
 # Every byte of the streams was right, and there were some: streams_right NAME
 # STATUS
 streams_right()
@@ -87,8 +79,8 @@ begin_streams()
 end_streams()
 {
 	kill "$call_pid"
-	wait "$call_pid"
-	check "$1: every byte of the streams is right" \
+	reap "$call_pid" 90
+	check_final "$1: every byte of the streams is right" \
 		streams_right "$1-calls" $?
 	check "$1: streams moved, too" moved "$1-calls" 1
 	end "$serve_pid"
@@ -108,8 +100,10 @@ between()
 	client "$name" --conns $n --size 3000 --every 20
 	client_pid=$pid
 	check "$name: on Tux" wait_for 20 all_back "$name"
-	blackhole
-	check "$name: went back to TCP" wait_for 10 said path-stalled "$name"
+	# Only datagrams are lost: TCP carries the frames meanwhile.
+	kill -USR1 "$wire_pid"
+	check "$name: goes back to TCP" wait_for 20 said path-stalled "$name"
+	kill -USR1 "$wire_pid"
 	check "$name: on Tux again" wait_for 60 all_back "$name"
 	check "$name: goes on" goes_on "$name"
 	stops "$name"
