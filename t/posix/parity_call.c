@@ -30,10 +30,10 @@ enum {
 	NO_FD = 4000,		/* a number that is not open */
 	NOT_OPEN = 60,		/* another: select() ignores what is beyond the
 				 * table of the process */
-	OBSERVE_MS = 1000,
 };
 
 static int fds[PARITY_SLOTS];
+static unsigned char taken[PARITY_WORKERS][BYTES];
 static uint16_t port_here;
 static __thread unsigned pipes;	/* SIGPIPEs that came */
 
@@ -63,11 +63,18 @@ static void took(struct parity_record *r, const void *buf, ssize_t n)
 		r->hash = hash(buf, (size_t)n < BYTES ? (size_t)n : BYTES);
 }
 
+/* No byte is 0, so that a buffer of zeros shows how far it is filled. */
 static void fill(const struct parity_step *s, unsigned char *buf)
 {
 	for (int32_t i = 0; i < s->n; i++)
-		buf[i] = (unsigned char)(s->id * 131 + (uint32_t)i * 7 +
-					 ((uint32_t)i >> 8));
+		buf[i] = (unsigned char)(1 + (s->id * 131 + (uint32_t)i * 7 +
+					      ((uint32_t)i >> 8)) % 255);
+}
+
+/* The buffer of the step's worker, empty: other threads look at it. */
+static unsigned char *empty(const struct parity_step *s)
+{
+	return memset(taken[s->worker], 0, BYTES);
 }
 
 /* Parts of @n bytes that differ in length. */
@@ -97,14 +104,14 @@ static void call_readv(const struct parity_step *s, struct parity_record *r)
 /* With MSG_TRUNC the bytes are dropped, and the buffer stays as it was. */
 static void call_recv(const struct parity_step *s, struct parity_record *r)
 {
-	unsigned char buf[BYTES] = { 0 };
+	unsigned char *buf = empty(s);
 
 	took(r, buf, recv(fd_of(s->slot), buf, (size_t)s->n, s->flags));
 }
 
 static void call_recvfrom(const struct parity_step *s, struct parity_record *r)
 {
-	unsigned char buf[BYTES] = { 0 };
+	unsigned char *buf = empty(s);
 	struct sockaddr_in a;
 	socklen_t len = sizeof(a);
 
@@ -115,7 +122,7 @@ static void call_recvfrom(const struct parity_step *s, struct parity_record *r)
 
 static void call_recvmsg(const struct parity_step *s, struct parity_record *r)
 {
-	unsigned char buf[BYTES] = { 0 };
+	unsigned char *buf = empty(s);
 	struct sockaddr_in a;
 	struct iovec v[PARTS];
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = PARTS,
@@ -523,11 +530,11 @@ static uint64_t tcp_bytes(int fd)
 }
 
 void parity_call_observe(unsigned slot, uint32_t bytes, uint32_t events,
-			 struct parity_record *r)
+			 uint32_t ms, struct parity_record *r)
 {
 	struct pollfd p = { .fd = fds[slot],
 			    .events = POLLIN | POLLOUT | POLLPRI | POLLRDHUP };
-	double end = pair_ms() + OBSERVE_MS;
+	double end = pair_ms() + ms;
 
 	memset(r, 0, sizeof(*r));
 	for (;;) {
@@ -545,6 +552,25 @@ void parity_call_observe(unsigned slot, uint32_t bytes, uint32_t events,
 		usleep(50);
 	}
 	r->tcp_bytes = tcp_bytes(p.fd);
+}
+
+void parity_call_swallow(const struct parity_step *s, uint32_t bytes,
+			 uint32_t ms, struct parity_record *r)
+{
+	const unsigned char *last = &taken[s->worker][bytes - 1];
+	double end = pair_ms() + ms;
+
+	memset(r, 0, sizeof(*r));
+	for (;;) {
+		int left = -1;
+
+		if (__atomic_load_n(last, __ATOMIC_ACQUIRE))
+			ioctl(fds[s->slot], FIONREAD, &left);
+		r->ret = left == 0;
+		if (r->ret || pair_ms() > end)
+			return;
+		usleep(50);
+	}
 }
 
 void parity_call_poke(unsigned slot, struct parity_record *r)

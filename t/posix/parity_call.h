@@ -22,10 +22,15 @@ void parity_call_end(void);
 void parity_call(const struct parity_step *s, uint16_t port,
 		 struct parity_record *r);
 
-/* Waits up to a second until @slot has @bytes unread and shows @events, or
- * more; then both. */
+/* Waits up to @ms until @slot has @bytes unread and shows @events, or more;
+ * then both. */
 void parity_call_observe(unsigned slot, uint32_t bytes, uint32_t events,
-			 struct parity_record *r);
+			 uint32_t ms, struct parity_record *r);
+
+/* Waits up to @ms until the blocked call of @s's worker has taken @bytes, at
+ * least one, and left none in @s's slot: ret is 1 if it has. */
+void parity_call_swallow(const struct parity_step *s, uint32_t bytes,
+			 uint32_t ms, struct parity_record *r);
 
 /* Writes, or reads, a byte that does not belong to the script. */
 void parity_call_poke(unsigned slot, struct parity_record *r);

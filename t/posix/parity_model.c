@@ -65,13 +65,13 @@ static const struct parity_blocked *blocked_on(const struct parity_model *m,
 	return NULL;
 }
 
-bool parity_model_swallows(const struct parity_model *m,
-			   const struct parity_end *e)
+const struct parity_blocked *
+parity_model_swallows(const struct parity_model *m, const struct parity_end *e)
 {
 	const struct parity_blocked *b = blocked_on(m, e);
 
 	return b && b->step.flags & MSG_WAITALL &&
-	       !(b->step.flags & MSG_PEEK);
+	       !(b->step.flags & MSG_PEEK) ? b : NULL;
 }
 
 bool parity_model_calm(const struct parity_model *m,

@@ -87,9 +87,9 @@ struct parity_end *parity_model_end(struct parity_model *m, unsigned proc,
 /* A slot of @e, or -1. */
 int parity_model_slot(const struct parity_model *m, const struct parity_end *e);
 
-/* Does a call take bytes of @e while it blocks? */
-bool parity_model_swallows(const struct parity_model *m,
-			   const struct parity_end *e);
+/* The call that takes bytes of @e while it blocks, or NULL. */
+const struct parity_blocked *
+parity_model_swallows(const struct parity_model *m, const struct parity_end *e);
 
 /* Can @e and its peer exchange bytes, and does nothing wait in them? */
 bool parity_model_calm(const struct parity_model *m,

@@ -11,8 +11,10 @@
 
 enum {
 	BLOCKS_MS = 4,		/* a call that should block is watched so long */
-	RETURNS_MS = 4000,	/* another one is given so long to return */
-	SWALLOW_US = 3000,
+	RETURNS_MS = 20000,	/* another one is given so long to return */
+	SHOWS_MS = 1000,	/* the wait for what the model expects */
+	LOOKS = 5000,		/* until all worlds show the same */
+	LOOK_US = 2000,
 	ROUNDS = 300,		/* until a connection moves */
 	FAST_ROUNDS = 8,
 };
@@ -38,6 +40,12 @@ static void differs(struct parity_stage *g, unsigned world, const char *what,
 		d->got = *got;
 }
 
+static void has_ended(struct parity_stage *g, unsigned world)
+{
+	differs(g, world, "a process has ended, or hangs", NULL, NULL);
+	g->diff.certain = true;
+}
+
 static struct parity_order order(enum parity_op op,
 				 const struct parity_step *s)
 {
@@ -55,11 +63,10 @@ static bool all(struct parity_stage *g, unsigned proc,
 
 	for (i = 0; i < g->n; i++)
 		if (!parity_world_tell(&g->world[i], proc, o))
-			differs(g, i, "a process has ended", NULL, NULL);
+			has_ended(g, i);
 	for (i = 0; i < g->n && !g->diff.found; i++)
 		if (!parity_world_hear(&g->world[i], proc, &r[i]))
-			differs(g, i, "a process has ended, or hangs", NULL,
-				NULL);
+			has_ended(g, i);
 	return !g->diff.found;
 }
 
@@ -67,6 +74,16 @@ static bool same(const struct parity_record *a, const struct parity_record *b)
 {
 	return a->state == b->state && a->ret == b->ret && a->err == b->err &&
 	       a->hash == b->hash && !memcmp(a->out, b->out, sizeof(a->out));
+}
+
+/* Reads of as many bytes have brought others. */
+static bool wrong_bytes(const struct parity_step *s,
+			const struct parity_record *a,
+			const struct parity_record *b)
+{
+	return s && parity_model_reads(s) && a->state == PARITY_DONE &&
+	       b->state == PARITY_DONE && a->ret > 0 && a->ret == b->ret &&
+	       a->hash != b->hash;
 }
 
 /* @s is NULL for an observation. */
@@ -80,6 +97,8 @@ static void compare(struct parity_stage *g, const struct parity_step *s,
 			g->counts->permitted++;
 		else
 			differs(g, i, what, &r[0], &r[i]);
+		if (g->diff.found && g->diff.world == i)
+			g->diff.certain |= wrong_bytes(s, &r[0], &r[i]);
 	}
 	if (g->trace)
 		for (unsigned i = 0; i < g->n; i++)
@@ -109,9 +128,54 @@ static void hide_unread(struct parity_record *r)
 	r->out[1] &= ~(uint32_t)POLLIN;
 }
 
+static bool agree(const struct parity_stage *g, const records r)
+{
+	for (unsigned i = 1; i < g->n; i++)
+		if (!same(&r[0], &r[i]))
+			return false;
+	return true;
+}
+
+/* What all worlds show in the end: a machine that stands still shows some of it
+ * late.  @swallows: a call takes what there is to read. */
+static bool look(struct parity_stage *g, unsigned proc, struct parity_order *o,
+		 bool swallows, records r)
+{
+	o->ms = SHOWS_MS;
+	for (unsigned tries = 0; tries < LOOKS; tries++) {
+		if (!all(g, proc, o, r))
+			return false;
+		for (unsigned i = 0; swallows && i < g->n; i++)
+			hide_unread(&r[i]);
+		if (agree(g, r))
+			break;
+		o->ms = 0;
+		usleep(LOOK_US);
+	}
+	return true;
+}
+
+/* A call that blocks has taken what has come for it. */
+static void swallow(struct parity_stage *g, struct parity_end *e)
+{
+	const struct parity_blocked *b = parity_model_swallows(&g->model, e);
+	int slot = parity_model_slot(&g->model, e);
+	struct parity_order o;
+	records r;
+
+	if (!b || slot < 0 || !e->pending || g->diff.found)
+		return;
+	o = order(PARITY_SWALLOW, &b->step);
+	o.step.slot = (uint8_t)slot;
+	o.bytes = e->pending;
+	if (look(g, e->proc, &o, false, r))
+		compare(g, NULL, "what a call that blocks has taken", r);
+}
+
 /* @wrote: bytes have been written to it. */
 static void observe(struct parity_stage *g, struct parity_end *e, bool wrote)
 {
+	bool swallows = parity_model_swallows(&g->model, e);
 	int slot = parity_model_slot(&g->model, e);
 	struct parity_order o = order(PARITY_OBSERVE, NULL);
 	char what[64];
@@ -120,9 +184,9 @@ static void observe(struct parity_stage *g, struct parity_end *e, bool wrote)
 	if (slot < 0 || g->diff.found)
 		return;
 	o.step.slot = (uint8_t)slot;
-	o.bytes = parity_model_swallows(&g->model, e) ? 0 : e->pending;
+	o.bytes = swallows ? 0 : e->pending;
 	o.events = (e->fin ? POLLRDHUP : 0) | (e->reset ? POLLHUP : 0);
-	if (!all(g, e->proc, &o, r))
+	if (!look(g, e->proc, &o, swallows, r))
 		return;
 	if (g->trace && (r[0].out[0] < o.bytes ||
 			 (r[0].out[1] & o.events) != o.events))
@@ -132,12 +196,9 @@ static void observe(struct parity_stage *g, struct parity_end *e, bool wrote)
 		 'A' + (int)e->proc, slot);
 	if (g->trace)
 		printf("   %s\n", what);
-	if (parity_model_swallows(&g->model, e))
-		for (unsigned i = 0; i < g->n; i++)
-			hide_unread(&r[i]);
 	compare(g, NULL, what, r);
 	judge_path(g, e, (unsigned)slot, r, wrote);
-	if (!parity_model_swallows(&g->model, e))
+	if (!swallows)
 		e->pending = r[0].out[0];
 }
 
@@ -165,7 +226,7 @@ static void look_at_blocked(struct parity_stage *g, struct parity_blocked *b)
 		o.ms = RETURNS_MS;
 		if (!parity_world_tell(&g->world[i], proc, &o) ||
 		    !parity_world_hear(&g->world[i], proc, &r[i]))
-			differs(g, i, "a process has ended", NULL, NULL);
+			has_ended(g, i);
 	}
 	compare(g, &b->step, "a call that has blocked", r);
 	if (r[0].state == PARITY_DONE && !g->diff.found)
@@ -187,12 +248,11 @@ static void rest(struct parity_stage *g, struct parity_end *e, bool wrote)
 {
 	struct parity_end *peer = e ? &g->model.end[e->peer] : NULL;
 
-	if (e && (parity_model_swallows(&g->model, e) ||
-		  parity_model_swallows(&g->model, peer)))
-		usleep(SWALLOW_US);
 	look_at_all_blocked(g);
 	if (!e)
 		return;
+	swallow(g, e);
+	swallow(g, peer);
 	observe(g, e, false);
 	observe(g, peer, wrote);
 }
@@ -293,11 +353,11 @@ static bool call_connect(struct parity_stage *g, struct parity_order *o,
 	for (i = 0; i < g->n; i++) {
 		o->port = port[i].ret > 0 ? (uint16_t)port[i].ret : 1;
 		if (!parity_world_tell(&g->world[i], proc, o))
-			differs(g, i, "a process has ended", NULL, NULL);
+			has_ended(g, i);
 	}
 	for (i = 0; i < g->n && !g->diff.found; i++)
 		if (!parity_world_hear(&g->world[i], proc, &r[i]))
-			differs(g, i, "a process has ended", NULL, NULL);
+			has_ended(g, i);
 	return !g->diff.found;
 }
 

@@ -26,6 +26,7 @@ struct parity_counts {
 
 struct parity_difference {
 	bool found;
+	bool certain;		/* no late machine can be the cause */
 	unsigned at;		/* the step */
 	unsigned world;		/* which differs from the first */
 	char words[64];		/* what differs */

@@ -16,7 +16,11 @@
 #include "client.h"
 #include "parity_call.h"
 
-enum { END_MS = 500, TRIES = 100 };
+enum {
+	END_MS = 20000,
+	SLEEPS_MS = 4,		/* between two looks whether a call sleeps, */
+	TRIES = 2500,		/* of which there are so many */
+};
 
 struct worker {
 	pthread_t thread;
@@ -100,9 +104,9 @@ static void start(const struct parity_order *o, struct parity_record *r)
 	w->port = o->port;
 	w->busy = true;
 	sem_post(&w->go);
-	do
-		await(w, o->ms, r);
-	while (r->state == PARITY_BLOCKS && !sleeps(w) && ++tries < TRIES);
+	await(w, o->ms, r);
+	while (r->state == PARITY_BLOCKS && !sleeps(w) && ++tries < TRIES)
+		await(w, SLEEPS_MS, r);
 }
 
 /* Calls that block are interrupted, until none is left. */
@@ -147,7 +151,10 @@ static void obey(const struct parity_order *o, struct parity_record *r)
 			     s->value & 1 ? SIGUSR1 : SIGUSR2);
 		break;
 	case PARITY_OBSERVE:
-		parity_call_observe(s->slot, o->bytes, o->events, r);
+		parity_call_observe(s->slot, o->bytes, o->events, o->ms, r);
+		break;
+	case PARITY_SWALLOW:
+		parity_call_swallow(s, o->bytes, o->ms, r);
 		break;
 	case PARITY_POKE:
 		parity_call_poke(s->slot, r);

@@ -19,6 +19,7 @@ enum parity_op {
 	PARITY_AWAIT,		/* the end of the call of @step's worker */
 	PARITY_KILL,		/* a signal to @step's worker */
 	PARITY_OBSERVE,		/* @step's slot */
+	PARITY_SWALLOW,		/* what the blocked call of @step has taken */
 	PARITY_POKE,
 	PARITY_GULP,
 	PARITY_PORT,		/* ret: of the listener */
@@ -27,7 +28,8 @@ enum parity_op {
 struct parity_order {
 	uint8_t op;
 	uint16_t port;		/* to connect to */
-	uint32_t ms;		/* after so long, a call is said to block */
+	uint32_t ms;		/* after so long, a call is said to block, and
+				 * what is to be observed not to come */
 	uint32_t bytes, events;	/* to observe */
 	struct parity_step step;
 };

@@ -17,7 +17,7 @@
 
 enum {
 	WORDS = 32,
-	HEAR_MS = 20000,
+	HEAR_MS = 60000,	/* longer than a player waits for anything */
 };
 
 /* The words of the world, then this program as a player on @fd. */
