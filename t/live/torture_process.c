@@ -26,7 +26,7 @@ extern char **environ;
 
 enum {
 	WELL = 7,
-	ENDING_S = 5,		/* a thread, on a slow machine */
+	ENDING_S = 60,		/* a thread, on a slow machine */
 };
 
 static void *in_child_thread(void *arg)
