@@ -16,12 +16,12 @@
 #include "run/switch.h"
 #include "sys/clock.h"
 
-enum { LIMIT_S = 20, LEN = 16000, MANY = 600, LINES = 100, LINE = 4,
-       KEPT = 64 };
+enum { LIMIT_S = 30, LEN = 16000, MANY = 600, LINES = 100, LINE = 4,
+       KEPT = 64, SETTLE_S = 5, LOOKS = 3 };
 
 static struct tux_message kept[KEPT];
 static unsigned kept_n;
-static unsigned opened, gone, got, settled, failed;
+static unsigned opened, gone, got, settled, failed, noted;
 static int gone_err;
 static char journal[64];
 
@@ -35,7 +35,7 @@ static void note(char c)
 
 static void up(struct duet *d)
 {
-	kept_n = opened = gone = got = settled = failed = 0;
+	kept_n = opened = gone = got = settled = failed = noted = 0;
 	gone_err = 0;
 	memset(journal, 0, sizeof(journal));
 	duet_open(d, TUX_BACKEND_UDP);
@@ -178,15 +178,17 @@ static void settled__after_abort(void **state)
 /* Whoever waits for them already waits no longer than tux_close() does. */
 static void settled__before_close(void **state)
 {
+	tux_time began;
 	struct tux_connection *c;
 	struct duet d;
 	unsigned n;
 
 	(void)state;
 	c = meet_a_hoarder(&d, &n);
+	began = tux_clock_read();
 	tux_disconnect(c);
 	turn_for(&d, 20);
-	assert_int_equal(gone, 0);
+	assert_true(!gone || tux_clock_read() - began >= TUX_SEC(SETTLE_S));
 	tux_close(d.client.t);
 	d.client.t = NULL;
 	assert_int_equal(gone, 1);
@@ -212,7 +214,7 @@ static void on_there(struct tux_connection *c, void *arg)
 /* As long as there is room, and a little longer. */
 static bool send_soon(struct tux_connection *c)
 {
-	tux_time until = tux_clock_read() + TUX_SEC(2);
+	tux_time until = tux_clock_read() + TUX_SEC(LIMIT_S);
 	int err;
 
 	do {
@@ -222,7 +224,8 @@ static bool send_soon(struct tux_connection *c)
 	return !err;
 }
 
-/* Nobody asks what became of it, and it keeps no room for that. */
+/* Nobody asks what became of it, and it keeps no room for that.  The pauses let
+ * the first message be settled: on a late machine less is seen. */
 static void cancel__gives_room_back(void **state)
 {
 	struct tux_connection *c;
@@ -255,6 +258,7 @@ static void cancel__gives_room_back(void **state)
 static void slowly(struct tux_connection *c, uint64_t ref, int err, void *arg)
 {
 	(void)c, (void)ref, (void)err, (void)arg;
+	settled++;
 	tux_sleep(200000000);
 }
 
@@ -263,6 +267,7 @@ static void answer(struct tux_connection *c, struct tux_message *m, unsigned n,
 {
 	(void)m, (void)arg;
 	got += n;
+	noted += n;
 	while (n--)
 		note('M');
 	if (tux_send(c, "a", 1, 0))
@@ -275,6 +280,7 @@ static void to_the_end(struct tux_connection *c, void *arg)
 
 	(void)arg;
 	if (tux_read(c, b, sizeof(b)) == 0) {
+		noted++;
 		note('E');
 		tux_disconnect(c);
 	}
@@ -295,11 +301,11 @@ static void end__behind_messages(bool stream)
 	tux_on_stream(d.client.s, on_room, NULL);
 	c = meet(&d);
 	assert_int_equal(tux_send(c, "1", 1, 0), 0);
-	turn_for(&d, 100);
+	await_all(&d, &settled, 1);
 	assert_int_equal(tux_send(c, "2", 1, 0), 0);
 	assert_int_equal(tux_send(c, "3", 1, 0), 0);
 	assert_int_equal(tux_shut(c), 0);
-	turn_for(&d, 800);
+	await_all(&d, &noted, stream ? 4 : 3);
 	journal[stream ? 4 : 3] = 0;
 	assert_string_equal(journal, stream ? "MMME" : "MMM");
 	duet_close(&d);
@@ -425,11 +431,19 @@ static void *run(void *arg)
 	return (void *)(intptr_t)tux_run(arg);
 }
 
+static tux_time used_in_a_while(void)
+{
+	tux_time before = used();
+
+	usleep(500000);
+	return used() - before;
+}
+
 /* Messages have five seconds; nothing turns round and round after that. */
 static void expire__while_a_callback_sleeps(void **state)
 {
+	tux_time until, least = TUX_NEVER;
 	struct tux_connection *c;
-	tux_time before;
 	pthread_t thread;
 	struct duet d;
 	unsigned i;
@@ -446,15 +460,16 @@ static void expire__while_a_callback_sleeps(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, run, d.client.t), 0);
 	while (kept_n)
 		tux_release(&kept[--kept_n]);
-	for (i = 0; i < 1000; i++) {
+	until = tux_clock_read() + TUX_SEC(LIMIT_S);
+	while (!atomic_load(&sleeps) && tux_clock_read() < until) {
 		assert_true(tux_turn(d.server.t) >= 0);
 		usleep(1000);
 	}
 	assert_true(atomic_load(&sleeps));
-	usleep(4500000);
-	before = used();
-	usleep(500000);
-	assert_true(used() - before < TUX_MSEC(200));
+	usleep(SETTLE_S * 1000000 + 500000);
+	for (i = 0; i < LOOKS && least >= TUX_MSEC(200); i++)
+		least = used_in_a_while();
+	assert_true(least < TUX_MSEC(200));
 	atomic_store(&may_go, true);
 	usleep(300000);
 	tux_stop(d.client.t);
@@ -478,7 +493,7 @@ static void wait_long(void *arg)
 /* It ran in a thread that is no more. */
 static void close__with_one_that_waits(void **state)
 {
-	tux_time before;
+	tux_time before, took;
 	pthread_t thread;
 	struct duet d;
 	void *r;
@@ -499,7 +514,8 @@ static void close__with_one_that_waits(void **state)
 	assert_int_equal(pthread_join(thread, &r), 0);
 	before = tux_clock_read();
 	tux_close(d.client.t);
-	assert_true(tux_clock_read() - before < TUX_SEC(3));
+	took = tux_clock_read() - before;
+	assert_true(took < TUX_SEC(test_thorough() ? 3 : LIMIT_S));
 	d.client.t = NULL;
 	duet_close(&d);
 }

@@ -14,7 +14,7 @@
 #include "duet.h"
 #include "sys/clock.h"
 
-enum { LIMIT_S = 20, PARTS = 60, REPLY = 1 << 20, WORDS = 40 };
+enum { LIMIT_S = 60, PARTS = 60, REPLY = 1 << 20, WORDS = 40 };
 
 static struct {
 	_Atomic unsigned opened, gone, lines, parts, wrong, messages, peeked;
@@ -594,6 +594,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	alarm(150);
+	alarm(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "duet.h"
 #include "sys/clock.h"
 
-enum { ROUNDS = 200, LIMIT_S = 30, IDLE_MS = 100 };
+enum { ROUNDS = 200, LIMIT_S = 30, IDLE_MS = 100, TRIES = 100 };
 
 static unsigned got, wrong;
 
@@ -113,8 +113,14 @@ static uint64_t sleeps_when_idle(int spin)
 
 static void run__sleeps_unless_told_not_to(void **state)
 {
+	uint64_t n = 0;
+	unsigned i;
+
 	(void)state;
-	assert_int_not_equal(sleeps_when_idle(0), 0);
+	/* On a late machine it may run for too short a time to sleep. */
+	for (i = 0; i < TRIES && !n; i++)
+		n = sleeps_when_idle(0);
+	assert_int_not_equal(n, 0);
 	assert_int_equal(sleeps_when_idle(1), 0);
 }
 
@@ -122,13 +128,15 @@ static void run__sleeps_unless_told_not_to(void **state)
 static void fd__is_always_readable(void **state)
 {
 	struct tux *t = open_one(1), *u = open_one(0);
-	tux_time until = tux_clock_read() + TUX_MSEC(IDLE_MS);
+	tux_time now = tux_clock_read(), idle = now + TUX_MSEC(IDLE_MS),
+		 until = now + TUX_SEC(LIMIT_S);
 
 	(void)state;
-	while (tux_clock_read() < until) {
+	while (now < idle || (readable(u) && now < until)) {
 		assert_true(tux_turn(t) >= 0);
 		assert_true(readable(t));
 		assert_true(tux_turn(u) >= 0);
+		now = tux_clock_read();
 	}
 	assert_false(readable(u));
 	tux_close(t);
@@ -139,12 +147,12 @@ static void fd__is_always_readable(void **state)
 static void fd__after_stop(void **state)
 {
 	struct tux *t = open_one(0);
-	tux_time until = tux_clock_read() + TUX_MSEC(IDLE_MS);
+	tux_time until = tux_clock_read() + TUX_SEC(LIMIT_S);
 
 	(void)state;
 	assert_true(tux_turn(t) >= 0);
 	tux_stop(t);
-	while (tux_clock_read() < until)
+	while (readable(t) && tux_clock_read() < until)
 		assert_true(tux_turn(t) >= 0);
 	assert_false(readable(t));
 	assert_int_equal(tux_run(t), 0);

@@ -576,6 +576,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	alarm(120);
+	alarm(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

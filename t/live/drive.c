@@ -19,7 +19,8 @@ enum {
 	CROWD = 4,
 	ROUNDS = 500,
 	SIGNALS = 50,
-	UPGRADE_S = 5,
+	UPGRADE_S = 30,
+	LOOKS = 10,		/* of which one has to be quiet */
 };
 
 /* ---- nobody does anything ---- */
@@ -32,19 +33,29 @@ static tux_time cpu_time(void)
 	return TUX_SEC(ts.tv_sec) + (tux_time)ts.tv_nsec;
 }
 
+static tux_time used_in_a_second(void)
+{
+	tux_time before = cpu_time();
+
+	rig_sleep(1000);
+	return cpu_time() - before;
+}
+
+/* What is left to do after the last byte may be late. */
 static void idle(unsigned threads)
 {
+	tux_time used = TUX_NEVER;
 	struct rig r;
-	tux_time before;
 	pthread_t t;
+	int i;
 
 	rig_up(&r, threads);
 	t = rig_start(rig_echo, &r.s);
 	rig_converse(&r.c, 100);
 	rig_sleep(100);
-	before = cpu_time();
-	rig_sleep(1000);
-	assert_true(cpu_time() - before < TUX_MSEC(10));
+	for (i = 0; i < LOOKS && used >= TUX_MSEC(10); i++)
+		used = used_in_a_second();
+	assert_true(used < TUX_MSEC(10));
 	rig_exchange(&r.c);
 	rig_end(&r, t);
 	rig_down(&r);
@@ -225,6 +236,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	alarm(120);
+	alarm(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

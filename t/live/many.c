@@ -15,7 +15,7 @@ enum {
 	MANY = 50,
 	MESSAGE = 3000,
 	MESSAGES = 50,
-	UPGRADE_S = 5,
+	UPGRADE_S = 30,
 };
 
 struct many {
@@ -204,6 +204,6 @@ int main(void)
 		cmocka_unit_test(one_waiter__threads),
 	};
 
-	alarm(120);
+	alarm(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

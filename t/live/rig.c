@@ -8,7 +8,7 @@
 #include "../unit/test.h"
 #include "sys/clock.h"
 
-enum { UPGRADE_S = 5 };
+enum { UPGRADE_S = 30 };
 
 void rig_sleep(unsigned ms)
 {

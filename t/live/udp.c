@@ -20,7 +20,7 @@ enum {
 	ROUNDS = 2000,		/* of a ping-pong */
 	PING_MAX = 20000,
 	BULK = 8 << 20,
-	UPGRADE_S = 5,
+	UPGRADE_S = 30,
 };
 
 struct hosts {			/* a client's stack and a server's */
@@ -257,6 +257,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	alarm(120);
+	alarm(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

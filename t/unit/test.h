@@ -8,6 +8,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,6 +34,14 @@ static inline uint64_t test_random(uint64_t *seed)
 static inline uint32_t test_below(uint64_t *seed, uint32_t n)
 {
 	return (uint32_t)(test_random(seed) % n);
+}
+
+/* May a test take longer, and assert what a clock says?  See t/posix/lib.sh. */
+static inline bool test_thorough(void)
+{
+	const char *s = getenv("TUX_TEST_THOROUGH");
+
+	return s && *s;
 }
 
 struct test_mem {
