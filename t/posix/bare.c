@@ -34,7 +34,8 @@ static uint64_t wait_one(int ep)
 {
 	struct epoll_event e = { .events = 0 };
 
-	return syscall(SYS_epoll_pwait, ep, &e, 1, 2000, NULL, 8) == 1 ?
+	return syscall(SYS_epoll_pwait, ep, &e, 1, PAIR_PATIENCE_MS, NULL,
+		       8) == 1 ?
 	       e.data.u64 : 0;
 }
 
@@ -66,7 +67,7 @@ static void aio_round(aio_context_t ctx, struct pair *p)
 		.aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)p->a,
 		.aio_buf = POLLIN,
 	};
-	struct timespec patience = { .tv_sec = 2 };
+	struct timespec patience = { .tv_sec = 30 };
 	struct iocb *list = &io;
 	struct io_event done;
 

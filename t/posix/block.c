@@ -19,11 +19,12 @@
 
 /* ---- another thread, that does something a little later ----------------- */
 
-enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, SHUT_WRITE, SHUT_OWN, CLOSE,
-	    DUP_OVER, DRAIN, SIGNAL };
+enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, WRITE_AFTER_SIGNAL,
+	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DRAIN, SIGNAL };
 
 struct later {
 	pthread_t thread, caller;
+	pid_t tid;		/* the caller's */
 	enum deed deed;
 	int ms;
 	int fd;
@@ -37,6 +38,8 @@ static void blocking(int fd, bool yes)
 
 	fcntl(fd, F_SETFL, yes ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
+
+static volatile sig_atomic_t signals;
 
 /* One that comes before the caller waits ends no wait; so there may be more. */
 static void signal_caller(struct later *l, double end)
@@ -53,11 +56,19 @@ static void signal_caller(struct later *l, double end)
 static void *do_later(void *arg)
 {
 	struct later *l = arg;
-	double end = pair_ms() + 3000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int null;
 
 	poll(NULL, 0, l->ms);
+	if (l->deed != DRAIN)
+		pair_await_asleep(l->tid);
 	switch (l->deed) {
+	case WRITE_AFTER_SIGNAL:
+		while (!signals && pair_ms() < end)
+			poll(NULL, 0, 1);
+		poll(NULL, 0, l->ms);
+		pair_poke(l->fd);
+		break;
 	case UNBLOCK_AND_WRITE:
 		blocking(l->own, false);
 		__attribute__((fallthrough));
@@ -95,8 +106,8 @@ static void *do_later(void *arg)
 
 static void later_on(struct later *l, enum deed deed, int fd, int ms, int own)
 {
-	*l = (struct later){ .caller = pthread_self(), .deed = deed, .ms = ms,
-			     .fd = fd, .own = own };
+	*l = (struct later){ .caller = pthread_self(), .tid = gettid(),
+			     .deed = deed, .ms = ms, .fd = fd, .own = own };
 	pthread_create(&l->thread, NULL, do_later, l);
 }
 
@@ -122,7 +133,7 @@ static bool took(double since, double least, double most)
 {
 	double ms = pair_ms() - since;
 
-	return ms >= least - 2 && ms <= most;
+	return ms >= least - 2 && ms <= pair_bound(most);
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -235,7 +246,8 @@ static void send_timeout(struct pair *p)
 	blocking(p->a, true);
 	timeout(p->a, SO_SNDTIMEO, 100);
 	t = pair_ms();
-	while (write(p->a, buf, sizeof(buf)) > 0 && pair_ms() < t + 1000)
+	while (write(p->a, buf, sizeof(buf)) > 0 &&
+	       pair_ms() < t + PAIR_PATIENCE_MS)
 		t = pair_ms();
 	CHECK(errno == EAGAIN && took(t, 100, 400));
 }
@@ -244,13 +256,13 @@ static void waits_for_room(struct pair *p)
 {
 	enum { LEN = 16 << 20 };
 	static char buf[LEN];
-	double end = pair_ms() + 10000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	struct later l;
 	size_t got = 0;
 	ssize_t n;
 
 	blocking(p->a, true);
-	later(&l, DRAIN, p->b, 100);
+	later(&l, DRAIN, p->b, 500);
 	n = send(p->a, buf, LEN, MSG_DONTWAIT);
 	CHECK(n > 0 && n < LEN);
 	joined(&l);
@@ -270,7 +282,7 @@ struct sink {
 static void *sink(void *arg)
 {
 	struct sink *s = arg;
-	double end = pair_ms() + 10000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 
 	while (s->got < s->want && pair_ms() < end) {
 		size_t n = pair_drain(s->fd);
@@ -297,8 +309,6 @@ static void big_write(struct pair *p)
 }
 
 /* ---- what else ends a wait ---------------------------------------------- */
-
-static volatile sig_atomic_t signals;
 
 static void on_signal(int sig)
 {
@@ -345,7 +355,7 @@ static void restarted(struct pair *p)
 	blocking(p->a, true);
 	handle(SA_RESTART);
 	later(&sig, SIGNAL, -1, 30);
-	later(&data, WRITE, p->b, 90);
+	later(&data, WRITE_AFTER_SIGNAL, p->b, 30);
 	CHECK(read(p->a, buf, sizeof(buf)) == 1 && signals >= 1);
 	joined(&sig);
 	joined(&data);
@@ -412,9 +422,11 @@ static void modes(struct pair *p)
 	double t = pair_ms();
 	CHECK(read(p->a, buf, 1) == -1 && took(t, 50, 300));
 	CHECK(ioctl(p->a, FIONBIO, &yes) == 0);
+	timeout(p->a, SO_RCVTIMEO, 2 * PAIR_PATIENCE_MS);
 	t = pair_ms();
 	CHECK(read(copy, buf, 1) == -1 && took(t, 0, 40));
 	CHECK(ioctl(copy, FIONBIO, &no) == 0);
+	timeout(p->a, SO_RCVTIMEO, 50);
 	CHECK(read(p->a, buf, 1) == -1 && took(t, 50, 300));
 	close(copy);
 }

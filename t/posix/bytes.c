@@ -30,7 +30,7 @@ enum { TEXT = sizeof(text) - 1 };
 /* Waits until @n bytes can be read from @fd. */
 static bool arrive(int fd, int n)
 {
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int have = 0;
 
 	while (!ioctl(fd, FIONREAD, &have) && have < n && pair_ms() < end)
@@ -282,7 +282,7 @@ static void counts(struct pair *p)
 	for (int i = 0; n != 0 || i == 0; i++) {
 		CHECK(ioctl(p->b, TIOCOUTQ, &n) == 0);
 		poll(NULL, 0, 1);
-		if (i > 2000)
+		if (i > PAIR_PATIENCE_MS)
 			break;
 	}
 	CHECK(n == 0);
@@ -294,7 +294,7 @@ static void fill_and_drain(struct pair *p)
 	enum { LEN = 8 << 20, STEP = 100003 };
 	static unsigned char buf[STEP];
 	size_t sent = 0, got = 0;
-	double end = pair_ms() + 20000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	bool same = true;
 
 	while (got < LEN && pair_ms() < end) {

@@ -139,7 +139,7 @@ static int descriptors(void)
 /* Lingering connections keep a descriptor each for a while. */
 static int descriptors_after(int before)
 {
-	double end = pair_ms() + 8000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int n;
 
 	while ((n = descriptors()) > before && pair_ms() < end)

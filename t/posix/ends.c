@@ -20,7 +20,7 @@
 static ssize_t the_end(int fd)
 {
 	struct pollfd f = { .fd = fd, .events = POLLIN };
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	char buf[4096];
 	ssize_t n;
 
@@ -57,7 +57,7 @@ static void closed_with_data(struct pair *p)
 	enum { LEN = 100000 };
 	static char buf[LEN];
 	size_t sent = 0, got = 0;
-	double end = pair_ms() + 3000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	ssize_t n;
 
 	while ((n = write(p->b, buf, LEN)) > 0 && sent < LEN)
@@ -105,7 +105,7 @@ static void sigpipe(struct pair *p)
 
 static void peer_gone(struct pair *p)
 {
-	double end = pair_ms() + 3000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 
 	signal(SIGPIPE, SIG_IGN);
 	close(p->b);
@@ -257,7 +257,8 @@ static void not_connected(void)
 	CHECK(read(fd, &c, 1) == -1);
 	close(fd);
 	fd = pair_dial(port);
-	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1,
+	     PAIR_PATIENCE_MS);
 	len = sizeof(err);
 	CHECK(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) &&
 	      err == ECONNREFUSED);

@@ -65,7 +65,7 @@ static void edge_stream(struct pair *p)
 	static char buf[100000];
 	int ep = pair_epoll();
 	size_t sent = 0, got = 0;
-	double end = pair_ms() + 20000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 
 	CHECK(pair_add(ep, p->a, EPOLLIN | EPOLLET) == 0);
 	CHECK(pair_add(ep, p->b, EPOLLOUT | EPOLLET) == 0);

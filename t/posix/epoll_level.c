@@ -93,11 +93,11 @@ static void data(struct pair *p)
 	e.data.u64 = 0xfedcba9876543210u;
 	CHECK(epoll_ctl(ep, EPOLL_CTL_ADD, p->a, &e) == 0);
 	pair_poke(p->b);
-	CHECK(epoll_wait(ep, &got, 1, 2000) == 1);
+	CHECK(epoll_wait(ep, &got, 1, PAIR_PATIENCE_MS) == 1);
 	CHECK(got.data.u64 == e.data.u64);
 	e.data.u64 = UINT64_MAX;
 	CHECK(epoll_ctl(ep, EPOLL_CTL_MOD, p->a, &e) == 0);
-	CHECK(epoll_wait(ep, &got, 1, 2000) == 1);
+	CHECK(epoll_wait(ep, &got, 1, PAIR_PATIENCE_MS) == 1);
 	CHECK(got.data.u64 == UINT64_MAX);
 	close(ep);
 }
@@ -105,7 +105,7 @@ static void data(struct pair *p)
 /* A program that never waits sees its data all the same. */
 static void polling(struct pair *p)
 {
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int ep = pair_epoll();
 	uint32_t seen = 0;
 
@@ -177,15 +177,17 @@ static void mixed(struct pair *p)
 static void fair(struct pair *p)
 {
 	int a = 0, e = 0, ep = pair_epoll(), fd = eventfd(1, EFD_NONBLOCK);
+	double now = pair_ms(), least = now + 200, end = now + PAIR_PATIENCE_MS;
 
 	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
 	CHECK(pair_add(ep, fd, EPOLLIN) == 0);
 	pair_poke(p->b);
 	CHECK(pair_until(ep, p->a, EPOLLIN) == EPOLLIN);
-	for (double end = pair_ms() + 200; pair_ms() < end; ) {
+	for (; now < least || ((a <= 10 || e <= 10) && now < end);
+	     now = pair_ms()) {
 		struct epoll_event got;
 
-		CHECK(epoll_wait(ep, &got, 1, 1000) == 1);
+		CHECK(epoll_wait(ep, &got, 1, PAIR_PATIENCE_MS) == 1);
 		a += got.data.fd == p->a;
 		e += got.data.fd == fd;
 	}
@@ -199,7 +201,7 @@ static void fair(struct pair *p)
 static void busy(struct pair *p)
 {
 	int ep = pair_epoll(), fd = eventfd(0, EFD_NONBLOCK);
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	uint32_t seen = 0;
 
 	CHECK(pair_add(ep, p->a, EPOLLIN | EPOLLOUT) == 0);
@@ -207,7 +209,7 @@ static void busy(struct pair *p)
 	CHECK(pair_seen(ep, p->a, 100) == EPOLLOUT);
 	CHECK(eventfd_write(fd, 1) == 0);
 	while (!seen && pair_ms() < end)
-		seen = pair_seen(ep, fd, 1000);
+		seen = pair_seen(ep, fd, PAIR_PATIENCE_MS);
 	CHECK(seen == EPOLLIN);
 	close(fd);
 	close(ep);
@@ -228,7 +230,7 @@ static void timeouts(struct pair *p)
 		CHECK(epoll_wait(ep, e, 4, ms[i]) == 0);
 		t = pair_ms() - t;
 		CHECK(t >= ms[i] - 0.05);
-		CHECK(t < ms[i] + 500);
+		CHECK(t < pair_bound(ms[i] + 500));
 	}
 	CHECK(epoll_wait(ep, e, 0, 0) == -1 && errno == EINVAL);
 	CHECK(epoll_wait(-1, e, 1, 0) == -1 && errno == EBADF);
@@ -266,7 +268,7 @@ static void interrupted(struct pair *p)
 	CHECK(epoll_wait(ep, e, 4, -1) == -1 && errno == EINTR);
 	CHECK(rang >= 1);
 	alarm_in(20, 200);
-	CHECK(epoll_wait(ep, e, 4, 5000) == -1 && errno == EINTR);
+	CHECK(epoll_wait(ep, e, 4, PAIR_PATIENCE_MS) == -1 && errno == EINTR);
 	CHECK(rang >= 1);
 	alarm_in(0, 0);
 	close(ep);

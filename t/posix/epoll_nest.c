@@ -21,7 +21,7 @@ static int polled(int fd, int ms)
 
 static int selected(int fd, int ms)
 {
-	struct timeval t = { .tv_usec = ms * 1000 };
+	struct timeval t = { ms / 1000, ms % 1000 * 1000 };
 	fd_set in;
 
 	FD_ZERO(&in);
@@ -37,16 +37,16 @@ static void in_poll(struct pair *p)
 	CHECK(polled(ep, 20) == 0);
 	CHECK(selected(ep, 20) == 0);
 	pair_poke(p->b);
-	CHECK(polled(ep, 2000) == POLLIN);
-	CHECK(selected(ep, 2000) == 1);
+	CHECK(polled(ep, PAIR_PATIENCE_MS) == POLLIN);
+	CHECK(selected(ep, PAIR_PATIENCE_MS) == 1);
 	CHECK(pair_seen(ep, p->a, 0) == EPOLLIN);
 	/* Reported, and still so. */
-	CHECK(polled(ep, 2000) == POLLIN);
+	CHECK(polled(ep, PAIR_PATIENCE_MS) == POLLIN);
 	CHECK(pair_expect(p->a, 1));
 	CHECK(polled(ep, 30) == 0);
 	CHECK(selected(ep, 30) == 0);
 	pair_poke(p->b);
-	CHECK(polled(ep, 2000) == POLLIN);
+	CHECK(polled(ep, PAIR_PATIENCE_MS) == POLLIN);
 	CHECK(pair_expect(p->a, 1));
 	close(ep);
 }
@@ -106,8 +106,8 @@ static void kernel_inside(struct pair *p)
 	CHECK(pair_add(in, fd, EPOLLIN) == 0);
 	CHECK(polled(in, 20) == 0);
 	CHECK(eventfd_write(fd, 1) == 0);
-	CHECK(polled(in, 2000) == POLLIN);
-	CHECK(pair_seen(in, fd, 1000) == EPOLLIN);
+	CHECK(polled(in, PAIR_PATIENCE_MS) == POLLIN);
+	CHECK(pair_seen(in, fd, PAIR_PATIENCE_MS) == EPOLLIN);
 	CHECK(polled(in, 0) == POLLIN);
 	close(fd);
 	CHECK(polled(in, 20) == 0);
@@ -173,7 +173,7 @@ static void several(struct pair *p)
 static int in_child(int ep, int fd)
 {
 	struct epoll_event e;
-	int n = epoll_wait(ep, &e, 1, 2000);
+	int n = epoll_wait(ep, &e, 1, PAIR_PATIENCE_MS);
 
 	return n == 1 && e.data.fd == fd && e.events == EPOLLIN ? 0 : 1;
 }

@@ -17,6 +17,7 @@ enum { THREADS = 4, ROUNDS = 2000 };
 
 struct sleeper {
 	pthread_t thread;
+	_Atomic pid_t tid;	/* when it is about to sleep */
 	int ep, fd, ms;
 	uint32_t seen;
 	double took;
@@ -27,16 +28,26 @@ static void *asleep(void *arg)
 	struct sleeper *s = arg;
 	double t = pair_ms();
 
+	s->tid = gettid();
 	s->seen = pair_seen(s->ep, s->fd, s->ms);
 	s->took = pair_ms() - t;
 	return NULL;
 }
 
+static void begin(struct sleeper *s, void *(*fn)(void *))
+{
+	s->tid = 0;
+	pthread_create(&s->thread, NULL, fn, s);
+	while (!s->tid)
+		usleep(1000);
+	pair_await_asleep(s->tid);
+	usleep(10000);
+}
+
 static void sleep_in(struct sleeper *s, int ep, int fd, int ms)
 {
 	*s = (struct sleeper){ .ep = ep, .fd = fd, .ms = ms };
-	pthread_create(&s->thread, NULL, asleep, s);
-	usleep(30000);
+	begin(s, asleep);
 }
 
 static uint32_t woken(struct sleeper *s)
@@ -51,10 +62,10 @@ static void data(struct pair *p)
 	struct sleeper s;
 
 	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
-	sleep_in(&s, ep, p->a, 3000);
+	sleep_in(&s, ep, p->a, PAIR_PATIENCE_MS);
 	pair_poke(p->b);
 	CHECK(woken(&s) == EPOLLIN);
-	CHECK(s.took < 1000);
+	CHECK(s.took < pair_bound(1000));
 	close(ep);
 }
 
@@ -67,15 +78,15 @@ static void added(struct pair *p)
 	pair_poke(p->b);
 	pair_poke(p->a);
 	usleep(10000);
-	sleep_in(&s, ep, p->a, 3000);
+	sleep_in(&s, ep, p->a, PAIR_PATIENCE_MS);
 	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
 	CHECK(woken(&s) == EPOLLIN);
 	CHECK(pair_expect(p->a, 1));
-	sleep_in(&s, ep, p->b, 3000);
+	sleep_in(&s, ep, p->b, PAIR_PATIENCE_MS);
 	CHECK(pair_add(ep, p->b, EPOLLIN) == 0);
 	CHECK(woken(&s) == EPOLLIN);
 	CHECK(pair_expect(p->b, 1));
-	sleep_in(&s, ep, p->b, 3000);
+	sleep_in(&s, ep, p->b, PAIR_PATIENCE_MS);
 	CHECK(pair_mod(ep, p->b, EPOLLOUT) == 0);
 	CHECK(woken(&s) == EPOLLOUT);
 	close(ep);
@@ -89,13 +100,13 @@ static void first(struct pair *p)
 	struct sleeper s;
 
 	CHECK(pair_add(ep, fd, EPOLLIN) == 0);
-	sleep_in(&s, ep, p->a, 3000);
+	sleep_in(&s, ep, p->a, PAIR_PATIENCE_MS);
 	CHECK(pair_add(ep, p->a, EPOLLIN) == 0);
 	usleep(20000);
 	pair_poke(p->b);
 	CHECK(woken(&s) == EPOLLIN);
 	CHECK(pair_expect(p->a, 1));
-	sleep_in(&s, ep, fd, 3000);
+	sleep_in(&s, ep, fd, PAIR_PATIENCE_MS);
 	CHECK(eventfd_write(fd, 1) == 0);
 	CHECK(woken(&s) == EPOLLIN);
 	close(fd);
@@ -139,7 +150,7 @@ static void switching(struct pair *p)
 struct crew {
 	int ep;
 	struct pair *p;
-	_Atomic int got;
+	_Atomic int got, met;
 	_Atomic int stop;
 };
 
@@ -161,7 +172,7 @@ static void *work(void *arg)
 static void shared(struct pair *p)
 {
 	struct crew c = { .ep = pair_epoll(), .p = p };
-	double end = pair_ms() + 5000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	pthread_t t[THREADS];
 
 	CHECK(pair_add(c.ep, p->a, EPOLLIN | EPOLLONESHOT) == 0);
@@ -181,15 +192,19 @@ static void shared(struct pair *p)
 	close(c.ep);
 }
 
-/* Two sockets, two threads: neither waits for the other's slow work. */
+/* Two sockets, two threads: neither waits for the other's slow work, which here
+ * ends when both have begun. */
 static void *slow(void *arg)
 {
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	struct crew *c = arg;
 	struct epoll_event e;
 
-	if (epoll_wait(c->ep, &e, 1, 3000) == 1) {
+	if (epoll_wait(c->ep, &e, 1, PAIR_PATIENCE_MS) == 1) {
 		c->got++;
-		usleep(300000);
+		while (c->got < 2 && pair_ms() < end)
+			usleep(1000);
+		c->met += c->got == 2;
 	}
 	return NULL;
 }
@@ -206,10 +221,9 @@ static void in_line(struct pair *p)
 	usleep(30000);
 	pair_poke(p->a);
 	pair_poke(p->b);
-	usleep(150000);
-	CHECK(c.got == 2);
 	for (int i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
+	CHECK(c.met == 2);
 	close(c.ep);
 }
 
@@ -225,7 +239,7 @@ static void timeouts(struct pair *p)
 	for (int i = 0; i < THREADS; i++) {
 		CHECK(woken(&s[i]) == 0);
 		CHECK(s[i].took >= 199.9 + 50 * i);
-		CHECK(s[i].took < 1000);
+		CHECK(s[i].took < pair_bound(1000));
 	}
 	close(ep);
 }
@@ -238,7 +252,8 @@ static void *in_poll(void *arg)
 	struct pollfd f = { .fd = s->fd, .events = POLLIN };
 	double t = pair_ms();
 
-	s->seen = poll(&f, 1, 3000) == 1 ? (uint32_t)f.revents : 0;
+	s->tid = gettid();
+	s->seen = poll(&f, 1, PAIR_PATIENCE_MS) == 1 ? (uint32_t)f.revents : 0;
 	s->took = pair_ms() - t;
 	return NULL;
 }
@@ -248,11 +263,10 @@ static void poll_data(struct pair *p)
 	struct sleeper s = { .fd = p->a };
 
 	for (int i = 0; i < 5; i++) {
-		pthread_create(&s.thread, NULL, in_poll, &s);
-		usleep(20000);
+		begin(&s, in_poll);
 		pair_poke(p->b);
 		CHECK(woken(&s) == POLLIN);
-		CHECK(s.took < 1000);
+		CHECK(s.took < pair_bound(1000));
 		CHECK(pair_expect(p->a, 1));
 	}
 }
@@ -267,8 +281,8 @@ static void poll_switch(void)
 	struct pair p = { .b = pair_dial(port) };
 
 	s = (struct sleeper){ .fd = p.b };
-	pthread_create(&s.thread, NULL, in_poll, &s);
-	CHECK(poll(&f, 1, 2000) == 1);
+	begin(&s, in_poll);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
 	p.a = accept(l, NULL, NULL);
 	for (int i = 0; i < 50; i++) {
 		pair_poke(p.b);
@@ -277,7 +291,7 @@ static void poll_switch(void)
 	}
 	pair_poke(p.a);
 	CHECK(woken(&s) == POLLIN);
-	CHECK(s.took < 1500);
+	CHECK(s.took < pair_bound(1500));
 	pair_close(&p);
 	close(l);
 }

@@ -101,7 +101,8 @@ static void accepting_child(void)
 		_exit(read(fd, buf, 1) != 0);
 	}
 	fd = pair_dial(port);
-	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1,
+	     PAIR_PATIENCE_MS);
 	for (int i = 0; i < 100; i++)
 		CHECK(works(fd, fd));
 	close(fd);
@@ -129,7 +130,8 @@ static void orphan(void)
 	}
 	CHECK(ended(pid) == 0);
 	fd = pair_dial(port);
-	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1,
+	     PAIR_PATIENCE_MS);
 	for (int i = 0; i < 100; i++)
 		CHECK(works(fd, fd));
 	close(fd);
@@ -145,7 +147,8 @@ static void dialing_child(struct pair *p)
 
 	if (pid == 0) {
 		fd = pair_dial(port);
-		poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 1000);
+		poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1,
+	     PAIR_PATIENCE_MS);
 		for (int i = 0; i < 100; i++)
 			if (!works(fd, fd))
 				_exit(1);
@@ -220,7 +223,8 @@ static void with_stdio(struct pair *p)
 	fclose(f);
 	p->a = -1;
 	CHECK(pair_expect(p->b, 5));
-	poll(&(struct pollfd){ .fd = p->b, .events = POLLIN }, 1, 1000);
+	poll(&(struct pollfd){ .fd = p->b, .events = POLLIN }, 1,
+	     PAIR_PATIENCE_MS);
 	CHECK(read(p->b, line, 1) == 0);
 }
 

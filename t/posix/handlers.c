@@ -109,22 +109,21 @@ static void told_before(struct pair *p)
 {
 	struct sigaction a = { .sa_sigaction = tells, .sa_flags = SA_SIGINFO };
 	struct pollfd f = { p->a, POLLIN, 0 };
-	pid_t pid = fork(), self = getppid();
+	pid_t parent = getpid(), pid;
 	int status;
 
+	sigaction(SIGUSR1, &a, NULL);
+	called = 0;
+	pid = fork();
 	if (pid == 0) {
-		for (int i = 0; i < 50 && getppid() == self; i++)
-			poll(NULL, 0, 1);
-		for (int i = 0; i < 50; i++) {
-			sigqueue(getppid(), SIGUSR1,
-				 (union sigval){ .sival_int = 4711 });
+		while (getppid() == parent) {
 			poll(NULL, 0, 20);
+			sigqueue(parent, SIGUSR1,
+				 (union sigval){ .sival_int = 4711 });
 		}
 		_exit(0);
 	}
-	sigaction(SIGUSR1, &a, NULL);
-	called = 0;
-	CHECK(poll(&f, 1, 5000) == -1 && errno == EINTR);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == -1 && errno == EINTR);
 	CHECK(called >= 1 && told.si_value.sival_int == 4711);
 	CHECK(told.si_code == SI_QUEUE && told.si_pid == pid);
 	handle(SIGUSR1, SIG_IGN, 0);

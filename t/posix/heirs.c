@@ -29,7 +29,7 @@
 #include "client.h"
 #include "pair.h"
 
-enum { TURNS = 60, PATIENCE = 5000, MOVES = 20 };
+enum { TURNS = 60, PATIENCE = 30000, MOVES = 20 };
 
 static bool counted;		/* the kernel's count is known */
 

@@ -22,7 +22,7 @@
 #include "client.h"
 #include "pair.h"
 
-enum { TURNS = 500, PATIENCE = 5000, BYTES = 5000, UNREAD = 10 };
+enum { TURNS = 500, PATIENCE = 30000, BYTES = 5000, UNREAD = 10 };
 
 /* ---- bytes ------------------------------------------------------------ */
 

@@ -16,8 +16,6 @@
 
 #include "client.h"
 
-enum { PATIENCE = 2000, ROUNDS = 400 };
-
 static int passed, failed, skipped, now_failed;
 
 /* ---- connections ------------------------------------------------------ */
@@ -28,6 +26,34 @@ double pair_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+double pair_bound(double ms)
+{
+	const char *s = getenv("TUX_TEST_THOROUGH");
+
+	return s && *s ? ms : PAIR_PATIENCE_MS;
+}
+
+static bool asleep(const char *path)
+{
+	char stat[256] = "", *p;
+	FILE *f = fopen(path, "r");
+
+	p = f && fgets(stat, sizeof(stat), f) ? strrchr(stat, ')') : NULL;
+	if (f)
+		fclose(f);
+	return p && p[1] && p[2] == 'S';
+}
+
+void pair_await_asleep(pid_t tid)
+{
+	double end = pair_ms() + PAIR_PATIENCE_MS;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	while (!asleep(path) && pair_ms() < end)
+		poll(NULL, 0, 1);
 }
 
 bool pair_preloaded(void)
@@ -158,7 +184,7 @@ void pair_fresh(struct pair *p)
 	struct pollfd f = { .fd = l, .events = POLLIN };
 
 	p->b = pair_dial(port);
-	poll(&f, 1, PATIENCE);
+	poll(&f, 1, PAIR_PATIENCE_MS);
 	p->a = accept4(l, NULL, NULL, SOCK_NONBLOCK);
 	if (p->a < 0)
 		client_fail("accept: %s", strerror(errno));
@@ -198,10 +224,10 @@ bool pair_moved(struct pair *p)
 
 void pair_move(struct pair *p)
 {
-	int i;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 
-	for (i = 0; pair_preloaded() && !pair_moved(p); i++) {
-		if (i == ROUNDS)
+	while (pair_preloaded() && !pair_moved(p)) {
+		if (pair_ms() > end)
 			client_fail("the connection does not move to Tux");
 		poll(NULL, 0, 2);
 	}
@@ -253,7 +279,7 @@ void pair_poke(int fd)
 bool pair_expect(int fd, size_t n)
 {
 	struct pollfd f = { .fd = fd, .events = POLLIN };
-	double end = pair_ms() + PATIENCE;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	char buf[4096];
 
 	while (n) {
@@ -317,7 +343,7 @@ uint32_t pair_seen(int ep, int fd, int ms)
 
 uint32_t pair_until(int ep, int fd, uint32_t events)
 {
-	double end = pair_ms() + PATIENCE;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	uint32_t seen;
 
 	do

@@ -13,6 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+#include <sys/types.h>
+
+/* What is to happen in the end happens in this time, also on a machine that is
+ * late. */
+enum { PAIR_PATIENCE_MS = 30000 };
 
 struct pair {
 	int a;			/* the accepted end */
@@ -55,7 +60,7 @@ size_t pair_fill(int fd);
 /* Writes one byte. */
 void pair_poke(int fd);
 
-/* Reads until @n bytes have come, for two seconds at most. */
+/* Reads until @n bytes have come, for PAIR_PATIENCE_MS at most. */
 bool pair_expect(int fd, size_t n);
 
 /* ---- epoll ------------------------------------------------------------ */
@@ -71,13 +76,22 @@ int pair_del(int ep, int fd);
  * none. */
 uint32_t pair_seen(int ep, int fd, int ms);
 
-/* Waits up to two seconds until @fd's events contain all of @events: those. */
+/* Waits up to PAIR_PATIENCE_MS until @fd's events contain all of @events:
+ * those. */
 uint32_t pair_until(int ep, int fd, uint32_t events);
 
 /* ---- cases ------------------------------------------------------------ */
 
 /* Milliseconds on the monotonic clock. */
 double pair_ms(void);
+
+/* In how many milliseconds what should take @ms has to end: @ms in a thorough
+ * run, else PAIR_PATIENCE_MS. */
+double pair_bound(double ms);
+
+/* Waits until thread @tid of this process sleeps, for PAIR_PATIENCE_MS at
+ * most. */
+void pair_await_asleep(pid_t tid);
 
 /* Runs @fn on a new and on a moved connection, and says so. */
 void pair_case(const char *name, void (*fn)(struct pair *p));

@@ -31,7 +31,7 @@ enum {
 	ASK_MAX = 2000,
 	BULK_MAX = 1500000,
 	CHUNK_MAX = 70000,
-	STUCK_MS = 20000,
+	STUCK_MS = 30000,
 };
 
 enum how { BLOCK, POLL, LEVEL, EDGE, HOWS };

@@ -18,7 +18,7 @@
 enum {
 	LOOKS = 80,		/* enough for the preload */
 	OTHERS = 60,		/* descriptors that are no sockets */
-	LATE_MS = 3000,		/* what comes later was missed */
+	LATE_MS = 30000,		/* what comes later was missed */
 	SOON_US = 20000,	/* the other thread sleeps by then */
 };
 
@@ -147,7 +147,7 @@ static void many(void)
 
 static int ask_select(struct pair *p, fd_set *in, fd_set *out, int ms)
 {
-	struct timeval t = { .tv_usec = ms * 1000 };
+	struct timeval t = { ms / 1000, ms % 1000 * 1000 };
 
 	FD_ZERO(in);
 	FD_ZERO(out);
@@ -165,7 +165,7 @@ static void selected(void)
 		CHECK(ask_select(&p, &in, &out, 1) == 0);
 	CHECK(!FD_ISSET(p.a, &in));
 	pair_poke(p.b);
-	CHECK(ask_select(&p, &in, &out, 900) == 1);
+	CHECK(ask_select(&p, &in, &out, LATE_MS) == 1);
 	CHECK(FD_ISSET(p.a, &in) && !FD_ISSET(p.a, &out));
 	CHECK(pair_expect(p.a, 1));
 	CHECK(ask_select(&p, &in, &out, 1) == 0);

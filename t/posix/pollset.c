@@ -22,7 +22,7 @@ enum { MANY = 100 };
 
 static int until(struct pollfd *f, nfds_t n, int want)
 {
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int r;
 
 	do
@@ -58,15 +58,15 @@ static void writable(struct pair *p)
 	/* There may be more room when a full connection moves. */
 	pair_poke(p->b);
 	f.events = POLLIN;
-	CHECK(poll(&f, 1, 2000) == 1);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
 	CHECK(f.revents == POLLIN);
 	while (got < n && pair_expect(p->b, 1))
 		got += 1 + pair_drain(p->b);
 	CHECK(got == n);
 	f.events = POLLOUT;
-	CHECK(poll(&f, 1, 2000) == 1);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
 	f.events |= POLLIN;
-	CHECK(poll(&f, 1, 2000) == 1);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
 	CHECK(f.revents == (POLLIN | POLLOUT));
 }
 
@@ -74,7 +74,7 @@ static void writable(struct pair *p)
 static void polling(struct pair *p)
 {
 	struct pollfd f = { .fd = p->a, .events = POLLIN };
-	double end = pair_ms() + 2000;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 
 	pair_poke(p->b);
 	while (!poll(&f, 1, 0) && pair_ms() < end)
@@ -104,7 +104,7 @@ static void mixed(struct pair *p)
 	f[4].fd = -1;
 	CHECK(poll(f, 6, 20) == 0);
 	CHECK(eventfd_write(fd, 1) == 0);
-	CHECK(poll(f, 6, 2000) == 1);
+	CHECK(poll(f, 6, PAIR_PATIENCE_MS) == 1);
 	CHECK(f[0].revents == POLLIN);
 	pair_poke(p->b);
 	CHECK(until(f, 6, 3) == 3);
@@ -121,7 +121,7 @@ static void many(struct pair *p)
 					.events = POLLIN };
 	CHECK(poll(f, MANY, 10) == 0);
 	pair_poke(p->a);
-	CHECK(poll(f, MANY, 2000) == MANY / 2);
+	CHECK(poll(f, MANY, PAIR_PATIENCE_MS) == MANY / 2);
 	CHECK(f[0].revents == POLLIN && f[1].revents == 0);
 	free(f);
 }
@@ -136,7 +136,7 @@ static void timeouts(struct pair *p)
 
 		CHECK(poll(&f, 1, ms) == 0);
 		CHECK(pair_ms() - began >= ms - 0.05);
-		CHECK(pair_ms() - began < ms + 500);
+		CHECK(pair_ms() - began < pair_bound(ms + 500));
 	}
 	CHECK(ppoll(&f, 1, &t, NULL) == 0);
 	CHECK(t.tv_nsec == 15000000);
@@ -242,7 +242,7 @@ static void select_bits(struct pair *p)
 {
 	struct sets s = sets(p->a, p->a, p->a);
 
-	CHECK(selected(&s, 1000) == 1);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
 	CHECK(!FD_ISSET(p->a, &s.in) && FD_ISSET(p->a, &s.out) &&
 	      !FD_ISSET(p->a, &s.pri));
 	s = sets(p->a, -1, p->b);
@@ -250,10 +250,10 @@ static void select_bits(struct pair *p)
 	CHECK(!FD_ISSET(p->a, &s.in) && !FD_ISSET(p->b, &s.pri));
 	pair_poke(p->b);
 	s = sets(p->a, -1, -1);
-	CHECK(selected(&s, 2000) == 1);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
 	CHECK(FD_ISSET(p->a, &s.in));
 	s = sets(p->a, p->a, -1);
-	CHECK(selected(&s, 2000) == 2);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 2);
 }
 
 static void select_mixed(struct pair *p)
@@ -266,7 +266,7 @@ static void select_mixed(struct pair *p)
 	CHECK(eventfd_write(fd, 1) == 0);
 	s = sets(p->a, p->b, -1);
 	FD_SET(fd, &s.in);
-	CHECK(selected(&s, 1000) == 2);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 2);
 	CHECK(FD_ISSET(fd, &s.in) && !FD_ISSET(p->a, &s.in) &&
 	      FD_ISSET(p->b, &s.out));
 	close(bad);
@@ -294,9 +294,9 @@ static void select_time(struct pair *p)
 	CHECK(ts.tv_nsec == 20000000);
 	pair_poke(p->b);
 	s = sets(p->a, -1, -1);
-	t.tv_sec = 3;
+	t.tv_sec = 30;
 	CHECK(select(FD_SETSIZE, &s.in, NULL, NULL, &t) == 1);
-	CHECK(t.tv_sec == 2 && t.tv_usec > 0);
+	CHECK(t.tv_sec < 30 && t.tv_sec + t.tv_usec > 0);
 }
 
 /* A hang-up wakes who wants to read, and not who waits for urgent data. */
@@ -306,13 +306,13 @@ static void select_end(struct pair *p)
 
 	shutdown(p->b, SHUT_WR);
 	s = sets(p->a, -1, -1);
-	CHECK(selected(&s, 2000) == 1);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
 	shutdown(p->a, SHUT_WR);
 	usleep(50000);
 	s = sets(-1, -1, p->a);
 	CHECK(selected(&s, 50) == 0);
 	s = sets(p->a, -1, p->a);
-	CHECK(selected(&s, 50) == 1);
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include "client.h"
 #include "pair.h"
 
-enum { ENTRIES = 8, PATIENCE = 2000 };
+enum { ENTRIES = 8, PATIENCE = 30000 };
 
 /* The word at @off of the mapped ring. */
 static _Atomic uint32_t *word(struct ring *r, uint32_t off)

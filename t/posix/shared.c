@@ -57,7 +57,7 @@ static void client(const struct sockaddr_in *sa)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	alarm(20);
+	alarm(60);
 	if (fd < 0 || connect(fd, (const struct sockaddr *)sa, sizeof(*sa)))
 		err(1, "connect");
 	ask(fd, BEFORE + AFTER);
@@ -81,10 +81,11 @@ int main(void)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET,
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int l = socket(AF_INET, SOCK_STREAM, 0), fd, go[2], status, bad = 0;
+	int l = socket(AF_INET, SOCK_STREAM, 0), fd, go[2], status, bad;
 	socklen_t len = sizeof(sa);
+	pid_t writer;
 
-	alarm(30);
+	alarm(60);
 	if (bind(l, (struct sockaddr *)&sa, len) || listen(l, 1) ||
 	    getsockname(l, (struct sockaddr *)&sa, &len) || pipe(go))
 		err(1, "listen");
@@ -92,13 +93,15 @@ int main(void)
 		client(&sa);
 	fd = accept(l, NULL, NULL);
 	answer(fd, BEFORE);
-	if (!fork())
+	writer = fork();
+	if (!writer)
 		child(fd, go[0]);
 	answer(fd, AFTER);
 	usleep(200000);
 	if (write(go[1], "", 1) != 1)
 		err(1, "write");
-	usleep(200000);
+	/* Its bytes come first. */
+	bad = waitpid(writer, &status, 0) != writer || status;
 	put(fd, "prnt");
 	while (wait(&status) > 0)
 		bad |= status;

@@ -236,7 +236,7 @@ static void closed(void)
 		CHECK(ring_result(&ring) == 0);
 		CHECK(pair_expect(p.b, 1));
 		CHECK(poll(&(struct pollfd){ .fd = p.b, .events = POLLIN }, 1,
-			   2000) == 1);
+			   PAIR_PATIENCE_MS) == 1);
 		CHECK(read(p.b, &c, 1) == 0);
 		CHECK(write(p.a, "x", 1) < 0 && errno == EBADF);
 		close(p.b);
