@@ -13,7 +13,7 @@
 #include "../test.h"
 #include "wire/reason.h"
 
-enum { TAG = 100, WAIT_MS = 1000 };
+enum { TAG = 100, WAIT_MS = 60000 };
 
 struct host {
 	struct tux_link *l;

@@ -363,7 +363,7 @@ static int bind_at_last(struct tux_xsk *x, unsigned ifindex)
 	unsigned i;
 	int err = -EBUSY;
 
-	for (i = 0; i < 1000 && err == -EBUSY; i++) {
+	for (i = 0; i < 30000 && err == -EBUSY; i++) {
 		err = tux_xsk_bind(x, ifindex, 0, XDP_COPY);
 		usleep(1000);
 	}

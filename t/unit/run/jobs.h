@@ -82,7 +82,7 @@ static bool jobs_done(void)
 /* Slices until all are done, @between two of them. */
 static inline void jobs_run(void (*between)(void))
 {
-	tux_time until = tux_clock_read() + TUX_SEC(20);
+	tux_time until = tux_clock_read() + TUX_SEC(60);
 
 	while (!jobs_done()) {
 		assert_true(tux_clock_read() < until);
@@ -108,10 +108,10 @@ static inline uint64_t jobs_spin(tux_time ns)
 	return tux_sched_preempted() - before;
 }
 
-/* Computes until it has been preempted, or for some seconds: then false. */
+/* Computes until it has been preempted, or for a minute: then false. */
 static inline bool jobs_give_way(void)
 {
-	tux_time until = tux_clock_read() + TUX_SEC(5);
+	tux_time until = tux_clock_read() + TUX_SEC(60);
 	uint64_t before = tux_sched_preempted();
 
 	while (tux_sched_preempted() == before && tux_clock_read() < until)

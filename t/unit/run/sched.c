@@ -48,7 +48,7 @@ static struct tux_sched *open_sched(uint32_t routines_max)
 	struct tux_sched *s;
 
 	/* Nothing here is to end for want of time. */
-	o.slice = TUX_SEC(1);
+	o.slice = TUX_SEC(1000);
 	journal_n = 0;
 	journal[0] = 0;
 	assert_int_equal(tux_sched_new(&s, &o), 0);
@@ -216,14 +216,16 @@ static void yield__behind_what_came_meanwhile(void **state)
 	tux_sched_free(s);
 }
 
-static void sleep__in_the_order_of_waking(void **state)
+/* Three that sleep for 90, 60 and 30 ms.  False: the machine was so late that
+ * they may wake in another order. */
+static bool sleep_and_wake(void)
 {
 	struct tux_sched *s = open_sched(0);
 	struct job j[3];
 	tux_time began = tux_clock_read();
+	bool in_time;
 	unsigned i;
 
-	(void)state;
 	assert_true(tux_sched_deadline(s) == TUX_NEVER);
 	for (i = 0; i < 3; i++) {
 		open_job(&j[i], s, (char)('a' + i), say_after_sleep);
@@ -232,13 +234,27 @@ static void sleep__in_the_order_of_waking(void **state)
 	}
 	while (tux_sched_run(s))
 		;
-	assert_true(tux_sched_deadline(s) >= began + TUX_MSEC(30));
-	assert_true(tux_sched_deadline(s) != TUX_NEVER);
+	in_time = tux_clock_read() - began < TUX_MSEC(30);
+	if (in_time) {
+		assert_true(tux_sched_deadline(s) >= began + TUX_MSEC(30));
+		assert_true(tux_sched_deadline(s) != TUX_NEVER);
+	}
 	run_all(s);
-	assert_string_equal(journal, "cba");
+	if (in_time)
+		assert_string_equal(journal, "cba");
 	assert_true(tux_clock_read() - began >= TUX_MSEC(90));
 	assert_int_equal(tux_sched_stats(s)->sleeps, 3);
 	tux_sched_free(s);
+	return in_time;
+}
+
+static void sleep__in_the_order_of_waking(void **state)
+{
+	unsigned tries = 100;
+
+	(void)state;
+	while (!sleep_and_wake())
+		assert_int_not_equal(--tries, 0);
 }
 
 static void outside__nothing_happens(void **state)
@@ -336,7 +352,7 @@ static void strand__sleeps_as_one(void **state)
 	tux_strand_init(&x);
 	open_job(&a, s, 'a', say_after_sleep);
 	open_job(&b, s, 'b', say_name);
-	a.sleeps = TUX_MSEC(3);
+	a.sleeps = TUX_MSEC(500);
 	a.task.strand = b.task.strand = &x;
 	tux_sched_put(s, &a.task);
 	tux_sched_put(s, &b.task);

@@ -116,7 +116,7 @@ static void *answer(void *arg)
 	uint32_t i;
 
 	while (atomic_load(&h->left)) {
-		if (tux_passive_wait(&x, in(TUX_SEC(1))) == 0)
+		if (tux_passive_wait(&x, in(TUX_SEC(60))) == 0)
 			return h;
 		if (!tux_latch_try(&h->latch))
 			continue;

@@ -105,14 +105,14 @@ static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
 	return k < 0 ? -errno : k;
 }
 
-/* A byte goes from @a to @b, over whatever carries it now; in a second. */
+/* A byte goes from @a to @b, over whatever carries it now; in the end. */
 static void exchange(struct tux_stack *s, struct half *a, struct half *b)
 {
 	struct tux_tcp to = { tcp_send, tcp_recv, &a->fd };
 	struct tux_tcp from = { tcp_send, tcp_recv, &b->fd };
 	struct tux_duplex *da = tux_end_duplex(a->e);
 	struct tux_duplex *db = tux_end_duplex(b->e);
-	tux_time until = tux_clock_read() + TUX_SEC(1);
+	tux_time until = tux_clock_read() + TUX_SEC(60);
 	char out = 'x', in = 0;
 	struct iovec v = { &out, 1 }, w = { &in, 1 };
 	ssize_t k = -EAGAIN, r = -EAGAIN;
@@ -139,7 +139,7 @@ static void exchange(struct tux_stack *s, struct half *a, struct half *b)
 
 static void end(struct tux_stack *s, struct half *a, struct half *b)
 {
-	tux_time until = tux_clock_read() + TUX_SEC(5);
+	tux_time until = tux_clock_read() + TUX_SEC(60);
 
 	tux_end_close(a->e, true);
 	close(a->fd);

@@ -293,17 +293,17 @@ static void fault__does_not_wait(void **state)
 
 /* ---- sleeping ---- */
 
-/* As one does who waits for @fd for a second. */
+/* As one does who waits for @fd for a minute. */
 static int naps(int fd, void (*just_before)(void), const sigset_t *mask)
 {
 	struct pollfd p[2] = { { fd, POLLIN, 0 } };
-	struct timespec second = { 1, 0 };
+	struct timespec minute = { 60, 0 };
 	int r;
 
 	tux_defer_sleep(&p[1].fd, mask);
 	if (just_before)
 		just_before();
-	r = tux_sys_ppoll(p, 2, &second, mask);
+	r = tux_sys_ppoll(p, 2, &minute, mask);
 	return tux_defer_woke() && r <= (p[1].revents != 0) ? -EINTR : r;
 }
 
