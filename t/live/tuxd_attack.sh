@@ -283,7 +283,7 @@ during()
 	local n
 
 	n=$(answers busy)
-	sleep 1
+	sleep 1			# answers are counted, and shown
 	echo "# $1: $(($(answers busy) - n)) answers in a second"
 	check "$1: answers come" wait_for 10 answered busy "$n"
 	check_final "$1: the server has not ended" alive "$server_pid"

@@ -104,6 +104,7 @@ hello()
 {
 	local i
 
+	# A statement, and a pause, until the connection has moved.
 	echo "\\set moved $([ "$1" = tcp ] && echo 1 || echo 0)"
 	for i in {1..100}; do
 		cat <<-'E'
@@ -195,6 +196,7 @@ as_over_tcp "... in the midst of rows" "statement timeout" "
 	$many
 	\\o
 	select 1;"
+# Until the session has ended, in 30 s at most.
 as_over_tcp "an idle session's timeout" "idle-session timeout" '
 	select pg_backend_pid() as pid \gset
 	set idle_session_timeout = 100;

@@ -215,6 +215,7 @@ for kind in bridge bond; do
 	for part in whole0 part0; do
 		tux=("$build/contrib/tuxrun" -i $part --io xdp -v)
 		[ $kind$part != bridgepart0 ] || continue
+		# Whatever it takes, it takes before it runs the program.
 		start taker "${a[@]}" "${tux[@]}" --attach=start sleep 1
 		wait "$pid"
 		same "$part of a $kind: not taken" 0 \

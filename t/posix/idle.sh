@@ -40,7 +40,7 @@ sleeps()
 
 	for try in {1..10}; do
 		before=$(cpu "$1") naps=$(naps "$1")
-		sleep 1
+		sleep 1		# in which a process that is busy shows it
 		used=$(($(cpu "$1") - before))
 		echo "$used us and $(($(naps "$1") - naps)) naps in 1 s"
 		[ "$before" -gt 0 ] && [ $used -lt 10000 ] && return

@@ -87,6 +87,7 @@ pipeline()
 		for i in {1..20000}; do printf 'SET p:%d value-%d\r\n' $i $i
 		done | cli --pipe | tail -n 1)"
 	asks "what it stored" value-20000 get p:20000
+	# It has to end without an error, at any time.
 	check_final "$how: benchmark with pipelines" run 120 "${with[@]}" \
 		redis-benchmark -p "$port" -c 20 -P 16 -n 40000 -d 100 -r 1000 \
 		-t set,get,incr,lpush,lrange_100,mset -q
@@ -166,6 +167,7 @@ lasting()
 	start load "${with[@]}" "$load" --port "$port" --conns 20 --size 500
 	load_pid=$pid
 	wait_for 10 grep -qs ^ready "$dir/load.out"
+	# The server is away for longer than an end waits for packets.
 	asks "a command of 1.5 s" OK debug sleep 1.5
 	saves=$(info persistence rdb_saves)
 	asks "BGSAVE" "Background saving started" bgsave
@@ -218,6 +220,7 @@ replica()
 	how="Tux master, Tux replica"
 	redis master "${tux[@]}" || exit 1
 	master=$port
+	# Over TCP: data to be copied, and data that is copied as it comes.
 	redis-benchmark -p "$master" -t set -r 5000 -n 20000 -d 500 -q \
 		>"$dir/fill.out"
 	redis copy "${tux[@]}" || exit 1
