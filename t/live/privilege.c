@@ -63,11 +63,16 @@ static void ping(int fd)
 {
 	static const char question[] = "PING\r\n", expected[] = "+PONG\r\n";
 	char answer[sizeof(expected) - 1];
+	ssize_t k;
 
 	if (send(fd, question, sizeof(question) - 1, MSG_NOSIGNAL) !=
 	    sizeof(question) - 1)
 		client_fail("send: %s", strerror(errno));
-	if (recv(fd, answer, sizeof(answer), MSG_WAITALL) != sizeof(answer))
+	/* Where there is a patience, SA_RESTART does not help. */
+	do
+		k = recv(fd, answer, sizeof(answer), MSG_WAITALL);
+	while (k < 0 && errno == EINTR);
+	if (k != sizeof(answer))
 		client_fail("recv: %s", strerror(errno));
 	if (memcmp(answer, expected, sizeof(answer)))
 		client_fail("a wrong answer");

@@ -32,6 +32,17 @@ static void fill(uint8_t *p, uint32_t n)
 		p[i] = (uint8_t)((n * 2654435761u >> 24) + i);
 }
 
+/* A process that has been stopped and continued is interrupted. */
+static ssize_t take(int fd, uint8_t *p, size_t room)
+{
+	ssize_t len;
+
+	do
+		len = recv(fd, p, room, 0);
+	while (len < 0 && errno == EINTR);
+	return len;
+}
+
 static void count(int fd, uint32_t most)
 {
 	uint32_t got = 0, doubled = 0, late = 0, wrong = 0, distinct = 0;
@@ -41,7 +52,7 @@ static void count(int fd, uint32_t most)
 
 	puts("ready");
 	fflush(stdout);
-	while (got < most && (len = recv(fd, p, sizeof(p), 0)) >= 0) {
+	while (got < most && (len = take(fd, p, sizeof(p))) >= 0) {
 		got++;
 		memcpy(&n, p, 4);
 		fill(want, n);
