@@ -214,8 +214,8 @@ subscribed()
 	[ "$(grep -c ' news$' "$dir/mosquitto-$path.err")" -ge "$1" ]
 }
 
-# One publishes lines for all but one of the connections.  Sets $began when all of
-# these have subscribed.
+# One publishes lines for all but one of the connections.  Sets $began when all
+# of these have subscribed.
 mosquitto_traffic()
 {
 	local n=$1 i p subscribers=() all

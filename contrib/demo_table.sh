@@ -45,7 +45,8 @@ bytes on $path, the client $moved"
 		printf "%.4f\n", s < 0 ? 0 : s }')
 	ratio=$(printf '%s\n' "$(ratio_of set)" "$(ratio_of get)" | sort -g |
 		head -n 1)
-	# TCP carries what comes before connections move, on a busy machine more.
+	# TCP carries what comes before connections move, on a busy machine
+	# more.
 	awk -v s="$share" 'BEGIN { exit !(s < 0.9) }' &&
 		wrong "Tux did not carry the data: share $share"
 	[ -s "$dir/wrong" ] || verdict=ok

@@ -27,8 +27,8 @@ sweep()
 	rm -rf "$1"
 }
 
-# own DIRECTORY: it belongs to this process; owned DIRECTORY: does the process that
-# it belongs to live?  Its number alone may be that of another one by now.
+# own DIRECTORY: it belongs to this process; owned DIRECTORY: does the process
+# that it belongs to live?  Its number alone may be that of another one by now.
 own()
 {
 	echo "$$ $(since $$)" >"$1/owner"

@@ -4,15 +4,15 @@
 # tally - what the logs of tests say: how many cases passed, why others did not,
 # and whether a test that failed may run once more
 #
-# contrib/check sources it.  A log is that of automake's parallel tests: what the
-# program said, and in its last line how it ended.
+# contrib/check sources it.  A log is that of automake's parallel tests: what
+# the program said, and in its last line how it ended.
 
 : "${top:?contrib/check sets it}"
 expected_skips="always machine"	# kinds of t/skips
 
 # count NAME LOG RESULT: prints "PASSED FAILED SKIPPED" for a program that ended
-# with automake's RESULT.  A case that was skipped counts as failed unless t/skips
-# expects it.
+# with automake's RESULT.  A case that was skipped counts as failed unless
+# t/skips expects it.
 count()
 {
 	awk -v name="$1" -v res="$3" -v kinds="$expected_skips" '
@@ -67,7 +67,8 @@ seconds()
 	sed -n 's/^# took \([0-9]*[1-9][0-9]* s\)$/, \1/p' "$1" | tail -n 1
 }
 
-# The cases of a log that failed, or were skipped, each with what was said of it.
+# The cases of a log that failed, or were skipped, each with what was said of
+# it.
 failed_cases()
 {
 	awk '
@@ -88,11 +89,11 @@ fault()
 	} 2>&1 | sed 's/^/    | /'
 }
 
-# only_once NAME LOG: why the failed test may not run once more; says nothing if it
-# may.  Only a test that has the machine to itself may: the others do not depend
-# on how fast a machine is.  And what it says must not show a fault that comes and
-# goes: a crash, a sanitizer's report, wrong bytes, a lost frame, a process that
-# does not end.
+# only_once NAME LOG: why the failed test may not run once more; says nothing if
+# it may.  Only a test that has the machine to itself may: the others do not
+# depend on how fast a machine is.  And what it says must not show a fault that
+# comes and goes: a crash, a sanitizer's report, wrong bytes, a lost frame, a
+# process that does not end.
 only_once()
 {
 	local status

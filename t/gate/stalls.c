@@ -5,8 +5,9 @@
  * Runs beside each test of t/live and t/posix, and sleeps for 10 ms again and
  * again.  At SIGTERM it prints one line: how often it woke up more than 50 ms
  * late; how much of the time a thread that could run waited for a processor
- * (/proc/pressure/cpu), and how long the hypervisor ran something else (/proc/stat).
- * A test that failed while the machine stood still is to be read with that.
+ * (/proc/pressure/cpu), and how long the hypervisor ran something else
+ * (/proc/stat).  A test that failed while the machine stood still is to be read
+ * with that.
  */
 #include <signal.h>
 #include <stdbool.h>

@@ -224,8 +224,8 @@ static bool send_soon(struct tux_connection *c)
 	return !err;
 }
 
-/* Nobody asks what became of it, and it keeps no room for that.  The pauses let
- * the first message be settled: on a late machine less is seen. */
+/* The program does not ask for the fate of the message, so that takes no room.
+ * The pauses let the first message be settled: on a late machine less is seen. */
 static void cancel__gives_room_back(void **state)
 {
 	struct tux_connection *c;

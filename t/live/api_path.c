@@ -171,8 +171,8 @@ static void path_down(struct duet *d, struct tux_connection *c)
 	duet_close(d);
 }
 
-/* One connection that asks @rounds times for @len bytes, and until @on_tux of the
- * answers came over Tux; seen[].st has what both ends knew at its end. */
+/* One connection that asks @rounds times for @len bytes, and until @on_tux of
+ * the answers came over Tux; seen[].st has what both ends knew at its end. */
 static void ask_until(enum tux_use server, enum tux_use client, unsigned rounds,
 		      uint32_t len, unsigned on_tux)
 {

@@ -10,8 +10,8 @@
  * would: copies of what came, HELLOs of its own without a key, and resets and
  * stream bytes under every id and number that it has seen or guessed.  PEER_PORT
  * is the peer's TCP port; ACTIVE: 1, as the end that connects.  It prints
- * "ready", "much sent N" with every thousand that it has sent, and, when SIGTERM
- * ends it, "hellos N numbered N sent N".
+ * "ready", "much sent N" with every thousand that it has sent, and, when
+ * SIGTERM ends it, "hellos N numbered N sent N".
  */
 #include <errno.h>
 #include <signal.h>

@@ -73,7 +73,7 @@ connected()
 # server is stopped until the attack is under way; the kernel goes on for it.
 moves()
 {
-	local name=$1 who
+	local name=$1 attack
 
 	redis server "${tux[@]}" || exit 1
 	server_pid=$pid
@@ -85,17 +85,17 @@ moves()
 	check "$name: connected" wait_for 10 connected
 	connected		# here, not in a shell of its own
 	shift
-	for who; do
-		"$who"
-		check "$name: the attack $who is under way" \
-			wait_for 10 sent_more "$who" 0
+	for attack; do
+		"$attack"
+		check "$name: the attack $attack is under way" \
+			wait_for 10 sent_more "$attack" 0
 	done
 	kill -CONT "$server_pid"
 	check "$name: the client's connections move" wait_for 10 moved "$name" 3
 	check "$name: and the server's" wait_for 10 moved server 3
-	for who; do
-		check "$name: the attack $who goes on" \
-			wait_for 10 sent_more "$who" "$(thousands "$who")"
+	for attack; do
+		check "$name: the attack $attack goes on" \
+			wait_for 10 sent_more "$attack" "$(thousands "$attack")"
 	done
 }
 

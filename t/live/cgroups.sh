@@ -102,15 +102,15 @@ all_settled()
 	[ "$(settled "${@:2}")" = "$1" ]
 }
 
-# move_at_both CLIENT SERVER N: N connections of the client's log have moved, and
-# N of the server's
+# move_at_both CLIENT SERVER N: N connections of the client's log have moved,
+# and N of the server's
 move_at_both()
 {
 	[ "$(on_tux "$dir/$1.err") $(on_tux "$dir/$2.err")" = "$3 $3" ]
 }
 
-# browse N COMMAND...: wrk, on host a and by $words, asks with N connections until
-# the command is true, and then goes on for a moment
+# browse N COMMAND...: wrk, on host a and by $words, asks with N connections
+# until the command is true, and then goes on for a moment
 browse()
 {
 	start wrk "${a[@]}" "${words[@]}" wrk -t 1 -c "$1" -d 600 \

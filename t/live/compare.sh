@@ -21,8 +21,8 @@ namespaces_of()
 	ip netns list | grep -c "^tux-$1-"
 }
 
-# sound LEAST MOST: so many rows, each with a rate, latencies, CPU, and the ratio
-# of the rates, however slow one of them was
+# sound LEAST MOST: so many rows, each with a rate, latencies, CPU, and the
+# ratio of the rates, however slow one of them was
 sound()
 {
 	awk -v least="$1" -v most="$2" '

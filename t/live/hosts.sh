@@ -32,8 +32,8 @@ privilege()
 	fi
 }
 
-# host NAME: a namespace; prints what it is called.  One of the name is that of a
-# process that had this number and was killed.
+# host NAME: a namespace; prints what it is called.  One of the name is that of
+# a process that had this number and was killed.
 host()
 {
 	local ns=tux-$$-$1

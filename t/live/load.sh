@@ -44,8 +44,8 @@ holds p99 "<=" "$(field max)"
 holds cpu ">" 0
 holds cpu_all ">" "$(field cpu)"
 
-# Of 300 questions that are due in 1.5 seconds, at least a fifth is due while the
-# server stands still for 0.4, though but one connection waits.
+# Of 300 questions that are due in 1.5 seconds, at least a fifth is due while
+# the server stands still for 0.4, though but one connection waits.
 kill -STOP "$server"
 start load "$load" --port "$port" --rate 200 --requests 300 --warm-up 0
 wait_for 10 grep -qs ^measuring "$dir/load.out"

@@ -6,10 +6,10 @@
 #   torture.sh [--seconds N] [--slice US]... [--malloc NAME]... [WORD]...
 #
 # Runs t/live/torture for each slice under each allocator; WORDs go behind its
-# options.  Without options, torture.sh runs two seconds at 20 us under glibc; in
-# a thorough run also 5 and 100 us there, and 20 us under jemalloc and tcmalloc.
-# With options, it runs all slices (5, 20 and 100 us) unless --slice names some,
-# and all three allocators unless --malloc does.
+# options.  Without options, torture.sh runs two seconds at 20 us under glibc;
+# in a thorough run also 5 and 100 us there, and 20 us under jemalloc and
+# tcmalloc.  With options, it runs all slices (5, 20 and 100 us) unless --slice
+# names some, and all three allocators unless --malloc does.
 #
 # Late turns are errors in a thorough run and with options, and counted else.
 

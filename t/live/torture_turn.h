@@ -5,9 +5,9 @@
  * Between two slices the loop of a stack would have a turn.  Here it is some
  * arithmetic, with an eye on the clock.  The time between two turns is a slice
  * and what it takes to end it.  A turn that comes later is late, unless the
- * kernel says that our threads were waiting for a processor, or a routine that it
- * was in a call for which the kernel stops the thread: a fork, or set*id, which
- * waits for each thread of the process.
+ * kernel says that our threads were waiting for a processor, or a routine that
+ * it was in a call for which the kernel stops the thread: a fork, or set*id,
+ * which waits for each thread of the process.
  */
 #ifndef TUX_TORTURE_TURN_H
 #define TUX_TORTURE_TURN_H

@@ -55,9 +55,9 @@ bench_ends()
 	reap "$bench_pid"
 }
 
-# bench_moves NAME WAY N WORDS...: pgbench with N connections that ends once they
-# have moved.  Where the client may choose, busy processors may keep some on TCP;
-# that is said when they end.
+# bench_moves NAME WAY N WORDS...: pgbench with N connections that ends once
+# they have moved.  Where the client may choose, busy processors may keep some
+# on TCP; that is said when they end.
 bench_moves()
 {
 	local name=$1 way=$2 n=$3
@@ -98,8 +98,8 @@ sql_other()
 	run 60 "${client[@]}" 2>/dev/null
 }
 
-# hello WAY: what psql does first: over Tux, it asks until the session has moved.
-# It prints nothing.
+# hello WAY: what psql does first: over Tux, it asks until the session has
+# moved.  It prints nothing.
 hello()
 {
 	local i
@@ -140,8 +140,8 @@ as_over_tcp()
 	check "... on Tux" moved sql-tux 1
 }
 
-# backends WAY APPLICATION [WORD]: process ids of the backends that serve it; with
-# WORD, of those that execute a statement with it
+# backends WAY APPLICATION [WORD]: process ids of the backends that serve it;
+# with WORD, of those that execute a statement with it
 backends()
 {
 	sql_other "$1" "select pid from pg_stat_activity
@@ -321,9 +321,10 @@ echo "# private memory of a backend: ${memory[0]} KB, ${memory[1]} KB on Tux"
 
 # ---- ends ------------------------------------------------------------------------
 
-# ends NAME SIGNAL WORD [BACKEND]: the postmaster, or with BACKEND a backend, gets
-# the signal under load.  Most of the clients hear the WORD: over TCP, a reset may
-# take it from some.  Without a WORD, sessions go on until they end by themselves.
+# ends NAME SIGNAL WORD [BACKEND]: the postmaster, or with BACKEND a backend,
+# gets the signal under load.  Most of the clients hear the WORD: over TCP, a
+# reset may take it from some.  Without a WORD, sessions go on until they end by
+# themselves.
 ends()
 {
 	local way began target

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# demo - contrib/demo finds all bytes right, over AF_XDP and over UDP, says failed
-# when UDP is blocked, and leaves nothing behind, however it ends
+# demo - contrib/demo finds all bytes right, over AF_XDP and over UDP, says
+# failed when UDP is blocked, and leaves nothing behind, however it ends
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

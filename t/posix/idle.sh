@@ -31,9 +31,9 @@ naps()
 		awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n + 0 }'
 }
 
-# sleeps PID: does it use less than 1 % of a core?  A process that spins, or wakes
-# all the time, does so in none of ten seconds.  Other work on the machine makes
-# what an idle process does more expensive, but not in each of them.
+# sleeps PID: does it use less than 1 % of a core?  A process that spins, or
+# wakes all the time, does so in none of ten seconds.  Other work on the machine
+# makes what an idle process does more expensive, but not in each of them.
 sleeps()
 {
 	local try before used naps

@@ -103,8 +103,8 @@ same_final()
 	equal final "$@"
 }
 
-# Is this a thorough run (contrib/check --thorough)?  Then a test may take longer,
-# draw its own seeds, and assert what a clock says.
+# Is this a thorough run (contrib/check --thorough)?  Then a test may take
+# longer, draw its own seeds, and assert what a clock says.
 thorough()
 {
 	[ -n "${TUX_TEST_THOROUGH:-}" ]
@@ -276,10 +276,10 @@ end()
 	reap "$1"
 }
 
-# wait_for SECONDS COMMAND...: until the command is true.  It counts tries, 50 for
-# a second, and not the time: while the machine stands still, no try is lost.
-# TUX_TEST_PATIENCE multiplies them.  A program of which the test says "in the
-# end" has at least 10 seconds; t/lint/events refuses less.
+# wait_for SECONDS COMMAND...: until the command is true.  It counts tries, 50
+# for a second, and not the time: while the machine stands still, no try is
+# lost.  TUX_TEST_PATIENCE multiplies them.  A program of which the test says "in
+# the end" has at least 10 seconds; t/lint/events refuses less.
 wait_for()
 {
 	local tries=$(($1 * 50 * ${TUX_TEST_PATIENCE:-1}))

@@ -39,8 +39,8 @@ moved()
 	[ "$(on_tux "$dir/$1.log")" -ge "$2" ]
 }
 
-# all_moved LOG SEED WORDS...: 16 connections of the log have moved, in the end: a
-# client may be done before the last of its connections has
+# all_moved LOG SEED WORDS...: 16 connections of the log have moved, in the end:
+# a client may be done before the last of its connections has
 all_moved()
 {
 	local try

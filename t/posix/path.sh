@@ -12,10 +12,10 @@ setup
 export TUX_PATH=auto
 
 # Where processors are busy, connections stay on TCP; part/busy.h has the rule.
-# Most cases are not about it, so what else the machine does must not count.  These
-# words put a program where the kernel does not tell how long its threads wait: the
-# rule asks /proc/thread-self, and there is none.
-# shellcheck disable=SC2016 # for the other shell
+# Most cases are not about it, so what else the machine does must not count.
+# These words put a program where the kernel does not tell how long its threads
+# wait: the rule asks /proc/thread-self, and there is none. shellcheck
+# disable=SC2016 # for the other shell
 calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
 	mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
 		mount -t tmpfs none /proc && cd "$0/proc" || exit
@@ -34,8 +34,8 @@ session()
 }
 
 # at_last NAME EXPECTED BYTES COMMAND... -- COUNT KEY...: a session of which the
-# command prints what is expected.  Some rules count time: a stall of a second ends
-# a row of brief connections, for example.  So five sessions may try.
+# command prints what is expected.  Some rules count time: a stall of a second
+# ends a row of brief connections, for example.  So five sessions may try.
 at_last()
 {
 	local name=$1 expected=$2 bytes=$3 try got command=()

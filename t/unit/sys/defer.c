@@ -293,7 +293,7 @@ static void fault__does_not_wait(void **state)
 
 /* ---- sleeping ---- */
 
-/* As one does who waits for @fd for a minute. */
+/* As a thread does that waits for @fd for a minute. */
 static int naps(int fd, void (*just_before)(void), const sigset_t *mask)
 {
 	struct pollfd p[2] = { { fd, POLLIN, 0 } };

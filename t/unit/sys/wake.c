@@ -126,7 +126,7 @@ static void *ringer(void *arg)
 	return NULL;
 }
 
-/* No wake-up is lost, whoever is faster: else this waits for a minute. */
+/* No wake-up is lost, whichever thread is faster: else this waits for a minute. */
 static void ring__is_never_slept_through(void **state)
 {
 	struct desk *d = calloc(1, sizeof(*d));
