@@ -147,11 +147,14 @@ times 640 1 short 1 +
 at_last "many at once: one in 16 at most" yes 6400 \
 	young "$(thorough && echo 99 || echo 100)" -- "${words[@]}"
 
+decided_last()
+{
+	decided | awk '{ print $NF }'
+}
+
 times 16 60 short 1 - 1 +
-session "${brief[@]}" "${words[@]}" 60 short
-same "when one of these lasts, the next ones move again" tux \
-	"$(decided | awk '{ print $NF }')"
-same_final "and all is answered" 11480 "$sum"
+at_last "when one of these lasts, the next ones move again" tux 11480 \
+	decided_last -- "${brief[@]}" "${words[@]}" 60 short
 
 TUX_PATH=tcp session 60 short
 same "path=tcp keeps all on TCP" chosen "$(decided)"
