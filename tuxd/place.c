@@ -109,10 +109,13 @@ static void unlock_base(struct place *p)
 /* Opens the base, made if need be, and waits until no other tuxd has it. */
 static bool lock_base(struct place *p, struct fault *f)
 {
-	if (!make_dir(p->base, f))
-		return false;
-	p->lock = open(p->base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-			       O_CLOEXEC);
+	/* Another tuxd may remove it before it is opened. */
+	do {
+		if (!make_dir(p->base, f))
+			return false;
+		p->lock = open(p->base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+				       O_CLOEXEC);
+	} while (p->lock < 0 && errno == ENOENT);
 	if (p->lock < 0 || flock(p->lock, LOCK_EX))
 		return no_way(p->base, f);
 	if (is_ours(p, f))
