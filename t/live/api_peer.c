@@ -11,8 +11,9 @@
  * told "auto" takes the path that is faster.  The server, one service for streams
  * and messages, prints "port N", and what it knows of each connection when that
  * goes.  The clients check every byte that comes back, and print the same;
- * "plain" uses sockets.  Each message is sent when an answer comes, WINDOW of
- * them at a time.
+ * "plain" uses sockets.  A stream goes on after BYTES until some have gone over
+ * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
+ * an answer comes, WINDOW of them at a time.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -181,14 +182,28 @@ static int serve(char **argv)
 
 static uint64_t total, out, in;
 
+/* How many bytes are next, @most or fewer, if there are to be @total? */
+static size_t next(size_t most)
+{
+	return out < total && total - out < most ? (size_t)(total - out) : most;
+}
+
+static int on_tux(const struct tux_connection *c)
+{
+	struct tux_connection_stats s;
+
+	tux_connection_stats(c, &s, sizeof(s));
+	return s.tux_tx > 0;
+}
+
 static void pour(struct tux_connection *c, void *arg)
 {
 	static uint8_t p[CHUNK];
+	static int shut;
 
 	(void)arg;
-	while (out < total) {
-		size_t n = total - out < sizeof(p) ? (size_t)(total - out) :
-						     sizeof(p);
+	while (out < total || !on_tux(c)) {
+		size_t n = next(sizeof(p));
 		ssize_t k;
 
 		fill(p, n, out);
@@ -197,7 +212,7 @@ static void pour(struct tux_connection *c, void *arg)
 			return;
 		out += (uint64_t)k;
 	}
-	if (out++ == total)
+	if (!shut++)
 		tux_shut(c);
 }
 
@@ -241,7 +256,7 @@ static int stream(char **argv)
 	if (!err)
 		err = tux_run(t);
 	tux_close(t);
-	return err || failed || in != total;
+	return err || failed || in != out;
 }
 
 /* ---- a client with messages ---- */
@@ -322,25 +337,31 @@ static int message(char **argv)
 
 /* ---- a client that knows nothing of Tux ---- */
 
+static volatile sig_atomic_t told;
+
+static void tell(int sig)
+{
+	(void)sig;
+	told = 1;
+}
+
 static void *pump(void *arg)
 {
-	int fd = *(int *)arg;
-	uint64_t off = 0;
+	int fd = *(int *)arg, last = 0;
 	uint8_t p[4096];
 
-	while (off < total) {
-		size_t n = total - off < sizeof(p) ? (size_t)(total - off) :
-						     sizeof(p);
-		size_t at = 0;
+	while (!last) {
+		size_t n = next(sizeof(p)), at = 0;
 		ssize_t k;
 
-		fill(p, n, off);
+		last = total ? out + n == total : told;
+		fill(p, n, out);
 		for (; at < n; at += (size_t)k) {
 			k = send(fd, p + at, n - at, MSG_NOSIGNAL);
 			if (k <= 0)
 				return arg;
 		}
-		off += n;
+		out += n;
 	}
 	shutdown(fd, SHUT_WR);
 	return NULL;
@@ -356,6 +377,7 @@ static int plain(char **argv)
 	ssize_t k;
 
 	total = strtoull(argv[4], NULL, 10);
+	signal(SIGTERM, tell);
 	inet_pton(AF_INET, argv[2], &a.sin_addr);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) ||
 	    pthread_create(&thread, NULL, pump, &fd))
@@ -367,7 +389,7 @@ static int plain(char **argv)
 	}
 	pthread_join(thread, NULL);
 	close(fd);
-	return k || failed || in != total;
+	return k || failed || in != out;
 }
 
 int main(int argc, char **argv)
