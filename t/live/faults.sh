@@ -46,12 +46,24 @@ both_ways()
 		one write plain && one read tux && one del plain
 }
 
+# The same with twice as many, until there were enough for some to go over Tux.
+until_moved()
+{
+	local n=$n tries
+
+	for ((tries = 1; tries <= 5; tries++)); do
+		both_ways || return
+		[ "${tux[0]}" != env ] && ! moved || return 0
+		((n *= 2))
+	done
+}
+
 # right NAME: values both ways, and at least some went over Tux
 right()
 {
 	((seed += 1))
 	: >"$dir/client.log"
-	check_final "$1: values are right, seed $seed" both_ways
+	check_final "$1: values are right, seed $seed" until_moved
 	[ "${tux[0]}" = env ] && return
 	check "$1: and went over Tux" moved
 }
