@@ -332,16 +332,28 @@ static int reach(const struct where *w)
 	return fd;
 }
 
+/* A process that was stopped and continued gets EINTR from a call with a
+ * timeout, whatever its handlers say: signal(7). */
+static int await(int listener)
+{
+	return (int)TEMP_FAILURE_RETRY(accept(listener, NULL, NULL));
+}
+
+static bool take(int fd, char *byte)
+{
+	return TEMP_FAILURE_RETRY(read(fd, byte, 1)) == 1;
+}
+
 /* ---- commands ---- */
 
 static void echo(int listener)
 {
-	int fd = accept(listener, NULL, NULL);
+	int fd = await(listener);
 	char byte;
 
 	if (fd < 0)
 		die("accept");
-	if (read(fd, &byte, 1) != 1 || write(fd, &byte, 1) != 1)
+	if (!take(fd, &byte) || write(fd, &byte, 1) != 1)
 		die("echo");
 	finish_one(fd);
 }
@@ -372,7 +384,7 @@ static int ask(const struct where *w, unsigned n)
 
 	while (n--) {
 		fd = reach(w);
-		if (write(fd, &byte, 1) != 1 || read(fd, &byte, 1) != 1)
+		if (write(fd, &byte, 1) != 1 || !take(fd, &byte))
 			die("ask");
 		finish_one(fd);
 	}
@@ -412,8 +424,8 @@ static int reuse(const struct where *w)
 	c = reach(w);
 	if (write(c, "x", 1) != 1)
 		die("write");
-	s = accept(two, NULL, NULL);
-	if (s < 0 || read(s, &byte, 1) != 1)
+	s = await(two);
+	if (s < 0 || !take(s, &byte))
 		die("accept");
 	tell(c);
 	tell(s);
