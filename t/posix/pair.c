@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,10 +103,25 @@ static struct place place6(bool any, uint16_t port)
 	return a;
 }
 
+/* The kernel gives ports from 32768 on to sockets that name none.  A UDP socket
+ * with the number of a listener's port keeps the listener from Tux, so listeners
+ * have lower ports. */
+static uint16_t some_port(void)
+{
+	unsigned r = 0;
+
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		client_fail("getrandom: %s", strerror(errno));
+	return (uint16_t)(10000 + r % 22000);
+}
+
 /* Where to listen, where to connect to. */
 static struct place here(void)
 {
-	return wants("6") || wants("46") ? place6(wants("46"), 0) : place4(0);
+	uint16_t port = some_port();
+
+	return wants("6") || wants("46") ? place6(wants("46"), port) :
+					   place4(port);
 }
 
 static struct place there(uint16_t port)
@@ -123,29 +139,29 @@ static bool udp_free(const struct place *a)
 	return yes;
 }
 
-static int bound(struct place *a)
+/* Binds and listens; -1: somebody else has the port. */
+static int listen_at(const struct place *a)
 {
-	int fd;
+	int fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	*a = here();
-	fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, &a->any, a->len) ||
-	    getsockname(fd, &a->any, &a->len))
-		client_fail("bind: %s", strerror(errno));
-	return fd;
+	if (fd >= 0 && !bind(fd, &a->any, a->len) && udp_free(a) &&
+	    !listen(fd, 64))
+		return fd;
+	if (errno != EADDRINUSE)
+		client_fail("listen: %s", strerror(errno));
+	close(fd);
+	return -1;
 }
 
 int pair_listen(uint16_t *port)
 {
 	struct place a;
-	int fd = bound(&a);
+	int fd;
 
-	while (!udp_free(&a)) {
-		close(fd);
-		fd = bound(&a);
-	}
-	if (listen(fd, 64))
-		client_fail("listen: %s", strerror(errno));
+	do {
+		a = here();
+		fd = listen_at(&a);
+	} while (fd < 0);
 	*port = ntohs(a.v4.sin_port);	/* both have it in the same bytes */
 	return fd;
 }
