@@ -46,6 +46,8 @@
 #define CAN_RING(w) (W.st == RING && MAY_RING(w) && !W.hold && \
 	W.wr - LOW(w) < RINGCAP)
 #define CAN_WRITE(w) (CAN_TCP(w) || CAN_RING(w))
+#define CAN_ACROSS(w) (W.st == ACKED && W.wr + 1 == W.at && MAY_COMMIT(w) && \
+	W.n == 0 && W.wr + 2 <= LIMIT(w))
 #ifndef RAW_TOO			/* what end e does when RAW comes */
 #define RAW_TOO(e) skip
 #endif
@@ -104,6 +106,12 @@ end:	do
 		printf("app %d: byte %d to the ring\n", w, W.wr + 1);
 		W.wr++ }
 #endif
+	:: atomic { WILLING(w) && !W.want && CAN_ACROSS(w) ->
+		if
+		:: across(w, 3)
+		:: across(w, 4)
+		:: across(w, 5)
+		fi }
 	/* It ends only where it could go on: one who waits for ever is seen. */
 	:: atomic { WILLING(w) && !W.want && (W.wr == LIMIT(w) || CAN_WRITE(w)) ->
 		shut_app(w) }
@@ -270,6 +278,8 @@ end:	do
 	BOUND(w))
 #define IS_FIRST(w) (KIND(W.q[0]) == FIRST)
 #define IS_SECOND(w) (KIND(W.q[1]) == SECOND(W.rgen))
+#define ACROSS(w) (W.n > 3 && KIND(W.q[1]) == FIRST && \
+	KIND(W.q[2]) == SECOND(W.rgen) && KIND(W.q[3]) == DATA)
 
 proctype app_rx(byte w)
 {
@@ -284,7 +294,7 @@ end:	do
 	:: atomic { READS(w) && W.rst == RING && W.rfin && W.roff == W.wr ->
 		end_rx(w) }
 #ifdef M_KERNELEOF		/* the kernel's end of file is the end */
-	:: atomic { READS(w) && W.rst == RING && W.roff == W.rhead &&
+	:: atomic { READS(w) && W.rst == RING && W.roff >= W.rhead &&
 		    W.n == 0 && W.eof -> end_rx(w) }
 #endif
 	/* What stands at N? */
@@ -292,9 +302,12 @@ end:	do
 	:: atomic { AT_N(w) && W.n > 1 && IS_FIRST(w) && !IS_SECOND(w) ->
 		void_rx(w) }
 	:: atomic { AT_N(w) && W.n > 1 && IS_FIRST(w) && IS_SECOND(w) ->
-		assert(!NUM(W.q[0]) && !NUM(W.q[1]));	/* no one's bytes */
-		pop(w); pop(w);
-		switch_rx(w, 0) }
+		read_marker(w, false) }
+	/* A read gets whole what was written whole, if it has room. */
+	:: atomic { READS(w) && ADVANCES(1 - w) && W.rst == ARMED &&
+		    W.roff + 1 == W.rat && ACROSS(w) ->
+		read_tcp(w);
+		read_marker(w, true) }
 	:: atomic { AT_N(w) && W.n == 0 && W.eof -> void_rx(w) }
 	:: atomic { AT_N(w) && W.n == 0 && W.err -> err_rx(w) }
 #ifndef M_PEEK			/* who only peeks cannot see what is behind */
@@ -309,7 +322,7 @@ end:	do
 
 #define LISTENS(w) (LOOP(1 - w) && !W.rerr)
 #define FLIES(w, i) (!dead && ((W.sent & BIT(i)) || \
-	(W.path == TUX && (i) >= W.off && (i) < W.wr)))
+	(W.path == TUX && (i) >= TUX_FROM(w) && (i) < W.wr)))
 #define ARRIVES(w, i) (LISTENS(w) && !W.reof && FLIES(w, i) && \
 	(i) >= W.rhead && !(W.rgot & BIT(i)) && \
 	(i) < (W.roff > W.rat -> W.roff : W.rat) + RINGCAP)
@@ -389,7 +402,13 @@ end:	do
 		printf("loop %d: frame %d at %d\n", 1 - w, KIND(W.q[0]),
 		       NUM(W.q[0]));
 		if
+#ifdef M_DROPREST		/* the reader has it, so the ring need not */
+		:: KIND(W.q[0]) == DATA && NUM(W.q[0]) < W.roff
+		:: KIND(W.q[0]) == DATA && NUM(W.q[0]) >= W.roff ->
+			take(w, NUM(W.q[0]))
+#else
 		:: KIND(W.q[0]) == DATA -> take(w, NUM(W.q[0]))
+#endif
 		:: KIND(W.q[0]) == FIN ->
 			assert(NUM(W.q[0]) == W.wr);
 			W.rfin = 1; W.tuxfin = 0
@@ -407,7 +426,7 @@ end:	do
 		fi;
 		pop(w) }
 	:: atomic { LISTENS(w) && !W.reof && W.rst == RING && W.n == 0 &&
-		    (W.eof || W.err) && !SAID_ALL(w) && W.roff == W.rhead ->
+		    (W.eof || W.err) && !SAID_ALL(w) && W.roff >= W.rhead ->
 		err_rx(w) }
 #ifdef BREAKS
 	/* RESET overtakes what is on TCP, so the end of that is waited for. */
@@ -416,7 +435,7 @@ end:	do
 		printf("loop %d: RESET is here\n", 1 - w);
 		W.told = 1 }
 	:: atomic { LISTENS(w) && !W.reof && W.told && !SAID_ALL(w) &&
-		    W.rst == RING && W.roff == W.rhead ->
+		    W.rst == RING && W.roff >= W.rhead ->
 #ifndef M_RESETNOW		/* not even for a while */
 		W.late = W.n > 0;
 #endif

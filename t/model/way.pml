@@ -166,6 +166,32 @@ inline commit(w)
 #endif
 }
 
+/*
+ * A write of two bytes goes across N in one piece: the byte below N, the
+ * marker, a frame with the other byte, and SWITCH.  TCP takes the first @k
+ * symbols; the loop writes the rest.  Tux sends the other byte as well.
+ */
+inline across(w, k)
+{
+	printf("app %d: bytes %d and %d across N\n", w, W.wr + 1, W.wr + 2);
+	push(w, SYM(ORDINARY, W.wr + 1));
+	push(w, SYM(FIRST, 0));
+	push(w, SYM(SECOND(W.mgen), 0));
+	W.wr++;
+	W.st = RING; W.doubt = 0; W.disarming = 0; W.prepared = 0;
+	W.cgen = W.mgen; W.cat = W.at;
+	if
+	:: k > 3 -> push(w, SYM(DATA, W.wr))
+	:: else -> W.busy = DATA
+	fi;
+	W.got = W.wr; W.off = W.wr;
+	W.wr++;
+	if
+	:: k > 4 -> push(w, SYM(SWITCH, W.wr))
+	:: else -> W.sw = 1
+	fi
+}
+
 inline rest_of_marker(w)
 {
 #ifdef M_LATEMARKER
@@ -223,13 +249,22 @@ inline on_prepared(w, g)
 
 /* ---- the sending loop: Tux, frames, back ---- */
 
+/* On Tux, the bytes from here on are sent: those of a frame that has begun, of
+ * a write across N, when TCP has it. */
+#ifdef M_RESTNOW		/* ... at once */
+#define TUX_FROM(w) W.off
+#else
+#define TUX_FROM(w) (W.off + (W.busy == DATA))
+#endif
+
 /* What Tux has sent, or may have, can arrive from now on. */
 inline back(w)
 {
-	W.sent = (W.sent | BELOW(W.wr) & ~BELOW(W.off)) & ~W.rgot;
+	W.sent = (W.sent | BELOW(W.wr) & ~BELOW(TUX_FROM(w))) & ~W.rgot;
 	W.sent = W.sent & ~BELOW(W.rhead);
 	W.tuxfin = W.ended && !W.rfin;
 	W.path = TCP;
+	W.sw = 0;
 #ifdef M_BACKHIGH		/* from where Tux has sent to */
 	W.off = W.wr;
 #else
@@ -291,7 +326,8 @@ inline frame_done(w)
 	W.q[W.n] = SYM(W.busy, (W.busy == FIN -> W.wr : W.off));
 	push(w, W.q[W.n]);
 	if
-	:: W.busy == DATA ->
+	:: W.busy == DATA && W.path != TCP	/* of a write across N */
+	:: W.busy == DATA && W.path == TCP ->
 		W.off++;
 #ifndef M_NORELEASE		/* only the peer's word frees the ring */
 		W.got = W.off + (W.finsent && W.off == W.wr)
@@ -377,6 +413,23 @@ inline read_tcp(w)
 	assert(NUM(W.q[0]) == W.roff + 1);	/* in order, once */
 	pop(w);
 	W.roff++
+}
+
+/* The marker is next on TCP, and a frame may follow with the rest of a write.
+ * With @rest, the reader has room for that, too, and takes it out of the frame;
+ * the loop finds it there, and puts it into the ring. */
+inline read_marker(w, rest)
+{
+	assert(!NUM(W.q[0]) && !NUM(W.q[1]));	/* no one's bytes */
+	pop(w); pop(w);
+	switch_rx(w, 0);
+	if
+	:: rest ->
+		printf("app %d: byte %d from the frame\n", 1 - w, W.roff + 1);
+		assert(NUM(W.q[0]) == W.roff);
+		W.roff++
+	:: else
+	fi
 }
 
 /* The byte at @i is here, over Tux or in a frame. */
