@@ -44,8 +44,10 @@ void tux_back(struct tux_conn *c, tux_time now)
 		return;
 	forget_flight(c);
 	tux_list_remove(&c->use);
+	c->out.sw = false;	/* of a write that went across N */
+	if (!tux_conn_is_across(c))
+		c->out.off = tux_pipe_tail(&c->dx->txp);
 	tux_conn_set_tx(c, TUX_PATH_FRAMES);
-	c->out.off = tux_pipe_tail(&c->dx->txp);
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
 	c->stats.backs++;

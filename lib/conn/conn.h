@@ -225,6 +225,7 @@ struct tux_conn_in {			/* bytes coming from TCP */
 	uint64_t off;			/* of the body's next byte */
 	uint32_t left;			/* of the body, still to come */
 	bool starved;			/* a DATA frame waits for room in the ring */
+	bool first;			/* no frame has come behind the marker */
 };
 
 struct tux_conn {

@@ -211,6 +211,8 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 		return true;
 	if (h->got > tux_pipe_head(&c->dx->txp) + 1)
 		return false;		/* not written yet */
+	if (tux_conn_is_across(c) && h->got > c->out.off)
+		return false;		/* not sent yet */
 	if (tux_path_back(c->tx.path)) {
 		if (h->got + h->window > c->tx.buf.limit)
 			c->tx.buf.limit = h->got + h->window;

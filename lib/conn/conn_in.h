@@ -102,6 +102,14 @@ static inline bool tux_path_back(enum tux_path path)
 	return path == TUX_PATH_FRAMES || path == TUX_PATH_RAW;
 }
 
+/* Is TCP still to take a part of the frame with the rest of a write that went
+ * across N? */
+static inline bool tux_conn_is_across(const struct tux_conn *c)
+{
+	return c->tx.path == TUX_PATH_TUX && c->out.busy &&
+	       c->out.type == TUX_FRAME_DATA;
+}
+
 /* Has the receiving direction everything up to the peer's FIN, and every
  * message? */
 static inline bool tux_conn_said_all(const struct tux_conn *c)

@@ -46,13 +46,15 @@ void tux_conn_told_reset(struct tux_conn *c, tux_time now)
 
 /* ---- the doorbell ---- */
 
-/* Offset of what had arrived: in the ring, or, of a plain direction, what the
- * application has read from TCP. */
+/* Offset of what had arrived: in the ring, or what the application has read
+ * from TCP. */
 static uint64_t came_up_to(const struct tux_conn *c)
 {
 	uint64_t head = tux_pipe_head(&c->dx->rxp);
+	uint64_t taken = atomic_load(&c->dx->rx.taken);
+	uint64_t came = head > taken ? head : taken;
 
-	return head > c->dx->rx.off ? head : c->dx->rx.off;
+	return came > c->dx->rx.off ? came : c->dx->rx.off;
 }
 
 /* The application has closed.  What it wrote still goes out; what arrives is

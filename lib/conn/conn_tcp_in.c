@@ -88,6 +88,9 @@ static bool on_data_frame(struct tux_conn *c)
 		return false;		/* it leaves out bytes */
 	c->in.off = f->off;
 	c->in.left = f->len;
+	/* At N lies the rest of a write, which comes in packets, too. */
+	if (c->in.first && f->off == c->dx->rx.at)
+		return true;
 	if (c->rx.path == TUX_PATH_TUX) {
 		tux_conn_set_rx(c, TUX_PATH_FRAMES);
 		/* Nothing new: the frame only says that packets no longer
@@ -179,6 +182,7 @@ static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len)
 		i->need = TUX_FRAME_HDR;
 		if (!on_frame(c))
 			tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
+		c->in.first = false;
 	}
 	return n;
 }

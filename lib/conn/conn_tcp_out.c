@@ -185,6 +185,11 @@ static void frame_done(struct tux_conn *c, tux_time now)
 		tux_conn_mark(c, TUX_DIRTY_READY);
 		break;
 	case TUX_FRAME_DATA:
+		if (c->tx.path == TUX_PATH_TUX) {
+			tux_sendbuf_lost(&c->tx.buf, c->dx->tx.at,
+					 c->dx->tx.rest, false);
+			tux_conn_kick(c);
+		}
 		fin_in_tcp(c);
 		break;
 	case TUX_FRAME_MESSAGE:
@@ -203,8 +208,9 @@ static void frame_done(struct tux_conn *c, tux_time now)
 		plain_done(c, now);
 		break;
 	case TUX_FRAME_SWITCH:
+		if (o->sw && c->tx.path != TUX_PATH_TUX)
+			tux_back_again(c, now);
 		o->sw = false;
-		tux_back_again(c, now);
 		break;
 	default:
 		break;
@@ -225,6 +231,9 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	n -= h;
 	if (n && o->type == TUX_FRAME_MESSAGE) {
 		o->left -= (uint32_t)n;
+	} else if (n && tux_conn_is_across(c)) {
+		o->off += n;
+		o->left -= (uint32_t)n;
 	} else if (n) {			/* in TCP counts as acknowledged */
 		o->off += n;
 		o->left -= (uint32_t)n;
@@ -234,6 +243,23 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	}
 	if (o->busy && !o->hdr_left && !o->left)
 		frame_done(c, now);
+}
+
+void tux_tcp_across(struct tux_conn *c, tux_time now)
+{
+	const struct tux_duplex_tx *t = &c->dx->tx;
+	uint32_t len = TUX_FRAME_HDR + t->rest;
+
+	c->stats.frame_tx += t->rest;
+	c->out.sw = true;
+	c->out.off = t->at;
+	c->tx.buf.next = t->at + t->rest;
+	tux_conn_frame(c, TUX_FRAME_DATA, t->at, t->rest);
+	tux_tcp_sent(c, t->framed < len ? t->framed : len, now);
+	if (t->framed <= len)
+		return;
+	tux_conn_frame(c, TUX_FRAME_SWITCH, c->out.off, 0);
+	tux_tcp_sent(c, t->framed - len, now);
 }
 
 bool tux_conn_tcp_due(const struct tux_conn *c)

@@ -21,6 +21,12 @@ struct tux_conn;
 size_t tux_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap, tux_time now);
 void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now);
 
+/* The direction has switched by a write that went across N: takes over what the
+ * writer has begun, the frame with the rest of the write, and SWITCH.  Once TCP
+ * has that frame, Tux sends the rest, too: a reader that has not come to N
+ * cannot look for it in TCP. */
+void tux_tcp_across(struct tux_conn *c, tux_time now);
+
 /* May there be something to write to TCP: the marker, a frame or the rest of a
  * frame?  If true, tux_tcp_out() may still return 0, since the peer may have no
  * room for the message. */

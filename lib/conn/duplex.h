@@ -104,6 +104,13 @@ struct tux_duplex_tx {
 	uint64_t at;			/* N of the open generation, or of the
 					 * one in doubt */
 	uint64_t from;			/* off at the last announcement */
+	uint32_t segment;		/* so many bytes are one segment of TCP;
+					 * 0: not known */
+	uint32_t rest;			/* SWITCHED: of the write that went across
+					 * N, so many bytes lie behind N, and go
+					 * in the first frame */
+	uint32_t framed;		/* ... and so many bytes of that frame and
+					 * of SWITCH behind it are in TCP */
 	uint8_t marker[TUX_MARKER_LEN];	/* of the generation of `at` */
 };
 
@@ -131,6 +138,9 @@ struct tux_duplex_rx {
 	uint64_t off;			/* PLAIN: offset of the next byte of TCP,
 					 * behind those in spill; SWITCHED: N */
 	uint64_t at;			/* N of generation gen */
+	_Atomic uint64_t taken;		/* the application has all below: of a
+					 * write that went across N, even bytes
+					 * that are not in the ring yet */
 	uint8_t marker[TUX_MARKER_LEN];
 	uint8_t spill[TUX_MARKER_LEN];
 };

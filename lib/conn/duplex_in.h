@@ -5,6 +5,8 @@
 #ifndef TUX_CONN_DUPLEX_IN_H
 #define TUX_CONN_DUPLEX_IN_H
 
+#include <errno.h>
+
 #include "base/iov.h"
 #include "conn/duplex.h"
 
@@ -35,15 +37,52 @@ static inline void duplex_touch(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
+/* The offset of the next byte that a read takes from the ring. */
+static inline uint64_t duplex_taken(const struct tux_duplex *d)
+{
+	uint64_t tail = tux_pipe_tail(&d->rxp);
+	uint64_t taken = atomic_load_explicit(&d->rx.taken,
+					      memory_order_acquire);
+
+	return taken > tail ? taken : tail;
+}
+
+/* How many bytes can be read from the ring? */
+static inline uint32_t duplex_ring_len(const struct tux_duplex *d)
+{
+	uint64_t taken = duplex_taken(d), head = tux_pipe_head(&d->rxp);
+
+	return head > taken ? (uint32_t)(head - taken) : 0;
+}
+
 /* How many bytes of the earlier turn does the ring have?  While it was armed, a
  * peer that breaks the rules may have put other bytes there: they do not count. */
 static inline uint32_t duplex_rest(const struct tux_duplex *d)
 {
 	uint64_t from = atomic_load_explicit(&d->rx.from, memory_order_acquire);
-	uint64_t tail = tux_pipe_tail(&d->rxp);
+	uint64_t taken = duplex_taken(d);
 
-	return tail < from ? (uint32_t)(from - tail) : 0;
+	return taken < from ? (uint32_t)(from - taken) : 0;
 }
+
+/* Peeks at TCP.  TCP reports an error only once.  Unread bytes come before it,
+ * so it is kept for the read behind them. */
+static inline ssize_t duplex_peek_tcp(struct tux_duplex *d,
+				      const struct iovec *iov, int n,
+				      const struct tux_tcp *tcp)
+{
+	ssize_t k = tcp->recv(tcp->arg, iov, n, true);
+
+	if (k < 0 && k != -EAGAIN)
+		atomic_store(&d->err, (uint32_t)-k);
+	return k;
+}
+
+/* Behind the marker TCP has the header @hdr of a frame.  How many bytes follow,
+ * if they are the rest of a write that went across N?  The ring has to take
+ * them in the end, also if nobody reads. */
+uint32_t tux_duplex_across(const struct tux_duplex *d,
+			   const uint8_t hdr[TUX_FRAME_HDR]);
 
 /* A plain write has moved the talk: rings TUX_DOORBELL_LOOK if that is due. */
 static inline void duplex_look(struct tux_duplex *d)

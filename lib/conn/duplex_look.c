@@ -48,7 +48,7 @@ uint32_t tux_duplex_readable(const struct tux_duplex *d)
 	if (state == TUX_RX_PLAIN)
 		ring = duplex_rest(d);
 	else if (state != TUX_RX_ARMED)
-		ring = tux_pipe_len(&d->rxp);
+		ring = duplex_ring_len(d);
 
 	return ring + load8(&d->rx.spill_len);
 }

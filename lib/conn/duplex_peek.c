@@ -6,31 +6,30 @@
  * TCP, in the ring.  While the direction is ARMED and bytes below N are unread,
  * only a look at N tells whether the sender has switched there.
  */
-#include <errno.h>
-
 #include "conn/duplex_in.h"
+#include "wire/frame.h"
 
 enum {
 	PAD = 4096,		/* bytes below N go there, to be ignored */
 	PADS = 256,		/* pieces below N, at most */
 	PIECES = 8,
+	AT_N = TUX_MARKER_LEN + TUX_FRAME_HDR,
 };
 
 #define UNKNOWN INT64_MIN
 
-/* TCP reports an error only once.  Unread bytes come before it, so it is kept
- * for the read behind them. */
-static ssize_t peek_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
-			const struct tux_tcp *tcp)
-{
-	ssize_t k = tcp->recv(tcp->arg, iov, n, true);
-
-	if (k < 0 && k != -EAGAIN)
-		atomic_store(&d->err, (uint32_t)-k);
-	return k;
-}
-
 /* ---- the place of the switch ---- */
+
+uint32_t tux_duplex_across(const struct tux_duplex *d,
+			   const uint8_t hdr[TUX_FRAME_HDR])
+{
+	struct tux_frame f;
+
+	if (tux_frame_decode(&f, hdr) || f.type != TUX_FRAME_DATA ||
+	    f.off != d->rx.at || f.len > d->rxp.cap / 2)
+		return 0;
+	return f.len;
+}
 
 static size_t marker_rest(const struct tux_duplex *d)
 {
@@ -49,37 +48,75 @@ static int peek_pieces(struct iovec *v, uint8_t *pad, uint64_t left,
 	return n;
 }
 
-/* ARMED: puts the bytes that TCP has at N, where a marker may be, into @buf.
- * Returns how many these are; less than 0 if bytes below N are missing; UNKNOWN
- * after an error, or if N is too far away.  TCP cannot be peeked at from the
- * middle, so this peeks at the bytes below N, too. */
-static int64_t look_at_n(struct tux_duplex *d, uint8_t *buf,
+/* ARMED: puts the bytes that TCP has at N into @buf: those where a marker may
+ * be, and of the header of a frame behind it.  Returns how many these are; less
+ * than 0 if bytes below N are missing; UNKNOWN after an error, or if N is too
+ * far away.  TCP cannot be peeked at from the middle, so this peeks at the
+ * bytes below N, too. */
+static int64_t look_at_n(struct tux_duplex *d, uint8_t buf[AT_N],
 			 const struct tux_tcp *tcp)
 {
 	uint64_t left = d->rx.at - d->rx.off;
 	uint8_t pad[PAD];
-	struct iovec v[PADS + 1], at_n = { buf, marker_rest(d) };
+	struct iovec v[PADS + 1];
+	struct iovec at_n = { buf, marker_rest(d) + TUX_FRAME_HDR };
 	ssize_t k;
 
 	if (left > (uint64_t)PAD * PADS)
 		return UNKNOWN;
-	k = peek_tcp(d, v, peek_pieces(v, pad, left, at_n), tcp);
+	k = duplex_peek_tcp(d, v, peek_pieces(v, pad, left, at_n), tcp);
 	if (k < 0 && k != -EAGAIN)
 		return UNKNOWN;
 	return (k > 0 ? k : 0) - (int64_t)left;
+}
+
+/* Do the @n bytes at @buf, of those at N, differ from the marker? */
+static bool differs(const struct tux_duplex *d, const uint8_t *buf, int64_t n)
+{
+	int64_t rest = (int64_t)marker_rest(d);
+
+	return n > 0 && memcmp(buf, d->rx.marker + d->rx.held,
+			       (size_t)(n < rest ? n : rest)) != 0;
 }
 
 /* ARMED: do other bytes than the marker lie at N?  With @fin, TCP has no more
  * bytes, and less than a marker is none, either. */
 static bool is_void(struct tux_duplex *d, bool fin, const struct tux_tcp *tcp)
 {
-	const struct tux_duplex_rx *r = &d->rx;
-	uint8_t buf[TUX_MARKER_LEN];
+	uint8_t buf[AT_N];
 	int64_t n = look_at_n(d, buf, tcp);
 
-	if (n > 0 && memcmp(buf, r->marker + r->held, (size_t)n) != 0)
+	if (differs(d, buf, n))
 		return true;
 	return fin && n != UNKNOWN && n < (int64_t)marker_rest(d);
+}
+
+/* ARMED, and the bytes that TCP has at N, @n of them, lie at @buf: how many
+ * follow, if they are the rest of a write that went across N? */
+static uint64_t rest_at_n(const struct tux_duplex *d, const uint8_t *buf,
+			  int64_t n)
+{
+	size_t marker = marker_rest(d);
+
+	return n < (int64_t)(marker + TUX_FRAME_HDR) || differs(d, buf, n) ?
+	       0 : tux_duplex_across(d, buf + marker);
+}
+
+/* ARMED, and TCP has @n bytes from N on: how many of them can be read, and
+ * those that are held? */
+static uint64_t unread_at_n(struct tux_duplex *d, uint64_t n,
+			    const struct tux_tcp *tcp)
+{
+	uint64_t before = marker_rest(d) + TUX_FRAME_HDR, rest;
+	uint8_t buf[AT_N];
+	int64_t k = look_at_n(d, buf, tcp);
+
+	if (differs(d, buf, k))
+		return n + d->rx.held;
+	if (n <= before)
+		return 0;
+	rest = rest_at_n(d, buf, k);
+	return rest < n - before ? rest : n - before;
 }
 
 /* ARMED, and the sender has switched: is all of TCP here that comes before the
@@ -87,7 +124,7 @@ static bool is_void(struct tux_duplex *d, bool fin, const struct tux_tcp *tcp)
 static bool is_whole(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	bool marker = tux_pipe_head(&d->rxp) == d->rx.at;
-	uint8_t buf[TUX_MARKER_LEN];
+	uint8_t buf[AT_N];
 
 	return look_at_n(d, buf, tcp) >=
 	       (marker ? (int64_t)marker_rest(d) : 0);
@@ -104,10 +141,9 @@ uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
 	if (n < left)
 		return spill + n;
 	if (tux_pipe_head(&d->rxp) > r->at)
-		return spill + left + tux_pipe_len(&d->rxp);
+		return spill + left + duplex_ring_len(d);
 	/* Behind N lies the marker, or data. */
-	return spill + (n > left && is_void(d, false, tcp) ? n + r->held :
-							     left);
+	return spill + left + (n > left ? unread_at_n(d, n - left, tcp) : 0);
 }
 
 /* ---- peeks ---- */
@@ -115,9 +151,9 @@ uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
 static size_t peek_ring(const struct tux_duplex *d, const struct iovec *iov,
 			int n, size_t skip)
 {
-	uint64_t from = tux_pipe_tail(&d->rxp), at = from;
+	uint64_t from = duplex_taken(d), at = from;
 	struct iovec v[PIECES];
-	int i, m = tux_iov_cut(v, PIECES, iov, n, skip, tux_pipe_len(&d->rxp));
+	int i, m = tux_iov_cut(v, PIECES, iov, n, skip, duplex_ring_len(d));
 
 	for (i = 0; i < m; at += v[i++].iov_len)
 		tux_pipe_copy(&d->rxp, at, v[i].iov_base,
@@ -130,9 +166,29 @@ static size_t peek_plain(struct tux_duplex *d, const struct iovec *iov, int n,
 {
 	struct iovec v[PIECES];
 	int m = tux_iov_cut(v, PIECES, iov, n, skip, max);
-	ssize_t k = m ? peek_tcp(d, v, m, tcp) : 0;
+	ssize_t k = m ? duplex_peek_tcp(d, v, m, tcp) : 0;
 
 	return k > 0 ? (size_t)k : 0;
+}
+
+/* ARMED, and @left bytes below N are in TCP: peeks at the rest of a write that
+ * went across N, behind the first @done bytes of @iov. */
+static size_t peek_across(struct tux_duplex *d, const struct iovec *iov, int n,
+			  size_t done, uint64_t left, const struct tux_tcp *tcp)
+{
+	size_t before = left + marker_rest(d) + TUX_FRAME_HDR;
+	struct iovec v[2 * PIECES + 1];
+	uint8_t buf[AT_N];
+	uint64_t rest = rest_at_n(d, buf, look_at_n(d, buf, tcp));
+	int m = tux_iov_cut(v, PIECES, iov, n, done - left, left);
+	ssize_t k;
+
+	if (!rest || tux_iov_len(v, m) < left)
+		return 0;
+	v[m++] = (struct iovec){ buf, before - left };
+	m += tux_iov_cut(v + m, PIECES, iov, n, done, rest);
+	k = duplex_peek_tcp(d, v, m, tcp);
+	return k > (ssize_t)before ? (size_t)k - before : 0;
 }
 
 /* ARMED: behind the bytes below N come those of the ring, if the sender has
@@ -149,7 +205,7 @@ static size_t peek_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 		return done + peek_ring(d, iov, n, done);
 	if (is_void(d, false, tcp))
 		return spill + peek_plain(d, iov, n, spill, UINT64_MAX, tcp);
-	return done;
+	return done + peek_across(d, iov, n, done, left, tcp);
 }
 
 /* PLAIN or RAW: behind the bytes of the ring come those of TCP. */

@@ -11,7 +11,10 @@
 #include "conn/duplex_in.h"
 #include "wire/frame.h"
 
-enum { SWALLOW = 16384 };	/* the loop discards so many bytes at once */
+enum {
+	SWALLOW = 16384,	/* the loop discards so many bytes at once */
+	PIECES = 8,		/* of a read that is cut */
+};
 
 /* The load of wake_at may overtake the store of the tail, so this thread may
  * miss a 0 that the loop has just stored, while the loop misses the tail.  That
@@ -22,8 +25,8 @@ static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 			 bool peek)
 {
 	struct tux_pipe *p = &d->rxp;
-	uint64_t tail = tux_pipe_tail(p);
-	uint64_t len = tux_pipe_head(p) - tail, at = 0;
+	uint64_t tail = duplex_taken(d);
+	uint64_t len = duplex_ring_len(d), at = 0;
 	int i;
 
 	for (i = 0; i < n && at < len; i++) {
@@ -67,11 +70,9 @@ static ssize_t read_ring_or_why(struct tux_duplex *d, const struct iovec *iov,
 }
 
 static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
-			uint64_t max, bool peek, const struct tux_tcp *tcp)
+			bool peek, const struct tux_tcp *tcp)
 {
-	struct iovec v[8];
-	int m = tux_iov_cut(v, 8, iov, n, 0, max);
-	ssize_t k = tcp->recv(tcp->arg, v, m, peek);
+	ssize_t k = tcp->recv(tcp->arg, iov, n, peek);
 
 	if (k > 0 && !peek) {
 		d->rx.off += (uint64_t)k;
@@ -81,7 +82,18 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 	/* TCP reports an error once, and the end of the stream after that.  It
 	 * may have reported the error to the loop, which has put it into
 	 * d->err. */
-	return k == 0 && tux_iov_len(v, m) ? duplex_take_error(d) : k;
+	return k == 0 && tux_iov_len(iov, n) ? duplex_take_error(d) : k;
+}
+
+/* Reads the first @max bytes, or fewer. */
+static ssize_t read_tcp_part(struct tux_duplex *d, const struct iovec *iov,
+			     int n, uint64_t max, bool peek,
+			     const struct tux_tcp *tcp)
+{
+	struct iovec v[PIECES] = { { NULL, 0 } };
+
+	return read_tcp(d, v, tux_iov_cut(v, PIECES, iov, n, 0, max), peek,
+			tcp);
 }
 
 /* The sender has switched: reads come from the ring now.  Bytes of the marker
@@ -141,16 +153,40 @@ bool tux_duplex_prove(struct tux_duplex *d)
 	return load8(&r->state) == TUX_RX_SWITCHED;
 }
 
+/* The marker has been read.  If a write went across N, its rest follows in a
+ * frame: copies what TCP has of that to @iov.  They come into the ring as well,
+ * from where reads leave them out. */
+static ssize_t take_rest(struct tux_duplex *d, const struct iovec *iov, int n,
+			 const struct tux_tcp *tcp)
+{
+	uint8_t hdr[TUX_FRAME_HDR];
+	struct iovec v[1 + PIECES] = { { hdr, sizeof(hdr) } };
+	ssize_t k = n ? duplex_peek_tcp(d, v, 1, tcp) : 0;
+	uint32_t rest = k == TUX_FRAME_HDR ? tux_duplex_across(d, hdr) : 0;
+
+	if (rest) {
+		n = tux_iov_cut(v + 1, PIECES, iov, n, 0, rest);
+		k = duplex_peek_tcp(d, v, 1 + n, tcp);
+	}
+	k = rest && k > TUX_FRAME_HDR ? k - TUX_FRAME_HDR : 0;
+	if (k)
+		tux_talk_moved(&d->rx.talk, &d->tx.talk, (uint64_t)k);
+	atomic_store(&d->rx.taken, d->rx.at + (uint64_t)k);
+	return k;
+}
+
 /*
  * Armed and at N: looks for the marker.  Returns 0 if the state has changed and
- * the caller should look at it again; otherwise -errno for the application.
+ * the caller should look at it again; how many bytes behind N are in @iov, if
+ * they came with the marker; otherwise -errno for the application.
  *
  * Bytes that match the beginning of the marker are read from TCP and held.
  * Left in TCP, they would keep the socket readable, and would hide the end of
  * the stream behind them.  If an error follows, the marker may have been cut
  * short, so the held bytes are not given to the application.
  */
-static ssize_t read_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
+static ssize_t read_marker(struct tux_duplex *d, const struct iovec *iov,
+			   int n, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
@@ -164,6 +200,8 @@ static ssize_t read_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 	}
 	k = tcp->recv(tcp->arg, &v, 1, true);
 	duplex_touch(d);
+	if (k == 0)
+		k = duplex_take_error(d);
 	if (k < 0)
 		return k;
 	if (k == 0 || memcmp(buf, r->marker + r->held, (size_t)k) != 0) {
@@ -176,9 +214,10 @@ static ssize_t read_marker(struct tux_duplex *d, const struct tux_tcp *tcp)
 		return k;
 	r->held = (uint8_t)(r->held + k);
 	if (r->held < TUX_MARKER_LEN)
-		return read_marker(d, tcp);	/* the end may follow */
+		return read_marker(d, iov, n, tcp);	/* the end may follow */
+	k = take_rest(d, iov, n, tcp);
 	switch_rx(d);
-	return 0;
+	return k;
 }
 
 size_t tux_duplex_swallow_want(const struct tux_duplex *d)
@@ -210,18 +249,37 @@ void tux_duplex_swallow(struct tux_duplex *d, const uint8_t *p, size_t len)
 		switch_rx(d);
 }
 
+/* A read has come to N.  A write may have gone across, so it goes on, and
+ * returns how much more there is.  An error is kept for the next read. */
+static ssize_t read_across(struct tux_duplex *d, const struct iovec *iov, int n,
+			   size_t done, const struct tux_tcp *tcp)
+{
+	struct iovec v[PIECES];
+	int m = tux_iov_skip(v, PIECES, iov, n, done);
+	ssize_t k = m ? read_marker(d, v, m, tcp) : 0;
+
+	if (m && k == 0)
+		k = tux_duplex_read(d, v, m, false, tcp);
+	if (k < 0 && k != -EAGAIN)
+		atomic_store(&d->err, (uint32_t)-k);
+	return k > 0 ? k : 0;
+}
+
 static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 			  bool peek, const struct tux_tcp *tcp)
 {
 	struct tux_duplex_rx *r = &d->rx;
+	uint64_t below = r->at - r->off;
 	ssize_t k;
 
-	if (r->off < r->at)
-		return read_tcp(d, iov, n, r->at - r->off, peek, tcp);
-	k = read_marker(d, tcp);
-	if (k < 0)
-		return k;
-	return tux_duplex_read(d, iov, n, peek, tcp);
+	if (below) {
+		k = read_tcp_part(d, iov, n, below, peek, tcp);
+		if (peek || k < (ssize_t)below)
+			return k;
+		return k + read_across(d, iov, n, (size_t)k, tcp);
+	}
+	k = read_marker(d, peek ? NULL : iov, peek ? 0 : n, tcp);
+	return k ? k : tux_duplex_read(d, iov, n, peek, tcp);
 }
 
 /* What lies in the first of the places where bytes may be. */
@@ -238,7 +296,7 @@ static ssize_t read_first(struct tux_duplex *d, const struct iovec *iov, int n,
 	default:
 		if (tux_duplex_readable(d))
 			return read_ring(d, iov, n, peek);
-		return read_tcp(d, iov, n, UINT64_MAX, peek, tcp);
+		return read_tcp(d, iov, n, peek, tcp);
 	}
 }
 
@@ -257,7 +315,7 @@ bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp)
 	if (load8(&d->rx.spill_len))
 		return true;
 	if (load8(&d->rx.state) == TUX_RX_ARMED && d->rx.off == d->rx.at) {
-		ssize_t k = read_marker(d, tcp);
+		ssize_t k = read_marker(d, NULL, 0, tcp);
 
 		if (k == -EAGAIN)
 			return false;
@@ -295,6 +353,7 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 		return false;
 	tux_marker(r->marker, key, gen, active);
 	tux_pipe_reset(&d->rxp, at);
+	atomic_store(&r->taken, at);
 	store8(&r->state, TUX_RX_ARMED);
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include "conn/choose.h"
 #include "conn/conn_in.h"
+#include "conn/conn_tcp_out.h"
 #include "conn/state.h"
 
 enum {
@@ -126,6 +127,8 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	c->stats.tcp_tx += n - c->tx.turn_at;
 	tux_sendbuf_init(&c->tx.buf, &c->dx->txp, n, c->tx.window);
 	c->out.marker = atomic_load(&c->dx->tx.marker_left) != 0;
+	if (c->dx->tx.rest)
+		tux_tcp_across(c, now);
 	tux_conn_mark(c, TUX_DIRTY_READY);
 	tux_conn_kick(c);
 }
@@ -297,6 +300,7 @@ static void on_rx_switch(struct tux_conn *c)
 {
 	tux_conn_trace(c, TUX_TRACE_RX_SWITCHED, c->dx->rx.at, 0, 0);
 	tux_conn_set_rx(c, TUX_PATH_TUX);
+	c->in.first = true;
 	c->tx.stalled = false;		/* the path works */
 	c->rx.prove = false;
 	if (c->rx.arm_turn == atomic_load(&c->dx->rx.turn))

@@ -84,16 +84,24 @@ static uint32_t datagram_max(const struct tux_stack *s,
 	return mtu < UDP_MAX ? (uint32_t)mtu : UDP_MAX;
 }
 
-uint32_t tux_end_segment(enum tux_io io, int fd)
+/* The payload of a segment of TCP, at least MSS_MIN. */
+static uint32_t tcp_segment(int fd)
 {
-	const int most = io == TUX_IO_UDP ? TUX_PKT_MAX : TUX_NIC_MTU;
 	int mss = 0;
 	socklen_t len = sizeof(mss);
 
 	if (tux_sys_getsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &mss, &len) < 0 ||
 	    mss < MSS_MIN)
 		return MSS_MIN;
-	return (uint32_t)(mss < most ? mss : most);
+	return (uint32_t)mss;
+}
+
+uint32_t tux_end_segment(enum tux_io io, int fd)
+{
+	const uint32_t most = io == TUX_IO_UDP ? TUX_PKT_MAX : TUX_NIC_MTU;
+	uint32_t mss = tcp_segment(fd);
+
+	return mss < most ? mss : most;
 }
 
 /* Back to where they came from; NULL is fine. */
@@ -163,6 +171,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	}
 	if (o->young)
 		tux_duplex_begin(e->dx, &o->young->sent, &o->young->received);
+	e->dx->tx.segment = tcp_segment(o->fd);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
 	e->tuple = o->tuple;

@@ -58,10 +58,11 @@ uint32_t tux_end_segment(enum tux_io io, int fd);
 struct tux_duplex *tux_end_duplex(const struct tux_end *e);
 
 /* Have bytes come on @d's receive ring since the last call with @last, which is 0
- * at first?  Bytes below N came by TCP. */
+ * at first?  Those that were taken from TCP do not count. */
 static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
 {
-	uint64_t before = *last > d->rx.at ? *last : d->rx.at;
+	uint64_t taken = atomic_load(&d->rx.taken);
+	uint64_t before = *last > taken ? *last : taken;
 	uint64_t head = tux_pipe_head(&d->rxp);
 
 	if (head <= before)

@@ -7,6 +7,7 @@
  * stuck story.
  */
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/iov.h"
 #include "check.h"
@@ -209,6 +210,9 @@ static bool do_read(struct sim_end *e)
 	if (k > 0) {
 		sim_check_read(e, io_buf, (uint64_t)k);
 		e->got += (uint64_t)k;
+		if (e->plan.whole && e->got % e->plan.whole)
+			sim_fail(e->conn->s, "%c: a record is cut at %" PRIu64,
+				 e->host->name, e->got);
 		e->conn->s->chunks++;
 	} else if (k == 0) {
 		sim_check_eof(e);

@@ -47,6 +47,8 @@ struct sim_plan {
 	uint16_t peer_port;	/* what the peer's handshake announced; 0 */
 	bool choose;		/* the path that is faster; else Tux */
 	unsigned keep;		/* messages that it reads later, at most */
+	uint32_t whole;		/* what it reads is whole records of so many
+				 * bytes; 0: whatever comes */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */
 	uint32_t mimic;		/* ... write what looks like a marker */
 	unsigned starve;	/* opening it, this allocation fails; 0: none */

@@ -246,6 +246,7 @@ void sim_host_claim(struct sim_end *e)
 
 	e->dx = calloc(1, tux_duplex_size(k->ring));
 	tux_duplex_init(e->dx, k->ring);
+	e->dx->tx.segment = k->tcp.mss;
 	if (k->small && !e->plan.deaf) {
 		e->box = calloc(1, tux_msgbox_size(k->small, k->bulk));
 		tux_msgbox_init(e->box, k->small, k->bulk);

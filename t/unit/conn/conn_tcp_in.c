@@ -350,6 +350,9 @@ static void in__data(void **state)
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
 	assert_true(d->b.ready_n > 0);
 	assert_int_equal(c->stats.frame_rx, 3);
+	/* At N, it may be the rest of a write; the next one says more. */
+	assert_int_equal(c->rx.path, TUX_PATH_TUX);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
 	assert_int_equal(c->rx.path, TUX_PATH_FRAMES);
 	assert_int_equal(c->reason, TUX_REASON_STALLED);
 	assert_int_equal(duo_read(&d->b, buf, 8), 3);
@@ -442,7 +445,9 @@ static void in__switch(void **state)
 {
 	struct duo *d = *state;
 
-	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "ab", 2);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "a", 1);
+	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
+	duo_frame_in(&d->b, TUX_FRAME_DATA, 1, "b", 1);
 	assert_int_equal(d->b.c->reason, TUX_REASON_STALLED);
 	duo_frame_in(&d->b, TUX_FRAME_SWITCH, 2, NULL, 0);
 	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);

@@ -4,35 +4,6 @@
  */
 #include "lone.h"
 
-/* As the kernel does it: into all buffers. */
-static ssize_t scatter(void *arg, const struct iovec *iov, int n, bool peek)
-{
-	struct wire *w = arg;
-	size_t at = w->in_at, len = w->in_len - w->in_at, done = 0;
-	int i;
-
-	if (!len)
-		return w->err ? -w->err : w->eof ? 0 : -EAGAIN;
-	for (i = 0; i < n && done < len; i++) {
-		size_t k = iov[i].iov_len < len - done ? iov[i].iov_len :
-							 len - done;
-
-		memcpy(iov[i].iov_base, w->in + at + done, k);
-		done += k;
-	}
-	if (!peek)
-		w->in_at += done;
-	return (ssize_t)done;
-}
-
-static int up(void **state)
-{
-	int err = setup(state);
-
-	((struct fixture *)*state)->tcp.recv = scatter;
-	return err;
-}
-
 static void ring(struct fixture *f, uint64_t at, const char *s)
 {
 	tux_pipe_place(&f->d->rxp, at, s, (uint32_t)strlen(s));
@@ -147,6 +118,23 @@ static void peek__spill_then_ring(void **state)
 	peek_sees(f, 2, f->w.in, 7);
 	assert_true(tux_duplex_prove(f->d));
 	peek_sees(f, 2, f->w.in, 7);
+}
+
+/* The rest of a write that went across N lies in a frame behind the marker. */
+static void peek__across_n(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 2);
+	peek_sees(f, 2, "abcde", 5);
+	arrive(f, "fgh", 3);
+	peek_sees(f, 2, "abcdefgh", 8);
+	arrive_frame(f, 8, "ijk", 3);
+	peek_sees(f, 5, "abcdefgh", 8);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
 }
 
 /* Plain again, for good or not: the ring comes first. */
@@ -332,7 +320,7 @@ static void ended__keeps_an_error(void **state)
 	assert_int_equal(atomic_load(&f->d->err), ECONNRESET);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, up, teardown)
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
@@ -342,6 +330,7 @@ int main(void)
 		CASE(peek__behind_n_in_tcp),
 		CASE(peek__behind_a_spill),
 		CASE(peek__spill_then_ring),
+		CASE(peek__across_n),
 		CASE(peek__raw),
 		CASE(peek__later_turn),
 		CASE(peek__keeps_an_error),

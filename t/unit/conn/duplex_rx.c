@@ -13,12 +13,180 @@ static void read__stops_at_n(void **state)
 	char buf[64];
 
 	arm(f, 1, 3);
-	arrive(f, "abcdef", 6);
+	arrive(f, "abc", 3);
 	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
 	/* Other bytes than the marker: void, and they are data. */
+	arrive(f, "def", 3);
 	assert_int_equal(get(f, buf, sizeof(buf)), 3);
 	assert_memory_equal(buf, "def", 3);
 	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+}
+
+/* A write that went past N is not cut there. */
+static void read__goes_on_past_n(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abcdef", 6);
+	assert_int_equal(get(f, buf, 3), 3);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+	assert_int_equal(get(f, buf, 64), 3);
+	arm(f, 2, 9);
+	arrive(f, "ghijkl", 6);
+	assert_int_equal(get(f, buf, sizeof(buf)), 6);
+	assert_memory_equal(buf, "ghijkl", 6);
+	assert_int_equal(f->d->rx.state, TUX_RX_PLAIN);
+}
+
+/* The end and an error behind N are for the next read. */
+static void read__ends_at_n(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	f->w.eof = true;
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_int_equal(get(f, buf, sizeof(buf)), 0);
+	f->w.eof = false;
+	arm(f, 2, 6);
+	arrive(f, "def", 3);
+	f->w.err = ECONNRESET;
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	f->w.err = 0;
+	f->w.eof = true;
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
+static void fill_ring(struct fixture *f, uint64_t at, const char *s)
+{
+	tux_pipe_place(&f->d->rxp, at, s, (uint32_t)strlen(s));
+	tux_pipe_publish(&f->d->rxp, at + strlen(s));
+}
+
+/* A write that went across N is read whole.  The loop then puts its rest into
+ * the ring, where reads leave it out. */
+static void read__across_n(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 5);
+	arrive_frame(f, 8, "ij", 2);
+	memset(buf, 'z', sizeof(buf));
+	assert_int_equal(get(f, buf, sizeof(buf)), 8);
+	assert_memory_equal(buf, "abcdefghzzzzzzzz", 16);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
+	assert_int_equal(f->d->rx.marker_left, 0);
+	assert_int_equal(f->w.in_at, 3 + TUX_MARKER_LEN);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	fill_ring(f, 3, "defgh");
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	assert_false(tux_duplex_poll(f->d) & TUX_CAN_READ);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	fill_ring(f, 8, "ij");
+	assert_int_equal(tux_duplex_readable(f->d), 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "ij", 2);
+	assert_true(tux_pipe_tail(&f->d->rxp) == 10);
+}
+
+/* The marker may have been cut short: none of it is data. */
+static void read__across_n_then_error(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, 7);
+	f->w.err = ECONNRESET;
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	f->w.err = 0;		/* TCP tells it once */
+	f->w.eof = true;
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
+/* Not all of the frame is here, or the reader has not so much room. */
+static void read__across_n_in_part(void **state)
+{
+	struct fixture *f = *state;
+	char a[2], b[4];
+	struct iovec v[2] = { { a, sizeof(a) }, { b, sizeof(b) } };
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 4);
+	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 6);
+	assert_memory_equal(b, "cdef", 4);
+	fill_ring(f, 3, "de");
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	fill_ring(f, 5, "fgh");
+	assert_int_equal(tux_duplex_readable(f->d), 2);
+	assert_int_equal(get(f, b, 4), 2);
+	assert_memory_equal(b, "gh", 2);
+}
+
+/* Behind the marker lies another frame, or one that is too long for half a
+ * ring: it is the loop's. */
+static void not_across(struct fixture *f, struct tux_frame h)
+{
+	uint8_t hdr[TUX_FRAME_HDR];
+	char buf[64];
+
+	tux_frame_encode(&h, hdr);
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive(f, hdr, sizeof(hdr));
+	arrive(f, "defgh", 5);
+	assert_int_equal(get(f, buf, sizeof(buf)), 3);
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
+	fill_ring(f, 3, "defgh");
+	assert_int_equal(get(f, buf, sizeof(buf)), 5);
+}
+
+static void read__other_frames(void **state)
+{
+	not_across(*state, (struct tux_frame){ TUX_FRAME_DATA, 5, 2 });
+	teardown(state);
+	setup(state);
+	not_across(*state, (struct tux_frame){ TUX_FRAME_FIN, 0, 3 });
+	teardown(state);
+	setup(state);
+	not_across(*state,
+		   (struct tux_frame){ TUX_FRAME_DATA, CAP / 2 + 1, 3 });
+}
+
+/* In a later turn, reads begin where they were. */
+static void read__across_n_again(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	read__across_n(state);
+	tux_duplex_rx_plain(f->d, 10);
+	assert_true(tux_duplex_drained(f->d));
+	f->w.in_at = f->w.in_len;
+	arm(f, 2, 12);
+	arrive(f, "kl", 2);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 12, "mn", 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), 4);
+	assert_memory_equal(buf, "klmn", 4);
+	/* It becomes plain before the application reads on. */
+	fill_ring(f, 12, "mn");
+	tux_duplex_rx_plain(f->d, 14);
+	assert_int_equal(tux_duplex_readable(f->d), 0);
+	assert_true(tux_duplex_drained(f->d));
 }
 
 static void read__marker_switches(void **state)
@@ -145,9 +313,8 @@ static void read__tux_data_proves(void **state)
 	tux_pipe_place(&f->d->rxp, 2, "cd", 2);
 	tux_pipe_publish(&f->d->rxp, 4);
 	assert_false(tux_duplex_prove(f->d));	/* "ab" comes first */
-	assert_int_equal(get(f, buf, sizeof(buf)), 2);
-	assert_int_equal(get(f, buf, sizeof(buf)), 2);
-	assert_memory_equal(buf, "cd", 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), 4);
+	assert_memory_equal(buf, "abcd", 4);
 	assert_int_equal(f->d->rx.marker_left, TUX_MARKER_LEN);
 }
 
@@ -571,6 +738,13 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(read__stops_at_n),
+		T(read__goes_on_past_n),
+		T(read__ends_at_n),
+		T(read__across_n),
+		T(read__across_n_then_error),
+		T(read__across_n_in_part),
+		T(read__other_frames),
+		T(read__across_n_again),
 		T(read__marker_switches),
 		T(read__marker_in_pieces),
 		T(read__beginning_then_end_is_data),

@@ -26,18 +26,232 @@ static void write__past_n_makes_void(void **state)
 	assert_memory_equal(f->w.out, "abcd", 4);
 }
 
+/* TCP gets it in one piece. */
+static void write__past_n_is_not_cut(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 3);
+	assert_int_equal(put(f, "abcde", 5), 5);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_int_equal(f->d->tx.doubt, 0);
+	assert_int_equal(f->w.sends, 1);
+}
+
 static void write__commits_at_n(void **state)
 {
 	struct fixture *f = *state;
 
 	assert_int_equal(announce(f, 3), 3);
 	tux_duplex_prepared(f->d, f->d->tx.gen);
-	assert_int_equal(put(f, "abcde", 5), 5);
+	assert_int_equal(put(f, "abc", 3), 3);
+	assert_int_equal(f->d->tx.state, TUX_TX_ACKED);
+	assert_int_equal(put(f, "de", 2), 2);
 	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
 	assert_int_equal(f->w.out_len, 3 + TUX_MARKER_LEN);
 	assert_memory_equal(f->w.out + 3, f->d->tx.marker, TUX_MARKER_LEN);
 	assert_int_equal(tux_pipe_len(&f->d->txp), 2);
 	assert_int_equal(tux_pipe_tail(&f->d->txp), 3);
+	assert_int_equal(f->d->tx.rest, 0);
+}
+
+/* What a write of "abc" and "defgh" puts into TCP if N is 3. */
+static size_t across(struct fixture *f, uint8_t *p)
+{
+	const struct tux_frame data = { TUX_FRAME_DATA, 5, 3 };
+	const struct tux_frame sw = { TUX_FRAME_SWITCH, 0, 8 };
+	size_t n = 0;
+
+	memcpy(p + n, "abc", 3);
+	n += 3;
+	memcpy(p + n, f->d->tx.marker, TUX_MARKER_LEN);
+	n += TUX_MARKER_LEN;
+	tux_frame_encode(&data, p + n);
+	n += TUX_FRAME_HDR;
+	memcpy(p + n, "defgh", 5);
+	n += 5;
+	tux_frame_encode(&sw, p + n);
+	return n + TUX_FRAME_HDR;
+}
+
+static void write__across_n(void **state)
+{
+	struct fixture *f = *state;
+	char bytes[] = "abcdefgh", back[5];
+	struct iovec v[2] = { { bytes, 2 }, { bytes + 2, 6 } };
+	uint8_t want[64];
+	size_t len;
+
+	announce(f, 3);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_write(f->d, v, 2, &f->tcp), 8);
+	assert_int_equal(f->w.sends, 1);
+	len = across(f, want);
+	assert_int_equal(f->w.out_len, len);
+	assert_memory_equal(f->w.out, want, len);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
+	assert_int_equal(f->d->tx.marker_left, 0);
+	assert_int_equal(f->d->tx.off, 3);
+	/* The rest stays in the ring until the loop has seen the frame. */
+	assert_int_equal(f->d->tx.rest, 5);
+	assert_int_equal(f->d->tx.framed, 5 + 2 * TUX_FRAME_HDR);
+	assert_true(tux_pipe_tail(&f->d->txp) == 3);
+	assert_int_equal(tux_pipe_len(&f->d->txp), 5);
+	tux_pipe_copy(&f->d->txp, 3, back, 5);
+	assert_memory_equal(back, "defgh", 5);
+	assert_true(f->d->rung & TUX_DOORBELL_TX);
+}
+
+/* TCP takes the first @room bytes of it. */
+static void across_in_part(struct fixture *f, size_t room)
+{
+	const size_t marker = 3 + TUX_MARKER_LEN;
+	uint8_t want[64];
+	ssize_t k;
+
+	announce(f, 3);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	f->w.room = room;
+	k = put(f, "abcdefgh", 8);
+	across(f, want);
+	assert_int_equal(f->w.out_len, room);
+	assert_memory_equal(f->w.out, want, room);
+	if (room <= 3) {
+		assert_int_equal(k, room);
+		assert_int_equal(f->d->tx.state, TUX_TX_ACKED);
+		assert_int_equal(f->d->tx.off, room);
+		assert_int_equal(f->d->rung & TUX_DOORBELL_TX,
+				 room == 3 ? TUX_DOORBELL_TX : 0);
+	} else if (room < marker) {
+		/* The ring takes no byte before the marker is out. */
+		assert_int_equal(k, 3);
+		assert_int_equal(f->d->tx.marker_left, marker - room);
+		assert_int_equal(f->d->tx.rest, 0);
+		assert_int_equal(tux_pipe_len(&f->d->txp), 0);
+		assert_true(tux_pipe_tail(&f->d->txp) == 3);
+	} else {
+		assert_int_equal(k, 8);
+		assert_int_equal(f->d->tx.marker_left, 0);
+		assert_int_equal(f->d->tx.rest, 5);
+		assert_int_equal(f->d->tx.framed, room - marker);
+		assert_int_equal(tux_pipe_len(&f->d->txp), 5);
+	}
+}
+
+static void write__across_n_in_part(void **state)
+{
+	size_t room;
+
+	for (room = 1; room <= 3 + TUX_MARKER_LEN + 5 + 2 * TUX_FRAME_HDR;
+	     room++) {
+		teardown(state);
+		setup(state);
+		across_in_part(*state, room);
+	}
+}
+
+/* TCP has no room at all, or is broken: nothing has happened. */
+static void write__across_n_not_at_all(void **state)
+{
+	struct fixture *f = *state;
+
+	announce(f, 3);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	f->w.room = 0;
+	assert_int_equal(put(f, "abcdefgh", 8), -EAGAIN);
+	f->w.err = EPIPE;
+	assert_int_equal(put(f, "abcdefgh", 8), -EPIPE);
+	assert_int_equal(f->d->tx.state, TUX_TX_ACKED);
+	assert_int_equal(f->d->tx.off, 0);
+}
+
+/* With the marker it would be more than a segment, which TCP might cut. */
+static void write__full_segment_makes_void(void **state)
+{
+	struct fixture *f = *state;
+	char buf[1448] = { 0 };
+
+	f->d->tx.segment = sizeof(buf);
+	announce(f, 10);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, buf, sizeof(buf) - 40), sizeof(buf) - 40);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_int_equal(f->w.sends, 1);
+	announce(f, 10);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, buf, sizeof(buf) - 48), sizeof(buf) - 48);
+	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
+	assert_int_equal(f->w.sends, 2);
+}
+
+/* TCP would cut it as well; the frame must fit into half of a ring. */
+static void write__long_is_cut_at_n(void **state)
+{
+	struct fixture *f = *state;
+	char buf[CAP / 2 + 1] = { 0 };
+
+	announce(f, 10);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(put(f, buf, sizeof(buf)), sizeof(buf));
+	assert_int_equal(f->w.out_len, 10 + TUX_MARKER_LEN);
+	assert_int_equal(f->d->tx.rest, 0);
+	assert_int_equal(tux_pipe_len(&f->d->txp), sizeof(buf) - 10);
+}
+
+/* Of a write that TCP cuts anyway, TCP takes less than up to N: nothing is
+ * void. */
+static void write__long_short_of_n(void **state)
+{
+	struct fixture *f = *state;
+	static char buf[65537];
+
+	announce(f, 5000);
+	f->w.room = 3000;
+	assert_int_equal(put(f, buf, sizeof(buf)), 3000);
+	assert_int_equal(f->d->tx.state, TUX_TX_ANNOUNCED);
+	f->w.room = 3000;
+	assert_int_equal(put(f, buf, sizeof(buf)), 3000);
+	assert_int_equal(f->d->tx.state, TUX_TX_PLAIN);
+	assert_int_equal(f->d->tx.doubt, 0);
+}
+
+/* A writev() of many pieces is one write. */
+static void write__many_pieces(void **state)
+{
+	struct fixture *f = *state;
+	char bytes[40];
+	struct iovec v[40];
+
+	for (int i = 0; i < 40; i++) {
+		bytes[i] = (char)('a' + i % 26);
+		v[i] = (struct iovec){ bytes + i, 1 };
+	}
+	assert_int_equal(tux_duplex_write(f->d, v, 40, &f->tcp), 40);
+	announce(f, 0);
+	assert_int_equal(tux_duplex_write(f->d, v, 40, &f->tcp), 40);
+	announce(f, 30);
+	tux_duplex_prepared(f->d, f->d->tx.gen);
+	assert_int_equal(tux_duplex_write(f->d, v, 40, &f->tcp), 40);
+	assert_int_equal(f->w.sends, 3);
+	assert_memory_equal(f->w.out + 80, bytes, 30);
+	assert_memory_equal(f->w.out + 80 + 30 + TUX_MARKER_LEN + TUX_FRAME_HDR,
+			    bytes + 30, 10);
+}
+
+/* ... also if it looks like the marker. */
+static void write__marker_in_pieces(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t bytes[2 + TUX_MARKER_LEN] = "ab";
+	struct iovec v[2 + TUX_MARKER_LEN];
+
+	announce(f, 2);
+	memcpy(bytes + 2, f->d->tx.marker, TUX_MARKER_LEN);
+	for (int i = 0; i < 2 + TUX_MARKER_LEN; i++)
+		v[i] = (struct iovec){ bytes + i, 1 };
+	assert_in_range(tux_duplex_write(f->d, v, 2 + TUX_MARKER_LEN, &f->tcp),
+			1, 1 + TUX_MARKER_LEN);
+	assert_int_equal(f->d->tx.doubt, 1);
 }
 
 static void write__ring_waits_for_marker(void **state)
@@ -124,21 +338,6 @@ static void write__gathers_around_the_end(void **state)
 	assert_int_equal(tux_pipe_head(&f->d->txp), 6000);
 	tux_pipe_copy(&f->d->txp, 3000, back, 3000);
 	assert_memory_equal(back, buf, 3000);
-}
-
-/* A generation becomes void in the middle of a write: the rest of the write. */
-static void write__gathers_across_n(void **state)
-{
-	struct fixture *f = *state;
-	char bytes[] = "abcdefgh", back[4];
-	struct iovec v[2] = { { bytes, 3 }, { bytes + 3, 5 } };
-
-	announce(f, 4);
-	tux_duplex_prepared(f->d, f->d->tx.gen);
-	assert_int_equal(tux_duplex_write(f->d, v, 2, &f->tcp), 8);
-	assert_memory_equal(f->w.out, "abcd", 4);
-	tux_pipe_copy(&f->d->txp, 4, back, 4);
-	assert_memory_equal(back, "efgh", 4);
 }
 
 static void shut__says_who_carries_it(void **state)
@@ -373,14 +572,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(write__plain_goes_to_tcp),
 		T(write__past_n_makes_void),
+		T(write__past_n_is_not_cut),
 		T(write__commits_at_n),
+		T(write__across_n),
+		T(write__across_n_in_part),
+		T(write__across_n_not_at_all),
+		T(write__full_segment_makes_void),
+		T(write__long_is_cut_at_n),
+		T(write__long_short_of_n),
+		T(write__many_pieces),
+		T(write__marker_in_pieces),
 		T(write__ring_waits_for_marker),
 		T(write__full_tcp_does_not_commit),
 		T(write__never_completes_marker),
 		T(write__other_byte_ends_doubt),
 		T(write__ring_is_bounded),
 		T(write__gathers_around_the_end),
-		T(write__gathers_across_n),
 		T(shut__says_who_carries_it),
 		T(shut__in_ring),
 		T(write__nothing),

@@ -9,6 +9,7 @@
 
 #include "base/sip.h"
 #include "conn/duplex.h"
+#include "wire/frame.h"
 #include "../test.h"
 
 enum { CAP = 4096 };
@@ -19,6 +20,7 @@ struct wire {
 	char out[8192], in[8192];
 	size_t out_len, in_len, in_at;
 	size_t room;			/* TCP takes at most so many bytes */
+	unsigned sends;
 	bool eof;
 	int err;
 };
@@ -29,6 +31,7 @@ static inline ssize_t wire_send(void *arg, const struct iovec *iov, int n)
 	size_t took = 0;
 	int i;
 
+	w->sends++;
 	if (w->err)
 		return -w->err;
 	if (!w->room && n)
@@ -47,17 +50,22 @@ static inline ssize_t wire_send(void *arg, const struct iovec *iov, int n)
 static inline ssize_t wire_recv(void *arg, const struct iovec *iov, int n, bool peek)
 {
 	struct wire *w = arg;
-	size_t len = w->in_len - w->in_at;
+	size_t len = w->in_len - w->in_at, took = 0;
+	int i;
 
-	(void)n;
 	if (!len)
 		return w->err ? -w->err : w->eof ? 0 : -EAGAIN;
-	if (len > iov->iov_len)
-		len = iov->iov_len;
-	memcpy(iov->iov_base, w->in + w->in_at, len);
+	for (i = 0; i < n && took < len; i++) {
+		size_t k = iov[i].iov_len;
+
+		if (k > len - took)
+			k = len - took;
+		memcpy(iov[i].iov_base, w->in + w->in_at + took, k);
+		took += k;
+	}
 	if (!peek)
-		w->in_at += len;
-	return (ssize_t)len;
+		w->in_at += took;
+	return (ssize_t)took;
 }
 
 struct fixture {
@@ -105,6 +113,19 @@ static inline void arrive(struct fixture *f, const void *p, size_t len)
 {
 	memcpy(f->w.in + f->w.in_len, p, len);
 	f->w.in_len += len;
+}
+
+/* A DATA frame for @s at @off, of which the first @n bytes of the body are
+ * here. */
+static inline void arrive_frame(struct fixture *f, uint64_t off, const char *s,
+				size_t n)
+{
+	const struct tux_frame h = { TUX_FRAME_DATA, (uint32_t)strlen(s), off };
+	uint8_t hdr[TUX_FRAME_HDR];
+
+	tux_frame_encode(&h, hdr);
+	arrive(f, hdr, sizeof(hdr));
+	arrive(f, s, n);
 }
 
 static inline uint64_t announce(struct fixture *f, uint64_t ahead)
