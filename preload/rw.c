@@ -17,7 +17,7 @@
 #include "young.h"
 
 enum {
-	PIECES = 8,		/* of a vector, taken at once */
+	PIECES = 8,		/* of a vector that is moved in part */
 	BRIEF_AFTER = 2,	/* wake-ups for nothing */
 };
 
@@ -145,9 +145,21 @@ static bool rw_from_tcp(const struct tux_duplex *d)
 	}
 }
 
+/* ... but have the bytes that TCP had come to N, or beyond? */
 static bool rw_at_switch(const struct tux_duplex *d)
 {
-	return d->rx.state == TUX_RX_ARMED && d->rx.off == d->rx.at;
+	return d->rx.state == TUX_RX_SWITCHED ||
+	       (d->rx.state == TUX_RX_ARMED && d->rx.off == d->rx.at);
+}
+
+/* What is still to be moved: at first all, later up to PIECES of it, in @v. */
+static const struct iovec *rw_rest(const struct job *j, struct iovec *v, int *n)
+{
+	*n = j->n;
+	if (!j->done)
+		return j->iov;
+	*n = tux_iov_skip(v, PIECES, j->iov, j->n, j->done);
+	return v;
 }
 
 /* As much as there is, without waiting.  1: full; 0: the end; -errno. */
@@ -155,11 +167,12 @@ static ssize_t rw_take(struct job *j)
 {
 	bool peek = j->flags & MSG_PEEK;
 	struct tux_tcp tcp = path_tcp(&j->tcp);
-	struct iovec v[PIECES];
+	struct iovec pieces[PIECES];
 	struct tux_duplex *d = j->s->dx;
 
 	for (;;) {
-		int m = tux_iov_skip(v, PIECES, j->iov, j->n, j->done);
+		int m;
+		const struct iovec *v = rw_rest(j, pieces, &m);
 		size_t len = tux_iov_len(v, m);
 		bool last = rw_from_tcp(d);
 		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
@@ -170,7 +183,8 @@ static ssize_t rw_take(struct job *j)
 		j->done += (size_t)k;
 		if (j->done == j->want || peek)
 			return 1;
-		if ((size_t)k < len && last && !rw_at_switch(d))
+		/* Of more pieces, it may have taken the first only. */
+		if ((size_t)k < len && m <= PIECES && last && !rw_at_switch(d))
 			return -EAGAIN;
 	}
 }
@@ -249,10 +263,11 @@ static ssize_t run_recv(struct job *j)
 static ssize_t rw_give(struct job *j)
 {
 	struct tux_tcp tcp = path_tcp(&j->tcp);
-	struct iovec v[PIECES];
+	struct iovec pieces[PIECES];
 
 	for (;;) {
-		int m = tux_iov_skip(v, PIECES, j->iov, j->n, j->done);
+		int m;
+		const struct iovec *v = rw_rest(j, pieces, &m);
 		ssize_t k = tux_duplex_write(j->s->dx, v, m, &tcp);
 
 		if (k < 0)

@@ -7,8 +7,8 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-programs=(bytes bare block ends family churn closing pollset handlers heirs
-	signals epoll_level epoll_edge epoll_end epoll_nest epoll_quiet
+programs=(bytes whole bare block ends family churn closing pollset handlers
+	heirs signals epoll_level epoll_edge epoll_end epoll_nest epoll_quiet
 	epoll_threads epoll_crowd poll_quiet uring)
 
 # What the program said of NAME, without what the preload did.

@@ -576,15 +576,16 @@ void parity_call_swallow(const struct parity_step *s, uint32_t bytes,
 void parity_call_poke(unsigned slot, struct parity_record *r)
 {
 	memset(r, 0, sizeof(*r));
-	r->ret = send(fds[slot], "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	r->ret = send(fds[slot], "poke", PARITY_POKED,
+		      MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void parity_call_gulp(unsigned slot, struct parity_record *r)
 {
-	char c;
+	char c[2 * PARITY_POKED];
 
 	memset(r, 0, sizeof(*r));
-	r->ret = recv(fds[slot], &c, 1, MSG_DONTWAIT);
+	r->ret = recv(fds[slot], c, sizeof(c), MSG_DONTWAIT);
 }
 
 uint16_t parity_call_port(void)

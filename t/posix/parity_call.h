@@ -32,7 +32,8 @@ void parity_call_observe(unsigned slot, uint32_t bytes, uint32_t events,
 void parity_call_swallow(const struct parity_step *s, uint32_t bytes,
 			 uint32_t ms, struct parity_record *r);
 
-/* Writes, or reads, a byte that does not belong to the script. */
+/* Writes PARITY_POKED bytes that do not belong to the script; or reads once,
+ * with more room than for these. */
 void parity_call_poke(unsigned slot, struct parity_record *r);
 void parity_call_gulp(unsigned slot, struct parity_record *r);
 

@@ -265,7 +265,8 @@ static bool send_one(struct parity_world *w, unsigned proc,
 	return parity_world_tell(w, proc, o) && parity_world_hear(w, proc, r);
 }
 
-/* A byte from @from to @to; did it travel over Tux?  -1: it did not come. */
+/* A few bytes from @from to @to, which have to arrive in one piece; did they
+ * travel over Tux?  -1: they did not come so. */
 static int exchange(struct parity_stage *g, struct parity_world *w,
 		    const struct parity_end *from, const struct parity_end *to)
 {
@@ -277,7 +278,7 @@ static int exchange(struct parity_stage *g, struct parity_world *w,
 	bool moved;
 
 	o.step.slot = (uint8_t)here;
-	if (!send_one(w, from->proc, &o, &r) || r.ret != 1)
+	if (!send_one(w, from->proc, &o, &r) || r.ret != PARITY_POKED)
 		return -1;
 	o.op = PARITY_OBSERVE;
 	o.bytes = 1;
@@ -287,7 +288,8 @@ static int exchange(struct parity_stage *g, struct parity_world *w,
 	moved = r.tcp_bytes == *before;
 	*before = r.tcp_bytes;
 	o.op = PARITY_GULP;
-	return send_one(w, to->proc, &o, &r) && r.ret == 1 ? moved : -1;
+	return send_one(w, to->proc, &o, &r) && r.ret == PARITY_POKED ? moved :
+									-1;
 }
 
 static bool upgrade_in(struct parity_stage *g, unsigned i, struct parity_end *e)
@@ -300,7 +302,7 @@ static bool upgrade_in(struct parity_stage *g, unsigned i, struct parity_end *e)
 
 		back = there < 0 ? -1 : exchange(g, w, p, e);
 		if (back < 0) {
-			differs(g, i, "a byte does not arrive", NULL, NULL);
+			differs(g, i, "a few bytes do not arrive, or in pieces", NULL, NULL);
 			return false;
 		}
 		if (!w->words)

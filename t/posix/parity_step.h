@@ -22,6 +22,8 @@
 	X(getsockname) X(getpeername) X(bind) X(lseek) X(fork) \
 	X(way_back) X(signal) X(upgrade)
 
+enum { PARITY_POKED = 4 };	/* bytes of a poke, see parity_call.h */
+
 enum parity_kind {
 #define X(name) PARITY_##name,
 	PARITY_KINDS(X)
