@@ -296,14 +296,12 @@ static ssize_t rw_give_latched(struct job *j)
 	return k;
 }
 
-/* No bytes go out, and so none decide about the path.  But the call says what
- * keeps others from going out. */
+/* No bytes go out.  But the call says what keeps others from going out. */
 static ssize_t send_none(struct job *j)
 {
-	const struct tux_duplex_tx *t = &j->s->dx->tx;
 	ssize_t k;
 
-	if (t->mute || t->state == TUX_TX_ANNOUNCED || t->state == TUX_TX_ACKED)
+	if (j->s->dx->tx.mute)
 		return 0;
 	k = rw_give_latched(j);
 	return k == 1 || k == -EAGAIN ? 0 : k;
