@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 
 /* How many bytes the @n buffers have. */
@@ -49,6 +50,32 @@ static inline int tux_iov_skip(struct iovec *out, int cap,
 			       const struct iovec *iov, int n, size_t skip)
 {
 	return tux_iov_cut(out, cap, iov, n, skip, SIZE_MAX);
+}
+
+/* Copies up to @max bytes of @iov behind its first @skip to @dst.  Returns how
+ * many. */
+static inline uint64_t tux_iov_copy(uint8_t *dst, uint64_t max,
+				    const struct iovec *iov, int n,
+				    uint64_t skip)
+{
+	uint64_t done = 0;
+	int i;
+
+	for (i = 0; i < n && done < max; i++) {
+		uint64_t len = iov[i].iov_len;
+
+		if (skip >= len) {
+			skip -= len;
+			continue;
+		}
+		len -= skip;
+		if (len > max - done)
+			len = max - done;
+		memcpy(dst + done, (const char *)iov[i].iov_base + skip, len);
+		done += len;
+		skip = 0;
+	}
+	return done;
 }
 
 #endif

@@ -16,23 +16,6 @@ enum {
 	ACROSS_MAX = TUX_FRAME_MAX,	/* no longer write goes across N whole */
 };
 
-/* Copies up to @max bytes of @iov behind the first @skip to @dst.  Returns how
- * many. */
-static uint64_t iov_copy_out(uint8_t *dst, uint64_t max,
-			     const struct iovec *iov, int n, uint64_t skip)
-{
-	struct iovec v[PIECES];
-	uint64_t at = 0;
-	int i, m;
-
-	while ((m = tux_iov_cut(v, PIECES, iov, n, skip + at, max - at)) > 0)
-		for (i = 0; i < m; i++) {
-			memcpy(dst + at, v[i].iov_base, v[i].iov_len);
-			at += v[i].iov_len;
-		}
-	return at;
-}
-
 /* ---- writing ---- */
 
 static bool may_commit(const struct tux_duplex *d)
@@ -90,7 +73,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 		uint32_t piece = (uint32_t)(len - at);
 		uint8_t *dst = tux_pipe_at(p, head + at, &piece);
 
-		at += iov_copy_out(dst, piece, iov, n, skip + at);
+		at += tux_iov_copy(dst, piece, iov, n, skip + at);
 	}
 	if (!at)
 		return -EAGAIN;
@@ -155,7 +138,7 @@ static ssize_t write_doubtful(struct tux_duplex *d, const struct iovec *iov,
 	uint64_t done = below ? 0 : t->off - t->at;	/* so many bytes match */
 	uint64_t left = TUX_MARKER_LEN - done;
 	uint8_t head[TUX_MARKER_LEN];
-	uint64_t len = iov_copy_out(head, left, iov, n, below);
+	uint64_t len = tux_iov_copy(head, left, iov, n, below);
 	uint64_t same = 0;			/* so many more would match */
 	ssize_t k;
 
@@ -267,7 +250,7 @@ static ssize_t write_across(struct tux_duplex *d, const struct iovec *iov,
 
 	tux_pipe_reset(&d->txp, t->off);
 	bytes = tux_pipe_at(&d->txp, t->off, &len);
-	iov_copy_out(bytes, len, iov, n, 0);
+	tux_iov_copy(bytes, len, iov, n, 0);
 	k = send_across(d, bytes, below, rest, tcp);
 	wrote_tcp(d, k < (ssize_t)below ? k : (ssize_t)below);
 	if (k <= (ssize_t)below) {

@@ -76,6 +76,24 @@ static void cut__ends_in_a_buffer_or_between_two(void **state)
 	}
 }
 
+static void copy__each_part(void **state)
+{
+	uint64_t skip, max;
+
+	(void)state;
+	for (skip = 0; skip <= 10; skip++)
+		for (max = 0; max <= 11; max++) {
+			uint8_t to[11];
+			uint64_t left = 10 - skip, n = max < left ? max : left;
+
+			memset(to, 'z', sizeof(to));
+			assert_int_equal(tux_iov_copy(to, max, four, 4, skip),
+					 n);
+			assert_memory_equal(to, text + skip, n);
+			assert_true(n == sizeof(to) || to[n] == 'z');
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +102,7 @@ int main(void)
 		cmocka_unit_test(skip__each_number_of_bytes),
 		cmocka_unit_test(skip__fills_what_there_is),
 		cmocka_unit_test(cut__ends_in_a_buffer_or_between_two),
+		cmocka_unit_test(copy__each_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
