@@ -78,9 +78,10 @@ static inline ssize_t duplex_peek_tcp(struct tux_duplex *d,
 	return k;
 }
 
-/* Behind the marker TCP has the header @hdr of a frame.  How many bytes follow,
- * if they are the rest of a write that went across N?  The ring has to take
- * them in the end, also if nobody reads. */
+/* Behind the marker TCP has the header @hdr of a frame.  Returns how many bytes
+ * the frame has, if they are the rest of a write that went across N; else 0.
+ * A frame of more than half the ring does not count, because the loop puts these
+ * bytes into the ring even if the application reads nothing. */
 uint32_t tux_duplex_across(const struct tux_duplex *d,
 			   const uint8_t hdr[TUX_FRAME_HDR]);
 

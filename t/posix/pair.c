@@ -139,7 +139,8 @@ static bool udp_free(const struct place *a)
 	return yes;
 }
 
-/* Binds and listens; -1: somebody else has the port. */
+/* Opens a listening socket at @a.  Returns it, or -1 if another socket has the
+ * port, be it of TCP or of UDP. */
 static int listen_at(const struct place *a)
 {
 	int fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
