@@ -69,9 +69,7 @@ static void ping(int fd)
 	    sizeof(question) - 1)
 		client_fail("send: %s", strerror(errno));
 	/* Where there is a patience, SA_RESTART does not help. */
-	do
-		k = recv(fd, answer, sizeof(answer), MSG_WAITALL);
-	while (k < 0 && errno == EINTR);
+	k = TEMP_FAILURE_RETRY(recv(fd, answer, sizeof(answer), MSG_WAITALL));
 	if (k != sizeof(answer))
 		client_fail("recv: %s", strerror(errno));
 	if (memcmp(answer, expected, sizeof(answer)))

@@ -35,12 +35,7 @@ static void fill(uint8_t *p, uint32_t n)
 /* A process that has been stopped and continued is interrupted. */
 static ssize_t take(int fd, uint8_t *p, size_t room)
 {
-	ssize_t len;
-
-	do
-		len = recv(fd, p, room, 0);
-	while (len < 0 && errno == EINTR);
-	return len;
+	return TEMP_FAILURE_RETRY(recv(fd, p, room, 0));
 }
 
 static void count(int fd, uint32_t most)
