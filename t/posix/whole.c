@@ -15,8 +15,7 @@
 enum {
 	LONGEST = 4000,
 	CONNECTIONS = 12,	/* for each length */
-	MOST = 20000,		/* records, at most, until it moves */
-	AFTER = 50,		/* records, once it has moved */
+	AFTER = 50,		/* records each way, once it has moved */
 };
 
 static const unsigned lengths[] = { 2, 3, 7, 64, 100, 333, 1000, LONGEST };
@@ -48,12 +47,13 @@ static void pass(int from, int to, size_t len, bool peek)
 /* Requests of @len bytes and answers of @back, on a connection that moves. */
 static void talk(size_t len, size_t back, bool peek)
 {
+	double end = pair_ms() + PAIR_PATIENCE_MS;
 	unsigned left = AFTER;
 	bool moved = !pair_preloaded();
 	struct pair p;
 
 	pair_open(&p, false);
-	for (unsigned i = 0; i < MOST && left; i++) {
+	for (unsigned i = 0; left && pair_ms() < end; i++) {
 		pass(p.b, p.a, len, peek);
 		pass(p.a, p.b, back, peek);
 		/* A look every now and then: it has records of its own. */
