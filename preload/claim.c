@@ -57,6 +57,9 @@ void claim_refuse(struct sock *s, enum tux_reason why)
 	atomic_store(&s->stage, SOCK_TCP);
 	claim_leave_listener(s);
 	say_decided(s, false, why, NULL);
+	/* Where other processes hold it, its close has to be counted. */
+	if (!s->holders)
+		fd_leave(s);
 }
 
 bool claim_hold(struct sock *s)
@@ -91,6 +94,28 @@ void claim_refuse_at(struct sock *s, int fd, enum tux_reason why)
 	claim_refuse(s, why);
 }
 
+/* An address that cannot be had is said as zeros. */
+static __attribute__((noinline)) void claim_say_left(int fd,
+						     const struct tux_addr *peer,
+						     enum tux_reason why)
+{
+	struct sock s = { .active = peer, .fd = fd };
+
+	if (!peer)
+		claim_look_up(&s, fd);
+	else if (iface_local(fd, &s.tuple.active))
+		s.tuple.passive = *peer;
+	say_decided(&s, false, why, NULL);
+}
+
+void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why)
+{
+	kind_leave(fd);
+	epoll_left_fd(fd);
+	if (say_verbose())
+		claim_say_left(fd, peer, why);
+}
+
 /* Takes over the reference to @l. */
 static void add_accepted(struct sock *l, int fd)
 {
@@ -102,32 +127,45 @@ static void add_accepted(struct sock *l, int fd)
 	}
 	s->listener = l;
 	s->domain = l->domain;
-	if (!fd_add(fd, s)) {
+	if (!fd_add(fd, s))
 		claim_leave_listener(s);
-	} else if (l->why) {
-		claim_look_up(s, fd);	/* the handshake has told the peer */
-		claim_refuse(s, l->why);
-	} else if (atomic_load(&l->sends) || share_too_late(s)) {
+	else if (atomic_load(&l->sends) || share_too_late(s))
 		claim_stay(fd, TUX_REASON_NOT_OWNER);
-	}
 	sock_put(s);
 }
 
-void claim_accepted(int listener, int fd)
+/* Why will no connection move that listener @l, reached by @fd, accepts from
+ * @peer, which may not be known (NULL)? */
+static enum tux_reason claim_accepts(struct sock *l, int fd,
+				     const struct tux_addr *peer)
+{
+	if (l->epoch != fork_epoch)
+		listener_inherit(l, fd);
+	else if (!claim_stopped())
+		listener_refresh(l, fd);
+	if (l->why)
+		return (enum tux_reason)l->why;
+	return peer ? iface_allows_peer(peer) : TUX_REASON_NONE;
+}
+
+void claim_accepted(int listener, int fd, const struct tux_addr *peer)
 {
 	int saved = errno;
+	enum tux_reason why;
 	struct sock *l;
 
 	tux_defer_enter();
 	/* Handed down by a process before us, already listening? */
-	listener_add(listener);
+	listener_add(listener, false);
 	l = sock_get(listener);
 	if (l && l->stage == SOCK_LISTENER) {
-		if (l->epoch != fork_epoch)
-			listener_inherit(l, listener);
-		else if (!claim_stopped())
-			listener_refresh(l, listener);
-		add_accepted(l, fd);
+		why = claim_accepts(l, listener, peer);
+		if (!why)
+			add_accepted(l, fd);
+		else
+			claim_leave(fd, NULL, why);
+		if (why)
+			sock_put(l);
 	} else if (l) {
 		sock_put(l);
 	}
@@ -227,6 +265,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 		return why;
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
+	fd_moves(s);
 	s->fd = fd;
 	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */
 	r = tux_end_claim(stack, &o, &s->end);

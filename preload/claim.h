@@ -2,10 +2,12 @@
 /*
  * claim - how a TCP socket comes to be ours
  *
- * listen() makes a listener, accept() and connect() make candidates.  A read,
- * write, poll or epoll_ctl of a process claims one when it is worth it (young.h);
- * with path=tux, the first does.  Not accept(): the process that accepts may
- * leave the connection to a child.
+ * listen() makes a listener, accept() and connect() make candidates, unless it
+ * is known by then that the connection will never move.  A read, write or
+ * epoll_ctl of a process claims one when it is worth it (young.h); with
+ * path=tux, the first does.  So does a poll() that may sleep while other
+ * threads run.  Not accept(): the process that accepts may leave the connection
+ * to a child.
  */
 #ifndef TUX_PRELOAD_CLAIM_H
 #define TUX_PRELOAD_CLAIM_H
@@ -15,11 +17,17 @@
 #include "sock.h"
 #include "young.h"
 
-/* accept(@listener) has returned @fd. */
-void claim_accepted(int listener, int fd);
+/* accept(@listener) has returned @fd, connected to @peer; NULL: the program has
+ * not asked. */
+void claim_accepted(int listener, int fd, const struct tux_addr *peer);
 
 /* connect(@fd) to @peer has succeeded, or goes on in the background. */
 void claim_connecting(int fd, const struct tux_addr *peer);
+
+/* Connection @fd, for which there is no sock, is left to the kernel, and none
+ * of its calls are looked at.  @peer: this process connects to it; NULL: it has
+ * accepted the connection.  May change errno. */
+void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why);
 
 /* Is there nothing to settle, since the calls of @s are the kernel's?  Only
  * loads: this is all that most calls of a connection on TCP pay. */

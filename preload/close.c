@@ -65,6 +65,8 @@ static void end(struct sock *s, int fd)
 		tux_end_close(s->end, s->linger0);
 	} else {
 		atomic_store(&s->stage, SOCK_CLOSED);
+		/* The reference of the loop that the parent had stays. */
+		fd_unmoves(s);
 	}
 	claim_leave_listener(s);
 }

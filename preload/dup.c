@@ -10,6 +10,7 @@
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "kind.h"
 #include "libc.h"
 #include "path.h"
 #include "sys/defer.h"
@@ -24,6 +25,8 @@ static int duped(int fd, int to)
 		return to;
 	tux_defer_enter();
 	fd_fresh(to);
+	if (kind_left(fd))
+		kind_leave(to);
 	s = sock_get(fd);
 	if (s) {
 		fd_add(to, s);

@@ -5,8 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "conf.h"
 #include "hooks.h"
+#include "kind.h"
 #include "libc.h"
+#include "seat.h"
 #include "sys/defer.h"
 #include "sys/fd.h"
 
@@ -21,6 +24,22 @@ static struct ep *live;
 /* Protects `pool`.  Taken last. */
 static struct tux_latch pool_latch;
 static struct ep *pool;
+
+_Atomic uint64_t ep_range;
+
+/* @fd is an instance.  The table's latch is held. */
+static void ep_enter(int fd, struct ep *ep)
+{
+	uint64_t range = atomic_load(&ep_range);
+	uint32_t low = (uint32_t)range, end = (uint32_t)(range >> 32);
+
+	if (!end || low > (uint32_t)fd)
+		low = (uint32_t)fd;
+	if (end <= (uint32_t)fd)
+		end = (uint32_t)fd + 1;
+	atomic_store(&ep_range, (uint64_t)end << 32 | low);
+	atomic_store(&ep_table[fd], ep);
+}
 
 /* ---- life ------------------------------------------------------------- */
 
@@ -118,13 +137,14 @@ int ep_new(int fd)
 		tux_list_init(&ep->ready);
 		tux_list_init(&ep->sleepers);
 		ep->kick = -1;
-		atomic_store(&ep->left, false);
+		atomic_store(&ep->own, false);
+		atomic_store(&ep->once, false);
 		ep->fds = 1;
 		atomic_store(&ep->fd, fd);
 		ep->next = live;
 		live = ep;
 		atomic_store(&ep->refs, 1);
-		atomic_store(&ep_table[fd], ep);
+		ep_enter(fd, ep);
 	}
 	tux_latch_drop(&table_latch);
 	fd_seen(fd);
@@ -209,7 +229,7 @@ static void add_fd(struct ep *ep, int fd)
 	if (ep->fds) {
 		ep->fds++;
 		atomic_fetch_add(&ep->refs, 1);
-		atomic_store(&ep_table[fd], ep);
+		ep_enter(fd, ep);
 		fd_seen(fd);
 	}
 	tux_latch_drop(&table_latch);
@@ -295,6 +315,26 @@ static void attach(struct ep *ep, struct item *it, void *sock)
 	item_attach(ep, it, sock);
 }
 
+static void forget_own(struct ep *ep, struct item *it, void *arg)
+{
+	(void)ep;
+	(void)arg;
+	/* Unless the number is another connection's by now. */
+	if (!it->own || !kind_left(it->fd) || fd_peek(it->fd))
+		return;
+	ep_unhold(it->fd);
+	it->used = it->kernel = it->own = false;
+}
+
+void epoll_left_fd(int fd)
+{
+	if ((unsigned)fd >= FD_MAX || !atomic_load(&holders[fd]))
+		return;
+	tux_defer_enter();
+	each_holder(fd, forget_own, NULL);
+	tux_defer_leave();
+}
+
 static void take_loop(struct ep *ep, struct item *it, void *loop)
 {
 	unsigned *first = loop;
@@ -336,7 +376,6 @@ static void orphan(struct ep *ep)
 	ep->nested = ep->joined = ep->belled = false;
 	atomic_store(&ep->socks, 0);
 	atomic_store(&ep->nests, 0);
-	atomic_store(&ep->plain, 0);
 	for (int i = 0; i < EP_CHUNKS; i++) {
 		struct item *it = ep->chunk[i];
 
@@ -355,6 +394,7 @@ void epoll_forked(void)
 {
 	memset(&table_latch, 0, sizeof(table_latch));
 	memset(&pool_latch, 0, sizeof(pool_latch));
+	seat_forked();
 	/* Another thread may have changed the pool, or held a latch in it. */
 	pool = NULL;
 	for (struct ep *ep = live; ep; ep = ep->next)
@@ -367,7 +407,8 @@ static int made(int fd)
 {
 	int r;
 
-	if (fd_fresh(fd) < 0)
+	/* Where no connection ever moves, the kernel's instance is enough. */
+	if (fd_fresh(fd) < 0 || conf.path == TUX_PATH_MODE_TCP)
 		return fd;
 	tux_defer_enter();
 	r = ep_new(fd);

@@ -3,10 +3,11 @@
  * epoll - epoll instances that hold kernel descriptors and Tux sockets alike
  *
  * Each instance that was made through us has a `struct ep` beside the kernel's
- * one.  What may become a sock, and what is not known, is registered with the
- * kernel under a tag of ours and translated back when it is reported.  A
- * connection that was left to the kernel (kind_left) is registered under the
- * program's own data, without an item and without a latch.
+ * one.  As long as a TCP socket is not claimed, the kernel has the program's own
+ * data for it, and its item waits for that.  There is none for a connection that
+ * was left to the kernel (kind_left).  Everything else, and
+ * what is not known, is registered with the kernel under a tag of ours and
+ * translated back when it is reported.
  *
  * For a sock there is a watch besides: its rings come through the instance's bell
  * into the list `ready`, where the levels are looked at again by every
@@ -77,6 +78,7 @@ struct item {			/* one descriptor in one instance */
 	bool again;		/* ADD or MOD: what there is is an edge */
 	bool on_ring;		/* counted in ep->on_ring */
 	bool stale;		/* closed; the kernel may know a copy */
+	bool own;		/* the kernel has the program's data, no tag */
 	bool nest;		/* an instance inside this one */
 };
 
@@ -86,14 +88,14 @@ struct ep {
 	 * after ep_lock_fd() has looked, the struct may become another
 	 * instance's, and the call still takes its latch. */
 	struct tux_latch latch;
-	_Atomic bool left;	/* holds connections that were left, or did;
-				 * not cleared with what follows, as it is set
-				 * without the latch */
+	/* The kernel has the program's data for some descriptors, or had; and
+	 * tells events once only of some that have no item.  They are set
+	 * without the latch, and so not cleared with what follows. */
+	_Atomic bool own, once;
 	uint32_t fds;		/* descriptors; under the table's latch */
 	_Atomic int fd;		/* one of them */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
 	_Atomic uint32_t nests;	/* of them, instances inside */
-	_Atomic uint32_t plain;	/* threads in the kernel's epoll_wait() */
 	_Atomic uint32_t on_ring;	/* items with a direction on a ring */
 	_Atomic tux_time polled_at;	/* when the kernel was asked last */
 	_Atomic bool found;	/* it had something then */
@@ -140,6 +142,10 @@ static inline struct ep *ep_peek(int fd)
 	return (unsigned)fd < FD_MAX ?
 	       atomic_load_explicit(&ep_table[fd], memory_order_acquire) : NULL;
 }
+
+/* Numbers that instances of ours have had: from the lower half of it on, and
+ * below the upper half.  0: there was none yet. */
+extern _Atomic uint64_t ep_range;
 
 /* The same with a reference. */
 struct ep *ep_get(int fd);
@@ -231,6 +237,13 @@ static inline struct item *item_by_tag(struct ep *ep, uint64_t tag)
 	return it && it->used && item_tag(it) == tag ? it : NULL;
 }
 
+/* Sets ep->own or ep->once. */
+static inline void ep_mark(_Atomic bool *mark)
+{
+	if (!atomic_load_explicit(mark, memory_order_relaxed))
+		atomic_store(mark, true);
+}
+
 /* epoll_ctl(@op) with the kernel's item, and @mask for its events; 0 or -errno,
  * and errno is left alone. */
 int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask);
@@ -256,6 +269,12 @@ void item_poke(struct ep *ep, struct item *it);
 
 /* Removes @it from the instance, from the kernel's too. */
 void item_drop(struct ep *ep, struct item *it);
+
+/* Does the kernel get the program's own data for @fd, which is registered as @e
+ * says?  Not where the change to a tag, when it moves, would be seen: of an edge
+ * or of a single event the kernel would tell again, and what is exclusive stays
+ * as it is.  Nor where the data looks like a tag. */
+bool item_owns(int fd, const struct epoll_event *e);
 
 /* ---- epoll_ctl.c ------------------------------------------------------ */
 
@@ -287,6 +306,24 @@ void look_rings(struct look *l, int max);
 /* Makes @k events that the kernel put at evs + n the application's: those that
  * are not for it are left out. */
 void look_translate(struct look *l, int k);
+
+/* Are the @k events that the kernel told of @fd, an instance or none, all as
+ * the program registered them?  All tags have the highest bit, which is soon
+ * seen. */
+static inline bool look_is_own(int fd, const struct epoll_event *evs, int k)
+{
+	struct ep *ep = ep_peek(fd);
+	uint64_t any = 0;
+
+	for (int i = 0; i < k; i++)
+		any |= evs[i].data.u64;
+	return !(any >> 63) &&
+	       (!ep || atomic_load_explicit(&ep->own, memory_order_relaxed));
+}
+
+/* What look_translate() does, for @k events of an instance without socks, by
+ * its descriptor @fd: how many are for the application.  It was closed: -EBADF. */
+int look_direct(int fd, struct epoll_event *evs, int k);
 
 /* Is any item of the list ready?  Drops those that are not (latch held). */
 bool look_any(struct ep *ep);

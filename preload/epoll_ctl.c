@@ -19,19 +19,23 @@
 static int add_kernel(struct ep *ep, struct item *it, int op,
 		      const struct epoll_event *e)
 {
+	struct item was = *it;
 	int r;
 
 	it->gen++;
+	it->data = e->data;
+	it->own = item_owns(it->fd, e);
 	r = item_ctl(ep, op, it, e->events);
 	if (r) {
-		it->gen--;
+		it->gen = was.gen;
+		it->data = was.data;
+		it->own = was.own;
 		return r;
 	}
 	if (!item_held(it))
 		ep_hold(it->fd);
 	it->used = it->kernel = true;
 	it->spent = it->stale = it->again = false;
-	it->data = e->data;
 	it->events = it->mask = e->events;
 	return 0;
 }
@@ -44,7 +48,7 @@ static int add_ring(struct ep *ep, struct item *it, struct sock *s,
 
 	it->gen++;
 	it->used = true;
-	it->kernel = it->spent = it->stale = it->again = false;
+	it->kernel = it->spent = it->stale = it->again = it->own = false;
 	it->data = e->data;
 	it->events = e->events;
 	it->mask = 0;
@@ -174,11 +178,17 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	int r = item_ctl(ep, EPOLL_CTL_MOD, it, e->events);
+	struct item was = *it;
+	int r;
 
-	if (r)
-		return r;
 	it->data = e->data;
+	it->own = item_owns(it->fd, e);
+	r = item_ctl(ep, EPOLL_CTL_MOD, it, e->events);
+	if (r) {
+		it->data = was.data;
+		it->own = was.own;
+		return r;
+	}
 	it->events = it->mask = e->events;
 	it->spent = false;
 	return 0;
@@ -298,23 +308,21 @@ int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
 	return op == EPOLL_CTL_MOD ? ctl_mod(ep, fd, e) : ctl_del(ep, fd);
 }
 
-/*
- * A connection that was left to the kernel never has a sock.  Its registration
- * carries the program's data, unless an event of it is told once only: the
- * kernel tells it to look_peek(), too, which needs an item to have it told again.
- */
+/* A connection that was left to the kernel never has a sock.  What is
+ * registered of it from then on carries the program's data, unless that looks
+ * like a tag. */
 static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
 {
 	struct ep *ep;
 
-	if (!kind_left(fd))
-		return false;
-	if (op != EPOLL_CTL_DEL &&
-	    (!e || (e->events & (EPOLLET | EPOLLONESHOT))))
+	if (!kind_left(fd) || fd_peek(fd) || (e && tag_is(e->data.u64)))
 		return false;
 	ep = ep_peek(epfd);
-	if (ep && !atomic_load_explicit(&ep->left, memory_order_relaxed))
-		atomic_store(&ep->left, true);
+	if (!ep || op == EPOLL_CTL_DEL || !e)
+		return true;
+	ep_mark(&ep->own);
+	if (e->events & (EPOLLET | EPOLLONESHOT))
+		ep_mark(&ep->once);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "kind.h"
 #include "libc.h"
 #include "sys/sys.h"
 
@@ -65,10 +66,23 @@ int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
 	struct epoll_event e = { .events = mask };
 	int saved = errno, r;
 
-	e.data.u64 = item_tag(it);
+	if (it->own) {
+		ep_mark(&ep->own);
+		e.data = it->data;
+	} else {
+		e.data.u64 = item_tag(it);
+	}
 	r = libc.epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e) ? -errno : 0;
 	errno = saved;
 	return r;
+}
+
+bool item_owns(int fd, const struct epoll_event *e)
+{
+	uint8_t kind = kind_get(fd);
+
+	return !(e->events & HOW) && !tag_is(e->data.u64) &&
+	       (kind == KIND_TCP4 || kind == KIND_TCP6 || fd_peek(fd));
 }
 
 static void kernel_drop(struct ep *ep, struct item *it)
@@ -151,6 +165,7 @@ int item_waiter(struct ep *ep, int fd)
 
 int item_attach(struct ep *ep, struct item *it, struct sock *s)
 {
+	bool own = it->own;
 	struct ready now;
 	int r;
 
@@ -171,7 +186,8 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s)
 		ep_kick(ep);
 	edge_init(&it->edge);
 	now = ready_of(s);
-	item_sync(ep, it, now.tcp, false);
+	it->own = false;
+	item_sync(ep, it, now.tcp, own);
 	if (now.now & (it->events | READY_ALWAYS))
 		item_again(ep, it);
 	return 0;

@@ -5,8 +5,12 @@
  */
 #include "epoll.h"
 
+#include <errno.h>
+
 #include "claim.h"
 #include "libc.h"
+#include "seat.h"
+#include "sys/defer.h"
 #include "sys/fd.h"
 #include "wait.h"
 
@@ -168,7 +172,7 @@ static void kicked(struct ep *ep, uint64_t tag)
 
 	if (ep->kick < 0 || tag != tag_make(TAG_PRIVATE, ep->kick))
 		return;
-	if (atomic_load(&ep->plain) && wait_now() < ep->kick_until)
+	if (seat_count(ep) && wait_now() < ep->kick_until)
 		return;
 	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, ep->kick, &e);
 	tux_fd_close(ep->kick);
@@ -253,12 +257,22 @@ static int look_untagged(const struct epoll_event *evs, int k)
 	return n;
 }
 
-/* Which socket a foreign event is of, only the program knows.  Beside connections
- * that were left, it cannot be told from theirs. */
+/* Which socket a foreign event is of, only the program knows.  Beside sockets
+ * of which the kernel has the program's data, it cannot be told from theirs. */
 static void look_foreign(const struct ep *ep)
 {
-	if (!atomic_load(&ep->left) && !claim_stopped())
+	if (!atomic_load(&ep->own) && !claim_stopped())
 		claim_stop();
+}
+
+/* The latch of l->ep is held.  What is written is never ahead of what is
+ * read. */
+static void look_translate_all(struct look *l, const struct epoll_event *evs,
+			       int k)
+{
+	look_begin(l);
+	for (int i = 0; i < k; i++)
+		translate(l, evs[i]);
 }
 
 void look_translate(struct look *l, int k)
@@ -274,11 +288,28 @@ void look_translate(struct look *l, int k)
 	}
 	look_claim(evs, k);
 	ep_lock(l->ep);
-	look_begin(l);
-	/* What is written is never ahead of what is read. */
-	for (int i = 0; i < k; i++)
-		translate(l, evs[i]);
+	look_translate_all(l, evs, k);
 	ep_unlock(l->ep);
+}
+
+int look_direct(int fd, struct epoll_event *evs, int k)
+{
+	struct look l = { .fd = fd, .evs = evs };
+	int untagged = look_untagged(evs, k);
+
+	if (untagged && (l.ep = ep_peek(fd)))
+		look_foreign(l.ep);
+	if (untagged == k)
+		return k;
+	tux_defer_enter();
+	look_claim(evs, k);
+	l.ep = ep_lock_fd(fd);
+	if (l.ep) {
+		look_translate_all(&l, evs, k);
+		ep_unlock(l.ep);
+	}
+	tux_defer_leave();
+	return l.ep ? l.n : -EBADF;
 }
 
 /* ---- asking without taking -------------------------------------------- */
@@ -302,10 +333,16 @@ static bool look_peek_one(struct ep *ep, struct item *it, uint32_t told)
 
 bool look_peek(struct ep *ep)
 {
+	struct pollfd p = { .fd = atomic_load(&ep->fd), .events = POLLIN };
 	struct epoll_event evs[PEEKS];
-	int k = libc.epoll_wait(atomic_load(&ep->fd), evs, PEEKS, 0);
-	bool any = k == PEEKS;
+	bool any;
+	int k;
 
+	/* Of what was left, no item says how to have it told again. */
+	if (atomic_load(&ep->once))
+		return libc.poll(&p, 1, 0) > 0;
+	k = libc.epoll_wait(p.fd, evs, PEEKS, 0);
+	any = k == PEEKS;
 	for (int i = 0; i < k; i++) {
 		struct item *it = item_by_tag(ep, evs[i].data.u64);
 

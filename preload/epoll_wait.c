@@ -14,6 +14,9 @@
 #include "epoll.h"
 #include "hooks.h"
 #include "libc.h"
+#include "seat.h"
+#include "sys/alone.h"
+#include "sys/clock.h"
 #include "sys/defer.h"
 #include "sys/fd.h"
 #include "timeout.h"
@@ -86,7 +89,7 @@ void ep_kick(struct ep *ep)
 	struct epoll_event e = { .events = EPOLLIN };
 	int saved = errno;
 
-	if (!atomic_load(&ep->plain) || ep->kick >= 0)
+	if (!seat_count(ep) || ep->kick >= 0)
 		return;
 	ep->kick = tux_fd_lift(libc.eventfd(1, EFD_CLOEXEC |
 					       EFD_NONBLOCK));
@@ -156,16 +159,17 @@ static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
 	ep_unlock(ep);
 }
 
-/* `plain` is counted up before `socks` is looked at; who attaches a sock does
+/* The thread takes its seat before it looks at `socks`; who attaches a sock does
  * it the other way round, so one of the two notices.  1: go on; 0: the time is
  * up; -errno. */
 static int wait_plain(struct look *l)
 {
 	struct ep *ep = l->ep;
+	struct seated seated;
 	int k = 0;
 	bool plain;
 
-	atomic_fetch_add(&ep->plain, 1);
+	seat_enter(&seated, ep);
 	plain = ep_plain(ep) || ep_rests(ep);
 	/* Here the kernel runs the handlers itself. */
 	if (plain) {
@@ -173,7 +177,7 @@ static int wait_plain(struct look *l)
 		k = ask_kernel(l, l->max, for_ns(l));
 		tux_defer_enter();
 	}
-	atomic_fetch_sub(&ep->plain, 1);
+	seat_leave(&seated);
 	if (k > 0) {
 		ep_stir(ep, l->evs, k);
 		look_translate(l, k);
@@ -378,46 +382,120 @@ static int ep_wait(struct ep *ep, int fd, struct epoll_event *evs, int max,
 	return (int)libc_ret(r);
 }
 
-/* The kernel has reported @n events of an instance that is not known.  If they
- * carry tags, the program is closing the instance in another thread, and to it
- * the descriptor is closed already. */
-static int unknown(const struct epoll_event *evs, int n)
+/* A wait by the program's own call. */
+struct direct {
+	struct seated seated;
+	bool sits;
+	tux_time since;		/* by the coarse clock, if it sits */
+};
+
+/* May the program's own call do?  So it may for an instance without socks that
+ * cannot get one unseen while the thread sleeps. */
+static inline bool ewait_direct(struct direct *d, int epfd, tux_time ns)
 {
-	for (int i = 0; i < n; i++)
-		if (tag_is(evs[i].data.u64))
-			return (int)libc_ret(-EBADF);
-	return n;
+	struct ep *ep = ep_peek(epfd);
+
+	d->sits = false;
+	if (!ep)
+		return true;
+	if (!ep_plain(ep))
+		return false;
+	if (!ns || tux_alone())
+		return true;
+	seat_enter(&d->seated, ep);
+	d->sits = d->seated.seat && ep_plain(ep) && ep_peek(epfd) == ep;
+	if (d->sits)
+		d->since = ns == TUX_NEVER ? 0 : tux_clock_coarse();
+	else
+		seat_leave(&d->seated);
+	return d->sits;
+}
+
+/* What is left of @ns.  Not too little: the clock may be a tick late. */
+static tux_time ewait_rest(const struct direct *d, tux_time ns)
+{
+	tux_time tick = TUX_MSEC(10), now;
+
+	if (ns == TUX_NEVER || !d->sits)
+		return ns;
+	now = tux_clock_coarse();
+	return now > d->since + tick ?
+	       tux_time_since(now - d->since - tick, ns) : ns;
+}
+
+/* That call has reported @k events, not all of them as they were registered.  If
+ * none is for the program, it goes on to wait: a sock has come, or what told us
+ * of nothing has ended. */
+static __attribute__((noinline)) int ewait_translate(const struct direct *d,
+						     int epfd,
+						     struct epoll_event *evs,
+						     int max, int k,
+						     tux_time ns,
+						     const sigset_t *mask)
+{
+	struct ep *ep;
+
+	k = look_direct(epfd, evs, k);
+	ep = !k && ns ? ep_get(epfd) : NULL;
+	return ep ? ep_wait(ep, epfd, evs, max, ewait_rest(d, ns), mask) :
+		    (int)libc_ret(k);
+}
+
+static inline int ewait_directed(const struct direct *d, int epfd,
+				 struct epoll_event *evs, int max, int k,
+				 tux_time ns, const sigset_t *mask)
+{
+	if (d->sits)
+		seat_leave(&d->seated);
+	if (k <= 0 || look_is_own(epfd, evs, k))
+		return k;
+	return ewait_translate(d, epfd, evs, max, k, ns, mask);
+}
+
+static int ewait(int epfd, struct epoll_event *evs, int max, tux_time ns,
+		 const sigset_t *mask)
+{
+	struct ep *ep = ep_get(epfd);
+
+	return ep ? ep_wait(ep, epfd, evs, max, ns, mask) :
+		    (int)libc_ret(-EBADF);
 }
 
 HOOK int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
 {
-	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
+	tux_time ns = timeout_ms(timeout);
+	struct direct d;
 
-	if (!ep)
-		return unknown(events, libc.epoll_wait(epfd, events, max,
-						       timeout));
-	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), NULL);
+	if (!ewait_direct(&d, max > 0 ? epfd : -1, ns))
+		return ewait(epfd, events, max, ns, NULL);
+	return ewait_directed(&d, epfd, events, max,
+			      libc.epoll_wait(epfd, events, max, timeout), ns,
+			      NULL);
 }
 
 HOOK int epoll_pwait(int epfd, struct epoll_event *events, int max,
 		     int timeout, const sigset_t *mask)
 {
-	struct ep *ep = max > 0 ? ep_get(epfd) : NULL;
+	tux_time ns = timeout_ms(timeout);
+	struct direct d;
 
-	if (!ep)
-		return unknown(events, libc.epoll_pwait(epfd, events, max,
-							timeout, mask));
-	return ep_wait(ep, epfd, events, max, timeout_ms(timeout), mask);
+	if (!ewait_direct(&d, max > 0 ? epfd : -1, ns))
+		return ewait(epfd, events, max, ns, mask);
+	return ewait_directed(&d, epfd, events, max,
+			      libc.epoll_pwait(epfd, events, max, timeout,
+					       mask), ns, mask);
 }
 
 HOOK int epoll_pwait2(int epfd, struct epoll_event *events, int max,
 		      const struct timespec *timeout, const sigset_t *mask)
 {
 	bool good = max > 0 && timeout_valid(timeout);
-	struct ep *ep = good ? ep_get(epfd) : NULL;
+	tux_time ns = good ? timeout_ts(timeout) : 0;
+	struct direct d;
 
-	if (!ep)
-		return unknown(events, libc.epoll_pwait2(epfd, events, max,
-							 timeout, mask));
-	return ep_wait(ep, epfd, events, max, timeout_ts(timeout), mask);
+	if (!ewait_direct(&d, good ? epfd : -1, ns))
+		return ewait(epfd, events, max, ns, mask);
+	return ewait_directed(&d, epfd, events, max,
+			      libc.epoll_pwait2(epfd, events, max, timeout,
+						mask), ns, mask);
 }

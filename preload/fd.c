@@ -10,6 +10,7 @@
 #include "hooks.h"
 #include "kind.h"
 #include "listener.h"
+#include "sys/alone.h"
 #include "sys/defer.h"
 #include "sys/take.h"
 
@@ -17,8 +18,12 @@ enum {
 	CHUNK = 64,		/* socks that are mapped at once */
 };
 
+#define FREE ((uint64_t)1 << 63)	/* among the references of a free sock */
+
 /* Untouched pages of it cost nothing; it is there before the constructor. */
 struct sock *_Atomic fd_table[FD_MAX];
+
+_Atomic uint32_t fd_live, fd_moved;
 
 static _Atomic int top;
 static struct tux_latch free_latch;
@@ -54,7 +59,8 @@ static struct sock *fd_take_fresh(void)
 {
 	if (!fresh_n && !fd_grow())
 		return NULL;
-	return &fresh[--fresh_n];
+	atomic_store(&fresh[--fresh_n].refs, FREE);
+	return &fresh[fresh_n];
 }
 
 static struct sock *fd_pop(void)
@@ -83,16 +89,32 @@ struct sock *sock_new(enum sock_stage stage)
 	memset(&s->fds, 0, sizeof(*s) - offsetof(struct sock, fds));
 	s->fd = -1;
 	s->epoch = fork_epoch;
+	s->listens = stage == SOCK_LISTENER;
 	tux_list_init(&s->watches);
 	atomic_store(&s->stage, stage);
-	atomic_store(&s->refs, 1);
+	atomic_fetch_add(&s->refs, 1 - FREE);
 	return s;
+}
+
+void fd_moves(struct sock *s)
+{
+	if (!s->moved)
+		atomic_fetch_add(&fd_moved, 1);
+	s->moved = true;
+}
+
+void fd_unmoves(struct sock *s)
+{
+	if (s->moved)
+		atomic_fetch_sub(&fd_moved, 1);
+	s->moved = false;
 }
 
 static void fd_recycle(struct sock *s)
 {
 	tux_defer_enter();
 	listener_close(s);
+	fd_unmoves(s);
 	if (s->end && s->epoch == fork_epoch)
 		tux_end_free(s->end);
 	atomic_store(&s->stage, SOCK_FREE);
@@ -103,29 +125,28 @@ static void fd_recycle(struct sock *s)
 	tux_defer_leave();
 }
 
+/* Who was late may hold a free sock for a moment, and lets go of it here, too. */
 static void fd_let_go(struct sock *s, uint64_t n)
 {
-	if (atomic_fetch_sub(&s->refs, n) == n)
+	uint64_t none = 0;
+
+	if (tux_alone_add(&s->refs, -n) == n &&
+	    atomic_compare_exchange_strong(&s->refs, &none, FREE))
 		fd_recycle(s);
 }
 
 /* Adds @n to the references of @fd's sock. */
 static struct sock *fd_hold(int fd, uint64_t n)
 {
-	for (;;) {
-		struct sock *s = fd_peek(fd);
-		uint64_t refs;
+	struct sock *s;
 
-		if (!s)
-			return NULL;
-		refs = atomic_load_explicit(&s->refs, memory_order_relaxed);
-		if (!refs ||
-		    !atomic_compare_exchange_weak(&s->refs, &refs, refs + n))
-			continue;
+	while ((s = fd_peek(fd))) {
+		tux_alone_add(&s->refs, n);
 		if (fd_peek(fd) == s)
 			return s;
 		fd_let_go(s, n);
 	}
+	return NULL;
 }
 
 struct sock *sock_get(int fd)
@@ -166,13 +187,50 @@ bool fd_add(int fd, struct sock *s)
 	if (s->fd < 0)
 		s->fd = fd;
 	fd_seen(fd);
+	if (!s->listens)
+		atomic_fetch_add(&fd_live, 1);
 	atomic_store(&fd_table[fd], s);
 	return true;
 }
 
+/* The entry of @fd, which named @s, is gone. */
+static void fd_gone(const struct sock *s)
+{
+	if (!s->listens)
+		atomic_fetch_sub(&fd_live, 1);
+}
+
 struct sock *fd_take(int fd)
 {
-	return fd_peek(fd) ? atomic_exchange(&fd_table[fd], NULL) : NULL;
+	struct sock *s = fd_peek(fd) ? atomic_exchange(&fd_table[fd], NULL) :
+				       NULL;
+
+	if (s)
+		fd_gone(s);
+	return s;
+}
+
+static void fd_leave_one(struct sock *s, int fd)
+{
+	struct sock *is = s;
+
+	kind_leave(fd);
+	if (!atomic_compare_exchange_strong(&fd_table[fd], &is, NULL))
+		return;
+	fd_gone(s);
+	atomic_fetch_sub(&s->fds, 1);
+	sock_put(s);
+	epoll_left_fd(fd);
+}
+
+/* Most have a single one. */
+void fd_leave(struct sock *s)
+{
+	if (fd_peek(s->fd) == s)
+		fd_leave_one(s, s->fd);
+	for (int fd = 0; fd < fd_top() && atomic_load(&s->fds); fd++)
+		if (fd_peek(fd) == s)
+			fd_leave_one(s, fd);
 }
 
 int fd_fresh(int fd)

@@ -34,9 +34,24 @@ struct sock *sock_new(enum sock_stage stage);
 /* @fd names @s (and takes a reference of its own).  False: it cannot. */
 bool fd_add(int fd, struct sock *s);
 
+/* Descriptors that name a sock, without listeners. */
+extern _Atomic uint32_t fd_live;
+
+/* Socks that were ever claimed, and are not gone yet: of the others, the kernel
+ * knows all. */
+extern _Atomic uint32_t fd_moved;
+
+/* @s is about to be claimed; it is gone, for this process. */
+void fd_moves(struct sock *s);
+void fd_unmoves(struct sock *s);
+
 /* Takes @fd's entry away and hands its reference to the caller; NULL if there
  * is none. */
 struct sock *fd_take(int fd);
+
+/* @s is the kernel's for good: no descriptor names it any more, and those that did
+ * are left (kind_leave).  Without a reference of the caller's, @s is free then. */
+void fd_leave(struct sock *s);
 
 /* Calls @fn for each descriptor that names a sock, with a reference to the sock.  A
  * sock may have several descriptors. */

@@ -62,13 +62,15 @@ static enum tux_reason listener_reach(struct sock *s, int fd)
 	return (enum tux_reason)-r;
 }
 
-static void listener_make(int fd, int domain)
+static void listener_make(int fd, int domain, bool told)
 {
 	struct sock *s = sock_new(SOCK_LISTENER);
 
 	if (!s)
 		return;
 	s->domain = domain;
+	if (told)
+		atomic_store(&s->marked_at, wait_now());
 	s->v6only = domain == AF_INET6 &&
 		    listener_get_int(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 1;
 	if (iface_local(fd, &s->local) && fd_add(fd, s))
@@ -76,7 +78,7 @@ static void listener_make(int fd, int domain)
 	sock_put(s);
 }
 
-void listener_add(int fd)
+void listener_add(int fd, bool told)
 {
 	int saved = errno;
 	int domain;
@@ -85,7 +87,7 @@ void listener_add(int fd)
 	if (!fd_peek(fd)) {
 		domain = kind_domain(fd);
 		if (domain >= 0)
-			listener_make(fd, domain);
+			listener_make(fd, domain, told);
 	}
 	tux_defer_leave();
 	errno = saved;

@@ -17,8 +17,8 @@ enum tux_reason listener_forbids(const struct tux_addr *local);
  * will not move, and @why. */
 void listener_refuse(int fd, enum tux_reason why);
 
-/* listen(@fd) has succeeded. */
-void listener_add(int fd);
+/* @fd listens.  @told: its peers were told a moment ago how it is with it. */
+void listener_add(int fd, bool told);
 
 /* @l, a listener of this process, has accepted a connection by @fd.  Tells its
  * peers once more how it is with @l, if they were told a second ago or more:

@@ -2,7 +2,6 @@
 #include "mark.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 
 #include "claim.h"
 #include "conf.h"
@@ -11,60 +10,39 @@
 #include "kind.h"
 #include "libc.h"
 #include "listener.h"
-#include "say.h"
 #include "stack.h"
 #include "young.h"
 
-/* Does no connection that it opens announce Tux? */
-static bool mark_never(void)
+/* Why will no connection to @peer move, if so? */
+static enum tux_reason mark_forbids(const struct tux_addr *peer)
 {
-	return conf.io == TUX_IO_UDP || conf.path == TUX_PATH_MODE_TCP ||
-	       claim_stopped();
+	if (conf.path == TUX_PATH_MODE_TCP)
+		return TUX_REASON_CHOSEN;
+	if (claim_stopped())
+		return TUX_REASON_BYPASSED;
+	if (iface_allows_peer(peer))
+		return iface_allows_peer(peer);
+	return young_brief(peer) ? TUX_REASON_BRIEF : TUX_REASON_NONE;
 }
 
-static void mark(int fd)
-{
-	struct tux_stack *stack = mark_never() ? NULL : stack_get(NULL);
-
-	if (stack)
-		tux_stack_mark(stack, fd);
-}
-
-bool mark_connecting(int fd, const struct tux_addr *peer)
+enum tux_reason mark_connecting(int fd, const struct tux_addr *peer)
 {
 	int saved = errno;
+	enum tux_reason why;
+	struct tux_stack *stack;
 
 	/* Not for the first time?  Then it has its mark, if it may have one. */
-	if (fd_peek(fd) || kind_domain(fd) < 0 || iface_allows_peer(peer))
-		return true;
-	if (young_brief(peer))
-		return false;
-	mark(fd);
+	if (fd_peek(fd) || kind_domain(fd) < 0)
+		return TUX_REASON_NONE;
+	why = mark_forbids(peer);
+	/* Over plain UDP, nothing is announced. */
+	if (why || conf.io == TUX_IO_UDP)
+		return why;
+	stack = stack_get(&why);
+	if (stack)
+		tux_stack_mark(stack, fd);
 	errno = saved;
-	return true;
-}
-
-static void mark_say_left(int fd, const struct tux_addr *peer)
-{
-	struct sock s = {
-		.active = true, .fd = fd, .tuple.passive = *peer,
-	};
-	struct sockaddr_storage sa = { 0 };
-	socklen_t len = sizeof(sa);
-
-	if (!getsockname(fd, (void *)&sa, &len))
-		iface_addr(&s.tuple.active, &sa);
-	say_decided(&s, false, TUX_REASON_BRIEF, NULL);
-}
-
-void mark_left(int fd, const struct tux_addr *peer)
-{
-	int saved = errno;
-
-	kind_leave(fd);
-	if (say_verbose())
-		mark_say_left(fd, peer);
-	errno = saved;
+	return why;
 }
 
 static void mark_listener(int fd, const struct tux_addr *local)

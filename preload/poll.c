@@ -153,10 +153,25 @@ int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 
 /* ---- the calls -------------------------------------------------------- */
 
-static bool any_ours(struct pollfd *fds, nfds_t n)
+/* May one of them be an instance of ours?  Where there is no connection, that is
+ * all there is to ask. */
+static bool any_near(struct pollfd *fds, nfds_t n)
 {
+	uint64_t range = atomic_load(&ep_range);
+	uint32_t low = (uint32_t)range, span = (uint32_t)(range >> 32) - low;
+
 	for (nfds_t i = 0; i < n; i++)
-		if (pollset_ours(fds[i].fd))
+		if ((uint32_t)fds[i].fd - low < span)
+			return true;
+	return false;
+}
+
+static bool any_ours(struct pollfd *fds, nfds_t n, bool sleeps)
+{
+	if (!pollset_any(sleeps) || (!fd_live && !any_near(fds, n)))
+		return false;
+	for (nfds_t i = 0; i < n; i++)
+		if (pollset_asks(fds[i].fd, sleeps))
 			return true;
 	return false;
 }
@@ -169,7 +184,7 @@ static int poll_ns(struct pollfd *fds, nfds_t n, tux_time ns,
 
 HOOK int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	if (!any_ours(fds, n))
+	if (!any_ours(fds, n, timeout))
 		return libc.poll(fds, n, timeout);
 	return poll_ns(fds, n, timeout_ms(timeout), NULL);
 }
@@ -177,7 +192,7 @@ HOOK int poll(struct pollfd *fds, nfds_t n, int timeout)
 HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	       const sigset_t *mask)
 {
-	if (!timeout_valid(timeout) || !any_ours(fds, n))
+	if (!timeout_valid(timeout) || !any_ours(fds, n, timeout_ts(timeout)))
 		return libc.ppoll(fds, n, timeout, mask);
 	return poll_ns(fds, n, timeout_ts(timeout), mask);
 }
@@ -185,7 +200,7 @@ HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 /* A set longer than its array is for libc to complain about. */
 HOOK int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size)
 {
-	if (size / sizeof(*fds) < n || !any_ours(fds, n))
+	if (size / sizeof(*fds) < n || !any_ours(fds, n, timeout))
 		return libc.__poll_chk(fds, n, timeout, size);
 	return poll_ns(fds, n, timeout_ms(timeout), NULL);
 }
@@ -195,7 +210,7 @@ HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n,
 		     size_t size)
 {
 	if (size / sizeof(*fds) < n || !timeout_valid(timeout) ||
-	    !any_ours(fds, n))
+	    !any_ours(fds, n, timeout_ts(timeout)))
 		return libc.__ppoll_chk(fds, n, timeout, mask, size);
 	return poll_ns(fds, n, timeout_ts(timeout), mask);
 }

@@ -16,10 +16,20 @@ bool pollset_ours(int fd)
 	uint8_t stage;
 
 	if (!s)
-		return nest_polled(fd);
+		return ep_peek(fd) && nest_polled(fd);
 	stage = atomic_load_explicit(&s->stage, memory_order_acquire);
 	return stage == SOCK_CANDIDATE || stage == SOCK_CLAIMING ||
 	       stage == SOCK_CLAIMED || stage == SOCK_LOST;
+}
+
+/* Another thread may claim a candidate while this one sleeps in the kernel. */
+bool pollset_asks(int fd, bool sleeps)
+{
+	struct sock *s = fd_peek(fd);
+
+	if (s && atomic_load(&s->stage) == SOCK_CANDIDATE)
+		return sleeps && !tux_alone();
+	return pollset_ours(fd);
 }
 
 /* ---- one look --------------------------------------------------------- */

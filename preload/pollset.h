@@ -10,9 +10,25 @@
 #include <stdbool.h>
 
 #include "base/time.h"
+#include "epoll.h"
+#include "fd.h"
+#include "sys/alone.h"
 
-/* Does polling @fd concern us?  If not, the kernel's call is all it takes. */
+/* Is @fd of a connection that is on Tux or may move there, or of an instance that
+ * holds one? */
 bool pollset_ours(int fd);
+
+/* Does a call that polls @fd, and @sleeps or not, concern us?  If not, the kernel's
+ * call is all it takes. */
+bool pollset_asks(int fd, bool sleeps);
+
+/* Could any descriptor concern it?  If not, there is no need to ask of each. */
+static inline bool pollset_any(bool sleeps)
+{
+	return atomic_load_explicit(&fd_moved, memory_order_relaxed) ||
+	       (sleeps && !tux_alone() &&
+		(atomic_load(&fd_live) || atomic_load(&ep_range)));
+}
 
 /* poll() of @n descriptors for @ns nanoseconds, with @mask (or NULL) in force
  * meanwhile.  @strict, for select(): POLLERR and POLLHUP count only for those

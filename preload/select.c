@@ -77,16 +77,24 @@ static int select_keep(fd_set *set, int fd, bool on)
 
 /* ---- there and back --------------------------------------------------- */
 
-/* How many descriptors are asked about, and does one of them concern us? */
-static unsigned select_count(const struct sets *s, bool *ours)
+/* Does one of the descriptors that are asked about concern us? */
+static bool select_ours(const struct sets *s, bool sleeps)
+{
+	if (!pollset_any(sleeps))
+		return false;
+	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1))
+		if (pollset_asks(fd, sleeps))
+			return true;
+	return false;
+}
+
+/* How many are asked about. */
+static unsigned select_count(const struct sets *s)
 {
 	unsigned m = 0;
 
-	*ours = false;
-	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1)) {
+	for (int fd = next(s, 0); fd < s->n; fd = next(s, fd + 1))
 		m++;
-		*ours = *ours || pollset_ours(fd);
-	}
 	return m;
 }
 
@@ -139,10 +147,10 @@ static int select_run_big(struct sets *s, unsigned m, tux_time ns,
 	return r;
 }
 
-static int run_any(struct sets *s, unsigned m, tux_time ns,
-		   const sigset_t *mask)
+static int run_any(struct sets *s, tux_time ns, const sigset_t *mask)
 {
 	struct pollfd small[SMALL];
+	unsigned m = select_count(s);
 
 	if (m <= SMALL)
 		return select_run(s, small, m, ns, mask);
@@ -170,19 +178,15 @@ HOOK int select(int n, fd_set *in, fd_set *out, fd_set *pri,
 {
 	struct sets s = { n, in, out, pri };
 	tux_time ns = TUX_NEVER, since;
-	unsigned m = 0;
-	bool ours = false;
 	int r;
 
-	if (select_valid(timeout))
-		m = select_count(&s, &ours);
-	if (!ours)
-		return libc.select(n, in, out, pri, timeout);
-	since = wait_now();
-	if (timeout)
+	if (timeout && select_valid(timeout))
 		ns = timeout_sum(timeout->tv_sec, 0) +
 		     TUX_USEC(timeout->tv_usec);
-	r = run_any(&s, m, ns, NULL);
+	if (!select_valid(timeout) || !select_ours(&s, ns))
+		return libc.select(n, in, out, pri, timeout);
+	since = wait_now();
+	r = run_any(&s, ns, NULL);
 	if (timeout)
 		subtract(timeout, ns, since);
 	return (int)libc_ret(r);
@@ -192,12 +196,9 @@ HOOK int pselect(int n, fd_set *in, fd_set *out, fd_set *pri,
 		 const struct timespec *timeout, const sigset_t *mask)
 {
 	struct sets s = { n, in, out, pri };
-	unsigned m = 0;
-	bool ours = false;
 
-	if (timeout_valid(timeout))
-		m = select_count(&s, &ours);
-	if (!ours)
+	if (!timeout_valid(timeout) ||
+	    !select_ours(&s, timeout_ts(timeout)))
 		return libc.pselect(n, in, out, pri, timeout, mask);
-	return (int)libc_ret(run_any(&s, m, timeout_ts(timeout), mask));
+	return (int)libc_ret(run_any(&s, timeout_ts(timeout), mask));
 }

@@ -183,6 +183,7 @@ static void share_give(struct sock *s, int fd, void *arg)
 		return;
 	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_LOST))
 		return;
+	fd_moves(s);
 	if (atomic_load(&s->refs) >= SOCK_PASSING) {
 		atomic_store(&s->stage, SOCK_CANDIDATE);
 		return;

@@ -5,6 +5,7 @@
 #include "sock.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "claim.h"
@@ -36,34 +37,53 @@ HOOK int socketpair(int domain, int type, int protocol, int fds[2])
 	return r;
 }
 
-static int accepted(int listener, int fd)
+static bool read_addr(struct tux_addr *a, const struct sockaddr *addr,
+		      socklen_t len)
 {
+	struct sockaddr_in6 sa = { 0 };	/* the longest that iface_addr() reads */
+
+	if (!addr || len > sizeof(struct sockaddr_storage))
+		return false;
+	memcpy(&sa, addr, len < sizeof(sa) ? len : sizeof(sa));
+	return iface_addr(a, (const void *)&sa);
+}
+
+/* accept() has returned @fd.  The program's @addr had room for @room bytes, and
+ * the address that came has *@len. */
+static int accepted(int listener, int fd, const struct sockaddr *addr,
+		    socklen_t room, const socklen_t *len)
+{
+	struct tux_addr peer;
+	bool known;
+
 	fd_fresh(fd);
-	if (fd >= 0)
-		claim_accepted(listener, fd);
+	if (fd < 0)
+		return fd;
+	known = addr && *len <= room && read_addr(&peer, addr, *len);
+	claim_accepted(listener, fd, known ? &peer : NULL);
 	return fd;
+}
+
+/* What is no address is for the kernel to complain about. */
+static socklen_t room_for(const struct sockaddr *addr, const socklen_t *len)
+{
+	return addr && len ? *len : 0;
 }
 
 HOOK int accept(int fd, struct sockaddr *addr, socklen_t *restrict len)
 {
-	return accepted(fd, libc.accept(fd, addr, len));
+	socklen_t room = room_for(addr, len);
+
+	return accepted(fd, libc.accept(fd, addr, len), addr, room, len);
 }
 
 HOOK int accept4(int fd, struct sockaddr *addr, socklen_t *restrict len,
 		 int flags)
 {
-	return accepted(fd, libc.accept4(fd, addr, len, flags));
-}
+	socklen_t room = room_for(addr, len);
 
-static bool read_addr(struct tux_addr *a, const struct sockaddr *addr,
-		      socklen_t len)
-{
-	struct sockaddr_storage sa = { 0 };
-
-	if (!addr || len > sizeof(sa))
-		return false;
-	memcpy(&sa, addr, len);
-	return iface_addr(a, &sa);
+	return accepted(fd, libc.accept4(fd, addr, len, flags), addr, room,
+			len);
 }
 
 /* A UDP port that a listener of ours holds for its connections' sake is the
@@ -96,26 +116,28 @@ HOOK int listen(int fd, int backlog)
 	mark_listening(fd);
 	r = libc.listen(fd, backlog);
 	if (!r)
-		listener_add(fd);
+		listener_add(fd, true);
 	return r;
 }
 
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct tux_addr peer;
-	bool left;
-	int r;
+	enum tux_reason why;
+	int r, saved;
 
 	if (kind_left(fd) || !read_addr(&peer, addr, len))
 		return libc.connect(fd, addr, len);
-	left = !mark_connecting(fd, &peer);
+	why = mark_connecting(fd, &peer);
 	r = libc.connect(fd, addr, len);
+	saved = errno;
 	if (r && errno != EINPROGRESS && errno != EINTR)
 		return r;
-	if (left)
-		mark_left(fd, &peer);
+	if (why)
+		claim_leave(fd, &peer, why);
 	else
 		claim_connecting(fd, &peer);
+	errno = saved;
 	return r;
 }
 

@@ -58,6 +58,8 @@ struct sock {
 				 * to watches */
 	_Atomic uint8_t quiet;	/* looks of poll() in a row that found it on
 				 * TCP, up to READY_QUIET */
+	bool listens;		/* it was made as a listener */
+	bool moved;		/* it is counted in fd_moved */
 	bool active;		/* this process called connect() */
 	bool v6only;		/* of a listener */
 	bool reachable;		/* ... for whom the stack listens */

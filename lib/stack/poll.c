@@ -11,7 +11,7 @@
 #include "sys/wake.h"
 
 /* Bell, deferred signals and loop come behind the others. */
-enum { FEW = 30, OURS = 2 + TUX_LOOP_FDS };
+enum { FEW = 128, OURS = 2 + TUX_LOOP_FDS };
 
 static bool has_bell(const struct tux_poll *x)
 {

@@ -13,6 +13,9 @@
 /* Nanoseconds on CLOCK_MONOTONIC. */
 tux_time tux_clock_read(void);
 
+/* As it was at the kernel's last tick, up to 10 ms ago: a fifth of the price. */
+tux_time tux_clock_coarse(void);
+
 /* @t as a duration that the kernel takes, in *@ts: from @now on, 0 if it is
  * past.  NULL for TUX_NEVER, else @ts. */
 struct timespec *tux_clock_until(struct timespec *ts, tux_time t, tux_time now);

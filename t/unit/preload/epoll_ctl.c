@@ -84,8 +84,8 @@ static void ctl__leaves_the_kernel_the_data_of_what_was_left(void **state)
 	unleave(ep);
 }
 
-/* It is told nothing new of itself by the change. */
-static void ctl__moves_it_to_an_item_and_back(void **state)
+/* What is told once only is no exception. */
+static void ctl__leaves_the_kernel_the_data_of_an_edge(void **state)
 {
 	static const uint32_t how[] = { EPOLLET, EPOLLONESHOT };
 	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
@@ -104,9 +104,148 @@ static void ctl__moves_it_to_an_item_and_back(void **state)
 		assert_true(told(epoll_wait, ep) == 0);
 		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN | how[i]),
 				 0);
-		assert_true(told(libc.epoll_wait, ep) != DATA);
+		assert_true(told(libc.epoll_wait, ep) == DATA);
+		assert_true(told(libc.epoll_wait, ep) == 0);
+		assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+		assert_false(epoll_kept(fd));
+	}
+	unleave(ep);
+}
+
+static bool peek(int fd)
+{
+	struct ep *ep = ep_lock_fd(fd);
+	bool any;
+
+	assert_non_null(ep);
+	any = look_peek(ep);
+	ep_unlock(ep);
+	return any;
+}
+
+/* Who polls the instance takes nothing away from who waits for it. */
+static void peek__leaves_the_edge_of_what_was_left(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLET), 0);
+	assert_true(peek(ep));
+	assert_true(peek(ep));
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_false(peek(ep));
+	unleave(ep);
+}
+
+/* A TCP socket that may move yet. */
+static int hope(void)
+{
+	int fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	atomic_store(&kind_table[fd], KIND_TCP4);
+	return fd;
+}
+
+static void ctl__lets_the_kernel_have_the_data_of_a_socket(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLET), -EEXIST);
+	assert_true(epoll_kept(fd));
+	assert_true(told(libc.epoll_wait, ep) == DATA);
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN | EPOLLET), 0);
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_true(told(epoll_wait, ep) == 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, EPOLLIN), 0);
+	assert_true(told(libc.epoll_wait, ep) == DATA);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+	assert_true(told(epoll_wait, ep) == 0);
+	assert_false(epoll_kept(fd));
+	shut(fd);
+	shut(ep);
+}
+
+/* Of an edge, the change to a tag would tell once more. */
+static void ctl__tags_what_is_told_once_only(void **state)
+{
+	static const uint32_t how[] = { EPOLLET, EPOLLONESHOT,
+					1u << 28 /* EPOLLEXCLUSIVE */ };
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+	struct epoll_event e;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN | how[i]),
+				 0);
+		assert_int_equal(libc.epoll_wait(ep, &e, 1, 0), 1);
+		assert_true(tag_is(e.data.u64));
+		assert_int_equal(look_direct(ep, &e, 1), 1);
+		assert_true(e.data.u64 == DATA);
 		assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
 	}
+	shut(fd);
+	shut(ep);
+}
+
+/* No event of it may be taken for one of a tag. */
+static void ctl__tags_data_that_looks_like_a_tag(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+	struct epoll_event e = { .events = EPOLLIN }, got;
+
+	(void)state;
+	e.data.u64 = tag_make(7, fd);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e), 0);
+		assert_int_equal(epoll_wait(ep, &got, 1, 0), 1);
+		assert_true(got.data.u64 == e.data.u64);
+		assert_int_equal(epoll_ctl(ep, EPOLL_CTL_DEL, fd, &e), 0);
+		atomic_store(&kind_table[fd], KIND_LEFT);
+	}
+	atomic_store(&kind_table[fd], KIND_UNKNOWN);
+	shut(fd);
+	shut(ep);
+}
+
+/* The number may be another connection's, by the time that one is left. */
+static void left__keeps_the_item_of_another(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+	static struct sock s;
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	epoll_left_fd(fd);
+	assert_true(epoll_kept(fd));
+	atomic_store(&kind_table[fd], KIND_LEFT);
+	atomic_store(&fd_table[fd], &s);
+	epoll_left_fd(fd);
+	assert_true(epoll_kept(fd));
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	assert_true(epoll_kept(fd));
+	atomic_store(&fd_table[fd], NULL);
+	shut(fd);
+	atomic_store(&kind_table[fd], KIND_UNKNOWN);
+	shut(ep);
+}
+
+/* From then on, the item that waited for its move is not needed. */
+static void left__has_no_item(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, EPOLLIN), 0);
+	set_left(fd);
+	atomic_store(&kind_table[fd], KIND_LEFT);
+	epoll_left_fd(fd);
+	assert_false(epoll_kept(fd));
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
 	unleave(ep);
 }
 
@@ -216,7 +355,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			ctl__leaves_the_kernel_the_data_of_what_was_left),
-		cmocka_unit_test(ctl__moves_it_to_an_item_and_back),
+		cmocka_unit_test(ctl__leaves_the_kernel_the_data_of_an_edge),
+		cmocka_unit_test(peek__leaves_the_edge_of_what_was_left),
+		cmocka_unit_test(ctl__lets_the_kernel_have_the_data_of_a_socket),
+		cmocka_unit_test(ctl__tags_what_is_told_once_only),
+		cmocka_unit_test(ctl__tags_data_that_looks_like_a_tag),
+		cmocka_unit_test(left__keeps_the_item_of_another),
+		cmocka_unit_test(left__has_no_item),
 		cmocka_unit_test(wait__tells_what_was_left_beside_the_rest),
 		cmocka_unit_test(ctl__begins_anew_with_a_number),
 		cmocka_unit_test(ctl__takes_over_from_an_item),

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "../../../preload/seat.h"
 #include "no_socks.h"
 #include "../test.h"
 
@@ -195,7 +196,7 @@ static void quiet__each_thread_hears_the_bell(void **state)
 
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, wait_long, f), 0);
-	while (f->ep->plain < 3)
+	while (seat_count(f->ep) < 3)
 		usleep(1000);
 	ring(f);
 	for (unsigned i = 0; i < 3; i++) {

@@ -18,7 +18,7 @@
 
 struct sock *_Atomic fd_table[FD_MAX];
 _Atomic uint8_t kind_table[FD_MAX];
-struct conf conf = { .path = TUX_PATH_MODE_TCP };
+struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 uint32_t fork_epoch = 1;
 
 int fd_top(void)

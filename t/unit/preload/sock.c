@@ -82,9 +82,14 @@ void kind_made(int fd, int domain, int type, int protocol)
 	(void)fd, (void)domain, (void)type, (void)protocol;
 }
 
-void claim_accepted(int listener, int fd)
+void claim_accepted(int listener, int fd, const struct tux_addr *peer)
 {
-	(void)listener, (void)fd;
+	(void)listener, (void)fd, (void)peer;
+}
+
+void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why)
+{
+	(void)fd, (void)peer, (void)why;
 }
 
 void claim_connecting(int fd, const struct tux_addr *peer)
@@ -92,9 +97,9 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 	(void)fd, (void)peer;
 }
 
-void listener_add(int fd)
+void listener_add(int fd, bool told)
 {
-	(void)fd;
+	(void)fd, (void)told;
 }
 
 bool listener_yield_port(uint16_t port)
@@ -109,15 +114,10 @@ bool iface_addr(struct tux_addr *a, const struct sockaddr_storage *sa)
 	return false;
 }
 
-bool mark_connecting(int fd, const struct tux_addr *peer)
+enum tux_reason mark_connecting(int fd, const struct tux_addr *peer)
 {
 	(void)fd, (void)peer;
-	return true;
-}
-
-void mark_left(int fd, const struct tux_addr *peer)
-{
-	(void)fd, (void)peer;
+	return TUX_REASON_NONE;
 }
 
 void mark_listening(int fd)

@@ -17,6 +17,15 @@ static void read__does_not_go_back(void **state)
 	}
 }
 
+static void coarse__is_at_most_a_tick_late(void **state)
+{
+	tux_time before = tux_clock_read(), now = tux_clock_coarse();
+
+	(void)state;
+	assert_true(now + TUX_MSEC(10) >= before);
+	assert_true(now <= tux_clock_read());
+}
+
 static void until__is_what_is_left(void **state)
 {
 	struct timespec ts;
@@ -59,6 +68,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read__does_not_go_back),
+		cmocka_unit_test(coarse__is_at_most_a_tick_late),
 		cmocka_unit_test(until__is_what_is_left),
 		cmocka_unit_test(until__is_nothing_when_past),
 		cmocka_unit_test(until__never_is_no_limit),
