@@ -373,12 +373,13 @@ static void show(const struct row *r)
 /* ---- the program ---- */
 
 static const char usage_text[] =
-"usage: bench/calls [--moved] [--thread] [ROW...]\n"
-"  --moved   move the connections to Tux before\n"
-"  --thread  beside another thread, which sleeps\n"
-"  --list    the names of the rows\n"
-"Prints for each row, or those named, its name, how many calls it makes, and\n"
-"how many nanoseconds they take together.\n";
+"usage: bench/calls [--moved] [--thread] [--list] [ROW...]\n"
+"  --moved   move the connections to Tux before measuring\n"
+"  --thread  with a second thread, which sleeps\n"
+"  --list    print the names of the rows, and exit\n"
+"Prints for each row, or those named, its name, how many calls it makes (0:\n"
+"of several kinds), and how many nanoseconds it takes: of the fastest of 20\n"
+"batches.\n";
 
 static bool wanted(const char *name, char **names)
 {

@@ -3,11 +3,12 @@
  * epoll - epoll instances that hold kernel descriptors and Tux sockets alike
  *
  * Each instance that was made through us has a `struct ep` beside the kernel's
- * one.  As long as a TCP socket is not claimed, the kernel has the program's own
- * data for it, and its item waits for that.  There is none for a connection that
- * was left to the kernel (kind_left).  Everything else, and
- * what is not known, is registered with the kernel under a tag of ours and
- * translated back when it is reported.
+ * one.  For a TCP socket that is not claimed, the kernel has the program's own
+ * data, and the item is there for the claim.  A connection that was left to the
+ * kernel (kind_left) has no item, unless it was registered before with a tag.
+ * Every other descriptor is registered with a tag, which the hook replaces by the
+ * program's data when it is reported; so is a TCP socket where the change to a tag
+ * would be seen (item_owns).
  *
  * For a sock there is a watch besides: its rings come through the instance's bell
  * into the list `ready`, where the levels are looked at again by every
@@ -17,8 +18,8 @@
  * A registration that the program made past the preload is foreign: it, too,
  * carries the program's data, and its events are handed on unchanged.
  *
- * An instance that holds no sock (ep_plain) is the kernel's alone but for the
- * tags.
+ * An instance that holds no sock and no other instance (ep_plain) is the kernel's
+ * alone but for the tags.
  *
  * Latches are taken in this order: the table's, an instance's, that of an
  * instance inside it, a sock's.

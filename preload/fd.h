@@ -34,14 +34,15 @@ struct sock *sock_new(enum sock_stage stage);
 /* @fd names @s (and takes a reference of its own).  False: it cannot. */
 bool fd_add(int fd, struct sock *s);
 
-/* Descriptors that name a sock, without listeners. */
+/* Descriptors that name a sock, not counting listeners. */
 extern _Atomic uint32_t fd_live;
 
-/* Socks that were ever claimed, and are not gone yet: of the others, the kernel
- * knows all. */
+/* Claimed socks that still exist.  While there is none, the kernel's poll() knows
+ * all that is ready. */
 extern _Atomic uint32_t fd_moved;
 
-/* @s is about to be claimed; it is gone, for this process. */
+/* @s is about to be claimed: counts it.  fd_unmoves(): this process has closed it,
+ * or it is free. */
 void fd_moves(struct sock *s);
 void fd_unmoves(struct sock *s);
 
@@ -50,7 +51,7 @@ void fd_unmoves(struct sock *s);
 struct sock *fd_take(int fd);
 
 /* @s is the kernel's for good: no descriptor names it any more, and those that did
- * are left (kind_leave).  Without a reference of the caller's, @s is free then. */
+ * are left (kind_leave).  Frees @s unless the caller holds a reference. */
 void fd_leave(struct sock *s);
 
 /* Calls @fn for each descriptor that names a sock, with a reference to the sock.  A

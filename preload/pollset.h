@@ -14,15 +14,17 @@
 #include "fd.h"
 #include "sys/alone.h"
 
-/* Is @fd of a connection that is on Tux or may move there, or of an instance that
- * holds one? */
+/* Is @fd of a connection that is on Tux, may move there, or was lost in a fork; or
+ * of an instance that holds one?  Such an instance is prepared to be polled
+ * (nest_begin). */
 bool pollset_ours(int fd);
 
-/* Does a call that polls @fd, and @sleeps or not, concern us?  If not, the kernel's
- * call is all it takes. */
+/* Does poll() of @fd need the preload?  False: the kernel's call is all it takes.
+ * One that @sleeps while other threads run needs it for a candidate, too, because
+ * another thread may claim that meanwhile. */
 bool pollset_asks(int fd, bool sleeps);
 
-/* Could any descriptor concern it?  If not, there is no need to ask of each. */
+/* False: pollset_asks() is false for every descriptor. */
 static inline bool pollset_any(bool sleeps)
 {
 	return atomic_load_explicit(&fd_moved, memory_order_relaxed) ||

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * seat - which threads wait in the kernel's own epoll_wait(), and for what
+ * seat - which threads wait in the kernel's own epoll_wait(), and for which
+ * instance
  *
- * Who brings the first sock into an instance has to wake the threads that wait
- * there: they would not hear of it.  Each thread writes that it waits into a seat
- * of its own.  So to enter costs a thread one exchange, and to leave one store;
- * the rare one who asks looks through all seats.
+ * A thread that attaches the first sock to an instance must wake the threads that
+ * sleep there, because the kernel does not tell them of rings.  Each thread writes
+ * the instance into a seat of its own.  So a wait costs one atomic exchange and
+ * one store; seat_count() looks through all seats.
  *
- * A thread that has ended leaves its seat behind.  The next thread with the same
- * memory for its thread-local storage takes it over.
+ * There are 1024 seats.  A thread without one counts for every instance.  The seat
+ * of a thread that has ended is taken over by the next thread with the same memory
+ * for its thread-local storage.
  */
 #ifndef TUX_PRELOAD_SEAT_H
 #define TUX_PRELOAD_SEAT_H
@@ -23,8 +25,9 @@ struct seat {
 
 struct seated {			/* a thread that waits */
 	struct seat *seat;
-	const void *was;	/* in the seat before: this is a handler, or one
-				 * was left by siglongjmp() */
+	const void *was;	/* the seat's instance before.  Not NULL in a
+				 * signal handler that has interrupted a wait,
+				 * and after a siglongjmp() out of one */
 };
 
 /* This thread is about to wait for @ep in the kernel's call: seat_count() counts
@@ -33,7 +36,7 @@ struct seated {			/* a thread that waits */
 void seat_enter(struct seated *s, const void *ep);
 void seat_leave(const struct seated *s);
 
-/* How many threads wait for @ep so, at most. */
+/* An upper bound of the threads that wait for @ep so. */
 unsigned seat_count(const void *ep);
 
 /* In a child, right after fork. */

@@ -2,9 +2,10 @@
 /*
  * alone - is this thread the only one of its process?
  *
- * libc keeps the answer for its own sake.  A thread that is alone stays so
- * until it makes another itself, by libc.  So what guards against other threads can be
- * left out meanwhile; what guards against its own signal handlers cannot.
+ * libc keeps the answer for its own sake.  "Yes" stays true until this thread calls
+ * pthread_create(); "no" may be too cautious, and threads that bare clone() makes
+ * are not seen.  A thread that is alone needs no guard against other threads, but
+ * needs those against its own signal handlers.
  */
 #ifndef TUX_SYS_ALONE_H
 #define TUX_SYS_ALONE_H
@@ -27,9 +28,9 @@ static inline bool tux_alone(void)
 }
 #endif
 
-/* Adds @n to *@p, and returns what was there before.  A thread that is alone
- * spares the locked instruction, which costs more than the rest of a hook: a
- * handler comes before or after an instruction, not within. */
+/* Adds @n to *@p, which no other process has, and returns what was there before.
+ * A thread that is alone avoids the locked instruction, which costs more than the
+ * rest of a hook: a signal handler cannot interrupt a single instruction. */
 static inline uint64_t tux_alone_add(_Atomic uint64_t *p, uint64_t n)
 {
 #ifdef __x86_64__
