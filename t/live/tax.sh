@@ -43,5 +43,5 @@ for words in "--runs 0" "--state odd" "--threads" "none" "--fast"; do
 	same "$words: wrong use" 2 $?
 done
 same "no directory is left" 0 \
-	"$(find "$dir" -maxdepth 1 -name 'tux-tax.*' | wc -l)"
+	"$(find "$dir" -mindepth 1 -maxdepth 1 -name 'tux-tax.*' | wc -l)"
 finish
