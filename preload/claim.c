@@ -116,15 +116,13 @@ void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why)
 		claim_say_left(fd, peer, why);
 }
 
-/* Takes over the reference to @l. */
 static void add_accepted(struct sock *l, int fd)
 {
 	struct sock *s = sock_new(SOCK_CANDIDATE);
 
-	if (!s) {
-		sock_put(l);
+	if (!s)
 		return;
-	}
+	atomic_fetch_add(&l->refs, 1);
 	s->listener = l;
 	s->domain = l->domain;
 	if (!fd_add(fd, s))
@@ -160,15 +158,13 @@ void claim_accepted(int listener, int fd, const struct tux_addr *peer)
 	l = sock_get(listener);
 	if (l && l->stage == SOCK_LISTENER) {
 		why = claim_accepts(l, listener, peer);
-		if (!why)
-			add_accepted(l, fd);
-		else
-			claim_leave(fd, NULL, why);
 		if (why)
-			sock_put(l);
-	} else if (l) {
-		sock_put(l);
+			claim_leave(fd, NULL, why);
+		else
+			add_accepted(l, fd);
 	}
+	if (l)
+		sock_put(l);
 	tux_defer_leave();
 	errno = saved;
 }

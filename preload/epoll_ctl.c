@@ -15,21 +15,35 @@
 
 /* ---- add -------------------------------------------------------------- */
 
-/* @op: ADD, or MOD of a foreign registration, which so becomes an item. */
-static int add_kernel(struct ep *ep, struct item *it, int op,
+/* epoll_ctl(@op) with the kernel's item, as @e says.  If it fails, @it is as it
+ * was. */
+static int ctl_kernel(struct ep *ep, struct item *it, int op,
 		      const struct epoll_event *e)
 {
-	struct item was = *it;
+	epoll_data_t data = it->data;
+	bool own = it->own;
 	int r;
 
-	it->gen++;
 	it->data = e->data;
 	it->own = item_owns(it->fd, e);
 	r = item_ctl(ep, op, it, e->events);
 	if (r) {
-		it->gen = was.gen;
-		it->data = was.data;
-		it->own = was.own;
+		it->data = data;
+		it->own = own;
+	}
+	return r;
+}
+
+/* @op: ADD, or MOD of a foreign registration, which so becomes an item. */
+static int add_kernel(struct ep *ep, struct item *it, int op,
+		      const struct epoll_event *e)
+{
+	int r;
+
+	it->gen++;
+	r = ctl_kernel(ep, it, op, e);
+	if (r) {
+		it->gen--;
 		return r;
 	}
 	if (!item_held(it))
@@ -178,17 +192,10 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	struct item was = *it;
-	int r;
+	int r = ctl_kernel(ep, it, EPOLL_CTL_MOD, e);
 
-	it->data = e->data;
-	it->own = item_owns(it->fd, e);
-	r = item_ctl(ep, EPOLL_CTL_MOD, it, e->events);
-	if (r) {
-		it->data = was.data;
-		it->own = was.own;
+	if (r)
 		return r;
-	}
 	it->events = it->mask = e->events;
 	it->spent = false;
 	return 0;

@@ -159,9 +159,9 @@ static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
 	ep_unlock(ep);
 }
 
-/* The thread takes its seat before it looks at `socks`; who attaches a sock does
- * it the other way round, so one of the two notices.  1: go on; 0: the time is
- * up; -errno. */
+/* This thread takes its seat before it looks at `socks`.  A thread that attaches a
+ * sock counts it there before it looks at the seats, so one of the two notices.
+ * 1: go on; 0: the time is up; -errno. */
 static int wait_plain(struct look *l)
 {
 	struct ep *ep = l->ep;
@@ -347,7 +347,7 @@ static int wait_tux(struct look *l)
 	return l->until ? slept : 0;
 }
 
-/* ---- the calls -------------------------------------------------------- */
+/* ---- the whole wait ----------------------------------------------------- */
 
 static int wait_on(struct look *l)
 {
@@ -362,25 +362,29 @@ static int wait_on(struct look *l)
 	return l->n ? l->n : r;
 }
 
-/* epoll_wait() on known @ep, by its descriptor @fd; gives @ep back. */
-static int ep_wait(struct ep *ep, int fd, struct epoll_event *evs, int max,
-		   tux_time ns, const sigset_t *mask)
+/* epoll_wait() on instance @fd, which another thread may have closed meanwhile. */
+static int ewait(int fd, struct epoll_event *evs, int max, tux_time ns,
+		 const sigset_t *mask)
 {
 	struct look l = {
-		.ep = ep, .fd = fd, .evs = evs, .max = max, .first = ns,
+		.ep = ep_get(fd), .fd = fd, .evs = evs, .max = max, .first = ns,
 		.mask = mask,
 	};
 	int r;
 
+	if (!l.ep)
+		return (int)libc_ret(-EBADF);
 	tux_defer_enter();
 	r = wait_on(&l);
-	ep_put(ep);
+	ep_put(l.ep);
 	tux_defer_leave_masked(mask, r == -EINTR);
 	/* The loop is driven without points of cancellation. */
 	if (r <= 0)
 		pthread_testcancel();
 	return (int)libc_ret(r);
 }
+
+/* ---- the program's own call -------------------------------------------- */
 
 /* A wait by the program's own call. */
 struct direct {
@@ -433,12 +437,9 @@ static __attribute__((noinline)) int ewait_translate(const struct direct *d,
 						     tux_time ns,
 						     const sigset_t *mask)
 {
-	struct ep *ep;
-
 	k = look_direct(epfd, evs, k);
-	ep = !k && ns ? ep_get(epfd) : NULL;
-	return ep ? ep_wait(ep, epfd, evs, max, ewait_rest(d, ns), mask) :
-		    (int)libc_ret(k);
+	return k || !ns ? (int)libc_ret(k) :
+	       ewait(epfd, evs, max, ewait_rest(d, ns), mask);
 }
 
 static inline int ewait_directed(const struct direct *d, int epfd,
@@ -452,14 +453,7 @@ static inline int ewait_directed(const struct direct *d, int epfd,
 	return ewait_translate(d, epfd, evs, max, k, ns, mask);
 }
 
-static int ewait(int epfd, struct epoll_event *evs, int max, tux_time ns,
-		 const sigset_t *mask)
-{
-	struct ep *ep = ep_get(epfd);
-
-	return ep ? ep_wait(ep, epfd, evs, max, ns, mask) :
-		    (int)libc_ret(-EBADF);
-}
+/* ---- the calls -------------------------------------------------------- */
 
 HOOK int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
 {

@@ -125,7 +125,8 @@ static void fd_recycle(struct sock *s)
 	tux_defer_leave();
 }
 
-/* Who was late may hold a free sock for a moment, and lets go of it here, too. */
+/* A thread that was late may hold a free sock for a moment, and lets go of it
+ * here, too. */
 static void fd_let_go(struct sock *s, uint64_t n)
 {
 	uint64_t none = 0;

@@ -266,7 +266,7 @@ static void life(bool asks)
 
 	getsockname(l, (struct sockaddr *)&to, &len);
 	close(a);
-	begin(asks ? "a connection, and whose it is" : "a connection");
+	begin(asks ? "a connection, and the address of its peer" : "a connection");
 	plan->since = since;
 	want(SYS_socket, 3, I(to.ss_family), I(SOCK_STREAM), I(0));
 	want(SYS_connect, 3, I(a), P(&to), I(len));

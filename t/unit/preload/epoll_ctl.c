@@ -123,7 +123,7 @@ static bool peek(int fd)
 	return any;
 }
 
-/* Who polls the instance takes nothing away from who waits for it. */
+/* A poll of the instance takes nothing away from a thread that waits for it. */
 static void peek__leaves_the_edge_of_what_was_left(void **state)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC), fd = leave();

@@ -131,7 +131,7 @@ static void *gets(void *arg)
 	return arg;
 }
 
-/* Who is late finds none, or the next one, and none is free twice. */
+/* A thread that is late finds no sock, or the next one; no sock is freed twice. */
 static void sock__is_free_once(void **state)
 {
 	pthread_t t[2];
