@@ -275,8 +275,6 @@ static void send_by_socket(struct xdp *x, size_t len, const struct tux_addr *to,
 {
 	uint8_t *p;
 
-	if (!x->paths.mixed)
-		return;
 	if (x->frame != TUX_UMEM_NONE) {
 		p = socket_buffer(x, len);
 		if (!p)
@@ -287,7 +285,9 @@ static void send_by_socket(struct xdp *x, size_t len, const struct tux_addr *to,
 	x->sent++;
 }
 
-/* What cannot go is dropped, as networks do; the frame is built in again. */
+/* What cannot go is dropped, as networks do; the frame is built in again.  A
+ * datagram without a flow goes by the socket in any case: it refuses a connection
+ * that was never admitted, and the peer asks until it knows the reason. */
 static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 		     const struct tux_addr *from, uint8_t ecn)
 {
@@ -297,7 +297,8 @@ static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
 	size_t head;
 
 	if (!f || x->frame == TUX_UMEM_NONE || tux_paths_closed(&x->paths, f)) {
-		send_by_socket(x, len, to, from, ecn);
+		if (!f || x->paths.mixed)
+			send_by_socket(x, len, to, from, ecn);
 		return;
 	}
 	if (f->queue != x->queue && !xdp_move(x, f->queue, len))

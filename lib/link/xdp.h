@@ -11,7 +11,9 @@
  *
  * With tux_link_opts.mixed, the socket also carries what the interface cannot, or
  * should not since connections are idle or other programs need it more.  A
- * connection then stays on Tux, whichever of the two carries it.
+ * connection then stays on Tux, whichever of the two carries it.  Without it, the
+ * socket carries only what belongs to no connection: answers to peers that ask for
+ * one in vain.
  */
 #ifndef TUX_LINK_XDP_H
 #define TUX_LINK_XDP_H

@@ -58,6 +58,29 @@ check "the first goes on" goes_on owner
 client_pid=$owner_pid
 stops owner
 
+# The second process of the server's host: the client hears it from that.
+b_left()
+{
+	! attached "$ns_b"
+}
+
+second_server()
+{
+	local holder_pid port second_pid
+
+	check "the server's interface is free" wait_for 10 b_left
+	redis holder "${tux[@]}" --attach=start || exit 1
+	holder_pid=$pid
+	redis second "${tux[@]}" || exit 1
+	second_pid=$pid
+	stays "at a second server" interface-busy
+	end "$second_pid"
+	end "$holder_pid"
+	check "the server's interface is free again" wait_for 10 b_left
+}
+
+second_server
+
 # ---- somebody else's program -------------------------------------------------
 
 # A program of nobody we know: it passes everything.
