@@ -315,7 +315,8 @@ struct tux_settled {			/* what one packet acknowledges newly */
 
 enum {
 	TUX_REFUSAL_LEN = TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN,
-	TUX_REFUSALS = 4,		/* that wait to be sent */
+	TUX_REFUSALS = 32,		/* that wait to be sent: more than the
+					 * HELLOs of a datagram */
 };
 
 struct tux_refusal {			/* a datagram that answers a HELLO */

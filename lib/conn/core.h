@@ -156,16 +156,22 @@ void tux_conn_owned(struct tux_conn *c, int err, tux_time now);
 void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
 
-/* Does the datagram of @len bytes at @p begin with a HELLO that asks for an
- * answer?  Then *@t has the addresses that it names, and *@active whether this
- * end is the active one. */
-bool tux_core_asked(const uint8_t *p, size_t len, struct tux_tuple *t,
-		    bool *active);
+struct tux_question {		/* a HELLO that asks for an answer */
+	const uint8_t *p;	/* its packet, in the datagram */
+	size_t len;
+	struct tux_tuple tuple;	/* the addresses that it names */
+	bool active;		/* this end is the active one */
+};
 
-/* Such a datagram came from @from for a connection with @key that @core does not
- * have, because this end will not move it: answers once with the reason @why,
- * and keeps nothing.  False: the HELLO is not of that connection, or other
- * answers wait. */
+/* The next such HELLO of a datagram, of which *@len bytes at *@p are left; they
+ * move past it.  A peer that claims several connections at once asks for them in
+ * one datagram.  False: there is none, and *@q is undefined. */
+bool tux_core_asked(const uint8_t **p, size_t *len, struct tux_question *q);
+
+/* The packet of @len bytes at @p, such a HELLO, came from @from for a connection
+ * with @key that @core does not have, because this end will not move it: answers
+ * once with the reason @why, and keeps nothing.  False: the HELLO is not of that
+ * connection, or too many answers wait. */
 bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 		     const uint8_t *p, size_t len, const struct tux_key *key,
 		     enum tux_reason why);

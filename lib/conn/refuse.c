@@ -5,15 +5,15 @@
 
 #include "conn/conn.h"
 
-/* Reads the first packet at @p.  False: it is no HELLO that wants an answer.
- * A refusal wants none, so two ends never answer each other for ever. */
-static bool read_question(const uint8_t *p, size_t len, struct tux_pkt *h,
+/* Reads the packet at @p with header @h.  False: it is no HELLO that wants an
+ * answer.  A refusal wants none, so two ends never answer each other for ever. */
+static bool read_question(const uint8_t *p, const struct tux_pkt *h,
 			  struct tux_hello *hello)
 {
 	struct tux_record rec;
 	struct tux_reader r;
 
-	if (tux_pkt_decode(h, p, len) || !(h->flags & TUX_PKT_OPEN))
+	if (!(h->flags & TUX_PKT_OPEN))
 		return false;
 	tux_reader_init(&r, h, p);
 	return tux_reader_next(&r, &rec) > 0 && rec.type == TUX_REC_HELLO &&
@@ -21,17 +21,23 @@ static bool read_question(const uint8_t *p, size_t len, struct tux_pkt *h,
 	       hello->flags & TUX_HELLO_WANT && hello->nonce && hello->port;
 }
 
-bool tux_core_asked(const uint8_t *p, size_t len, struct tux_tuple *t,
-		    bool *active)
+bool tux_core_asked(const uint8_t **p, size_t *len, struct tux_question *q)
 {
 	struct tux_hello hello;
 	struct tux_pkt h;
 
-	if (!read_question(p, len, &h, &hello))
-		return false;
-	*t = hello.tuple;
-	*active = !(hello.flags & TUX_HELLO_ACTIVE);
-	return true;
+	while (*len && !tux_pkt_decode(&h, *p, *len)) {
+		q->p = *p;
+		q->len = h.len;
+		*p += h.len;
+		*len -= h.len;
+		if (!read_question(q->p, &h, &hello))
+			continue;
+		q->tuple = hello.tuple;
+		q->active = !(hello.flags & TUX_HELLO_ACTIVE);
+		return true;
+	}
+	return false;
 }
 
 /* Writes the answer to @q to @p. */
@@ -67,7 +73,8 @@ bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 	struct tux_pkt h;
 	bool active;
 
-	if (core->refusal_n == TUX_REFUSALS || !read_question(p, len, &h, &q))
+	if (core->refusal_n == TUX_REFUSALS || tux_pkt_decode(&h, p, len) ||
+	    !read_question(p, &h, &q))
 		return false;
 	active = !(q.flags & TUX_HELLO_ACTIVE);
 	if (!tux_addr_same_ip(from, active ? &q.tuple.passive :

@@ -16,24 +16,36 @@ static __thread unsigned home;
 
 /* ---- what a loop tells ------------------------------------------------ */
 
-/* If the datagram asks for a connection that stays on TCP: loop @l answers with
- * the reason. */
+/* If @q asks for a connection that stays on TCP: loop @l answers with the reason. */
 static bool stack_answer(struct tux_stack *s, struct tux_loop *l,
-			 const struct tux_addr *from, const uint8_t *p,
-			 size_t len)
+			 const struct tux_addr *from,
+			 const struct tux_question *q)
 {
 	struct tux_refused x;
-	struct tux_tuple t;
-	bool active;
 
-	return !tux_refusals_empty(&s->refusals) &&
-	       tux_core_asked(p, len, &t, &active) &&
-	       tux_refusals_find(&s->refusals, &t, active, &x) &&
-	       tux_core_refuse(l->core, from, p, len, &x.key,
+	return tux_refusals_find(&s->refusals, &q->tuple, q->active, &x) &&
+	       tux_core_refuse(l->core, from, q->p, q->len, &x.key,
 			       (enum tux_reason)x.why);
 }
 
-/* Loop @l has no connection for this packet; the other loops may have one. */
+/* Answers what the datagram asks for.  False: another loop may know the rest. */
+static bool stack_answers(struct tux_stack *s, struct tux_loop *l,
+			  const struct tux_addr *from, const uint8_t *p,
+			  size_t len)
+{
+	struct tux_question q;
+	bool all = true;
+	unsigned n = 0;
+
+	if (tux_refusals_empty(&s->refusals))
+		return false;
+	for (; tux_core_asked(&p, &len, &q); n++)
+		all &= stack_answer(s, l, from, &q);
+	return n && all;
+}
+
+/* Loop @l has no connection for a packet of this datagram; the other loops may
+ * have one. */
 static void on_stranger(void *arg, struct tux_loop *l,
 			const struct tux_addr *from, const uint8_t *p,
 			size_t len)
@@ -41,7 +53,7 @@ static void on_stranger(void *arg, struct tux_loop *l,
 	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
 	unsigned i, n = tux_loops_n(s);
 
-	if (stack_answer(s, l, from, p, len))
+	if (stack_answers(s, l, from, p, len))
 		return;
 	for (i = 0; i < n; i++)
 		if (s->driver[i].loop != l)

@@ -10,7 +10,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 load=$build/t/posix/load
-need redis-server redis-cli setpriv "$load"
+need redis-server redis-cli redis-benchmark setpriv "$load"
 privilege "$@"
 setup
 pair
@@ -58,7 +58,14 @@ check "the first goes on" goes_on owner
 client_pid=$owner_pid
 stops owner
 
-# The second process of the server's host: the client hears it from that.
+# all_said WORD NAME N: have N connections of program NAME given that reason?
+all_said()
+{
+	[ "$(grep -cs "tcp, $1: " "$dir/$2.err")" = "$3" ]
+}
+
+# The second process of the server's host: the client hears it from that, of each
+# connection, although it asks for many in one datagram.
 b_left()
 {
 	! attached "$ns_b"
@@ -66,7 +73,7 @@ b_left()
 
 second_server()
 {
-	local holder_pid port second_pid
+	local holder_pid port second_pid crowd_pid
 
 	check "the server's interface is free" wait_for 10 b_left
 	redis holder "${tux[@]}" --attach=start || exit 1
@@ -74,6 +81,12 @@ second_server()
 	redis second "${tux[@]}" || exit 1
 	second_pid=$pid
 	stays "at a second server" interface-busy
+	start crowd "${a[@]}" "${tux[@]}" redis-benchmark -h $b_addr \
+		-p "$port" -c 20 -t get -q -l
+	crowd_pid=$pid
+	check "it says so of each connection" \
+		wait_for 10 all_said interface-busy crowd 20
+	end "$crowd_pid"
 	end "$second_pid"
 	end "$holder_pid"
 	check "the server's interface is free again" wait_for 10 b_left

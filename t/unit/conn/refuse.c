@@ -4,6 +4,8 @@
  */
 #include "conn/refuse.h"
 
+#include <string.h>
+
 #include "duo.h"
 
 #define WHY TUX_REASON_PINNED
@@ -25,36 +27,69 @@ static bool refuse(struct duo *d, const struct duo_pkt *k)
 
 /* ---- what asks ---- */
 
+/* The question that the @len bytes at @p begin with, if they are one. */
+static bool asks(const uint8_t *p, size_t len, struct tux_question *q)
+{
+	return tux_core_asked(&p, &len, q);
+}
+
 static void asked__names_the_connection(void **state)
 {
 	struct duo *d = *state;
-	struct tux_tuple t;
+	struct tux_question q;
 	struct duo_pkt k;
-	bool active = true;
 
 	ask(d, &k);
-	assert_true(tux_core_asked(k.p, k.len, &t, &active));
-	assert_false(active);
-	assert_true(tux_tuple_same(&t, &d->a.c->tuple));
-	assert_false(tux_core_asked(k.p, k.len - 1, &t, &active));
-	assert_false(tux_core_asked(k.p, 0, &t, &active));
+	assert_true(asks(k.p, k.len, &q));
+	assert_false(q.active);
+	assert_true(tux_tuple_same(&q.tuple, &d->a.c->tuple));
+	assert_ptr_equal(q.p, k.p);
+	assert_int_equal(q.len, k.len);
+	assert_false(asks(k.p, k.len - 1, &q));
+	assert_false(asks(k.p, 0, &q));
 	/* A refusal asks for nothing. */
 	assert_true(refuse(d, &k));
 	assert_true(duo_out(&d->b, &k) > 0);
-	assert_false(tux_core_asked(k.p, k.len, &t, &active));
+	assert_false(asks(k.p, k.len, &q));
 }
 
 static void asked__not_by_a_packet(void **state)
 {
 	struct duo *d = *state;
-	struct tux_tuple t;
+	struct tux_question q;
 	struct duo_pkt k;
-	bool active;
 
 	duo_ring(&d->a, TUX_DOORBELL_TOUCH);
 	tux_conn_do(d->a.c, TUX_DO_PING);
 	assert_true(duo_out(&d->a, &k) > 0);
-	assert_false(tux_core_asked(k.p, k.len, &t, &active));
+	assert_false(asks(k.p, k.len, &q));
+}
+
+/* A datagram has packets of several connections; here, what a refusal and two
+ * HELLOs would be. */
+static void asked__by_each_of_a_datagram(void **state)
+{
+	struct duo *d = *state;
+	struct tux_question q;
+	struct duo_pkt hello, no;
+	uint8_t buf[3 * TUX_REFUSAL_LEN];
+	const uint8_t *p = buf;
+	size_t len = sizeof(buf), one = TUX_REFUSAL_LEN;
+
+	ask(d, &hello);
+	assert_int_equal(hello.len, one);
+	assert_true(refuse(d, &hello));
+	assert_int_equal(duo_out(&d->b, &no), one);
+	memcpy(buf, hello.p, one);
+	memcpy(buf + one, no.p, one);
+	memcpy(buf + 2 * one, hello.p, one);
+	assert_true(tux_core_asked(&p, &len, &q));
+	assert_ptr_equal(q.p, buf);
+	assert_true(tux_core_asked(&p, &len, &q));
+	assert_ptr_equal(q.p, buf + 2 * one);
+	assert_int_equal(q.len, one);
+	assert_int_equal(len, 0);
+	assert_false(tux_core_asked(&p, &len, &q));
 }
 
 /* ---- the answer ---- */
@@ -136,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(asked__names_the_connection, duo_setup),
 		T(asked__not_by_a_packet, duo_setup_proved),
+		T(asked__by_each_of_a_datagram, duo_setup),
 		T(refuse__once_and_as_long, duo_setup),
 		T(refuse__only_with_the_key, duo_setup),
 		T(refuse__few_at_a_time, duo_setup),
