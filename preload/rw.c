@@ -8,6 +8,7 @@
 
 #include "base/iov.h"
 #include "close.h"
+#include "kind.h"
 #include "libc.h"
 #include "pass.h"
 #include "path.h"
@@ -29,6 +30,7 @@ struct job {
 	const struct iovec *iov;
 	int n;
 	size_t done, want;
+	bool left;		/* the socket is not claimed any more */
 	tux_time until;		/* 0: not asked for yet */
 	int futile;		/* wake-ups that brought nothing */
 };
@@ -76,14 +78,16 @@ void rw_leave_slow(struct rw *r, bool out, size_t n)
 /* An error after some bytes waits for the next call. */
 static ssize_t rw_outcome(struct job *j, ssize_t err)
 {
+	j->left = err == -ERESTART;
 	if (!j->done)
 		return err;
-	if (err != -EAGAIN && err != -EINTR && err != -EBADF)
+	if (err != -EAGAIN && err != -EINTR && err != -EBADF && !j->left)
 		atomic_store(&j->s->err, (uint32_t)-err);
 	return (ssize_t)j->done;
 }
 
-/* Gone meanwhile, or never ours: why there is nothing to be done. */
+/* Not claimed any more: 0, or why there is nothing to be done; -ERESTART: the
+ * kernel does it (rw_go_on). */
 static int not_ours(const struct sock *s)
 {
 	switch (atomic_load(&s->stage)) {
@@ -91,8 +95,11 @@ static int not_ours(const struct sock *s)
 		return 0;
 	case SOCK_LOST:
 		return -EIO;
-	default:
+	case SOCK_CLOSED:
+	case SOCK_FREE:
 		return -EBADF;
+	default:
+		return -ERESTART;
 	}
 }
 
@@ -304,7 +311,7 @@ static ssize_t send_none(struct job *j)
 	if (j->s->dx->tx.mute)
 		return 0;
 	k = rw_give_latched(j);
-	return k == 1 || k == -EAGAIN ? 0 : k;
+	return k == 1 || k == -EAGAIN ? 0 : rw_outcome(j, k);
 }
 
 static ssize_t run_send(struct job *j)
@@ -349,6 +356,76 @@ static ssize_t rw_finish(struct rw *r, ssize_t k)
 	return libc_ret(k);
 }
 
+static ssize_t recv_anew(struct rw *r, const struct iovec *iov, int n,
+			 int flags)
+{
+	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
+			    .msg_iovlen = (size_t)n };
+
+	if (rw_enter(r, r->fd))
+		return rw_recv(r, iov, n, flags);
+	return rw_left_received(r, libc.recvmsg(r->fd, &m, flags), flags);
+}
+
+static ssize_t send_anew(struct rw *r, const struct iovec *iov, int n,
+			 int flags)
+{
+	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
+			    .msg_iovlen = (size_t)n };
+
+	if (rw_enter(r, r->fd))
+		return rw_send(r, iov, n, flags);
+	return rw_left_sent(r, libc.sendmsg(r->fd, &m, flags), flags);
+}
+
+/* Does @fd still name @s, or a connection that was left to the kernel? */
+static bool names(int fd, const struct sock *s)
+{
+	const struct sock *is = fd_peek(fd);
+
+	return is ? is == s : kind_left(fd);
+}
+
+/* 0: the kernel's call is to be made; else what ends this one instead. */
+static ssize_t instead(const struct rw *r, const struct job *j)
+{
+	if (tux_defer.pending && !tux_defer.restarts)
+		return -EINTR;
+	if (nonblocking(j) && j->done)
+		return -EAGAIN;
+	return names(r->fd, r->s) ? 0 : -EBADF;
+}
+
+/* The socket went back to the kernel during the call: what is still to be moved is
+ * moved as by a new call.  One that has received something need not wait for more,
+ * unless it was told to. */
+static ssize_t rw_go_on(struct rw *r, struct job *j, bool out)
+{
+	bool all = out || (j->flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL;
+	struct iovec v[PIECES];
+	ssize_t k;
+
+	if (j->flags & MSG_PEEK)
+		j->done = 0;
+	k = instead(r, j);
+	if (k || (j->done && !all))
+		return rw_finish(r, j->done ? (ssize_t)j->done : k);
+	sock_put(r->s);
+	tux_defer_leave();
+	do {
+		int m;
+		const struct iovec *rest = rw_rest(j, v, &m);
+		int flags = j->flags | (j->done ? MSG_NOSIGNAL : 0);
+
+		k = out ? send_anew(r, rest, m, flags) :
+			  recv_anew(r, rest, m, flags);
+		if (k > 0)
+			j->done += (size_t)k;
+		all = all && k > 0 && (size_t)k == tux_iov_len(rest, m);
+	} while (all && j->done < j->want);
+	return j->done ? (ssize_t)j->done : k;
+}
+
 ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 {
 	struct job j = { .s = r->s, .tcp = { r->fd, flags & MSG_MORE },
@@ -366,6 +443,8 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 		tux_defer_leave();
 		return libc.readv(r->fd, iov, n);
 	}
+	if (j.left)
+		return rw_go_on(r, &j, false);
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
 		tux_end_flush(r->s->end, false);
 	return rw_finish(r, k);
@@ -403,6 +482,8 @@ ssize_t rw_send(struct rw *r, const struct iovec *iov, int n, int flags)
 		tux_defer_leave();
 		return libc.writev(r->fd, iov, n);
 	}
+	if (j.left)
+		return rw_go_on(r, &j, true);
 	if (atomic_load(&r->s->stage) == SOCK_CLAIMED)
 		tux_end_flush(r->s->end, !nonblocking(&j));
 	if (k == -EPIPE && !(flags & MSG_NOSIGNAL))

@@ -20,7 +20,7 @@
 /* ---- another thread, that does something a little later ----------------- */
 
 enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, WRITE_AFTER_SIGNAL,
-	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DRAIN, SIGNAL };
+	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DRAIN, SIGNAL, URGENT };
 
 struct later {
 	pthread_t thread, caller;
@@ -99,6 +99,11 @@ static void *do_later(void *arg)
 		break;
 	case SIGNAL:
 		signal_caller(l, end);
+		break;
+	case URGENT:
+		CHECK(send(l->own, "!", 1, MSG_OOB) == 1);
+		poll(NULL, 0, l->ms);
+		pair_poke(l->fd);
 		break;
 	}
 	return NULL;
@@ -186,6 +191,18 @@ static void unblocked_meanwhile(struct pair *p)
 	CHECK(recv(p->a, buf, 2, MSG_WAITALL) == 2);
 	joined(&l);
 	CHECK(read(p->a, buf, 1) == -1 && errno == EAGAIN);
+}
+
+/* An urgent byte takes the connection back to plain TCP, under the reader. */
+static void urgent_meanwhile(struct pair *p)
+{
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	later_on(&l, URGENT, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 1, MSG_WAITALL) == 1 && buf[0] == 'x');
+	joined(&l);
 }
 
 static void low_water(struct pair *p)
@@ -436,6 +453,7 @@ int main(void)
 	pair_case("read waits for bytes", waits);
 	pair_case("MSG_WAITALL", waits_for_all);
 	pair_case("O_NONBLOCK by another thread", unblocked_meanwhile);
+	pair_case("an urgent byte by another thread", urgent_meanwhile);
 	pair_case("SO_RCVLOWAT", low_water);
 	pair_case("SO_RCVTIMEO", receive_timeout);
 	pair_case("SO_SNDTIMEO", send_timeout);
