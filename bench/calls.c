@@ -220,6 +220,17 @@ static void row_epoll_wait(void)
 	must(epoll_wait(ep, e, 64, 1000) == n, "epoll_wait");
 }
 
+/* As a program does that has more to send for a moment. */
+static void row_ctl(void)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLOUT };
+	int fd = next();
+
+	must(!epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e), "epoll_ctl");
+	e.events = EPOLLIN;
+	must(!epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e), "epoll_ctl");
+}
+
 static void row_poll_one(void)
 {
 	struct pollfd p = { .fd = next(), .events = POLLIN };
@@ -298,6 +309,7 @@ static const struct row rows[] = {
 	{ "epoll-1000", row_epoll, CROWD, 1, EPOLLIN },
 	{ "epoll-2-wait", row_epoll_wait, 2, 1, EPOLLOUT },
 	{ "epoll-32-wait", row_epoll_wait, 32, 1, EPOLLOUT },
+	{ "epoll-ctl", row_ctl, 32, 2, EPOLLIN },
 	{ "poll-1", row_poll_one, 2, 1, 0 },
 	{ "poll-32", row_poll, 32, 1, 0 },
 	{ "poll-32-wait", row_poll_wait, 32, 1, 0 },

@@ -59,24 +59,6 @@ struct ep *ep_get(int fd)
 	return NULL;
 }
 
-/*
- * Once the latch is held, ep_table[@fd] decides: if it is still @ep, ep_closed()
- * has yet to clear it, and then waits in strip().  If it is not, @ep may be
- * closed, free, or another descriptor's by now.
- */
-struct ep *ep_lock_fd(int fd)
-{
-	struct ep *ep;
-
-	while ((ep = ep_peek(fd))) {
-		ep_lock(ep);
-		if (ep_peek(fd) == ep)
-			return ep;
-		ep_unlock(ep);
-	}
-	return NULL;
-}
-
 static void unmap_items(struct ep *ep)
 {
 	for (int i = 0; i < EP_CHUNKS; i++)
@@ -352,15 +334,22 @@ unsigned epoll_loop(int fd)
 	return loop;
 }
 
-void epoll_claimed_fd(int fd, struct sock *s)
+/* For all descriptors of @s, of which @fd is one; most have a single one. */
+static void each_holder_of(struct sock *s, int fd,
+			   void (*fn)(struct ep *ep, struct item *it, void *arg))
 {
-	sock_ring(s);		/* for threads in poll() */
-	each_holder(fd, attach, s);
-	if (atomic_load(&s->fds) == 1)
+	each_holder(fd, fn, s);
+	if (atomic_load(&s->fds) == 1 && fd_peek(fd) == s)
 		return;
 	for (int i = 0; i < fd_top(); i++)
 		if (i != fd && fd_peek(i) == s)
-			each_holder(i, attach, s);
+			each_holder(i, fn, s);
+}
+
+void epoll_claimed_fd(int fd, struct sock *s)
+{
+	sock_ring(s);		/* for threads in poll() */
+	each_holder_of(s, fd, attach);
 }
 
 /* ---- fork ------------------------------------------------------------- */

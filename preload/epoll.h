@@ -37,9 +37,17 @@
 #include "base/time.h"
 #include "edge.h"
 #include "fd.h"
+#include "kind.h"
 #include "ready.h"
 #include "sock.h"
-#include "sys/take.h"
+#include "sys/alone.h"
+
+#ifndef EPOLLEXCLUSIVE
+#define EPOLLEXCLUSIVE (1u << 28)
+#endif
+
+/* Bits of `events` that say how, not what. */
+#define EP_HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
 
 enum {
 	ITEM_CHUNK = 256,	/* items that are mapped at once */
@@ -118,7 +126,7 @@ struct ep {
 
 static inline void ep_lock(struct ep *ep)
 {
-	tux_latch_take(&ep->latch);
+	tux_alone_take(&ep->latch);
 }
 
 static inline void ep_unlock(struct ep *ep)
@@ -152,9 +160,24 @@ extern _Atomic uint64_t ep_range;
 struct ep *ep_get(int fd);
 void ep_put(struct ep *ep);
 
-/* The same with its latch held, and no reference: the close of the last
- * descriptor takes the latch before it takes the instance apart. */
-struct ep *ep_lock_fd(int fd);
+/*
+ * The same with its latch held, and no reference.  Once the latch is held,
+ * ep_table[@fd] decides: if it still has the instance, the close of the last
+ * descriptor has yet to clear it, and then waits for the latch in strip().  If it
+ * has not, the instance may be closed, free, or another descriptor's by now.
+ */
+static inline struct ep *ep_lock_fd(int fd)
+{
+	struct ep *ep;
+
+	while ((ep = ep_peek(fd))) {
+		ep_lock(ep);
+		if (ep_peek(fd) == ep)
+			return ep;
+		ep_unlock(ep);
+	}
+	return NULL;
+}
 
 /* Takes a reference to @ep, which ep_put() gives back.  The caller holds the
  * latch of @ep. */
@@ -274,8 +297,17 @@ void item_drop(struct ep *ep, struct item *it);
 /* Does the kernel get the program's own data for @fd, which is registered as @e
  * says?  Not where the change to a tag, when it moves, would be seen: of an edge
  * or of a single event the kernel would tell again, and what is exclusive stays
- * as it is.  Nor where the data looks like a tag. */
-bool item_owns(int fd, const struct epoll_event *e);
+ * as it is.  Nor where the data looks like a tag, nor for a sock that is claimed
+ * already. */
+static inline bool item_owns(int fd, const struct epoll_event *e)
+{
+	uint8_t kind = kind_get(fd);
+	struct sock *s = fd_peek(fd);
+
+	return !(e->events & EP_HOW) && !tag_is(e->data.u64) &&
+	       (s ? atomic_load(&s->stage) != SOCK_CLAIMED :
+		    kind == KIND_TCP4 || kind == KIND_TCP6);
+}
 
 /* ---- epoll_ctl.c ------------------------------------------------------ */
 

@@ -5,16 +5,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "kind.h"
-#include "libc.h"
 #include "sys/sys.h"
-
-#ifndef EPOLLEXCLUSIVE
-#define EPOLLEXCLUSIVE (1u << 28)
-#endif
-
-/* Bits of `events` that say how, not what. */
-#define HOW (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
 
 /* ---- finding them ----------------------------------------------------- */
 
@@ -64,7 +55,6 @@ void tag_init(void)
 int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
 {
 	struct epoll_event e = { .events = mask };
-	int saved = errno, r;
 
 	if (it->own) {
 		ep_mark(&ep->own);
@@ -72,17 +62,7 @@ int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
 	} else {
 		e.data.u64 = item_tag(it);
 	}
-	r = libc.epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e) ? -errno : 0;
-	errno = saved;
-	return r;
-}
-
-bool item_owns(int fd, const struct epoll_event *e)
-{
-	uint8_t kind = kind_get(fd);
-
-	return !(e->events & HOW) && !tag_is(e->data.u64) &&
-	       (kind == KIND_TCP4 || kind == KIND_TCP6 || fd_peek(fd));
+	return tux_sys_epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e);
 }
 
 static void kernel_drop(struct ep *ep, struct item *it)
@@ -118,8 +98,8 @@ void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force)
 	 * would be a false one. */
 	if (it->events & EPOLLET)
 		tcp = ~0u;
-	what = it->events & tcp & ~(uint32_t)HOW;
-	mask = what | (it->events & HOW);
+	what = it->events & tcp & ~(uint32_t)EP_HOW;
+	mask = what | (it->events & EP_HOW);
 
 	if (on_ring != it->on_ring) {
 		it->on_ring = on_ring;

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sys/take.h"
+
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 
@@ -41,6 +43,16 @@ static inline uint64_t tux_alone_add(_Atomic uint64_t *p, uint64_t n)
 	}
 #endif
 	return atomic_fetch_add(p, n);
+}
+
+/* Takes latch @l, with the calling thread's signals deferred: only another thread
+ * can hold it.  A thread that is alone avoids the locked instruction here, too. */
+static inline void tux_alone_take(struct tux_latch *l)
+{
+	if (tux_alone())
+		atomic_store_explicit(&l->held, 1, memory_order_relaxed);
+	else
+		tux_latch_take(l);
 }
 
 #endif
