@@ -13,6 +13,7 @@
 #include "libc.h"
 #include "listener.h"
 #include "option.h"
+#include "rest.h"
 #include "say.h"
 #include "share.h"
 #include "stack.h"
@@ -44,22 +45,26 @@ static bool claim_look_up(struct sock *s, int fd)
 
 void claim_leave_listener(struct sock *s)
 {
-	struct sock *l = s->listener;
+	struct sock *l = atomic_exchange(&s->listener, NULL);
 
-	s->listener = NULL;
 	if (l)
 		sock_put(l);
+}
+
+void claim_left(struct sock *s)
+{
+	claim_leave_listener(s);
+	/* Where other processes hold it, its close has to be counted. */
+	if (!s->holders)
+		fd_leave(s);
 }
 
 void claim_refuse(struct sock *s, enum tux_reason why)
 {
 	s->why = (uint8_t)why;
 	atomic_store(&s->stage, SOCK_TCP);
-	claim_leave_listener(s);
 	say_decided(s, false, why, NULL);
-	/* Where other processes hold it, its close has to be counted. */
-	if (!s->holders)
-		fd_leave(s);
+	claim_left(s);
 }
 
 bool claim_hold(struct sock *s)
@@ -210,8 +215,9 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 {
 	struct tux_grounds g;
 
-	/* The process that uses it says how it ends. */
-	if (goes_on && (s->epoch != fork_epoch || !young_carried(s)))
+	/* The process that uses it says how it ends; why it rests was said. */
+	if ((goes_on && (s->epoch != fork_epoch || !young_carried(s))) ||
+	    s->rest_until)
 		return;
 	young_ended(s);
 	/* Brief connections end here: they pay for no line that is not said. */
@@ -251,7 +257,8 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
-		.mode = conf.path, .loop = epoll_loop(fd), .young = &s->young,
+		.mode = conf.path, .rests = conf.path == TUX_PATH_MODE_AUTO,
+		.loop = epoll_loop(fd), .young = &s->young,
 	};
 	enum tux_reason why;
 	struct tux_stack *stack = stack_get(&why);
@@ -261,6 +268,8 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 		return why;
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
+	atomic_store(&s->err, 0);
+	atomic_store(&s->rests, false);
 	fd_moves(s);
 	s->fd = fd;
 	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */
@@ -335,7 +344,7 @@ static void claim_connection(struct sock *s, int fd)
 	enum tux_reason why = TUX_REASON_NONE;
 
 	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s, fd) &&
-	    claim_look_up(s, fd) && !young_waits(s)) {
+	    claim_look_up(s, fd) && rest_end(s) && !young_waits(s)) {
 		young_lasted(s);
 		to = claim_try(s, fd, &why);
 	}
@@ -405,10 +414,13 @@ static bool claim_step(struct sock *s, int fd)
 		sched_yield();
 		return false;
 	case SOCK_CLAIMED:
-		if (s->epoch == fork_epoch)
-			return true;
-		inherit(s);
-		return false;
+		if (s->epoch != fork_epoch) {
+			inherit(s);
+			return false;
+		}
+		if (rest_asked(s))
+			rest_begin(s, fd);
+		return true;
 	default:
 		return true;
 	}
@@ -433,7 +445,8 @@ struct sock *sock_claimed(int fd)
 	s = sock_get(fd);
 	if (!s)
 		return NULL;
-	if (atomic_load(&s->stage) != SOCK_CLAIMED || s->epoch != fork_epoch)
+	if (atomic_load(&s->stage) != SOCK_CLAIMED || s->epoch != fork_epoch ||
+	    rest_asked(s))
 		claim_settle(s, fd);
 	if (atomic_load(&s->stage) == SOCK_CLAIMED)
 		return s;

@@ -50,8 +50,9 @@ static inline bool claim_is_kernels(const struct sock *s)
 bool claim_hold(struct sock *s);
 
 /* @s stays on TCP for good.  claim_refuse_at(): its addresses are not known yet,
- * and @fd is of it. */
+ * and @fd is of it; claim_left(): its stage says so, and it has been said. */
 void claim_refuse(struct sock *s, enum tux_reason why);
+void claim_left(struct sock *s);
 void claim_refuse_at(struct sock *s, int fd, enum tux_reason why);
 
 /* As claim_refuse(), for whatever candidate @fd is, and for all processes that

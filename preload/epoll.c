@@ -294,7 +294,17 @@ static void each_holder(int fd, void (*fn)(struct ep *ep, struct item *it,
 
 static void attach(struct ep *ep, struct item *it, void *sock)
 {
-	item_attach(ep, it, sock);
+	const struct sock *s = sock;
+
+	/* It may have gone back to the kernel meanwhile. */
+	if (atomic_load(&s->stage) == SOCK_CLAIMED)
+		item_attach(ep, it, sock);
+}
+
+static void give_back(struct ep *ep, struct item *it, void *sock)
+{
+	if (it->sock == sock)
+		item_rest(ep, it);
 }
 
 static void forget_own(struct ep *ep, struct item *it, void *arg)
@@ -350,6 +360,12 @@ void epoll_claimed_fd(int fd, struct sock *s)
 {
 	sock_ring(s);		/* for threads in poll() */
 	each_holder_of(s, fd, attach);
+}
+
+void epoll_rested_fd(int fd, struct sock *s)
+{
+	sock_ring(s);
+	each_holder_of(s, fd, give_back);
 }
 
 /* ---- fork ------------------------------------------------------------- */

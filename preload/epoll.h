@@ -281,6 +281,10 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s);
 /* Undoes that. */
 void item_detach(struct ep *ep, struct item *it);
 
+/* The sock of @it is a candidate again: undoes that, too, and the kernel has all of
+ * the item. */
+void item_rest(struct ep *ep, struct item *it);
+
 /* Brings the kernel's item in line with where @it's directions are, of which
  * those in @tcp are the kernel's; @force: even if nothing has changed, so that
  * the kernel looks again. */

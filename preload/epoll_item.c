@@ -192,6 +192,18 @@ void item_detach(struct ep *ep, struct item *it)
 	sock_put(s);
 }
 
+void item_rest(struct ep *ep, struct item *it)
+{
+	struct epoll_event e = { .events = it->events, .data = it->data };
+
+	item_detach(ep, it);
+	it->again = false;
+	it->own = item_owns(it->fd, &e);
+	/* A change would be seen as another edge. */
+	if (!it->spent && (it->own || !it->kernel || it->mask != it->events))
+		kernel_set(ep, it, it->events);
+}
+
 void item_poke(struct ep *ep, struct item *it)
 {
 	if (!atomic_exchange(&it->queued, 1))

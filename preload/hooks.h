@@ -24,6 +24,10 @@ unsigned epoll_loop(int fd);
  * instances that hold @fd watch @s from now on.  No lock of ours is held. */
 void epoll_claimed_fd(int fd, struct sock *s);
 
+/* @s, of which @fd is a descriptor, is claimed no longer: the instances watch it no
+ * more.  No lock of ours is held. */
+void epoll_rested_fd(int fd, struct sock *s);
+
 /* @fd is left to the kernel (kind_leave), which has the program's own data for it
  * in most instances: their items go. */
 void epoll_left_fd(int fd);

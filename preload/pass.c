@@ -8,6 +8,7 @@
 #include "fork.h"
 #include "libc.h"
 #include "path.h"
+#include "rest.h"
 #include "sys/defer.h"
 
 enum { RAW_S = 1 };		/* the peer's application must read to follow */
@@ -33,18 +34,43 @@ static bool make_raw(struct sock *s, int fd)
 	return ok;
 }
 
+/* @s, reached by @fd, is claimed, or was.  False: it cannot be had back. */
+static bool unclaim(struct sock *s, int fd)
+{
+	if (s->epoch != fork_epoch)
+		return true;
+	tux_defer_enter();
+	if (atomic_load(&s->stage) == SOCK_CLAIMED && rest_asked(s))
+		rest_begin(s, fd);
+	tux_defer_leave();
+	return atomic_load(&s->stage) != SOCK_CLAIMED || make_raw(s, fd);
+}
+
+static bool may_move(const struct sock *s)
+{
+	uint8_t stage = atomic_load(&s->stage);
+
+	return s->epoch == fork_epoch &&
+	       (stage == SOCK_CANDIDATE || stage == SOCK_CLAIMING ||
+		stage == SOCK_CLAIMED);
+}
+
+/* What is given back by the loop meanwhile is a candidate once more. */
 bool pass_plain_for(int fd, enum tux_reason why)
 {
-	struct sock *s;
-	bool ok = true;
+	bool ok = true, again = true;
 
-	claim_stay(fd, why);
-	s = sock_get(fd);
-	if (!s)
-		return true;
-	if (s->stage == SOCK_CLAIMED && s->epoch == fork_epoch)
-		ok = make_raw(s, fd);
-	sock_put(s);
+	while (ok && again) {
+		struct sock *s;
+
+		claim_stay(fd, why);
+		s = sock_get(fd);
+		if (!s)
+			return true;
+		ok = unclaim(s, fd);
+		again = may_move(s);
+		sock_put(s);
+	}
 	return ok;
 }
 

@@ -14,7 +14,7 @@
 
 static _Atomic uint32_t under_way;	/* forks */
 static struct tux_latch walk_latch;	/* protects walks, and sock->fork_n */
-static uint32_t walks;			/* forks, ever; under the latch */
+static _Atomic uint32_t walks;		/* forks, ever; set under the latch */
 
 /* ---- fork ------------------------------------------------------------- */
 
@@ -138,7 +138,18 @@ bool share_alone(struct sock *s, int fd)
 	}
 	s->holders = 0;
 	s->why = TUX_REASON_NONE;
+	/* A fork that is under way may have counted itself, and not @s. */
+	s->forks = atomic_load(&walks);
+	s->forks -= atomic_load(&under_way) != 0;
 	return true;
+}
+
+/* A fork whose walk has come by before the caller was in CLAIMING has counted
+ * itself before that. */
+bool share_unforked(const struct sock *s)
+{
+	return s->forks == atomic_load(&walks) && !atomic_load(&under_way) &&
+	       !s->holders;
 }
 
 bool share_leave(struct sock *s)

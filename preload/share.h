@@ -33,6 +33,10 @@ bool share_too_late(const struct sock *s);
  * reaches by @fd?  Then it remains so. */
 bool share_alone(struct sock *s, int fd);
 
+/* Has no fork given @s to another process since it was claimed?  The caller has it
+ * in CLAIMING, so that forks from now on count it. */
+bool share_unforked(const struct sock *s);
+
 /* The last descriptor of @s in this process goes.  True: other processes hold
  * it. */
 bool share_leave(struct sock *s);

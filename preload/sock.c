@@ -141,6 +141,18 @@ HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return r;
 }
 
+/* The path has noted that reading is over.  If @s, reached by @fd, went back to the
+ * kernel meanwhile (rest.h), the kernel has to know it. */
+static void shut_rd(const struct sock *s, int fd)
+{
+	uint8_t stage = atomic_load(&s->stage);
+
+	if (stage == SOCK_CLOSED || stage == SOCK_LOST)
+		return;
+	claim_stay(fd, TUX_REASON_CLOSED);
+	libc.shutdown(fd, SHUT_RD);
+}
+
 HOOK int shutdown(int fd, int how)
 {
 	struct sock *s = sock_claimed(fd);
@@ -154,6 +166,8 @@ HOOK int shutdown(int fd, int how)
 	if (!s)
 		return libc.shutdown(fd, how);
 	r = path_shutdown(s, fd, how);
+	if (atomic_load(&s->stage) != SOCK_CLAIMED && how != SHUT_WR)
+		shut_rd(s, fd);
 	sock_put(s);
 	return (int)libc_ret(r);
 }

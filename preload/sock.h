@@ -21,7 +21,8 @@ enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_FREE,		/* in no table */
 	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
 	SOCK_CANDIDATE,		/* connected or connecting; not claimed yet, since
-				 * it is not worth it yet: see young.h */
+				 * it is not worth it yet (see young.h), or not
+				 * again, since it rests: see rest.h */
 	SOCK_CLAIMING,		/* a thread is about to claim it: wait */
 	SOCK_CLAIMED,		/* `end` and `dx` are set */
 	SOCK_TCP,		/* stays on TCP for good; `why` says so */
@@ -73,6 +74,8 @@ struct sock {
 	uint32_t epoch;		/* of the process that made or claimed it: see
 				 * fork.h */
 	uint32_t fork_n;	/* the last fork that counted it: see share.c */
+	uint32_t forks;		/* ... and how many there were when it was
+				 * claimed */
 	_Atomic uint64_t holders;	/* the count of processes that hold it; 0:
 				 * there is none, and only this one does */
 	uint64_t given;		/* ... which exec is about to leave */
@@ -81,9 +84,14 @@ struct sock {
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
 	struct tux_young young;	/* as a candidate: see young.h */
+	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
+	_Atomic bool rests;	/* claimed, and given up by the loop: see rest.h */
+	uint8_t rested;		/* how often its rest has doubled */
+	tux_time rest_until;	/* not claimed again before; 0: it never was */
 	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
 				 * asked for yet */
-	struct sock *listener;	/* of an accepted one: who made it reachable */
+	struct sock *_Atomic listener;	/* of an accepted one: who made it
+				 * reachable */
 	struct tux_addr local;	/* of a listener */
 	struct tux_tuple tuple;	/* of a connection, once looked up */
 	struct tux_end *end;

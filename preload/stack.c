@@ -6,6 +6,7 @@
 
 #include "conf.h"
 #include "loop/end.h"
+#include "rest.h"
 #include "say.h"
 #include "sys/defer.h"
 #include "sys/sys.h"
@@ -27,17 +28,22 @@ static void stack_on_ready(void *user, struct tux_wakes *wakes)
 	sock_ready(user, wakes);
 }
 
+/* Of a peer that is silent once more there is nothing new to say. */
 static void on_decided(void *user, bool tux, enum tux_reason why)
 {
-	const struct sock *s = user;
+	struct sock *s = user;
 	struct tux_grounds g = tux_end_grounds(s->end);
+	bool again = s->rested && !tux && s->decided == why;
 
+	s->decided = (uint8_t)why;
 	young_decided(s, tux, why);
-	say_decided(s, tux, why, &g);
+	if (!again)
+		say_decided(s, tux, why, &g);
 }
 
 static void stack_on_gone(void *user)
 {
+	rest_told(user);
 	sock_put(user);
 }
 

@@ -142,6 +142,11 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c)
 	return c->reason;
 }
 
+bool tux_conn_opens(const struct tux_conn *c)
+{
+	return c->life == TUX_LIFE_OPENING;
+}
+
 bool tux_conn_tx_on_tux(const struct tux_conn *c)
 {
 	return c->tx.path == TUX_PATH_TUX;

@@ -254,6 +254,9 @@ const struct tux_conn_stats *tux_conn_stats(const struct tux_conn *c);
 /* Why @c is not wholly on Tux; TUX_REASON_NONE: it is, or is about to be. */
 enum tux_reason tux_conn_reason(const struct tux_conn *c);
 
+/* Is the path of @c not proved yet, so that nothing of it can have moved? */
+bool tux_conn_opens(const struct tux_conn *c);
+
 /* What decides which path the directions of @c take, as it is now. */
 struct tux_grounds tux_conn_grounds(const struct tux_conn *c);
 

@@ -47,11 +47,15 @@ struct tux_end {
 	uint16_t peer_port;	/* the loop's of the peer; 0: not announced */
 	uint32_t index;
 	bool active;
+	bool rests;		/* see struct tux_end_opts */
 	enum tux_path_mode mode;
 
 	/* the application's descriptor, while it is open; -1 after that */
 	struct tux_latch fd_latch;
 	int fd;
+
+	_Atomic bool over;	/* closed, and the loop is done with it: nobody
+				 * rings for it any more */
 
 	/* the loop's */
 	uint8_t stage;		/* enum tux_end_stage */

@@ -161,6 +161,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
 	e->stage = TUX_END_OVER;
+	atomic_store(&e->over, e->closed);
 	if (e->closed)
 		l->o.gone(e->user);	/* @e may be gone, too */
 	else
@@ -187,31 +188,60 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 	return err;
 }
 
-/* Without a flow, the end stays as it is until the link changes. */
-static void open_end(struct tux_loop *l, struct tux_end *e)
+/* Does the loop give @e up, which is on TCP for reason @why?  A passive end whose
+ * peer has announced Tux waits for the peer, which may come to the connection
+ * late. */
+static bool gives_up(const struct tux_end *e, enum tux_reason why)
+{
+	if (!e->rests || (e->conn && !tux_conn_opens(e->conn)))
+		return false;
+	return why == TUX_REASON_PEER_SILENT ? e->active || !e->peer_port :
+					       tux_reason_lasts(why);
+}
+
+static void give_up(struct tux_loop *l, struct tux_end *e)
+{
+	e->closed = true;
+	finish(l, e, false);
+}
+
+/* The link does not carry @e.  False: the end was given up, and may be gone. */
+static bool end_refused(struct tux_loop *l, struct tux_end *e,
+			enum tux_reason why)
+{
+	tell(l, e, false, why);
+	l->o.refused(l->o.arg, e, why);
+	refuse(l, e);
+	if (!gives_up(e, why))
+		return true;
+	give_up(l, e);
+	return false;
+}
+
+/* Without a flow, the end stays as it is until the link changes.  False: it was
+ * given up, and may be gone. */
+static bool open_end(struct tux_loop *l, struct tux_end *e)
 {
 	int err = admit(l, e);
 
-	if (err < 0) {
-		tell(l, e, false, (enum tux_reason)-err);
-		l->o.refused(l->o.arg, e, (enum tux_reason)-err);
-		refuse(l, e);
-	}
+	if (err < 0)
+		return end_refused(l, e, (enum tux_reason)-err);
 	if (err)
-		return;
+		return true;
 	if (e->why)
 		l->o.refused(l->o.arg, e, TUX_REASON_NONE);
 	err = open_conn(l, e);
 	/* The one before it, on the same addresses, is still ending: the next
 	 * touch tries again. */
 	if (err == -EEXIST)
-		return;
+		return true;
 	if (!err) {
 		e->stage = TUX_END_OPEN;
 	} else {
 		tell(l, e, false, TUX_REASON_NO_MEMORY);
 		finish(l, e, false);
 	}
+	return true;
 }
 
 void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
@@ -224,8 +254,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_DOORBELL_QUEUED;
 	if (bits & (TUX_DOORBELL_CLOSE | TUX_DOORBELL_ABORT))
 		e->closed = true;
-	if (e->stage == TUX_END_FRESH && !e->closed)
-		open_end(l, e);
+	if (e->stage == TUX_END_FRESH && !e->closed && !open_end(l, e))
+		return;
 	if (e->conn) {
 		tux_conn_rung(e->conn, bits, l->now);
 	} else if (e->closed) {
@@ -301,6 +331,8 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 		tux_lifeline_shut(&e->line);
 	if (effects & TUX_EFFECT_GONE)
 		finish(l, e, effects & TUX_EFFECT_RESET);
+	else if (effects & TUX_EFFECT_READY && gives_up(e, e->why))
+		give_up(l, e);
 }
 
 unsigned tux_loop_effects(struct tux_loop *l)

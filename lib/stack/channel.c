@@ -174,6 +174,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->dx->tx.segment = tcp_segment(o->fd);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
+	e->rests = o->rests;
 	e->tuple = o->tuple;
 	e->active = o->active;
 	e->key = peer.key;
@@ -209,7 +210,7 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 {
 	struct tux_driver *d = driver_of(e);
 
-	if (d->stack->forked)
+	if (d->stack->forked || atomic_load(&e->over))
 		return;
 	if (tux_duplex_rings(e->dx, bits))
 		tux_loop_ring(d->loop, e->index);

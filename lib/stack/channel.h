@@ -39,6 +39,10 @@ struct tux_end_opts {
 	bool asks;		/* ... what became of each that it sends */
 	enum tux_path_mode mode;	/* AUTO does not hold for messages: such
 				 * a connection moves at once */
+	bool rests;		/* while the path is not proved: a reason that
+				 * lasts, or a peer that stays silent, ends it as
+				 * if it had been closed, with gone(), and the
+				 * connection is the kernel's */
 	unsigned loop;		/* of what will wait for its events, as in struct
 				 * tux_waiter; 0: the thread's own */
 	/* What the connection has carried so far; NULL: nothing. */
@@ -85,7 +89,8 @@ void tux_end_flush(struct tux_end *e, bool now);
 
 /* The application closes its descriptor (latches not held): the loop keeps a
  * private one as long as it needs and says gone() at the end.  To be called
- * before the real close(); with @abort the peer gets a reset. */
+ * before the real close(); with @abort the peer gets a reset.  After gone() the
+ * loop hears no more of it. */
 void tux_end_close(struct tux_end *e, bool abort);
 
 /* Gives the end and its duplex back: after gone(), or in it, when no thread is

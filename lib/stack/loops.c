@@ -69,10 +69,12 @@ static void on_refused(void *arg, const struct tux_end *e, enum tux_reason why)
 		.key = e->key,
 	};
 
-	if (why)
+	if (why) {
 		tux_refusals_add(&s->refusals, &x);
-	else
+		atomic_store(&((struct tux_driver *)arg)->loop->hears, true);
+	} else {
 		tux_refusals_remove(&s->refusals, &x.tuple, x.active);
+	}
 }
 
 /* ---- opening ---------------------------------------------------------- */

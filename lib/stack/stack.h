@@ -43,7 +43,8 @@ struct tux_stack_opts {
 	/* tux_duplex_poll() changed; see tux_loop_opts. */
 	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
-	void (*gone)(void *user);		/* the loop is done with a closed end */
+	/* The loop is done with an end that was closed, or that rests. */
+	void (*gone)(void *user);
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 

@@ -9,6 +9,8 @@
 #ifndef TUX_WIRE_REASON_H
 #define TUX_WIRE_REASON_H
 
+#include <stdbool.h>
+
 /* name, number, word, sentence */
 #define TUX_REASONS(X) \
 	X(NONE, 0, "none", "on the Tux path, or not decided yet") \
@@ -135,5 +137,9 @@ __attribute__((visibility("default")))
 const char *tux_reason_word(unsigned reason);
 __attribute__((visibility("default")))
 const char *tux_reason_sentence(unsigned reason);
+
+/* Will @reason be true as long as the connection lives, as far as is known?  The
+ * others may end by themselves, or are followed by the stack. */
+bool tux_reason_lasts(unsigned reason);
 
 #endif

@@ -30,6 +30,7 @@ enum {
 	CALLS = 16,		/* more than any case makes */
 	ARGS = 6,
 	PAIRS = 16,
+	TURNS = 32,		/* enough for a claim */
 	AGAIN_MS = 900,		/* a little less than a second */
 	MARK = SYS_getppid,	/* begins and ends a case */
 };
@@ -54,18 +55,20 @@ struct plan {			/* of a case; the child writes it */
 	unsigned n;
 	double since;		/* pair_ms(): what it needs was begun then; 0:
 				 * it is no matter */
-	bool again;		/* it took too long to tell: do it again */
+	double until;		/* ... it may yet become true; 0: it may not */
+	bool again;		/* it cannot be told: do it again */
 };
 
 static struct plan *plan;
 static bool young;		/* the connections may move yet */
+static bool rested;		/* ... but they were claimed in vain */
 
 /* ---- the child: what it does ---- */
 
 static void begin(const char *name)
 {
 	plan->n = 0;
-	plan->since = 0;
+	plan->since = plan->until = 0;
 	snprintf(plan->name, sizeof(plan->name), "%s", name);
 }
 
@@ -185,8 +188,9 @@ static void epolls(const struct pair *p, uint32_t how)
 	struct epoll_event e = { .events = EPOLLIN | how }, got[4];
 	int ep = epoll_create1(0);
 
-	/* The first one takes memory. */
+	/* The first one takes memory, if something is kept for it. */
 	CHECK(pair_add(ep, p->a, EPOLLIN) == 0 && pair_del(ep, p->a) == 0);
+	CHECK(pair_add(ep, p->b, EPOLLIN) == 0 && pair_del(ep, p->b) == 0);
 	begin(how ? "epoll_ctl of an edge" : "epoll_ctl");
 	want(SYS_epoll_ctl, 3, I(ep), I(EPOLL_CTL_ADD), I(p->b));
 	MAKE(epoll_ctl(ep, EPOLL_CTL_ADD, p->b, &e));
@@ -289,15 +293,86 @@ static void life(bool asks)
 	close(l);
 }
 
+static void turn_around(const struct pair *p)
+{
+	pair_poke(p->a);
+	pair_expect(p->b, 1);
+	pair_poke(p->b);
+	pair_expect(p->a, 1);
+}
+
+/* Has end a been claimed, and given up? */
+static void rests(const struct pair *p, double until)
+{
+	char b[4];
+
+	begin("claimed in vain");
+	plan->until = until;
+	want(SYS_recvfrom, 4, I(p->a), P(b), I(4), I(0));
+	MAKE(recv(p->a, b, 4, 0));
+}
+
+/* Instance @ep has all ends a since before they were claimed. */
+static void waits(const struct pair *p, int ep)
+{
+	struct epoll_event got[4];
+
+	while (epoll_wait(ep, got, 4, 0) > 0)
+		;			/* edges that were there before */
+	begin("epoll_wait, registered before");
+	want(EPOLL_WAIT, I(ep), P(got), I(4), I(0));
+	MAKE(epoll_wait(ep, got, 4, 0));
+	for (int i = 0; i < PAIRS; i++) {
+		pair_poke(p[i].b);
+		begin("epoll_wait, registered before, with bytes");
+		want(EPOLL_WAIT, I(ep), P(got), I(4), I(-1));
+		MAKE(epoll_wait(ep, got, 4, -1));
+		if (got[0].data.fd != p[i].a || got[0].events != EPOLLIN)
+			client_fail("epoll_wait: %d instead of %d, events %#x",
+				    got[0].data.fd, p[i].a, got[0].events);
+		pair_expect(p[i].a, 1);
+	}
+}
+
+/* Ends b do not move, and do not say so; of some pairs end a becomes b. */
+static void claim_in_vain(struct pair *p)
+{
+	double until = pair_ms() + PAIR_PATIENCE_MS;
+	int on = 1, ep = pair_epoll();
+
+	for (int i = 0; i < PAIRS; i++)
+		if (setsockopt(p[i].b, SOL_SOCKET, SO_ZEROCOPY, &on,
+			       sizeof(on)) ||
+		    pair_add(ep, p[i].a, EPOLLIN | (i % 4 == 1 ? EPOLLET : 0)))
+			client_fail("pair %d: %s", i, strerror(errno));
+	for (int i = 0; i < TURNS * PAIRS; i++)
+		turn_around(&p[i % PAIRS]);
+	for (int i = 0; i < PAIRS; i++) {
+		do {
+			usleep(10000);
+			turn_around(&p[i]);
+			rests(&p[i], until);
+		} while (plan->again);
+	}
+	waits(p, ep);
+	for (int i = 1; i < PAIRS; i += 2)
+		p[i] = (struct pair){ p[i].b, p[i].a };
+	close(ep);
+}
+
 static void child(void)
 {
 	struct pair p[PAIRS];
 
 	for (int i = 0; i < PAIRS; i++)
 		pair_fresh(&p[i]);
+	if (rested)
+		claim_in_vain(p);
 	receives(&p[0]);
 	sends(&p[0]);
-	for (int ms = 0; ms <= 1; ms++) {
+	/* By now the preload has a thread: while this one sleeps, another one may
+	 * claim what may still move. */
+	for (int ms = 0; ms <= !rested; ms++) {
 		polls(p, ms);
 		selects(p, ms);
 	}
@@ -347,7 +422,9 @@ static void judge(void)
 
 	for (unsigned i = 0; i < plan->n; i++)
 		ok = as_planned(i) && ok;
-	plan->again = !ok && plan->since && pair_ms() > plan->since + AGAIN_MS;
+	plan->again = !ok && (plan->since ?
+			      pair_ms() > plan->since + AGAIN_MS :
+			      pair_ms() < plan->until);
 	if (plan->again)
 		return;
 	printf("%sok %d - %s\n", ok ? "" : "not ", ++cases, plan->name);
@@ -407,8 +484,8 @@ int main(int argc, char **argv)
 	int status;
 	pid_t pid;
 
-	young = argc > 1 && !strcmp(argv[1], "young");
-
+	rested = argc > 1 && !strcmp(argv[1], "rested");
+	young = rested || (argc > 1 && !strcmp(argv[1], "young"));
 	plan = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (plan == MAP_FAILED)

@@ -32,4 +32,6 @@ through "loopback, which is not ours" env TUX_PATH=auto "$tuxrun" "$program"
 through "--path=tcp" env TUX_PATH=tcp "$tuxrun" -i lo "$program"
 through "waits until it is worth Tux" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" young
+through "claimed in vain" env TUX_PATH=auto TUX_IO=udp \
+	"$tuxrun" -i lo "$program" rested
 finish

@@ -14,6 +14,8 @@
 #include "../scarce.h"
 #include "conn/conn.h"
 #include "conn/conn_life.h"
+#include "conn/hello.h"
+#include "conn/settle.h"
 #include "link/udp.h"
 
 static unsigned strangers;
@@ -252,6 +254,8 @@ static void on_gone(void *user)
 	gone_n++;
 }
 
+static bool rests;		/* of ends that are claimed */
+
 /* An end of @f, which has just been claimed. */
 static struct tux_end *fresh(struct fixture *f)
 {
@@ -266,6 +270,7 @@ static struct tux_end *fresh(struct fixture *f)
 	e->tuple.active = e->tuple.passive = a;
 	e->mtu = 1472;
 	e->active = true;
+	e->rests = rests;
 	atomic_store(&e->loop, f->l);
 	atomic_fetch_add(&f->l->end_n, 1);
 	assert_true(tux_duplex_rings(e->dx, TUX_DOORBELL_TOUCH));
@@ -281,6 +286,18 @@ static struct tux_end *opening(struct fixture *f)
 
 	assert_non_null(e->conn);
 	return e;
+}
+
+static void close_end(struct fixture *f, struct tux_end *e)
+{
+	struct tux_duplex *dx = e->dx;
+
+	gone_n = 0;
+	tux_duplex_rings(dx, TUX_DOORBELL_ABORT);
+	tux_loop_ring(f->l, e->index);
+	tux_loop_turn(f->l);
+	assert_int_equal(gone_n, 1);
+	free(dx);
 }
 
 /* A closed connection that has broken is gone when its RESET has left.  The loop
@@ -328,6 +345,65 @@ static void turn__wakes_at_its_end(void **state)
 	free(dx);
 }
 
+/* ---- ends that are given up ---- */
+
+/* The peer has not answered the series of HELLOs. */
+static void stay_silent(struct fixture *f, struct tux_end *e)
+{
+	gone_n = 0;
+	decided = TUX_REASON_NONE;
+	e->conn->open.tries = 100;
+	tux_hello_expire(e->conn, e->conn->open.at);
+	tux_conn_settle(e->conn, f->l->now);
+	tux_loop_turn(f->l);
+	assert_int_equal(decided, TUX_REASON_PEER_SILENT);
+}
+
+static void turn__gives_up_on_a_silent_peer(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+	uint32_t n = atomic_load(&f->l->end_n);
+
+	e->rests = true;
+	stay_silent(f, e);
+	assert_int_equal(gone_n, 1);
+	assert_null(e->conn);
+	assert_int_equal(atomic_load(&f->l->end_n), n - 1);
+	/* Its application closes it, which is too late. */
+	tux_duplex_rings(e->dx, TUX_DOORBELL_CLOSE);
+	tux_loop_ring(f->l, e->index);
+	tux_loop_turn(f->l);
+	assert_int_equal(gone_n, 1);
+	free(e->dx);
+}
+
+/* The application of this one goes on with the duplex. */
+static void turn__gives_up_only_if_told(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+
+	stay_silent(f, e);
+	assert_int_equal(gone_n, 0);
+	assert_non_null(e->conn);
+	close_end(f, e);
+}
+
+/* A peer that has announced Tux may come late, and decides when. */
+static void turn__waits_for_a_peer_that_begins(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+
+	e->rests = true;
+	e->active = false;
+	e->peer_port = 7;
+	stay_silent(f, e);
+	assert_int_equal(gone_n, 0);
+	close_end(f, e);
+}
+
 /* ---- IPsec ---- */
 
 /* A policy that protects TCP of IPv4, outwards. */
@@ -353,18 +429,6 @@ static void expose(struct fixture *f)
 	f->l->link->changed = true;
 }
 
-static void close_end(struct fixture *f, struct tux_end *e)
-{
-	struct tux_duplex *dx = e->dx;
-
-	gone_n = 0;
-	tux_duplex_rings(dx, TUX_DOORBELL_ABORT);
-	tux_loop_ring(f->l, e->index);
-	tux_loop_turn(f->l);
-	assert_int_equal(gone_n, 1);
-	free(dx);
-}
-
 static void turn__no_connection_that_ipsec_protects(void **state)
 {
 	struct fixture *f = *state;
@@ -379,6 +443,55 @@ static void turn__no_connection_that_ipsec_protects(void **state)
 	expose(f);
 	tux_loop_turn(f->l);
 	assert_non_null(e->conn);
+	close_end(f, e);
+}
+
+static enum tux_reason busy_why;
+
+static int busy_admit(struct tux_link *l, const struct tux_addr *local,
+		      const struct tux_addr *peer, uint32_t *handle,
+		      tux_time now)
+{
+	(void)l, (void)local, (void)peer, (void)handle, (void)now;
+	return -(int)busy_why;
+}
+
+/* An end of @f that the link refuses, for @why. */
+static struct tux_end *refused(struct fixture *f, enum tux_reason why)
+{
+	const struct tux_link_ops *ops = f->l->link->ops;
+	struct tux_link_ops busy = *ops;
+	struct tux_end *e;
+
+	busy.admit = busy_admit;
+	busy_why = why;
+	gone_n = 0;
+	rests = true;
+	f->l->link->ops = &busy;
+	e = fresh(f);
+	f->l->link->ops = ops;
+	rests = false;
+	return e;
+}
+
+static void turn__gives_up_what_the_link_refuses(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = refused(f, TUX_REASON_INTERFACE_BUSY);
+
+	assert_int_equal(gone_n, 1);
+	assert_int_equal(e->stage, TUX_END_OVER);
+	assert_true(e->over);
+	free(e->dx);
+}
+
+static void turn__waits_for_a_link_that_is_down(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = refused(f, TUX_REASON_LINK_DOWN);
+
+	assert_int_equal(gone_n, 0);
+	assert_int_equal(e->stage, TUX_END_FRESH);
 	close_end(f, e);
 }
 
@@ -475,7 +588,12 @@ int main(void)
 		T(forward__is_taken_in),
 		T(turn__effects_of_its_sending),
 		T(turn__wakes_at_its_end),
+		T(turn__gives_up_on_a_silent_peer),
+		T(turn__gives_up_only_if_told),
+		T(turn__waits_for_a_peer_that_begins),
 		T(turn__no_connection_that_ipsec_protects),
+		T(turn__gives_up_what_the_link_refuses),
+		T(turn__waits_for_a_link_that_is_down),
 		T(turn__ends_the_hold_of_busy_processors),
 		T(turn__a_policy_bars_a_connection),
 		T(turn__no_descriptor_to_ask_for_policies),

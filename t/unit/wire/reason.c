@@ -50,6 +50,21 @@ static void unknown__is_named_so(void **state)
 			    "unknown reason");
 }
 
+static void lasts__what_no_retry_ends(void **state)
+{
+	(void)state;
+	assert_true(tux_reason_lasts(TUX_REASON_INTERFACE_BUSY));
+	assert_true(tux_reason_lasts(TUX_REASON_NO_PRIVILEGE));
+	assert_true(tux_reason_lasts(TUX_REASON_PINNED));
+	assert_false(tux_reason_lasts(TUX_REASON_NONE));
+	assert_false(tux_reason_lasts(TUX_REASON_PEER_SILENT));
+	assert_false(tux_reason_lasts(TUX_REASON_LINK_DOWN));
+	assert_false(tux_reason_lasts(TUX_REASON_NO_FD));
+	assert_false(tux_reason_lasts(TUX_REASON_IPSEC));
+	assert_false(tux_reason_lasts(TUX_REASON_CPU_BUSY));
+	assert_false(tux_reason_lasts(TUX_REASON_N));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -57,6 +72,7 @@ int main(void)
 		cmocka_unit_test(word__is_one_token_and_unique),
 		cmocka_unit_test(sentence__is_there_for_each),
 		cmocka_unit_test(unknown__is_named_so),
+		cmocka_unit_test(lasts__what_no_retry_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

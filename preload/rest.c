@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rest.h"
+
+#include "claim.h"
+#include "fd.h"
+#include "fork.h"
+#include "hooks.h"
+#include "share.h"
+#include "sys/take.h"
+#include "wait.h"
+#include "young.h"
+
+enum {
+	REST_S = 10,		/* the first rest ... */
+	DOUBLED = 5,		/* ... is doubled so often: to 320 s */
+	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
+};
+
+/* From now on TCP has all bytes that come and go, and no thread is inside. */
+static bool rest_pin(struct tux_duplex *dx)
+{
+	bool ok = false;
+
+	if (!tux_latch_take_within(&dx->tx.latch, LATCH_TRIES))
+		return false;
+	if (tux_latch_take_within(&dx->rx.latch, LATCH_TRIES)) {
+		ok = !tux_duplex_pin(dx);
+		tux_latch_drop(&dx->rx.latch);
+	}
+	tux_latch_drop(&dx->tx.latch);
+	return ok;
+}
+
+/* Does the kernel know all that the program has done with @s? */
+static bool rest_allowed(struct sock *s)
+{
+	return !s->rdshut && !s->err && !atomic_load(&s->dx->tx.shut) &&
+	       !atomic_load(&s->dx->err) && share_unforked(s);
+}
+
+/* @s is CLAIMING, by this thread.  False: it has been closed. */
+static bool rest_as(struct sock *s, enum sock_stage to)
+{
+	uint8_t from = SOCK_CLAIMING;
+
+	return atomic_compare_exchange_strong(&s->stage, &from, (uint8_t)to);
+}
+
+static void rest_as_tcp(struct sock *s, int fd, enum tux_reason why)
+{
+	s->why = (uint8_t)why;
+	if (!rest_as(s, SOCK_TCP))
+		return;
+	epoll_rested_fd(fd, s);
+	claim_left(s);
+}
+
+static void rest_as_candidate(struct sock *s, int fd)
+{
+	s->rest_until = wait_now() + (TUX_SEC(REST_S) << s->rested);
+	if (s->rested < DOUBLED)
+		s->rested++;
+	tux_young_wait(&s->young);
+	if (rest_as(s, SOCK_CANDIDATE))
+		epoll_rested_fd(fd, s);
+}
+
+/* Whoever looked at it meanwhile has found nothing to be told. */
+static void rest_not(struct sock *s, int fd)
+{
+	if (rest_as(s, SOCK_CLAIMED))
+		epoll_claimed_fd(fd, s);
+}
+
+void rest_begin(struct sock *s, int fd)
+{
+	enum tux_reason why = (enum tux_reason)atomic_load(&s->decided);
+	uint8_t from = SOCK_CLAIMED;
+
+	if (fork_is_vfork() ||
+	    !atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
+		return;
+	if (!rest_pin(s->dx)) {		/* a later call may */
+		rest_not(s, fd);
+		return;
+	}
+	atomic_store(&s->rests, false);
+	if (!rest_allowed(s) || !young_begin(s, fd)) {
+		rest_not(s, fd);
+		return;
+	}
+	s->path = 0;
+	fd_unmoves(s);
+	if (tux_reason_lasts(why))
+		rest_as_tcp(s, fd, why);
+	else
+		rest_as_candidate(s, fd);
+}
+
+/* The end of the last claim may go once no other thread holds @s, which could be in
+ * a call with it.  In a child, it is the parent's. */
+static bool rest_clear(struct sock *s)
+{
+	if (s->end && s->epoch == fork_epoch) {
+		if (atomic_load(&s->fds) != 1 || atomic_load(&s->refs) != 2)
+			return false;
+		tux_end_free(s->end);
+	}
+	s->end = NULL;
+	s->dx = NULL;
+	return true;
+}
+
+bool rest_end(struct sock *s)
+{
+	if (!s->rest_until ||
+	    (wait_now() >= s->rest_until && rest_clear(s)))
+		return true;
+	tux_young_wait(&s->young);
+	return false;
+}
