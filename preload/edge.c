@@ -44,22 +44,36 @@ void edge_told(struct edge *e, struct sock *s, uint32_t told)
 		e->tx = edge_left(s);
 }
 
-static bool new_bytes(struct edge *e, const struct tux_duplex *d)
+/* Bytes that have been read since are an edge, too: of the room that there is.  If
+ * others have come since @now was made, the edge is theirs. */
+static bool ring_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
+{
+	uint64_t before = e->rx;
+
+	if (!tux_end_ring_grew(d, &e->rx))
+		return false;
+	if ((now & EPOLLIN) || !tux_duplex_readable(d))
+		return true;
+	e->rx = before;
+	return false;
+}
+
+static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 {
 	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
-		return tux_end_ring_grew(d, &e->rx);
-	return true;		/* left over where the ring is not in use */
+		return ring_bytes(e, d, now);
+	return now & EPOLLIN;	/* left over where the ring is not in use */
 }
 
 /* What has come after @now was made is for the next time: it rings again. */
-bool edge_new(struct edge *e, struct sock *s, uint32_t now)
+bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 {
 	uint32_t end = e->end;
 
 	if (!claimed(s))
 		return true;
 	e->end |= now & (EPOLLRDHUP | READY_ALWAYS);
-	if ((now & EPOLLIN) && new_bytes(e, s->dx))
+	if ((asked & EPOLLIN) && new_bytes(e, s->dx, now))
 		return true;
 	return e->end != end || ((now & EPOLLOUT) && edge_wrote(e, s));
 }

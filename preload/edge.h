@@ -4,8 +4,8 @@
  *
  * The kernel tells an edge when something happens, be it of no consequence.  A
  * connection that moves to Tux has much happening to it that is nobody's
- * business, so here an edge is bytes that have come, room that has come after
- * bytes were written, or an end.
+ * business, so here an edge is bytes that have come, be they read by now, room
+ * that has come after bytes were written, or an end.
  */
 #ifndef TUX_PRELOAD_EDGE_H
 #define TUX_PRELOAD_EDGE_H
@@ -29,8 +29,9 @@ struct edge {			/* what was told so far */
 void edge_init(struct edge *e);
 
 /* Is there anything in @now, which ready_of(@s) gave a moment ago, that was not
- * told?  It counts as told from now on, but for the room: see edge_told(). */
-bool edge_new(struct edge *e, struct sock *s, uint32_t now);
+ * told, or has something happened that is @asked for?  It counts as told from now
+ * on, but for the room: see edge_told(). */
+bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now);
 
 /* Was there a reason to wait for room since it was told? */
 bool edge_wrote(const struct edge *e, struct sock *s);

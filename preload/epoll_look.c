@@ -70,7 +70,9 @@ static uint32_t rings_tell(struct item *it, const struct ready *r)
 	if (!(it->events & EPOLLET))
 		return now;
 	it->again = false;
-	return edge_new(&it->edge, it->sock, now | end) || again ? now : 0;
+	if (!edge_new(&it->edge, it->sock, it->events, now | end) && !again)
+		return 0;
+	return now;
 }
 
 static uint32_t look_at_item(struct ep *ep, struct item *it)

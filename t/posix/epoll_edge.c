@@ -58,6 +58,21 @@ static void edge_out(struct pair *p)
 	close(ep);
 }
 
+/* Bytes came and were read: what is left of the edge is the room. */
+static void edge_read_before(struct pair *p)
+{
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLIN | EPOLLOUT | EPOLLET) == 0);
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	pair_poke(p->b);
+	CHECK(pair_expect(p->a, 1));
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	close(ep);
+}
+
 /* A stream as edge-triggered programs move it: until EAGAIN, then wait. */
 static void edge_stream(struct pair *p)
 {
@@ -314,6 +329,7 @@ int main(void)
 {
 	pair_case("an edge for new data", edge_in);
 	pair_case("an edge for new room", edge_out);
+	pair_case("an edge whose bytes were read before", edge_read_before);
 	pair_case("a stream by edges", edge_stream);
 	pair_case("MOD and ADD look again", rearm_edge);
 	pair_case("EPOLLONESHOT", oneshot);

@@ -225,11 +225,13 @@ static bool permits_signal(const struct parity_model *m,
 			   const struct parity_step *s)
 {
 	const struct parity_blocked *b = &m->blocked[s->proc][s->worker];
+	const struct parity_slot *x = &m->slot[s->proc][b->step.slot];
 
-	/* A restarted call of the kernel's looks at these modes anew, and one of
-	 * no bytes ends with 0. */
+	/* A restarted call of the kernel's looks anew at these modes, and at what
+	 * the descriptor names by now; one of no bytes ends with 0. */
 	return b->busy && b->step.n && !m->end[b->end].nonblock &&
-	       !m->end[b->end].timed;
+	       !m->end[b->end].timed && x->kind == PARITY_SLOT_END &&
+	       x->end == b->end;
 }
 
 static bool permits_upgrade(const struct parity_model *m,

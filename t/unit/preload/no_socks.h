@@ -158,9 +158,9 @@ void edge_init(struct edge *e)
 	(void)e;
 }
 
-bool edge_new(struct edge *e, struct sock *s, uint32_t now)
+bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 {
-	return e && s && now;
+	return e && s && asked && now;
 }
 
 bool edge_wrote(const struct edge *e, struct sock *s)
