@@ -111,6 +111,21 @@ static bool half_told(const struct item *it)
 	return it->kernel && (it->events & it->tcp & (READY_IN | READY_OUT));
 }
 
+/* What TCP says besides, of @it, which is told once only. */
+static uint32_t half_tells(const struct item *it)
+{
+	struct pollfd p = {
+		.fd = it->fd,
+		.events = (short)(it->events & it->tcp & (READY_IN | READY_OUT)),
+	};
+	struct ready r;
+
+	if (!half_told(it) || libc.poll(&p, 1, 0) <= 0)
+		return 0;
+	return ready_told(it->sock, it->fd, (uint16_t)p.revents, &r) &
+	       look_wanted(it);
+}
+
 /* Level-triggered ones go back to the tail, behind @end; what has not been
  * looked at for want of room stays at the head. */
 static void take_ready(struct look *l, struct tux_list *end, int max)
@@ -125,6 +140,8 @@ static void take_ready(struct look *l, struct tux_list *end, int max)
 		tux_list_remove(&it->ready);
 		if (!got)
 			continue;
+		if (it->events & EPOLLONESHOT)
+			got |= half_tells(it);
 		report(l, it, got);
 		l->half = l->half || half_told(it);
 		if (it->events & EPOLLONESHOT)
