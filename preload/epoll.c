@@ -121,6 +121,7 @@ int ep_new(int fd)
 		ep->kick = -1;
 		atomic_store(&ep->own, false);
 		atomic_store(&ep->once, false);
+		atomic_store(&ep->socks, 0);
 		ep->fds = 1;
 		atomic_store(&ep->fd, fd);
 		ep->next = live;

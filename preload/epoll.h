@@ -101,10 +101,11 @@ struct ep {
 	 * tells events once only of some that have no item.  They are set
 	 * without the latch, and so not cleared with what follows. */
 	_Atomic bool own, once;
-	uint32_t fds;		/* descriptors; under the table's latch */
-	_Atomic int fd;		/* one of them */
+	/* The same holds for these, which are looked at without it. */
 	_Atomic uint32_t socks;	/* items with a sock, and instances inside */
-	_Atomic uint32_t nests;	/* of them, instances inside */
+	_Atomic int fd;		/* one of the descriptors */
+	uint32_t fds;		/* descriptors; under the table's latch */
+	_Atomic uint32_t nests;	/* of `socks`, instances inside */
 	_Atomic uint32_t on_ring;	/* items with a direction on a ring */
 	_Atomic tux_time polled_at;	/* when the kernel was asked last */
 	_Atomic bool found;	/* it had something then */
