@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -141,6 +142,28 @@ static void oneshot(struct pair *p)
 	CHECK(pair_seen(ep, p->a, 100) == EPOLLOUT);
 	pair_poke(p->b);
 	CHECK(pair_seen(ep, p->a, 50) == 0);
+	close(ep);
+}
+
+/* Bytes wait, and the other direction may move to Tux meanwhile: the one event has
+ * both. */
+static void oneshot_both(struct pair *p)
+{
+	const uint32_t both = EPOLLIN | EPOLLOUT;
+	struct pollfd f = { p->a, POLLIN, 0 };
+	int ep = pair_epoll();
+
+	pair_poke(p->b);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
+	CHECK(pair_add(ep, p->a, both | EPOLLONESHOT) == 0);
+	CHECK(pair_seen(ep, p->a, 20) == both);
+	for (int i = 0; i < 30; i++) {
+		pair_poke(p->a);
+		CHECK(pair_expect(p->b, 1));
+		CHECK(pair_mod(ep, p->a, both | EPOLLONESHOT) == 0);
+		CHECK(pair_seen(ep, p->a, i % 2 ? 20 : 0) == both);
+		poll(NULL, 0, 1);
+	}
 	close(ep);
 }
 
@@ -333,6 +356,7 @@ int main(void)
 	pair_case("a stream by edges", edge_stream);
 	pair_case("MOD and ADD look again", rearm_edge);
 	pair_case("EPOLLONESHOT", oneshot);
+	pair_case("EPOLLONESHOT for both directions", oneshot_both);
 	pair_case("EPOLLONESHOT and the end", oneshot_end);
 	pair_case("EPOLLEXCLUSIVE", exclusive);
 	pair_case("what epoll_ctl refuses", refused);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "../test.h"
 
@@ -41,7 +42,7 @@ static void add__counts_what_a_handler_adds(void **state)
 	for (int i = 0; i < TIMES; i++)
 		tux_alone_add(&count, 1);
 	while (!handled)
-		;
+		usleep(1);	/* where the thread sanitizer lets signals in */
 	setitimer(ITIMER_REAL, &never, NULL);
 	signal(SIGALRM, SIG_IGN);
 	assert_int_equal(count, (uint64_t)TIMES + (uint64_t)handled);
@@ -67,12 +68,40 @@ static void add__counts_what_threads_add(void **state)
 	assert_int_equal(count, 2 * TIMES);
 }
 
+static struct tux_latch latch;
+
+static void *takes(void *arg)
+{
+	for (int i = 0; i < TIMES / 10; i++) {
+		tux_alone_take(&latch);
+		atomic_store(&count, atomic_load(&count) + 1);
+		tux_latch_drop(&latch);
+	}
+	return arg;
+}
+
+static void take__keeps_threads_out(void **state)
+{
+	pthread_t t;
+
+	(void)state;
+	count = 0;
+	tux_alone_take(&latch);
+	assert_false(tux_latch_try(&latch));
+	tux_latch_drop(&latch);
+	assert_int_equal(pthread_create(&t, NULL, takes, NULL), 0);
+	takes(NULL);
+	pthread_join(t, NULL);
+	assert_int_equal(count, 2 * (TIMES / 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(add__returns_what_was),
 		cmocka_unit_test(add__counts_what_a_handler_adds),
 		cmocka_unit_test(add__counts_what_threads_add),
+		cmocka_unit_test(take__keeps_threads_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

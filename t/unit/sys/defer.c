@@ -424,7 +424,7 @@ int main(void)
 {
 #ifdef __SANITIZE_THREAD__
 	/* It takes signals over, and runs handlers when it likes. */
-	puts("1..0 # SKIP the thread sanitizer delivers signals late");
+	puts("the thread sanitizer delivers signals late");
 	return 77;
 #endif
 	static const struct CMUnitTest tests[] = {
