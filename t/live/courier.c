@@ -35,7 +35,7 @@ enum {
 };
 
 static bool whole = true;
-static volatile sig_atomic_t stopped;
+static _Atomic int stopped;		/* a signal; another thread reads it */
 
 static void on_term(int sig)
 {
