@@ -404,4 +404,10 @@ bool nest_true(int fd);
  * into @ep: has them look again (latch held). */
 void ep_kick(struct ep *ep);
 
+/* epoll_wait() on instance @fd, which another thread may have closed meanwhile:
+ * waits for @ns (TUX_NEVER: without end), with @mask in force (NULL: the thread's
+ * own).  As the call of libc, with errno. */
+int ep_wait(int fd, struct epoll_event *evs, int max, tux_time ns,
+	    const sigset_t *mask);
+
 #endif
