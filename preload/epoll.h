@@ -41,6 +41,7 @@
 #include "ready.h"
 #include "sock.h"
 #include "sys/alone.h"
+#include "sys/sys.h"
 
 #ifndef EPOLLEXCLUSIVE
 #define EPOLLEXCLUSIVE (1u << 28)
@@ -271,7 +272,18 @@ static inline void ep_mark(_Atomic bool *mark)
 
 /* epoll_ctl(@op) with the kernel's item, and @mask for its events; 0 or -errno,
  * and errno is left alone. */
-int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask);
+static inline int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
+{
+	struct epoll_event e = { .events = mask };
+
+	if (it->own) {
+		ep_mark(&ep->own);
+		e.data = it->data;
+	} else {
+		e.data.u64 = item_tag(it);
+	}
+	return tux_sys_epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e);
+}
 
 /* There is a waiter that takes @fd in its bell, or -errno. */
 int item_waiter(struct ep *ep, int fd);

@@ -335,133 +335,21 @@ static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
 	return true;
 }
 
-/* ---- what may still move ---------------------------------------------- */
-
-/*
- * A connection that is not claimed, and whose data the kernel has, is registered,
- * changed and removed all the time by some programs.  That needs nothing but the
- * kernel's call and a note of it, which are made here and in a single frame:
- * after a system call, each return to a caller is mispredicted.  Whatever is
- * unusual has the longer way.
- */
-static inline bool own_item(const struct item *it)
-{
-	return it && it->used && it->own && !it->stale;
-}
-
-/* Is connection @fd one that is not to be claimed now, and @it free? */
-static inline bool own_new(const struct item *it, int fd)
-{
-	struct sock *s = fd_peek(fd);
-
-	return it && !it->used && s && claim_is_kernels(s) && !ep_peek(fd);
-}
-
-static inline void note_own(struct item *it, const struct epoll_event *e)
-{
-	it->data = e->data;
-	it->events = it->mask = e->events;
-}
-
-static inline int own_add(struct ep *ep, int epfd, struct item *it,
-			  struct epoll_event *e)
-{
-	int r;
-
-	ep_mark(&ep->own);
-	r = tux_sys_epoll_ctl(epfd, EPOLL_CTL_ADD, it->fd, e);
-	if (r)
-		return r;
-	it->gen++;
-	it->used = it->kernel = it->own = true;
-	it->spent = it->stale = it->again = false;
-	note_own(it, e);
-	/* Now whoever claims the connection finds the item.  Who was earlier is
-	 * seen by ctl_ours(). */
-	ep_hold(it->fd);
-	return 0;
-}
-
-static inline int own_mod(int epfd, struct item *it, struct epoll_event *e)
-{
-	int r = tux_sys_epoll_ctl(epfd, EPOLL_CTL_MOD, it->fd, e);
-
-	if (!r)
-		note_own(it, e);
-	return r;
-}
-
-static inline int own_del(int epfd, struct item *it, struct epoll_event *e)
-{
-	int r = tux_sys_epoll_ctl(epfd, EPOLL_CTL_DEL, it->fd, e);
-
-	if (r)
-		return r;
-	ep_unhold(it->fd);
-	it->used = it->kernel = false;
-	return 0;
-}
-
-/* epoll_ctl(@op) with an item of that kind, and its result in *@r.  False: it is
- * none.  The latch is held. */
-static inline bool ctl_own(struct ep *ep, int epfd, int op, int fd,
-			   struct epoll_event *e, int *r)
-{
-	struct item *it = item_find(ep, fd);
-
-	if (op == EPOLL_CTL_DEL) {
-		if (!own_item(it))
-			return false;
-		*r = own_del(epfd, it, e);
-		return true;
-	}
-	if (!e || !item_owns(fd, e))
-		return false;
-	if (op == EPOLL_CTL_MOD && own_item(it))
-		*r = own_mod(epfd, it, e);
-	else if (op == EPOLL_CTL_ADD && own_new(it, fd))
-		*r = own_add(ep, epfd, it, e);
-	else
-		return false;
-	return true;
-}
-
-/* @ep: with its latch held; NULL: it is none of ours. */
-static __attribute__((noinline)) int ctl_other(struct ep *ep, int epfd, int op,
-					       int fd, struct epoll_event *e)
-{
-	int r = ep ? ep_ctl(ep, op, fd, e) : 0;
-
-	tux_defer_leave();
-	return ep ? (int)libc_ret(r) : foreign_ctl(epfd, op, fd, e);
-}
-
-/* ctl_own() has added @fd, which was claimed meanwhile.  Drops the latch. */
-static __attribute__((noinline)) int ctl_claimed(struct ep *ep, int fd)
-{
-	int r = add_behind(ep, item_find(ep, fd));
-
-	tux_defer_leave();
-	return (int)libc_ret(r);
-}
-
 /* Kept out of epoll_ctl(), so that a connection that was left pays for no
- * registers that only this needs. */
-static __attribute__((noinline)) int ctl_ours(int epfd, int op, int fd,
-					      struct epoll_event *event)
+ * registers that only this needs; and all that it calls is inlined, because after
+ * a system call each return to a caller is mispredicted. */
+static __attribute__((noinline, flatten)) int ctl_ours(int epfd, int op, int fd,
+						       struct epoll_event *event)
 {
 	struct ep *ep;
-	int r;
+	int r = 0;
 
 	tux_defer_enter();
 	ep = ep_lock_fd(epfd);
-	if (!ep || !ctl_own(ep, epfd, op, fd, event, &r))
-		return ctl_other(ep, epfd, op, fd, event);
-	if (op == EPOLL_CTL_ADD && !r && is_more(fd))
-		return ctl_claimed(ep, fd);
-	ep_unlock(ep);
+	if (ep)
+		r = ep_ctl(ep, op, fd, event);
 	tux_defer_leave();
-	return r ? (int)libc_ret(r) : 0;
+	return ep ? (int)libc_ret(r) : foreign_ctl(epfd, op, fd, event);
 }
 
 HOOK int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)

@@ -52,19 +52,6 @@ void tag_init(void)
 
 /* ---- the kernel's half ------------------------------------------------ */
 
-int item_ctl(struct ep *ep, int op, struct item *it, uint32_t mask)
-{
-	struct epoll_event e = { .events = mask };
-
-	if (it->own) {
-		ep_mark(&ep->own);
-		e.data = it->data;
-	} else {
-		e.data.u64 = item_tag(it);
-	}
-	return tux_sys_epoll_ctl(atomic_load(&ep->fd), op, it->fd, &e);
-}
-
 static void kernel_drop(struct ep *ep, struct item *it)
 {
 	if (it->kernel)
