@@ -49,23 +49,29 @@ static bool rest_as(struct sock *s, enum sock_stage to)
 static void rest_as_tcp(struct sock *s, int fd, enum tux_reason why)
 {
 	s->why = (uint8_t)why;
+	s->path = 0;
+	fd_unmoves(s);
 	if (!rest_as(s, SOCK_TCP))
 		return;
 	epoll_rested_fd(fd, s);
 	claim_left(s);
 }
 
+/* Its bytes are counted from here on. */
 static void rest_as_candidate(struct sock *s, int fd)
 {
 	s->rest_until = wait_now() + (TUX_SEC(REST_S) << s->rested);
 	if (s->rested < DOUBLED)
 		s->rested++;
 	tux_young_wait(&s->young);
+	s->path = 0;
+	fd_unmoves(s);
 	if (rest_as(s, SOCK_CANDIDATE))
 		epoll_rested_fd(fd, s);
 }
 
-/* Whoever looked at it meanwhile has found nothing to be told. */
+/* A thread that looked at the connection meanwhile was told nothing of it: it is
+ * told to look again. */
 static void rest_not(struct sock *s, int fd)
 {
 	if (rest_as(s, SOCK_CLAIMED))
@@ -85,16 +91,14 @@ void rest_begin(struct sock *s, int fd)
 		return;
 	}
 	atomic_store(&s->rests, false);
-	if (!rest_allowed(s) || !young_begin(s, fd)) {
+	if (!rest_allowed(s))
 		rest_not(s, fd);
-		return;
-	}
-	s->path = 0;
-	fd_unmoves(s);
-	if (tux_reason_lasts(why))
+	else if (tux_reason_lasts(why))
 		rest_as_tcp(s, fd, why);
-	else
+	else if (young_begin(s, fd))
 		rest_as_candidate(s, fd);
+	else
+		rest_not(s, fd);
 }
 
 /* The end of the last claim may go once no other thread holds @s, which could be in

@@ -3,9 +3,9 @@
  * rest - a claimed connection of which nothing has moved goes back to the kernel
  *
  * A claimed connection pays for the duplex and for looks at rings with every call.
- * If the loop gives it up, the next call makes an end of that.  For a reason that
- * lasts, at either end, the connection is left to the kernel for good.  If the peer
- * is silent, it is a candidate again, whose calls are the kernel's, too; it is not
+ * If the loop gives the connection up, the next call gives it back.  For a reason
+ * that lasts, at either end, it is left to the kernel for good.  If the peer is
+ * silent, it is a candidate again, whose calls are the kernel's, too; it is not
  * claimed before its rest is over, which doubles each time.
  */
 #ifndef TUX_PRELOAD_REST_H

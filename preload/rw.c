@@ -86,8 +86,8 @@ static ssize_t rw_outcome(struct job *j, ssize_t err)
 	return (ssize_t)j->done;
 }
 
-/* Not claimed any more: 0, or why there is nothing to be done; -ERESTART: the
- * kernel does it (rw_go_on). */
+/* 0 if the socket is claimed; else the error of the call.  -ERESTART: the socket has
+ * gone back to the kernel, and so does the call (rw_go_on). */
 static int not_ours(const struct sock *s)
 {
 	switch (atomic_load(&s->stage)) {
@@ -356,26 +356,18 @@ static ssize_t rw_finish(struct rw *r, ssize_t k)
 	return libc_ret(k);
 }
 
-static ssize_t recv_anew(struct rw *r, const struct iovec *iov, int n,
-			 int flags)
+/* The program's call once more, for what is in @iov. */
+static ssize_t rw_anew(struct rw *r, bool out, const struct iovec *iov, int n,
+		       int flags)
 {
 	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
 			    .msg_iovlen = (size_t)n };
 
 	if (rw_enter(r, r->fd))
-		return rw_recv(r, iov, n, flags);
-	return rw_left_received(r, libc.recvmsg(r->fd, &m, flags), flags);
-}
-
-static ssize_t send_anew(struct rw *r, const struct iovec *iov, int n,
-			 int flags)
-{
-	struct msghdr m = { .msg_iov = (void *)(uintptr_t)iov,
-			    .msg_iovlen = (size_t)n };
-
-	if (rw_enter(r, r->fd))
-		return rw_send(r, iov, n, flags);
-	return rw_left_sent(r, libc.sendmsg(r->fd, &m, flags), flags);
+		return out ? rw_send(r, iov, n, flags) :
+			     rw_recv(r, iov, n, flags);
+	return out ? rw_left_sent(r, libc.sendmsg(r->fd, &m, flags), flags) :
+		     rw_left_received(r, libc.recvmsg(r->fd, &m, flags), flags);
 }
 
 /* Does @fd still name @s, or a connection that was left to the kernel? */
@@ -389,7 +381,7 @@ static bool names(int fd, const struct sock *s)
 /* 0: the kernel's call is to be made; else what ends this one instead. */
 static ssize_t instead(const struct rw *r, const struct job *j)
 {
-	if (tux_defer.pending && !tux_defer.restarts)
+	if (!nonblocking(j) && tux_defer.pending && !tux_defer.restarts)
 		return -EINTR;
 	if (nonblocking(j) && j->done)
 		return -EAGAIN;
@@ -415,10 +407,9 @@ static ssize_t rw_go_on(struct rw *r, struct job *j, bool out)
 	do {
 		int m;
 		const struct iovec *rest = rw_rest(j, v, &m);
-		int flags = j->flags | (j->done ? MSG_NOSIGNAL : 0);
 
-		k = out ? send_anew(r, rest, m, flags) :
-			  recv_anew(r, rest, m, flags);
+		k = rw_anew(r, out, rest, m,
+			    j->flags | (j->done ? MSG_NOSIGNAL : 0));
 		if (k > 0)
 			j->done += (size_t)k;
 		all = all && k > 0 && (size_t)k == tux_iov_len(rest, m);

@@ -54,8 +54,8 @@ struct tux_end {
 	struct tux_latch fd_latch;
 	int fd;
 
-	_Atomic bool over;	/* closed, and the loop is done with it: nobody
-				 * rings for it any more */
+	_Atomic bool over;	/* the loop has said gone(), and hears no ring
+				 * for this end any more */
 
 	/* the loop's */
 	uint8_t stage;		/* enum tux_end_stage */

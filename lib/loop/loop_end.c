@@ -188,9 +188,8 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 	return err;
 }
 
-/* Does the loop give @e up, which is on TCP for reason @why?  A passive end whose
- * peer has announced Tux waits for the peer, which may come to the connection
- * late. */
+/* End @e is on TCP for reason @why: does the loop give it up?  Not a passive end
+ * whose peer has announced Tux: the peer may open the path late. */
 static bool gives_up(const struct tux_end *e, enum tux_reason why)
 {
 	if (!e->rests || (e->conn && !tux_conn_opens(e->conn)))

@@ -25,8 +25,8 @@ static inline void tux_pause(void)
 #endif
 }
 
-/* A latch that is held is rare: kept out of those who find it free, so that they
- * pay for no registers that only this needs. */
+/* Waits for latch @l, which a thread holds.  Most callers find a latch free: this
+ * is kept out of them, so that they pay for no registers that only waiting needs. */
 static __attribute__((noinline, cold, unused)) void
 tux_latch_await(struct tux_latch *l)
 {
