@@ -2,20 +2,13 @@
 #include "young.h"
 
 #include <errno.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <stddef.h>
-#include <sys/ioctl.h>
 
 #include "conf.h"
-#include "libc.h"
 #include "part/past.h"
 #include "stack/channel.h"
 #include "stack/thread_busy.h"
+#include "sys/carried.h"
 #include "sys/clock.h"
-
-enum { BEGIN_LOOKS = 4 };	/* at what another process has carried */
 
 /* Asked of the kernel once: the decision is asked for again and again. */
 static uint32_t young_packet(struct sock *s, int fd)
@@ -106,68 +99,25 @@ void young_lasted(const struct sock *s)
 
 /* ---- what the kernel has counted -------------------------------------- */
 
-/* Bytes of the application that TCP has taken: the kernel counts the SYN of an
- * active end among those that were acknowledged. */
-static bool kernel_sent(const struct sock *s, int fd, const struct tcp_info *i,
-			uint64_t *n)
-{
-	int unacked = 0;
-
-	if (libc.ioctl(fd, SIOCOUTQ, &unacked))
-		return false;
-	*n = i->tcpi_bytes_acked - (s->active ? 1 : 0) + (uint64_t)unacked;
-	return true;
-}
-
-static bool kernel_received(int fd, const struct tcp_info *i, uint64_t *n)
-{
-	int unread = 0;
-
-	if (libc.ioctl(fd, SIOCINQ, &unread))
-		return false;
-	*n = i->tcpi_bytes_received - (uint64_t)unread;
-	return true;
-}
-
-static bool kernel_counts(const struct sock *s, int fd, uint64_t *sent,
-			  uint64_t *received)
-{
-	struct tcp_info i;
-	socklen_t len = sizeof(i);
-
-	return !libc.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len) &&
-	       len >= offsetof(struct tcp_info, tcpi_segs_out) &&
-	       kernel_sent(s, fd, &i, sent) &&
-	       kernel_received(fd, &i, received);
-}
-
-/* The kernel answers several questions, so its numbers may be of several
- * moments. */
 bool young_begin(struct sock *s, int fd)
 {
-	uint64_t sent, received, before_sent, before_received;
+	struct tux_carried c;
 
-	if (!kernel_counts(s, fd, &sent, &received))
+	if (tux_carried_look(fd, s->active, &c))
 		return false;
-	for (int i = 0; i < BEGIN_LOOKS; i++) {
-		before_sent = sent;
-		before_received = received;
-		if (!kernel_counts(s, fd, &sent, &received))
-			return false;
-		if (sent == before_sent && received == before_received)
-			break;
-	}
-	tux_young_begin(&s->young, sent, received);
+	tux_young_begin(&s->young, c.sent, c.received);
 	return true;
 }
 
 enum tux_young_counts young_compare(struct sock *s, int fd)
 {
-	uint64_t sent, received;
+	struct tux_carried c;
+	int err = tux_carried_look(fd, s->active, &c);
 
-	if (!kernel_counts(s, fd, &sent, &received))
-		return TUX_YOUNG_MISSED;
-	return tux_young_compare(&s->young, sent, received);
+	if (err == -EAGAIN)
+		return TUX_YOUNG_UNSURE;
+	return err ? TUX_YOUNG_MISSED :
+		     tux_young_compare(&s->young, c.sent, c.received);
 }
 
 enum tux_reason young_why(const struct sock *s)

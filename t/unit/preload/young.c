@@ -5,17 +5,14 @@
  */
 #include "../../../preload/young.h"
 
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <stdarg.h>
+#include <errno.h>
 
-#include "../../../preload/libc.h"
 #include "stack/thread_busy.h"
+#include "sys/carried.h"
 #include "../test.h"
 
 enum { SEGMENT = 1448, TURNS = 1000 };
 
-struct libc libc;
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 
 static unsigned asked;		/* for the segment */
@@ -39,42 +36,14 @@ bool tux_thread_busy(const struct tux_stack *s, struct tux_recent *r)
 
 /* ---- the kernel's counts ---- */
 
-static struct tcp_info info;
-static int unacked, unread;
-static int late;		/* bytes that are acknowledged between two
-				 * questions, */
-static int late_n;		/* ... so often; 0: always */
+static struct tux_carried carried;
+static int carried_err;
 
-static int kernel_getsockopt(int fd, int level, int name,
-			     void *restrict value, socklen_t *restrict len)
+int tux_carried_look(int fd, bool active, struct tux_carried *c)
 {
-	(void)fd, (void)level, (void)name;
-	assert_int_equal(*len, sizeof(info));
-	*(struct tcp_info *)value = info;
-	return 0;
-}
-
-static int kernel_ioctl(int fd, unsigned long cmd, ...)
-{
-	va_list ap;
-	int *n;
-
-	(void)fd;
-	va_start(ap, cmd);
-	n = va_arg(ap, int *);
-	va_end(ap);
-	*n = cmd == SIOCOUTQ ? unacked - late : unread;
-	if (cmd == SIOCOUTQ && late_n && !--late_n)
-		late = 0;
-	return 0;
-}
-
-static void kernel_has(uint64_t acked, int out, uint64_t received, int in)
-{
-	info.tcpi_bytes_acked = acked;
-	info.tcpi_bytes_received = received;
-	unacked = out;
-	unread = in;
+	(void)fd, (void)active;
+	*c = carried;
+	return carried_err;
 }
 
 /* ---- a candidate ---- */
@@ -172,61 +141,48 @@ static void busy__not_on_a_chosen_path(void **state)
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
-/* The SYN of the active end is acknowledged like a byte. */
-static void compare__counts_what_the_kernel_has(void **state)
-{
-	struct sock a = { .active = true }, p = { .active = false };
-
-	(void)state;
-	young_moved(&a, true, 100);
-	young_moved(&a, false, 30);
-	young_moved(&p, true, 100);
-	young_moved(&p, false, 30);
-	kernel_has(61, 40, 35, 5);
-	assert_int_equal(young_compare(&a, 3), TUX_YOUNG_AGREE);
-	assert_int_equal(young_compare(&p, 3), TUX_YOUNG_UNSURE);
-	kernel_has(60, 40, 35, 5);
-	assert_int_equal(young_compare(&p, 3), TUX_YOUNG_AGREE);
-}
-
-static void compare__not_pinned_by_an_acknowledgment(void **state)
+static void compare__with_what_the_kernel_has(void **state)
 {
 	struct sock s = { .active = true };
 
 	(void)state;
 	young_moved(&s, true, 100);
-	kernel_has(61, 40, 0, 0);
-	late = 40;
-	for (int i = 0; i < 4; i++)
+	young_moved(&s, false, 30);
+	carried = (struct tux_carried){ .sent = 100, .received = 30 };
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+	carried.sent = 99;
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_UNSURE);
+}
+
+/* The kernel's answers were never of one moment, or it has none. */
+static void compare__without_an_answer(void **state)
+{
+	struct sock s = { .active = true };
+
+	(void)state;
+	carried = (struct tux_carried){ .sent = 0 };
+	carried_err = -EAGAIN;
+	for (int i = 0; i < 100; i++)
 		assert_int_equal(young_compare(&s, 3), TUX_YOUNG_UNSURE);
-	late = 0;
+	assert_false(young_begin(&s, 3));
+	carried_err = -EOPNOTSUPP;
+	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_MISSED);
+	assert_false(young_begin(&s, 3));
+	carried_err = 0;
 	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
 }
 
-/* What another process has carried, of which some is not acknowledged and some
- * not read. */
+/* What another process has carried. */
 static void begin__with_what_the_kernel_has(void **state)
 {
 	struct sock s = { .active = false };
 
 	(void)state;
-	kernel_has(60, 40, 35, 5);
+	carried = (struct tux_carried){ .sent = 100, .received = 30 };
 	assert_true(young_begin(&s, 3));
 	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
 	young_moved(&s, false, 5);
-	kernel_has(100, 0, 35, 0);
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
-}
-
-static void begin__not_with_numbers_of_two_moments(void **state)
-{
-	struct sock s = { .active = false };
-
-	(void)state;
-	kernel_has(60, 40, 0, 0);
-	late_n = 1;
-	late = 40;
-	assert_true(young_begin(&s, 3));
+	carried.received = 35;
 	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
 }
 
@@ -239,13 +195,10 @@ int main(void)
 		cmocka_unit_test(busy__stays_a_candidate),
 		cmocka_unit_test(recent__tells_connections_apart),
 		cmocka_unit_test(busy__not_on_a_chosen_path),
-		cmocka_unit_test(compare__counts_what_the_kernel_has),
-		cmocka_unit_test(compare__not_pinned_by_an_acknowledgment),
+		cmocka_unit_test(compare__with_what_the_kernel_has),
+		cmocka_unit_test(compare__without_an_answer),
 		cmocka_unit_test(begin__with_what_the_kernel_has),
-		cmocka_unit_test(begin__not_with_numbers_of_two_moments),
 	};
 
-	libc.getsockopt = kernel_getsockopt;
-	libc.ioctl = kernel_ioctl;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
