@@ -71,6 +71,9 @@ enum {				/* flags of messages */
 /* ---- a stack ---------------------------------------------------------- */
 
 enum tux_backend {
+	TUX_BACKEND_AUTO,	/* AF_XDP if the process may use it; else UDP
+				 * with a secret key, if tuxd(8) is there; else
+				 * TCP */
 	TUX_BACKEND_XDP,	/* AF_XDP; TCP where AF_XDP cannot be used */
 	TUX_BACKEND_UDP,	/* UDP sockets: no privilege, no secret key */
 	TUX_BACKEND_TCP		/* kernel TCP only: no messages */
@@ -150,8 +153,8 @@ TUX_API int tux_turn(struct tux *t);
 
 /* ---- services and their callbacks ------------------------------------- */
 
-/* The connection is established.  This is the first callback of an accepted
- * connection, so what it allocates is there in all others, and gone can free
+/* The connection is established.  This is the first callback of an accepted or
+ * attached connection, so what it allocates is there in all others, and gone can free
  * it.  It is also the first one of a connection that tux_connect() began,
  * unless that ends before: then gone is the only callback. */
 typedef void tux_open_fn(struct tux_connection *c, void *arg);
@@ -180,8 +183,8 @@ typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
 			    void *arg);
 
 /* The connection is over.  This is its last callback, and runs once for each
- * connection that tux_connect() began, and for each accepted one for which open
- * has run, or would have run if it were set.  An accepted connection that ends
+ * connection that tux_connect() began or tux_attach() made, and for each accepted
+ * one for which open has run, or would have run if it were set.  An accepted connection that ends
  * before that, because the peer resets it or its service is freed, has no
  * callback at all.  @err says why:
  *
@@ -251,6 +254,32 @@ TUX_API int tux_listen_fd(struct tux_service *s, int fd);
 /* The port of the service's last listener, in host byte order; 0: none. */
 TUX_API int tux_port(const struct tux_service *s);
 
+/* Tells the peers of the TCP socket @fd, which the program owns, that its
+ * connections may move to Tux; tux_attach() takes them.  A socket that is bound
+ * is a listener: announce it before listen(), or the first peers may not be told.
+ * It stays announced until tux_unannounce(), which is due before @fd is closed.
+ * If its connections cannot move, its peers are told why.  Any other socket is
+ * announced before connect(), and needs no tux_unannounce().  0; -EBADF,
+ * -ENOTSOCK; -EPROTONOSUPPORT: not TCP; -EISCONN; -ENOMEM; -ESHUTDOWN;
+ * -EOWNERDEAD.  tux_unannounce(): -ENOENT: no listener that is announced;
+ * -EOWNERDEAD. */
+TUX_API int tux_announce(struct tux *t, int fd);
+TUX_API int tux_unannounce(struct tux *t, int fd);
+
+/* Makes a connection of the established TCP socket @fd, which the program has
+ * accepted or connected by itself, and stores it in *@cp unless that is NULL;
+ * @user is what tux_user() will return.  After 0 the stack owns @fd, and the
+ * program no longer watches, reads, writes or closes it; callbacks run, as for an
+ * accepted connection.  Bytes may have been read and written before.  The
+ * connection can move to Tux if its listener, or @fd before connect(), was
+ * announced.  SO_LINGER is switched off, and FD_CLOEXEC is set; all other options
+ * stay.  After an error nothing has happened.  -EBADF, -ENOTSOCK;
+ * -EPROTONOSUPPORT: not TCP; -ENOTCONN: not established, or the program has shut
+ * down a direction; -EEXIST: attached already; -ENOBUFS: the stack has 65,535
+ * connections; -ENOMEM, -ENOSPC; -ESHUTDOWN; -EOWNERDEAD. */
+TUX_API int tux_attach(struct tux_service *s, int fd, void *user,
+		       struct tux_connection **cp);
+
 /* Begins a connection to the numeric address @host, and stores it in *@cp
  * unless that is NULL; @user is what tux_user() will return.  After 0, open
  * runs when the connection is established, or gone if that fails; until then,
@@ -288,6 +317,21 @@ TUX_API size_t tux_readable(const struct tux_connection *c);
 /* Makes the stream callback run again, even if nothing arrives.  Any thread. */
 TUX_API void tux_again(struct tux_connection *c);
 
+enum {				/* events of tux_watch(), */
+	TUX_IN = 0x01,		/* as POLLIN */
+	TUX_OUT = 0x04		/* and POLLOUT */
+};
+
+/* From now on the stream and room callbacks of @c are level-triggered, as poll()
+ * is.  With TUX_IN in @events, the stream callback runs again and again until a
+ * tux_read() returns fewer bytes than it was asked for, or it or tux_peek()
+ * returns -EAGAIN.  With TUX_OUT, the room callback runs again and again until a
+ * write returns fewer bytes than it was given, or -EAGAIN, and then when there is
+ * room.  A callback whose event is missing does not run; a connection that breaks
+ * meanwhile is told by gone alone.  Other connections have their turn between two
+ * runs.  0; -ENOTCONN.  Any thread. */
+TUX_API int tux_watch(struct tux_connection *c, unsigned events);
+
 /* Writes as many of the bytes to the stream as there is room for, and returns
  * how many.  -EAGAIN: there is no room; after that, and after fewer bytes than
  * given, the room callback will run.  -EPIPE: after tux_shut(); the
@@ -312,13 +356,22 @@ TUX_API void tux_disconnect(struct tux_connection *c);
  * delivered is lost.  Then gone runs.  Any thread. */
 TUX_API void tux_abort(struct tux_connection *c);
 
-/* The pointer that tux_connect() or tux_set_user() attached; NULL at first. */
+/* The pointer of tux_connect(), tux_attach() or tux_set_user(); NULL at first. */
 TUX_API void *tux_user(const struct tux_connection *c);
 TUX_API void tux_set_user(struct tux_connection *c, void *user);
 
 /* The service and the stack of the connection. */
 TUX_API struct tux_service *tux_service_of(const struct tux_connection *c);
 TUX_API struct tux *tux_of(const struct tux_connection *c);
+
+/* The descriptor of the connection's TCP socket, which the stack owns, for calls
+ * like getsockname() and setsockopt(); not to be read, written, shut down or
+ * closed.  It ends with the connection: -ENOTCONN. */
+TUX_API int tux_socket(const struct tux_connection *c);
+
+/* Why the connection is not on Tux, a number for tux_reason_word(); 0: it is, or
+ * that is not decided yet.  In the gone callback: how it was at the end. */
+TUX_API unsigned tux_reason(const struct tux_connection *c);
 
 /* Stores the peer's address as text in the @n bytes at @host (46 are enough),
  * and its port, in host byte order, in *@port; either pointer may be NULL.
@@ -462,8 +515,9 @@ struct tux_loop_stats {
 
 struct tux_stats {
 	uint64_t loops, services, listeners;
-	uint64_t connections_now, connections;	/* not gone yet; accepted, or
-					 * begun by tux_connect() */
+	uint64_t connections_now, connections;	/* not gone yet; accepted,
+					 * attached, or begun by
+					 * tux_connect() */
 	uint64_t on_tux_now, on_tux;	/* both directions on Tux: connections
 					 * now; times that one got there */
 	uint64_t refused;		/* accepts that failed: EMFILE, ... */

@@ -7,9 +7,9 @@
  *
  * Prints the port, which the kernel chooses if PORT is 0.
  *
- * Packets go over AF_XDP, which needs privilege.  If the environment variable
- * TUX_UDP names an interface, they go over UDP sockets on that interface
- * instead, which need none: TUX_UDP=lo for a try on one host.
+ * Packets go over AF_XDP, or over UDP sockets if tuxd(8) is there.  If the
+ * environment variable TUX_UDP names an interface, they go over UDP sockets on
+ * that interface, which need nothing: TUX_UDP=lo for a try on one host.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 		.size = sizeof(o),
 		.ifname = getenv("TUX_UDP"),
 		.backend = getenv("TUX_UDP") ? TUX_BACKEND_UDP :
-					       TUX_BACKEND_XDP,
+					       TUX_BACKEND_AUTO,
 	};
 	int epfd = epoll_create1(EPOLL_CLOEXEC);
 	struct tux_service *s;

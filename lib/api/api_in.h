@@ -11,6 +11,8 @@
  *   routine.c     code of the application's own on the network thread
  *   service.c     services and their callbacks
  *   listen.c      listeners, and what they accept
+ *   attach.c      sockets that the program has accepted or connected itself
+ *   announce.c    what the peers of listeners are told
  *   connect.c     how connections begin
  *   deliver.c     a run of a connection's task
  *   claim.c       when a connection may move to Tux
@@ -83,15 +85,23 @@ struct tux_service {
 	struct tux_strand strand;	/* if it is serial */
 };
 
+/* A TCP listener, as its peers know of it. */
+struct tux_announced {
+	struct tux_list node;		/* in t->announced, if the program
+					 * accepts by itself */
+	int fd;
+	struct tux_addr local;
+	bool v6only;
+	bool reachable;			/* the stack listens for it, too */
+	uint8_t why;			/* enum tux_reason, if not */
+	tux_time marked_at;		/* when its peers were last told */
+};
+
 struct tux_listener {
 	struct tux_list node;		/* in its service's */
 	struct tux_list pause;		/* in t->paused */
 	struct tux_service *s;
-	int fd;
-	struct tux_addr local;
-	tux_time marked_at;		/* when its peers were last told */
-	bool reachable;			/* the stack listens for it, too */
-	uint8_t why;			/* enum tux_reason, if not */
+	struct tux_announced a;
 };
 
 /* ---- a connection ---- */
@@ -116,6 +126,7 @@ enum {
 	TUX_EVENT_OVER = 0x80,		/* the loop is done with it */
 	TUX_EVENT_PUT = 0x100,		/* the last reference is gone */
 	TUX_EVENT_FIN = 0x200,		/* TCP says that the peer has ended */
+	TUX_EVENT_LOOK = 0x400,		/* a callback that is watched is due */
 	TUX_EVENT_QUEUED = 0x80000000u,	/* the task will look */
 };
 
@@ -129,6 +140,9 @@ enum {
 /* What waits for room. */
 enum { TUX_WANTS_STREAM = 0x01, TUX_WANTS_MESSAGE = 0x02 };
 
+/* Beside TUX_IN and TUX_OUT in `watched`: tux_watch() was called. */
+enum { TUX_LEVEL = 0x80 };
+
 struct tux_connection {
 	struct tux_task task;
 	struct tux_strand strand;	/* its own; see task.strand */
@@ -140,6 +154,7 @@ struct tux_connection {
 	_Atomic uint32_t events, asked, wants;
 	_Atomic uint32_t refs;		/* the library's, until gone, is one */
 	_Atomic uint8_t stage;		/* enum tux_stage */
+	_Atomic uint8_t watched;	/* TUX_LEVEL, TUX_IN, TUX_OUT */
 	_Atomic uint8_t closed;		/* fd is no more; under both latches */
 	_Atomic uint32_t err;		/* errno that broke it; 0 */
 
@@ -161,6 +176,8 @@ struct tux_connection {
 					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
 	bool err_read;			/* and has */
+	bool unread;			/* watched: a read may give something, */
+	bool took;			/* and the last callback has read */
 	bool fin;			/* TCP has the peer's FIN */
 	bool ended;			/* tux_ended() */
 	uint32_t turns_told;		/* tux_duplex_rx_turns() */
@@ -214,6 +231,7 @@ struct tux {
 	tux_time looked_at;
 	struct tux_spin spin;
 	struct tux_list services, paused, closing, dead;
+	struct tux_list announced;	/* listeners of the program's own */
 	struct tux_list spare;		/* services that are no more */
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;
@@ -271,6 +289,15 @@ static inline int tux_api_unusable(const struct tux_connection *c)
 		return 0;
 	return was == TUX_STAGE_CONNECTING && !atomic_load(&c->asked) ?
 	       -EAGAIN : -ENOTCONN;
+}
+
+/* Are bytes, the end and errors of the stream told by its callback now? */
+static inline bool tux_api_hears(const struct tux_connection *c)
+{
+	uint8_t watched = atomic_load_explicit(&c->watched,
+					       memory_order_relaxed);
+
+	return c->s->on_stream.fn && (!watched || watched & TUX_IN);
 }
 
 /* The latches of the directions.  While a thread waits for one of a candidate,

@@ -11,6 +11,7 @@
 
 #include "api/host.h"
 #include "api/say.h"
+#include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/take.h"
 
@@ -83,12 +84,9 @@ static bool claim_waits(struct tux_connection *c)
 
 static bool claim_is_due(struct tux_connection *c)
 {
-	enum tux_io io = c->t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP :
-							     TUX_IO_XDP;
-
 	return tux_young_asks(&c->young) &&
 	       tux_young_opens(&c->young, c->active,
-			       tux_end_segment(io, c->fd)) &&
+			       tux_end_segment(c->t->stack->o.io, c->fd)) &&
 	       !claim_waits(c);
 }
 

@@ -130,14 +130,15 @@ static void closing_go_on(struct tux_connection *c)
 /* It broke: what has come is told before. */
 static void go_broken(struct tux_connection *c)
 {
-	const struct tux_service *s = c->s;
-
 	/* A callback that has asked to be called again has not seen all. */
 	if (!c->err_read && atomic_load(&c->events) & TUX_EVENT_AGAIN)
 		return;
+	/* Nor has one that is watched, as long as each call reads some. */
+	if (!c->err_read && c->unread && c->took && tux_api_hears(c))
+		return;
 	if (c->messages && tux_post_any(c->end))
 		tux_api_raise_here(c, TUX_EVENT_READY);
-	else if (s->on_stream.fn && !c->err_told)
+	else if (tux_api_hears(c) && !c->err_told)
 		tux_api_raise_here(c, TUX_EVENT_AGAIN);
 	else
 		closing_finish(c, false, (int)atomic_load(&c->err));

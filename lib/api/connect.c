@@ -69,18 +69,21 @@ static int connect_watch(struct tux_connection *c)
 	return tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_ADD, c->fd, &e);
 }
 
+static void connect_open(struct tux_connection *c)
+{
+	tux_api_claim_begin(c);
+	atomic_store(&c->stage, TUX_STAGE_OPEN);
+}
+
 int tux_api_establish(struct tux_connection *c)
 {
 	int err = connect_look_up(c);
 
-	if (!err && !c->active)
+	if (!err)
 		err = connect_watch(c);
-	if (err)
-		return err;
-	tux_api_claim_begin(c);
-	atomic_store(&c->stage, TUX_STAGE_OPEN);
-	tux_api_raise_here(c, TUX_EVENT_OPEN);
-	return 0;
+	if (!err)
+		connect_open(c);
+	return err;
 }
 
 /* ---- connecting ---- */
@@ -99,7 +102,9 @@ static int connect_finish(struct tux_connection *c)
 	int err = connect_tcp_error(c);
 
 	if (!err)
-		err = tux_api_establish(c);
+		err = connect_look_up(c);
+	if (!err)
+		connect_open(c);
 	/* The peer has reset it since then. */
 	return err == -ENOTCONN ? connect_tcp_error(c) : err;
 }
@@ -108,10 +113,9 @@ void tux_api_connecting(struct tux_connection *c)
 {
 	int err = connect_finish(c);
 
-	if (!err)
-		return;
-	atomic_store(&c->err, (uint32_t)-err);
-	tux_api_raise_here(c, TUX_EVENT_END);
+	if (err)
+		atomic_store(&c->err, (uint32_t)-err);
+	tux_api_raise_here(c, err ? TUX_EVENT_END : TUX_EVENT_OPEN);
 }
 
 static int connect_begin(struct tux_service *s, const struct tux_addr *to,

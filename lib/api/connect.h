@@ -13,8 +13,9 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
 /* epoll reports a socket that connects. */
 void tux_api_connecting(struct tux_connection *c);
 
-/* A TCP socket, nonblocking, is connected: claims it, watches it, and raises
- * OPEN.  0; -ENOTCONN: the peer has reset it already; or another errno. */
+/* The socket of @c is connected: watches it, and claims it, if it may move now.
+ * TUX_EVENT_OPEN is due.  0; -ENOTCONN: the peer has reset it already; or another
+ * errno: nothing has happened. */
 int tux_api_establish(struct tux_connection *c);
 
 #endif

@@ -282,6 +282,14 @@ struct tux *tux_of(const struct tux_connection *c)
 	return c->t;
 }
 
+int tux_socket(const struct tux_connection *c)
+{
+	uint8_t stage = atomic_load(&c->stage);
+
+	return stage == TUX_STAGE_CONNECTING || stage == TUX_STAGE_OPEN ?
+	       c->fd : -ENOTCONN;
+}
+
 int tux_peer(const struct tux_connection *c, char *host, size_t n,
 	     uint16_t *port)
 {

@@ -20,7 +20,7 @@
 /* Events that a run which does not get to the stream leaves for the next. */
 enum {
 	LATER = TUX_EVENT_READY | TUX_EVENT_IN | TUX_EVENT_OUT |
-		TUX_EVENT_AGAIN,
+		TUX_EVENT_AGAIN | TUX_EVENT_LOOK,
 };
 
 /* ---- the stream ---- */
@@ -72,46 +72,107 @@ static void unheard(struct tux_connection *c)
 	}
 }
 
-static void stream(struct tux_connection *c, uint32_t events)
+static bool stream_has_news(struct tux_connection *c, uint32_t events)
 {
-	bool err = atomic_load(&c->err), due = stream_due(c, events);
+	bool due = stream_due(c, events);
 
 	/* Before the callback runs: then the bytes that it finds are all. */
 	due |= tux_api_find_end(c);
-	if (!due && !(err && !c->err_told))
-		return;
+	return due || (atomic_load(&c->err) && !c->err_told);
+}
+
+static void stream(struct tux_connection *c, uint32_t events)
+{
+	bool due = stream_has_news(c, events);
+
 	if (!c->s->on_stream.fn) {
-		unheard(c);
+		if (due)
+			unheard(c);
 		return;
 	}
-	c->err_told = err;
+	if (atomic_load(&c->watched)) {
+		c->unread |= due;
+		due = c->unread && tux_api_hears(c);
+	}
+	if (!due)
+		return;
+	c->err_told = atomic_load(&c->err);
+	c->took = false;
 	TUX_TELL(c, on_stream);
 }
 
 /* ---- room ---- */
 
-static bool has_room(const struct tux_connection *c, uint32_t wants,
-		     uint32_t events)
+static bool stream_has_room(const struct tux_connection *c, uint32_t events)
 {
 	unsigned can = c->end ? tux_duplex_poll(c->dx) : 0;
 
-	if (wants & TUX_WANTS_MESSAGE && events & (TUX_EVENT_READY | TUX_EVENT_OPEN))
-		return true;
-	if (!(wants & TUX_WANTS_STREAM))
-		return false;
 	if (can & (TUX_TX_ON_RING | TUX_TX_WAITS))
 		return can & TUX_CAN_WRITE;
 	return events & (TUX_EVENT_OUT | TUX_EVENT_READY | TUX_EVENT_OPEN);
 }
 
+/* What waits for room, and may have some now. */
+static uint32_t has_room_for(const struct tux_connection *c, uint32_t events)
+{
+	uint32_t wants = atomic_load(&c->wants), has = 0;
+
+	if (wants & TUX_WANTS_MESSAGE &&
+	    events & (TUX_EVENT_READY | TUX_EVENT_OPEN))
+		has |= TUX_WANTS_MESSAGE;
+	if (wants & TUX_WANTS_STREAM && stream_has_room(c, events))
+		has |= TUX_WANTS_STREAM;
+	return has;
+}
+
+/* A write has found room, or has not been tried since there was none. */
+static bool watches_room(const struct tux_connection *c)
+{
+	return atomic_load(&c->watched) & TUX_OUT &&
+	       !(atomic_load(&c->wants) & TUX_WANTS_STREAM);
+}
+
+/* Where the stream is watched, only messages are told of once. */
 static void room(struct tux_connection *c, uint32_t events)
 {
-	uint32_t wants = atomic_load(&c->wants);
+	uint32_t has = c->s->on_room.fn ? has_room_for(c, events) : 0;
+	bool watched = atomic_load(&c->watched);
 
-	if (!wants || !c->s->on_room.fn || !has_room(c, wants, events))
+	if (!c->s->on_room.fn)
 		return;
-	atomic_store(&c->wants, 0);
-	TUX_TELL(c, on_room);
+	if (has && !watched)
+		has = TUX_WANTS_STREAM | TUX_WANTS_MESSAGE;
+	if (has)
+		atomic_fetch_and(&c->wants, ~has);
+	if (watched ? has & TUX_WANTS_MESSAGE || watches_room(c) : has)
+		TUX_TELL(c, on_room);
+}
+
+/* ---- level-triggered ---- */
+
+/* What a callback has left to be done, another run does: other connections have
+ * their turn before. */
+static void watch_on(struct tux_connection *c)
+{
+	if ((c->unread && tux_api_hears(c)) ||
+	    (watches_room(c) && c->s->on_room.fn))
+		tux_api_raise_here(c, TUX_EVENT_LOOK);
+}
+
+int tux_watch(struct tux_connection *c, unsigned events)
+{
+	uint8_t now = (uint8_t)(TUX_LEVEL | (events & (TUX_IN | TUX_OUT)));
+	uint8_t was;
+	int err;
+
+	tux_sched_enter();
+	was = atomic_exchange(&c->watched, now);
+	/* One that is not open yet is looked at when it opens. */
+	err = tux_api_unusable(c);
+	if (now & ~was && !err)
+		tux_api_raise(c, was ? TUX_EVENT_LOOK : TUX_EVENT_AGAIN);
+	tux_sched_leave();
+	return err == -EAGAIN ? 0 : err;
 }
 
 /* ---- errors ---- */
@@ -195,6 +256,8 @@ static void deliver_events(struct tux_connection *c, uint32_t events)
 	/* Bytes that a callback has read may have hidden the end. */
 	if (!asked_to_end(c) && tux_api_find_end(c))
 		tux_api_raise_here(c, TUX_EVENT_AGAIN);
+	else if (!asked_to_end(c) && atomic_load(&c->watched))
+		watch_on(c);
 }
 
 void tux_api_run(struct tux_task *task)

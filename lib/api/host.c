@@ -11,6 +11,7 @@
 #include <ifaddrs.h>
 #include <netinet/tcp.h>
 
+#include "stack/stack_in.h"
 #include "sys/name.h"
 #include "sys/sys.h"
 
@@ -41,6 +42,15 @@ int tux_api_socket(int family)
 		tux_sys_setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one,
 				   sizeof(one));
 	return fd;
+}
+
+int tux_api_option(int fd, int level, int name)
+{
+	int v = 0;
+	socklen_t len = sizeof(v);
+	int err = tux_sys_getsockopt(fd, level, name, &v, &len);
+
+	return err < 0 ? err : v;
 }
 
 int tux_api_local(int fd, struct tux_addr *a)
@@ -104,7 +114,7 @@ static bool host_knows(const struct tux *t, const struct tux_addr *a)
 
 bool tux_api_covers(struct tux *t, const struct tux_addr *local)
 {
-	if (t->o.backend != TUX_BACKEND_UDP || !t->o.ifname ||
+	if (t->stack->o.io != TUX_IO_UDP || !t->o.ifname ||
 	    !strcmp(t->ifname, "lo") || host_knows(t, local))
 		return true;
 	if (t->addr_at && tux_time_since(t->addr_at, t->now) < TUX_MSEC(FRESH_MS))

@@ -15,6 +15,9 @@ int tux_api_host(const char *host, uint16_t port, struct tux_addr *a,
 /* A nonblocking TCP socket.  -errno. */
 int tux_api_socket(int family);
 
+/* An option of socket @fd that is a number of 0 or more.  -errno. */
+int tux_api_option(int fd, int level, int name);
+
 /* Where socket @fd is bound to, and its peer.  -errno. */
 int tux_api_local(int fd, struct tux_addr *a);
 int tux_api_peer(int fd, struct tux_addr *a);

@@ -7,12 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "api/announce.h"
 #include "api/connect.h"
 #include "api/connection.h"
 #include "api/host.h"
 #include "api/say.h"
-#include "link/mark.h"
-#include "sys/clock.h"
 #include "sys/name.h"
 #include "sys/sys.h"
 
@@ -20,82 +19,35 @@ enum {
 	BACKLOG = 4096,
 	ACCEPTS = 64,		/* in one turn */
 	PAUSE_MS = 100,
-	MARK_MS = 1000,
 };
 
 /* ---- listening ---- */
-
-static bool v6only(int fd)
-{
-	int v = 0;
-	socklen_t len = sizeof(v);
-
-	return tux_sys_getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v, &len) >= 0 &&
-	       v;
-}
-
-static int listen_get_int(int fd, int level, int name)
-{
-	int v = 0;
-	socklen_t len = sizeof(v);
-	int err = tux_sys_getsockopt(fd, level, name, &v, &len);
-
-	return err < 0 ? err : v;
-}
-
-/* Tells the peers of @l how it is with its connections. */
-static void listen_mark(struct tux *t, struct tux_listener *l)
-{
-	enum tux_reason why = t->stack ? (enum tux_reason)l->why :
-					 (enum tux_reason)t->tcp_why;
-
-	l->marked_at = t->now;
-	if (!t->stack)
-		tux_mark_refuse(l->fd, why);
-	else if (why)
-		tux_stack_refuse(t->stack, l->fd, why);
-	else
-		tux_stack_mark(t->stack, l->fd);
-}
-
-static void listen_make_reachable(struct tux *t, struct tux_listener *l)
-{
-	bool v4 = listen_get_int(l->fd, SOL_SOCKET, SO_DOMAIN) == AF_INET;
-	int r;
-
-	if (!t->stack)
-		return;
-	r = tux_stack_listen(t->stack, l->fd, &l->local, v4, v6only(l->fd));
-	l->reachable = !r;
-	l->why = (uint8_t)-r;
-	if (r)
-		tux_api_say_reason(t, l->why);
-}
 
 static int listen_watch(struct tux_listener *l)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = l };
 
-	return tux_sys_epoll_ctl(l->s->t->epfd, EPOLL_CTL_ADD, l->fd, &e);
+	return tux_sys_epoll_ctl(l->s->t->epfd, EPOLL_CTL_ADD, l->a.fd, &e);
 }
 
 static int listen_begin(struct tux_service *s, struct tux_listener *l)
 {
 	int err;
 
-	listen_mark(s->t, l);
-	if (listen_get_int(l->fd, SOL_SOCKET, SO_ACCEPTCONN) <= 0) {
-		err = tux_sys_listen(l->fd, BACKLOG);
+	tux_api_mark(s->t, &l->a);
+	if (tux_api_option(l->a.fd, SOL_SOCKET, SO_ACCEPTCONN) <= 0) {
+		err = tux_sys_listen(l->a.fd, BACKLOG);
 		if (err)
 			return err;
 	}
-	err = tux_api_local(l->fd, &l->local);
+	err = tux_api_reach(s->t, &l->a);
 	if (!err)
 		err = listen_watch(l);
-	if (err)
+	if (err) {
+		tux_api_unreach(s->t, &l->a);
 		return err;
-	listen_make_reachable(s->t, l);
-	s->port = l->local.port;
+	}
+	s->port = l->a.local.port;
 	s->t->listener_n++;
 	tux_list_push(&s->listeners, &l->node);
 	return 0;
@@ -109,7 +61,7 @@ static int listen_add(struct tux_service *s, int fd)
 	if (!l)
 		return -ENOMEM;
 	l->s = s;
-	l->fd = fd;
+	l->a.fd = fd;
 	tux_list_init(&l->pause);
 	err = listen_begin(s, l);
 	if (err)
@@ -175,7 +127,7 @@ int tux_listen(struct tux_service *s, const char *host, uint16_t port)
 
 static int listen_adopt(struct tux_service *s, int fd)
 {
-	int proto = listen_get_int(fd, SOL_SOCKET, SO_PROTOCOL), flags;
+	int proto = tux_api_option(fd, SOL_SOCKET, SO_PROTOCOL), flags;
 
 	if (proto < 0)
 		return proto;
@@ -206,10 +158,9 @@ static void remove_listener(struct tux_listener *l)
 	tux_list_remove(&l->node);
 	tux_list_remove(&l->pause);
 	t->listener_n--;
-	if (l->reachable)
-		tux_stack_unlisten(t->stack, &l->local);
-	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->fd, NULL);
-	tux_sys_close(l->fd);
+	tux_api_unreach(t, &l->a);
+	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->a.fd, NULL);
+	tux_sys_close(l->a.fd);
 	free(l);
 }
 
@@ -226,7 +177,8 @@ void tux_api_unlisten_forked(struct tux_service *s)
 	struct tux_list *n;
 
 	TUX_LIST_EACH(n, &s->listeners)
-		tux_sys_close(TUX_CONTAINER(n, struct tux_listener, node)->fd);
+		tux_sys_close(TUX_CONTAINER(n, struct tux_listener,
+					   node)->a.fd);
 }
 
 /* ---- accepting ---- */
@@ -242,7 +194,7 @@ static void pause_it(struct tux_listener *l, int err)
 	if (!t->paused_said)
 		tux_api_say(t, "cannot accept", err);
 	t->paused_said = true;
-	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->fd, NULL);
+	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->a.fd, NULL);
 	tux_list_push(&t->paused, &l->pause);
 	t->paused_until = t->now + TUX_MSEC(PAUSE_MS);
 }
@@ -266,16 +218,18 @@ static int accept_as_connection(struct tux_listener *l, int fd)
 
 	if (!c)
 		return -ENOBUFS;
-	atomic_store(&c->why, l->why);
+	atomic_store(&c->why, l->a.why);
 	err = tux_api_establish(c);
 	if (err)
 		tux_api_forget(c);
+	else
+		tux_api_raise_here(c, TUX_EVENT_OPEN);
 	return err;
 }
 
 static int accept_one(struct tux_listener *l)
 {
-	int err, fd = tux_sys_accept(l->fd);
+	int err, fd = tux_sys_accept(l->a.fd);
 
 	if (fd < 0)
 		return fd;
@@ -299,9 +253,7 @@ void tux_api_accept(struct tux_listener *l)
 	unsigned i;
 	int err;
 
-	/* tuxd's programs may be others than before, or be there now. */
-	if (t->now - l->marked_at >= TUX_MSEC(MARK_MS))
-		listen_mark(t, l);
+	tux_api_remark(t, &l->a);
 	for (i = 0; i < ACCEPTS; i++) {
 		err = accept_one(l);
 		if (err == -EAGAIN)

@@ -81,6 +81,11 @@ static enum tux_reason stats_reason(const struct tux_connection *c)
 	return c->candidate && !why ? tux_young_why(&c->young) : why;
 }
 
+unsigned tux_reason(const struct tux_connection *c)
+{
+	return stats_reason(c);
+}
+
 static void look_at_grounds(const struct tux_connection *c,
 			    struct tux_connection_stats *st)
 {

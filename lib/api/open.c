@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/announce.h"
 #include "api/ask.h"
 #include "api/connection.h"
 #include "api/embed.h"
@@ -19,7 +20,7 @@
 #include "api/service.h"
 #include "api/turn.h"
 #include "stack/channel.h"
-#include "stack/drive_helper.h"
+#include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
@@ -171,11 +172,23 @@ static int open_sched(struct tux *t)
 	return tux_sched_new(&t->sched, &o);
 }
 
+static enum tux_io chosen_io(enum tux_backend backend)
+{
+	switch (backend) {
+	case TUX_BACKEND_XDP:
+		return TUX_IO_XDP;
+	case TUX_BACKEND_UDP:
+		return TUX_IO_UDP;
+	default:
+		return TUX_IO_AUTO;
+	}
+}
+
 static int open_stack(struct tux *t)
 {
 	struct tux_stack_opts o = {
 		.ifname = t->o.ifname,
-		.io = t->o.backend == TUX_BACKEND_UDP ? TUX_IO_UDP : TUX_IO_XDP,
+		.io = chosen_io(t->o.backend),
 		.message_max = t->o.message_max,
 		.yields = t->o.path != TUX_USE_TUX,
 		.ready = tux_api_ready,
@@ -184,10 +197,10 @@ static int open_stack(struct tux *t)
 	};
 	int err;
 
-	if (t->o.path == TUX_USE_TCP)
+	if (t->o.path == TUX_USE_TCP || t->o.backend == TUX_BACKEND_TCP) {
 		t->tcp_why = TUX_REASON_CHOSEN;
-	if (t->o.path == TUX_USE_TCP || t->o.backend == TUX_BACKEND_TCP)
 		return 0;
+	}
 	err = tux_stack_new(&t->stack, &o);
 	if (err == -EOPNOTSUPP) {
 		t->tcp_why = TUX_REASON_NOT_BUILT;
@@ -196,9 +209,12 @@ static int open_stack(struct tux *t)
 	}
 	if (err)
 		return err;
-	t->d = &t->stack->driver[0];
+	/* Where tuxd announces, the loop comes only now. */
+	t->d = tux_loops_first(t->stack);
+	if (!t->d)
+		return -EAGAIN;
 	t->l = t->d->loop;
-	return tux_driver_start(t->d);
+	return 0;
 }
 
 static int open_parts(struct tux *t)
@@ -220,6 +236,7 @@ static int open_parts(struct tux *t)
 
 static void close_all(struct tux *t)
 {
+	tux_api_unannounce_all(t);
 	if (t->stack)
 		tux_stack_free(t->stack);
 	if (t->sched)
@@ -237,6 +254,7 @@ static void open_init(struct tux *t)
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
 	tux_list_init(&t->services);
+	tux_list_init(&t->announced);
 	tux_list_init(&t->spare);
 	tux_list_init(&t->paused);
 	tux_list_init(&t->closing);

@@ -129,6 +129,9 @@ static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 
 	done = stream_take(c, p, n, peek, &end);
 	tux_latch_drop(latch);
+	c->took |= done && !peek;
+	if ((end == -EAGAIN && (peek ? !done : done < n)) || !end)
+		c->unread = false;
 	if (c->end)
 		tux_end_flush(c->end, false);
 	if (!done && is_early(c, end))

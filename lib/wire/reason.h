@@ -81,8 +81,9 @@
 	  "zero copy did not work; the interface is being taken again, with " \
 	  "copying") \
 	X(NOT_ANNOUNCED, 30, "not-announced", \
-	  "TCP's handshake brought no Tux option: the peer has no Tux, or " \
-	  "something on the way removed the option") \
+	  "TCP's handshake brought no Tux option: the peer has no Tux, this " \
+	  "program did not announce its own socket, or something on the way " \
+	  "removed the option") \
 	X(TRANSLATED, 31, "translated", \
 	  "something on the way translates the connection's addresses, so " \
 	  "packets over UDP would not arrive") \

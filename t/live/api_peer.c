@@ -3,14 +3,16 @@
  * api_peer - a server of tux.h that echoes, and clients for it
  *
  *   api_peer serve IO INTERFACE HOST [auto]
+ *   api_peer accept IO INTERFACE HOST
  *   api_peer stream IO INTERFACE HOST PORT BYTES
  *   api_peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
  *   api_peer plain HOST PORT BYTES
  *
- * IO is xdp, udp or tcp.  All use Tux whenever they can, but a server that is
- * told "auto" takes the path that is faster.  The server, one service for streams
- * and messages, prints "port N", and what it knows of each connection when that
- * goes.  The clients check every byte that comes back, and print the same;
+ * IO is auto, xdp, udp or tcp.  All use Tux whenever they can, but a server that
+ * is told "auto" takes the path that is faster.  The server, one service for
+ * streams and messages, prints "port N", and what it knows of each connection when
+ * that goes.  With "accept", it has a listener and a loop of its own, and its
+ * callbacks are level-triggered.  The clients check every byte that comes back, and print the same;
  * "plain" uses sockets.  A stream goes on after BYTES until some have gone over
  * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
  * an answer comes, WINDOW of them at a time.
@@ -19,6 +21,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -48,7 +51,8 @@ static struct tux *begin(const char *io, const char *ifname, enum tux_use path)
 {
 	struct tux_opts o = {
 		.size = sizeof(o), .ifname = ifname,
-		.backend = !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
+		.backend = !strcmp(io, "auto") ? TUX_BACKEND_AUTO :
+			   !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
 			   TUX_BACKEND_TCP,
 		.path = path,
@@ -156,19 +160,29 @@ static void on_term(int sig)
 	tux_stop(stack);
 }
 
-static int serve(char **argv)
+static int serve_new(char **argv, struct tux_service **s)
 {
 	struct tux *t = begin(argv[2], argv[3],
 			      argv[5] ? TUX_USE_AUTO : TUX_USE_TUX);
+	int err = tux_service_new(t, s);
+
+	if (err)
+		return err;
+	tux_on_open(*s, on_open, NULL);
+	tux_on_stream(*s, on_stream, NULL);
+	tux_on_room(*s, on_stream, NULL);
+	tux_on_message(*s, on_message, NULL);
+	tux_on_gone(*s, on_gone, NULL);
+	return 0;
+}
+
+static int serve(char **argv)
+{
 	struct tux_service *s;
-	int err = tux_service_new(t, &s);
+	int err = serve_new(argv, &s);
+	struct tux *t = stack;
 
 	signal(SIGTERM, on_term);
-	tux_on_open(s, on_open, NULL);
-	tux_on_stream(s, on_stream, NULL);
-	tux_on_room(s, on_stream, NULL);
-	tux_on_message(s, on_message, NULL);
-	tux_on_gone(s, on_gone, NULL);
 	if (!err)
 		err = tux_listen(s, argv[4], 0);
 	printf("port %d\n", tux_port(s));
@@ -176,6 +190,96 @@ static int serve(char **argv)
 		err = tux_run(t);
 	tux_close(t);
 	return err != 0;
+}
+
+/* ---- a server with a listener and a loop of its own ---- */
+
+static volatile sig_atomic_t ends;
+
+static void on_end(int sig)
+{
+	(void)sig;
+	ends = 1;
+}
+
+/* A piece at a time: it is called again for the rest. */
+static void on_some(struct tux_connection *c, void *arg)
+{
+	char buf[4096];
+	ssize_t k, n = tux_peek(c, buf, sizeof(buf));
+
+	(void)arg;
+	if (n == 0)
+		tux_disconnect(c);
+	if (n <= 0)
+		return;
+	k = tux_write(c, buf, (size_t)n);
+	if (k > 0)
+		tux_read(c, buf, (size_t)k);
+	if (k < n)
+		tux_watch(c, TUX_OUT);
+}
+
+static void on_room(struct tux_connection *c, void *arg)
+{
+	(void)arg;
+	tux_watch(c, TUX_IN);
+}
+
+static int own_listener(const char *host)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(a);
+
+	inet_pton(AF_INET, host, &a.sin_addr);
+	if (bind(fd, (struct sockaddr *)&a, len) || tux_announce(stack, fd) ||
+	    listen(fd, 4096) || getsockname(fd, (struct sockaddr *)&a, &len))
+		return -1;
+	printf("port %d\n", ntohs(a.sin_port));
+	return fd;
+}
+
+static void accept_all(struct tux_service *s, int listener)
+{
+	struct tux_connection *c;
+	int fd;
+
+	while ((fd = accept(listener, NULL, NULL)) >= 0) {
+		int err = tux_attach(s, fd, NULL, &c);
+
+		if (err) {
+			printf("wrong: attach: %s\n", strerror(-err));
+			close(fd);
+			continue;
+		}
+		tux_watch(c, TUX_IN);
+	}
+}
+
+static int accept_them(char **argv)
+{
+	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	struct tux_service *s;
+	int err = serve_new(argv, &s);
+
+	signal(SIGTERM, on_end);
+	tux_on_open(s, NULL, NULL);
+	tux_on_stream(s, on_some, NULL);
+	tux_on_room(s, on_room, NULL);
+	p[0].fd = tux_fd(stack);
+	p[1].fd = err ? -1 : own_listener(argv[4]);
+	err |= p[1].fd < 0;
+	while (!err && !ends) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			tux_turn(stack);
+		if (p[1].revents)
+			accept_all(s, p[1].fd);
+	}
+	tux_close(stack);
+	return err;
 }
 
 /* ---- a client with a stream ---- */
@@ -399,12 +503,14 @@ int main(int argc, char **argv)
 	if ((argc == 5 || (argc == 6 && !strcmp(argv[5], "auto"))) &&
 	    !strcmp(argv[1], "serve"))
 		return serve(argv);
+	if (argc == 5 && !strcmp(argv[1], "accept"))
+		return accept_them(argv);
 	if (argc == 7 && !strcmp(argv[1], "stream"))
 		return stream(argv);
 	if (argc == 10 && !strcmp(argv[1], "message"))
 		return message(argv);
 	if (argc == 5 && !strcmp(argv[1], "plain"))
 		return plain(argv);
-	fputs("usage: api_peer serve|stream|message|plain ...\n", stderr);
+	fputs("usage: api_peer serve|accept|stream|message|plain ...\n", stderr);
 	return 2;
 }

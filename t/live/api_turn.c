@@ -504,7 +504,7 @@ static void open__options(void **state)
 	o.message_max = (8 << 20) + 1;
 	assert_int_equal(tux_open(&t, &o), -EINVAL);
 	o.message_max = 0;
-	o.backend = (enum tux_backend)3;
+	o.backend = (enum tux_backend)4;
 	assert_int_equal(tux_open(&t, &o), -EINVAL);
 	o.backend = TUX_BACKEND_UDP;
 	o.size = 0;

@@ -35,6 +35,16 @@ says()
 words=(one "two and a half" three)
 want=$(printf '%s\n' "${words[@]}")
 
+# A server of the program's own, which takes what it has accepted.
+serves attach_server
+same_final "attach: every word comes back" "$want" \
+	"$(says stream_client "${words[@]}")"
+exec 9>&-
+reap "$server"
+same "attach: it ends with its input" 0 $?
+same "attach: it was told of the end" 1 \
+	"$(grep -c '^gone: done' "$dir/attach_server.out")"
+
 for kind in message stream; do
 	serves ${kind}_server
 	same_final "$kind: every word comes back" "$want" \

@@ -42,34 +42,44 @@ gone()
 }
 
 declare -A pids
-start server "${b[@]}" "$peer" serve xdp veth0 $b_addr
-server=$pid
-wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
-port=$(sed -n 's/^port //p' "$dir/server.out")
 
-goes plain "$peer" plain $b_addr "$port" $bytes
-goes tuxrun "${tux[@]}" "$peer" plain $b_addr "$port" 0
-ends "sockets get every byte" plain
-check "under tuxrun, they move" wait_for 30 moved tuxrun 1
-kill -TERM "${pids[tuxrun]}"
-ends "and get every byte, too" tuxrun
-goes stream "$peer" stream xdp veth0 $b_addr "$port" $bytes
-ends "a stream of tux.h" stream
-goes message "$peer" message xdp veth0 $b_addr "$port" 100000 64 32 1
-ends "messages" message
-goes crowd "$peer" message xdp veth0 $b_addr "$port" 20 64 1 1000
-ends "a thousand connections" crowd
-wait_for 10 eval '[ "$(gone "")" -ge 1004 ]'
-sed -n '1,/messages 100000/p' "$dir/server.out" | sed 's/^/# /'
-sed -n 's/^rate/# messages a second:/p' "$dir/message.out"
-same "each was told gone, once" 1004 "$(gone "")"
-same "one never left TCP" 1 "$(gone "tcp $bytes $bytes tux 0 0 .* not-announced")"
-same "two went on to Tux" 2 \
-	"$(gone "tcp [0-9]* [0-9]* tux [1-9][0-9]* [1-9][0-9]* messages 0 0")"
-same "messages were counted" 1 "$(gone ".* messages 100000 100000")"
-same "in the crowd, too" 1000 "$(gone ".* messages 20 20")"
-kill -TERM $server
-reap $server
-same "the server ends when told" 0 $?
-check "nothing is left" wait_for 10 none_attached
+# all_kinds VERB IO: clients of each kind, of a server like that
+all_kinds()
+{
+	start server "${b[@]}" "$peer" "$1" "$2" veth0 $b_addr
+	server=$pid
+	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+	port=$(sed -n 's/^port //p' "$dir/server.out")
+
+	goes plain "$peer" plain $b_addr "$port" $bytes
+	goes tuxrun "${tux[@]}" "$peer" plain $b_addr "$port" 0
+	ends "$1: sockets get every byte" plain
+	check "$1: under tuxrun, they move" wait_for 30 moved tuxrun 1
+	kill -TERM "${pids[tuxrun]}"
+	ends "$1: and get every byte, too" tuxrun
+	goes stream "$peer" stream xdp veth0 $b_addr "$port" $bytes
+	ends "$1: a stream of tux.h" stream
+	goes message "$peer" message xdp veth0 $b_addr "$port" 100000 64 32 1
+	ends "$1: messages" message
+	goes crowd "$peer" message xdp veth0 $b_addr "$port" 20 64 1 1000
+	ends "$1: a thousand connections" crowd
+	wait_for 10 eval '[ "$(gone "")" -ge 1004 ]'
+	sed -n '1,/messages 100000/p' "$dir/server.out" | sed 's/^/# /'
+	sed -n 's/^rate/# messages a second:/p' "$dir/message.out"
+	same "$1: each was told gone, once" 1004 "$(gone "")"
+	same "$1: one never left TCP" 1 \
+		"$(gone "tcp $bytes $bytes tux 0 0 .* not-announced")"
+	same "$1: two went on to Tux" 2 \
+		"$(gone "tcp [0-9]* [0-9]* tux [1-9][0-9]* [1-9][0-9]* messages 0 0")"
+	same "$1: messages were counted" 1 "$(gone ".* messages 100000 100000")"
+	same "$1: in the crowd, too" 1000 "$(gone ".* messages 20 20")"
+	kill -TERM $server
+	reap $server
+	same "$1: the server ends when told" 0 $?
+	check "$1: nothing is left" wait_for 10 none_attached
+}
+
+all_kinds serve xdp
+# A server that accepts by itself, and leaves the backend to the library.
+all_kinds accept auto
 finish
