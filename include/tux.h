@@ -93,7 +93,8 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 	enum tux_backend backend;
 	uint64_t slice_ns;	/* a callback that has run so long is preempted:
 				 * 5000 to 1000000; 0: 100000; TUX_NO_SLICE:
-				 * callbacks are not preempted */
+				 * callbacks are not preempted, and others run
+				 * meanwhile only if it calls this library */
 	uint32_t message_max;	/* longest message that may be sent, bytes; sets
 				 * the room for incoming ones, too; 0: 1 MiB; at
 				 * most 8 MiB */
@@ -256,8 +257,8 @@ TUX_API int tux_port(const struct tux_service *s);
 
 /* Tells the peers of the TCP socket @fd, which the program owns, that its
  * connections may move to Tux; tux_attach() takes them.  A socket that is bound
- * is a listener: announce it before listen(), or the first peers may not be told.
- * It stays announced until tux_unannounce(), which is due before @fd is closed.
+ * is a listener: announce it before listen(), or its peers may not be told.  It
+ * stays announced until tux_unannounce(), which is due before @fd is closed.
  * If its connections cannot move, its peers are told why.  Any other socket is
  * announced before connect(), and needs no tux_unannounce().  0; -EBADF,
  * -ENOTSOCK; -EPROTONOSUPPORT: not TCP; -EISCONN; -ENOMEM; -ESHUTDOWN;

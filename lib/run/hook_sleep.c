@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Sleep.  Code outside of routines sleeps as libc does it, and so does a routine
- * with preemption off.
+ * with preemption off, or of a scheduler that is not to preempt: no other code runs
+ * in the middle of what it does, unless it asks for that by name.
  */
 #include "run/hook.h"
 
@@ -21,8 +22,8 @@ static bool alone(void)
 	const struct tux_routine *r = tux_here.routine;
 	const char *frame = __builtin_frame_address(0);
 
-	return r && !tux_here.preempt_count && frame >= r->donor.low &&
-	       frame < r->donor.top;
+	return r && r->sched->o.preempt && !tux_here.preempt_count &&
+	       frame >= r->donor.low && frame < r->donor.top;
 }
 
 /* On the routine's own stack it has a mask, which must not be the others'. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +109,60 @@ static void hang__does_not_stop_the_others(void **state)
 	       turns, (unsigned long long)tux_sched_stats(s)->preemptions,
 	       (double)j[0].latest / 1e6);
 	tux_sched_free(s);
+}
+
+/* ---- those that sleep as libc does ---- */
+
+static char order[8];
+
+static void note(char c)
+{
+	order[strlen(order)] = c;
+}
+
+static void nap(struct tux_task *t)
+{
+	note('a');
+	usleep(20000);
+	note('b');
+	job_of(t)->ran++;
+}
+
+static void go_by(struct tux_task *t)
+{
+	note('c');
+	job_of(t)->ran++;
+}
+
+static bool both_sleep(bool preempt)
+{
+	struct tux_sched_opts o = { .preempt = preempt };
+	struct tux_sched *s;
+	struct job a, b;
+	bool preempts;
+
+	memset(order, 0, sizeof(order));
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	preempts = tux_sched_preempts(s);
+	open_job(&a, s, nap);
+	open_job(&b, s, go_by);
+	put_job(&a);
+	put_job(&b);
+	while (!a.ran || !b.ran)
+		tux_sched_run(s);
+	tux_sched_free(s);
+	return preempts;
+}
+
+/* Where callbacks are not to be preempted, a call of libc in the middle of one
+ * does not let the others run, either. */
+static void sleep__stops_the_others_if_none_is_preempted(void **state)
+{
+	(void)state;
+	both_sleep(false);
+	assert_string_equal(order, "abc");
+	if (both_sleep(true))
+		assert_string_equal(order, "acb");
 }
 
 /* ---- many that block ---- */
@@ -292,6 +347,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hang__does_not_stop_the_others),
+		cmocka_unit_test(sleep__stops_the_others_if_none_is_preempted),
 		cmocka_unit_test(block__more_than_there_are_routines),
 		cmocka_unit_test(crash__is_seen_by_backtrace),
 		cmocka_unit_test(crash__ends_the_process_as_ever),

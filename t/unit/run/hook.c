@@ -41,7 +41,7 @@ static void run_job(struct tux_task *t)
 /* All of @n in routines, one after another, until they are done. */
 static void run(struct job *j, unsigned n)
 {
-	struct tux_sched_opts o = { .say = hear };
+	struct tux_sched_opts o = { .preempt = true, .say = hear };
 	struct tux_sched *s;
 	unsigned i;
 
