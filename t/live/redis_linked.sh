@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# redis_linked - Redis as contrib/redis/build makes it, linked with libtux: what
+# people do with Redis, over TCP and over AF_XDP, and what is its own
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../posix/redis_suite.sh"
+
+need apt-get dpkg-source patch pkg-config
+privilege "$@"
+setup
+linked=${TUX_REDIS:-$dir/redis}	# where contrib/redis/build puts it
+[ -n "${TUX_REDIS:-}" ] ||
+	TUX_BUILD=$build "$src/contrib/redis/build" "$linked" \
+		>"$dir/build.log" 2>&1 ||
+	cannot "cannot build Redis: $(tail -n 1 "$dir/build.log")"
+PATH=$linked/redis/src:$PATH
+pair
+near=("${a[@]}")
+host=$b_addr
+
+# with_options OPTION...: a server that has these
+with_options()
+{
+	mkdir -p "$dir/own.d"
+	serve server redis-server --port @PORT@ --bind $b_addr --save '' \
+		--dir "$dir/own.d" --protected-mode no "$@" || exit 1
+	server=$pid
+	with=("${tux[@]}")
+}
+
+# ---- a replica, which is one of its kind, too --------------------------------
+
+in_step()
+{
+	info_is replication master_link_status up &&
+		[ "$(plain debug digest)" = "$1" ]
+}
+
+replica()
+{
+	local master digest
+
+	how="replica"
+	redis master || exit 1
+	master=$port
+	run 60 "${a[@]}" redis-benchmark -h $b_addr -p "$master" -t set \
+		-r 5000 -n 20000 -d 500 -q >"$dir/fill.out"
+	redis copy || exit 1
+	plain replicaof $b_addr "$master" >/dev/null
+	digest=$(port=$master plain debug digest)
+	check_final "$how: full synchronisation" wait_for 20 in_step "$digest"
+	run 60 "${a[@]}" redis-benchmark -h $b_addr -p "$master" -t set,lpush \
+		-r 5000 -n 20000 -d 500 -q >"$dir/fill.out"
+	digest=$(port=$master plain debug digest)
+	check_final "$how: the stream" wait_for 20 in_step "$digest"
+	plain shutdown nosave
+	port=$master plain shutdown nosave
+}
+
+# ---- scripts that take long ----------------------------------------------------
+
+busy()
+{
+	[[ $(cli ping 2>&1) = BUSY* ]]
+}
+
+slow_script()
+{
+	how="slow script"
+	with_options --busy-reply-threshold 100
+	start script "${a[@]}" "${tux[@]}" redis-cli -h $b_addr -p "$port" \
+		eval 'while true do end' 0
+	check "$how: others are told" wait_for 10 busy
+	asks "SCRIPT KILL" OK script kill
+	reap "$pid"
+	check_final "$how: it was killed" grep -q 'Script killed' \
+		"$dir/script.out"
+	asks "the server goes on" PONG ping
+	shut_down
+}
+
+# ---- what is synced before it is answered --------------------------------------
+
+kept()
+{
+	how="appendfsync always"
+	with_options --appendonly yes --appendfsync always
+	# It has to end without an error, at any time.
+	check_final "$how: benchmark" run 120 "${a[@]}" "${tux[@]}" \
+		redis-benchmark -h $b_addr -p "$port" -c 20 -n 20000 -t set \
+		-r 1000 -q
+	shut_down
+}
+
+# ---- threads that write, and threads that read ---------------------------------
+
+threads()
+{
+	how="io-threads"
+	with_options --io-threads 2 "$@"
+	# As above.
+	check_final "$how $*: benchmark" run 120 "${a[@]}" "${tux[@]}" \
+		redis-benchmark -h $b_addr -p "$port" -c 50 -P 4 -n 200000 \
+		-t set,get -r 1000 -q
+	large
+	shut_down
+}
+
+# ---- a new port ------------------------------------------------------------------
+
+new_port()
+{
+	local old
+
+	how="CONFIG SET port"
+	with_options
+	old=$port
+	free_port
+	same_final "$how" OK "$(port=$old cli config set port "$port")"
+	asks "ping at the new port" PONG ping
+	same_final "$how: the old one is closed" "" "$(port=$old cli ping 2>&1 |
+		grep PONG)"
+	shut_down
+}
+
+suite "client over TCP" "" ""
+suite "client over Tux" "${tux[*]}" ""
+check "its connections have moved" [ "$(on_tux "$dir/load.err")" -ge 20 ]
+replica
+slow_script
+kept
+threads
+threads --io-threads-do-reads yes
+check "with threads that read, it says that clients stay on TCP" \
+	grep -q 'clients stay on TCP' "$dir/server.out"
+new_port
+check "nothing is left" wait_for 10 none_attached
+finish
