@@ -150,13 +150,14 @@ static void room(struct tux_connection *c, uint32_t events)
 
 /* ---- level-triggered ---- */
 
-/* What a callback has left to be done, another run does: other connections have
- * their turn before. */
+/* What a callback has left to be done, another run does, in the next turn: as with
+ * poll(), other connections have their turn before, and so has the loop of the
+ * application. */
 static void watch_on(struct tux_connection *c)
 {
 	if ((c->unread && tux_api_hears(c)) ||
 	    (watches_room(c) && c->s->on_room.fn))
-		tux_api_raise_here(c, TUX_EVENT_LOOK);
+		tux_api_raise(c, TUX_EVENT_LOOK);
 }
 
 int tux_watch(struct tux_connection *c, unsigned events)

@@ -120,6 +120,17 @@ static bool is_early(struct tux_connection *c, ssize_t end)
 	return true;
 }
 
+/* Would a read find nothing, after one that gave @done of @n bytes and then met
+ * @end?  The end that comes behind bytes is told by the next one. */
+static bool has_all(const struct tux_connection *c, size_t done, size_t n,
+		    ssize_t end, bool peek)
+{
+	if (!end)
+		return !done;
+	return end == -EAGAIN && !(done && c->ended) &&
+	       (peek ? !done : done < n);
+}
+
 static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 			      bool peek)
 {
@@ -130,7 +141,7 @@ static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 	done = stream_take(c, p, n, peek, &end);
 	tux_latch_drop(latch);
 	c->took |= done && !peek;
-	if ((end == -EAGAIN && (peek ? !done : done < n)) || !end)
+	if (has_all(c, done, n, end, peek))
 		c->unread = false;
 	if (c->end)
 		tux_end_flush(c->end, false);

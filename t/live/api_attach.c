@@ -704,6 +704,43 @@ static void watch__end_is_told_once(void **state)
 	duet_close(&d);
 }
 
+/* Bytes and the end come at once, and a read asks for more than there is. */
+static void on_chunk(struct tux_connection *c, void *arg)
+{
+	char p[100];
+	ssize_t k = tux_read(c, p, sizeof(p));
+
+	(void)arg;
+	if (k > 0)
+		atomic_fetch_add(&bytes, (unsigned)k);
+	else if (k == 0)
+		tux_disconnect(c);
+}
+
+static void watch__end_behind_bytes(void **state)
+{
+	struct tux_connection *c;
+	struct duet d;
+	unsigned i;
+	int fd;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		fd = watched(&d, on_chunk, NULL, &c);
+		tux_watch(c, 0);
+		settle(&d);
+		assert_int_equal(send(fd, "PING", 4, 0), 4);
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		usleep(i * 20000);
+		tux_watch(c, TUX_IN);
+		await(&gone, 1);
+		assert_int_equal(bytes, 4);
+		assert_int_equal(gone_err, 0);
+		close(fd);
+		duet_close(&d);
+	}
+}
+
 /* ---- level-triggered, over Tux ---- */
 
 static void on_watched_request(struct tux_connection *c, void *arg)
@@ -779,6 +816,7 @@ int main(void)
 		cmocka_unit_test(watch__rests_while_there_is_no_room),
 		cmocka_unit_test(watch__reset_under_a_peek),
 		cmocka_unit_test(watch__end_is_told_once),
+		cmocka_unit_test(watch__end_behind_bytes),
 		cmocka_unit_test(watch__over_tux),
 	};
 
