@@ -154,10 +154,10 @@ TUX_API int tux_turn(struct tux *t);
 
 /* ---- services and their callbacks ------------------------------------- */
 
-/* The connection is established.  This is the first callback of an accepted or
- * attached connection, so what it allocates is there in all others, and gone can free
- * it.  It is also the first one of a connection that tux_connect() began,
- * unless that ends before: then gone is the only callback. */
+/* The connection is established.  This is the first callback of an accepted
+ * connection, so what it allocates is there in all others, and gone can free it.
+ * It is also the first one of a connection that tux_connect() began or
+ * tux_attach() made, unless that ends before: then gone is the only callback. */
 typedef void tux_open_fn(struct tux_connection *c, void *arg);
 
 /* Bytes of the stream have arrived, or its end, or an error: tux_read() tells
@@ -185,9 +185,9 @@ typedef void tux_settled_fn(struct tux_connection *c, uint64_t ref, int err,
 
 /* The connection is over.  This is its last callback, and runs once for each
  * connection that tux_connect() began or tux_attach() made, and for each accepted
- * one for which open has run, or would have run if it were set.  An accepted connection that ends
- * before that, because the peer resets it or its service is freed, has no
- * callback at all.  @err says why:
+ * one for which open has run, or would have run if it were set.  An accepted
+ * connection that ends before that, because the peer resets it or its service is
+ * freed, has no callback at all.  @err says why:
  *
  *   0			tux_disconnect(); or the peer ended its stream, and the
  *			service has no stream callback
@@ -328,9 +328,10 @@ enum {				/* events of tux_watch(), */
  * tux_read() returns fewer bytes than it was asked for, or it or tux_peek()
  * returns -EAGAIN.  With TUX_OUT, the room callback runs again and again until a
  * write returns fewer bytes than it was given, or -EAGAIN, and then when there is
- * room.  A callback whose event is missing does not run; a connection that breaks
- * meanwhile is told by gone alone.  Other connections have their turn between two
- * runs.  0; -ENOTCONN.  Any thread. */
+ * room.  Without TUX_IN the stream callback does not run, and without TUX_OUT the
+ * room callback does not run for the stream; if the connection breaks meanwhile,
+ * the gone callback alone tells so.  Each of the two runs at most once in a turn
+ * (tux_turn()).  0; -ENOTCONN.  Any thread. */
 TUX_API int tux_watch(struct tux_connection *c, unsigned events);
 
 /* Writes as many of the bytes to the stream as there is room for, and returns

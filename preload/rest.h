@@ -4,9 +4,9 @@
  *
  * A claimed connection pays for the duplex and for looks at rings with every call.
  * If the loop gives the connection up, the next call gives it back.  For a reason
- * that lasts, at either end, it is left to the kernel for good.  If the peer is
- * silent, it is a candidate again, whose calls are the kernel's, too; it is not
- * claimed before its rest is over, which doubles each time.
+ * that lasts, at either end, the connection is left to the kernel for good.  If the
+ * peer is silent, the connection is a candidate again: its calls are the kernel's,
+ * too, and it is claimed again only after a rest, which doubles each time.
  */
 #ifndef TUX_PRELOAD_REST_H
 #define TUX_PRELOAD_REST_H

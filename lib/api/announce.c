@@ -14,7 +14,8 @@
 #include "link/mark.h"
 #include "sys/sys.h"
 
-enum { MARK_MS = 1000 };	/* between two looks at who announces for us */
+enum { MARK_MS = 1000 };	/* a mark is renewed after so long, at the next
+				 * connection */
 
 void tux_api_mark(struct tux *t, struct tux_announced *a)
 {
@@ -120,16 +121,16 @@ static void announce_forget(struct tux *t, struct tux_announced *a)
 	free(a);
 }
 
-bool tux_api_unannounce(struct tux *t, int fd)
+void tux_api_unannounce(struct tux *t, int fd)
 {
 	struct tux_announced *a = announced_as(t, fd);
 
 	if (a)
 		announce_forget(t, a);
-	return a;
 }
 
-/* Peers that connect from now on are told that nobody here answers. */
+/* The listener may go on without us: it tells peers that its connections stay on
+ * TCP. */
 static void announce_end(struct tux *t, struct tux_announced *a)
 {
 	a->why = TUX_REASON_CHOSEN;

@@ -25,7 +25,7 @@ struct tux_announced *tux_api_announced(struct tux *t, int fd,
 					const struct tux_addr *local);
 
 /* Forgets the socket @fd, if it was announced as a listener. */
-bool tux_api_unannounce(struct tux *t, int fd);
+void tux_api_unannounce(struct tux *t, int fd);
 
 /* The stack ends: forgets the listeners of the program's own. */
 void tux_api_unannounce_all(struct tux *t);

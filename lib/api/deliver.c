@@ -135,11 +135,12 @@ static bool watches_room(const struct tux_connection *c)
 /* Where the stream is watched, only messages are told of once. */
 static void room(struct tux_connection *c, uint32_t events)
 {
-	uint32_t has = c->s->on_room.fn ? has_room_for(c, events) : 0;
 	bool watched = atomic_load(&c->watched);
+	uint32_t has;
 
 	if (!c->s->on_room.fn)
 		return;
+	has = has_room_for(c, events);
 	if (has && !watched)
 		has = TUX_WANTS_STREAM | TUX_WANTS_MESSAGE;
 	if (has)
@@ -256,7 +257,7 @@ static void deliver_events(struct tux_connection *c, uint32_t events)
 		room(c, events);
 	/* Bytes that a callback has read may have hidden the end. */
 	if (!asked_to_end(c) && tux_api_find_end(c))
-		tux_api_raise_here(c, TUX_EVENT_AGAIN);
+		tux_api_raise(c, TUX_EVENT_AGAIN);
 	else if (!asked_to_end(c) && atomic_load(&c->watched))
 		watch_on(c);
 }

@@ -188,8 +188,8 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 	return err;
 }
 
-/* End @e is on TCP for reason @why: does the loop give it up?  Not a passive end
- * whose peer has announced Tux: the peer may open the path late. */
+/* End @e is on TCP for reason @why: does the loop give it up?  A passive end
+ * whose peer has announced Tux is kept, because the peer may open the path late. */
 static bool gives_up(const struct tux_end *e, enum tux_reason why)
 {
 	if (!e->rests || (e->conn && !tux_conn_opens(e->conn)))

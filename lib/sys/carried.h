@@ -4,8 +4,8 @@
  *
  * It answers several questions, between which bytes may be acknowledged or
  * arrive.  So the first question is asked once more behind the others, and all
- * are asked again until its answer is the same: then they are of one moment, as
- * long as nobody reads from the socket or writes to it meanwhile.
+ * are asked again until its answer is the same.  Then the answers are of one
+ * moment, if no thread of the program reads or writes meanwhile.
  */
 #ifndef TUX_SYS_CARRIED_H
 #define TUX_SYS_CARRIED_H

@@ -15,7 +15,7 @@
 #include "duet.h"
 #include "sys/clock.h"
 
-enum { ROUNDS = 500, LIMIT_S = 30, BIG = 1 << 20 };
+enum { ROUNDS = 500, LIMIT_S = 30, BIG = 1 << 20, LOOKS = 20, QUIET = 20 };
 
 static _Atomic unsigned opened, gone, rounds, wrong, streams, rooms, bytes;
 static _Atomic int gone_err, gone_reason;
@@ -209,9 +209,9 @@ static int attach(struct part *p, int fd)
 	return a.err;
 }
 
+/* duet_start() has the server listen as well; no test connects there. */
 static void part_run(struct duet *d)
 {
-	/* A listener that nobody uses. */
 	duet_start(d);
 }
 
@@ -609,16 +609,17 @@ static void on_room_again(struct tux_connection *c, void *arg)
 static void watch__rests_while_there_is_no_room(void **state)
 {
 	static char p[65536];
-	uint64_t sent = 0, came = 0, before;
+	uint64_t sent = 0, came = 0, before, calls = QUIET + 1;
 	struct tux_connection *c;
 	struct duet d;
 	ssize_t k;
 	int fd, idle;
+	unsigned i;
 
 	(void)state;
 	fd = watched(&d, on_echo_some, on_room_again, &c);
 	tux_watch(c, TUX_IN);
-	/* Until all buffers are full, both ways. */
+	/* Until all buffers are full, both ways, or nearly so. */
 	for (idle = 0; idle < 20; idle++) {
 		while ((k = send(fd, p, sizeof(p), MSG_DONTWAIT)) > 0) {
 			sent += (uint64_t)k;
@@ -626,12 +627,14 @@ static void watch__rests_while_there_is_no_room(void **state)
 		}
 		usleep(10000);
 	}
-	settle(&d);
-	before = streams + rooms;
-	settle(&d);
-	usleep(100000);
-	settle(&d);
-	assert_in_range(streams + rooms - before, 0, 20);
+	/* The server may have been late: then not each look is quiet. */
+	for (i = 0; i < LOOKS && calls > QUIET; i++) {
+		before = streams + rooms;
+		settle(&d);
+		usleep(100000);
+		calls = streams + rooms - before;
+	}
+	assert_in_range(calls, 0, QUIET);
 	shutdown(fd, SHUT_WR);
 	while (came < sent && (k = recv(fd, p, sizeof(p), 0)) > 0)
 		came += (uint64_t)k;
@@ -731,6 +734,7 @@ static void watch__end_behind_bytes(void **state)
 		settle(&d);
 		assert_int_equal(send(fd, "PING", 4, 0), 4);
 		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		/* The end is there before the bytes are read, or may be. */
 		usleep(i * 20000);
 		tux_watch(c, TUX_IN);
 		await(&gone, 1);
