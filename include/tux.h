@@ -6,8 +6,8 @@
  *			 unsigned n, void *arg)
  *	{
  *		for (unsigned i = 0; i < n; i++)
- *			while (tux_send(c, m[i].p, m[i].len, 0) == -EAGAIN)
- *				tux_sleep(50000);
+ *			if (tux_send_wait(c, m[i].p, m[i].len, 0, TUX_FOREVER))
+ *				return;		// gone will tell why
  *	}
  *
  *	struct tux *t;
@@ -67,6 +67,8 @@ enum {				/* flags of messages */
 	TUX_ORDERED = 0x01,	/* delivered after all earlier ordered ones */
 	TUX_HELD = 0x80		/* tux_hold() was called for it */
 };
+
+#define TUX_FOREVER UINT64_MAX	/* of calls that wait: without a limit */
 
 /* ---- a stack ---------------------------------------------------------- */
 
@@ -342,6 +344,21 @@ TUX_API ssize_t tux_write(struct tux_connection *c, const void *p, size_t n);
 TUX_API ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov,
 			   int n);
 
+/* The same, but waits for room, for up to @ns nanoseconds in all, until all bytes
+ * are written; TUX_FOREVER: for as long as the connection lasts.  In a routine
+ * only that routine waits, elsewhere the calling thread.  Bytes of other calls
+ * do not come between those of one that waits: other calls that wait come behind
+ * it, and tux_write() returns -EAGAIN.  Returns @n; fewer if time or an error
+ * ended the wait in the middle; or, if nothing was written, as tux_write(),
+ * except -EAGAIN.  -ETIMEDOUT: no room came in time.  -EDEADLK: there was none,
+ * and the caller is the network thread, outside of routines, or a routine of
+ * another stack.  -ESHUTDOWN: there was none, the caller is another thread, and
+ * tux_run() has returned.  Any thread. */
+TUX_API ssize_t tux_write_wait(struct tux_connection *c, const void *p,
+			       size_t n, uint64_t ns);
+TUX_API ssize_t tux_writev_wait(struct tux_connection *c,
+				const struct iovec *iov, int n, uint64_t ns);
+
 /* Sends no more bytes and no more messages: the peer reads the end of the
  * stream after what was written.  The connection still receives.  If this
  * direction has moved to Tux, the end also comes after all messages; before
@@ -405,6 +422,19 @@ TUX_API int tux_send(struct tux_connection *c, const void *p, size_t n,
  * callback gets, is stored in *@ref unless that is NULL. */
 TUX_API int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
 		      unsigned flags, uint64_t *ref);
+
+/* As tux_send() and tux_sendv(), but wait for room, for up to @ns nanoseconds;
+ * TUX_FOREVER: for as long as the connection lasts.  In a routine only that
+ * routine waits, elsewhere the calling thread.  They return no -EAGAIN, but
+ * -ETIMEDOUT: no room came in time.  -EDEADLK: there was none, and the caller is
+ * the network thread, outside of routines; or a routine of another stack; or a
+ * callback of the same connection or serial service, and the service has a
+ * settled callback, which would have to run first.  -ESHUTDOWN: there was none, the caller is another thread, and
+ * tux_run() has returned. */
+TUX_API int tux_send_wait(struct tux_connection *c, const void *p, size_t n,
+			  unsigned flags, uint64_t ns);
+TUX_API int tux_sendv_wait(struct tux_connection *c, const struct iovec *iov,
+			   int n, unsigned flags, uint64_t *ref, uint64_t ns);
 
 /* Reserves room for a message of @n bytes, for the caller to fill in place at
  * *@pp until tux_commit() sends it or tux_cancel() drops it.  Messages of up to

@@ -11,7 +11,6 @@
  * environment variable TUX_UDP names an interface, they go over UDP sockets on
  * that interface, which need nothing: TUX_UDP=lo for a try on one host.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +20,8 @@
 
 static struct tux *stack;
 
-/* While there is no room, the callback sleeps and tries again.  It runs in a
- * routine, so other connections go on meanwhile. */
+/* While there is no room, the callback waits.  It runs in a routine, so other
+ * connections go on meanwhile. */
 static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
@@ -30,8 +29,8 @@ static void on_message(struct tux_connection *c, struct tux_message *m,
 
 	(void)arg;
 	for (i = 0; i < n; i++)
-		while (tux_send(c, m[i].p, m[i].len, m[i].flags) == -EAGAIN)
-			tux_sleep(50000);
+		if (tux_send_wait(c, m[i].p, m[i].len, m[i].flags, TUX_FOREVER))
+			return;		/* gone tells why */
 }
 
 static void on_gone(struct tux_connection *c, int err, void *arg)

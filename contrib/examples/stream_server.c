@@ -21,21 +21,16 @@
 
 static struct tux *stack;
 
-/* Reads only as many bytes as it could write: it peeks, writes, and then reads
- * what was written.  This is the stream callback, and the room callback, which
- * goes on when there is room again. */
+/* Waits for room, in its routine: other connections go on meanwhile. */
 static void echo(struct tux_connection *c, void *arg)
 {
 	char buf[16384];
-	ssize_t n, k;
+	ssize_t n;
 
 	(void)arg;
-	while ((n = tux_peek(c, buf, sizeof(buf))) > 0) {
-		k = tux_write(c, buf, (size_t)n);
-		if (k <= 0)
-			return;
-		tux_read(c, buf, (size_t)k);
-	}
+	while ((n = tux_read(c, buf, sizeof(buf))) > 0)
+		if (tux_write_wait(c, buf, (size_t)n, TUX_FOREVER) != n)
+			return;		/* gone tells why */
 	if (n == 0)
 		tux_disconnect(c);
 }
@@ -72,7 +67,6 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_term);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tux_on_stream(s, echo, NULL);
-	tux_on_room(s, echo, NULL);
 	tux_on_gone(s, on_gone, NULL);
 	err = tux_listen(s, argv[1], (uint16_t)atoi(argv[2]));
 	if (!err) {

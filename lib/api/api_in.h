@@ -17,9 +17,11 @@
  *   deliver.c     a run of a connection's task
  *   claim.c       when a connection may move to Tux
  *   closing.c     how a connection ends
- *   stream.c      its bytes
+ *   stream.c      the bytes that it receives,
+ *   write.c       and sends
  *   message.c     its messages
  *   tell.c        calls its callbacks
+ *   wait.c        calls that wait for room;  wake.c: wakes them
  *   ask.c         requests and errors that end it, noted for its task
  *   connection.c  the table of connections, their events, references
  *   host.c        addresses and sockets
@@ -152,6 +154,9 @@ struct tux_connection {
 	uint32_t index;
 
 	_Atomic uint32_t events, asked, wants;
+	struct tux_latch waits_latch;
+	struct tux_list waits;		/* calls that wait; see wake.h */
+	_Atomic uint32_t waits_n, writes_n;	/* ... and those to write */
 	_Atomic uint32_t refs;		/* the library's, until gone, is one */
 	_Atomic uint8_t stage;		/* enum tux_stage */
 	_Atomic uint8_t watched;	/* TUX_LEVEL, TUX_IN, TUX_OUT */
@@ -217,6 +222,7 @@ struct tux {
 	struct tux_waiter w;
 	_Atomic uint32_t rung;		/* 0 is in the bell */
 	_Atomic uint32_t stop;
+	_Atomic bool halted;		/* tux_run() has returned */
 	struct tux_latch go_latch;
 	struct tux_list going;		/* errands that wait for their task */
 
@@ -279,7 +285,8 @@ static inline bool tux_api_usable(const struct tux_connection *c)
 	       !atomic_load_explicit(&c->asked, memory_order_relaxed);
 }
 
-/* 0; -EAGAIN: it is not open yet; -ENOTCONN: it is no more. */
+/* 0; -EAGAIN: it is not open yet; -ENOTCONN: it is no more; or why it could not
+ * connect. */
 static inline int tux_api_unusable(const struct tux_connection *c)
 {
 	/* First: it may open meanwhile. */
@@ -287,8 +294,9 @@ static inline int tux_api_unusable(const struct tux_connection *c)
 
 	if (tux_api_usable(c))
 		return 0;
-	return was == TUX_STAGE_CONNECTING && !atomic_load(&c->asked) ?
-	       -EAGAIN : -ENOTCONN;
+	if (was != TUX_STAGE_CONNECTING || atomic_load(&c->asked))
+		return -ENOTCONN;
+	return atomic_load(&c->err) ? -(int)atomic_load(&c->err) : -EAGAIN;
 }
 
 /* Are bytes, the end and errors of the stream told by its callback now? */

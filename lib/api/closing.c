@@ -10,6 +10,7 @@
 #include "api/connection.h"
 #include "api/stream.h"
 #include "api/tell.h"
+#include "api/wake.h"
 #include "stack/post.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
@@ -59,6 +60,8 @@ static void closing_finish(struct tux_connection *c, bool abort, int err)
 
 	tux_list_remove(&c->closing);
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
+	/* Gone may wait for a thread that waits here. */
+	tux_api_wake(c);
 	close_tcp(c, abort);
 	tux_api_give_up(c, err);
 	tux_api_tell_gone(c, err);

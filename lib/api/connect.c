@@ -33,6 +33,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 	c->fd = fd;
 	c->active = active;
 	c->told = active;
+	tux_list_init(&c->waits);
 	tux_list_init(&c->closing);
 	tux_list_init(&c->dead);
 	atomic_store(&c->refs, 1);

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 
 #include "api/say.h"
+#include "api/wake.h"
 #include "stack/post.h"
 #include "sys/area.h"
 #include "sys/clock.h"
@@ -122,6 +123,7 @@ void tux_api_raise(struct tux_connection *c, uint32_t events)
 	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
 	      TUX_EVENT_QUEUED))
 		tux_waiter_ring(&c->t->w, c->index);
+	tux_api_wake(c);
 }
 
 void tux_api_raise_here(struct tux_connection *c, uint32_t events)
@@ -129,6 +131,7 @@ void tux_api_raise_here(struct tux_connection *c, uint32_t events)
 	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
 	      TUX_EVENT_QUEUED))
 		tux_api_dispatch(c);
+	tux_api_wake(c);
 }
 
 void tux_api_ring(struct tux *t)
@@ -150,7 +153,11 @@ static bool worth_a_look(const struct tux_connection *c)
 {
 	unsigned can;
 
+	/* What the loop has done is to be seen by those that begin to wait, or
+	 * they here. */
+	atomic_thread_fence(memory_order_seq_cst);
 	if (!tux_api_usable(c) || atomic_load(&c->wants) ||
+	    atomic_load(&c->waits_n) ||
 	    c->s->on_settled.fn || tux_post_any(c->end))
 		return true;
 	can = tux_duplex_poll(c->dx);

@@ -202,6 +202,11 @@ static void look_at_error(struct tux_connection *c, uint32_t events)
 		take_tcp_error(c);
 }
 
+void tux_api_look_at_break(struct tux_connection *c)
+{
+	look_at_error(c, atomic_load(&c->events));
+}
+
 /* A connection that closes waits only for its messages.  The loop watches TCP
  * only while the receiving direction is on a ring; otherwise a reset by the peer
  * shows here. */

@@ -9,4 +9,8 @@
 
 void tux_api_run(struct tux_task *task);
 
+/* For a callback of @c that waits: looks for an error that the task of @c has not
+ * come to see. */
+void tux_api_look_at_break(struct tux_connection *c);
+
 #endif

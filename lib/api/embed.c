@@ -16,6 +16,7 @@
 #include <sys/timerfd.h>
 
 #include "api/turn.h"
+#include "api/wait.h"
 #include "stack/driver.h"
 #include "stack/poll.h"
 #include "sys/clock.h"
@@ -160,6 +161,8 @@ int tux_turn(struct tux *t)
 
 	if (err)
 		return err;
+	if (atomic_load(&t->halted))
+		tux_api_wait_halt(t, false);
 	wake_up(t);
 	n = tux_api_turn(t);
 	if (tux_api_goes_on(t, n > 0)) {

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "api/tell.h"
+#include "api/wait.h"
 #include "stack/post.h"
 
 /* ---- sending ---- */
@@ -69,6 +70,26 @@ static int post(struct tux_connection *c, const struct iovec *iov, int n,
 	return want_room(c, err) ? try_post(c, iov, n, flags, ref) : err;
 }
 
+static int post_within(struct tux_connection *c, const struct iovec *iov, int n,
+		       unsigned flags, uint64_t *ref, tux_time ns)
+{
+	int sent = n < 0 ? -EINVAL : try_post(c, iov, n, flags, ref), err;
+	struct tux_wait w;
+
+	if (sent != -EAGAIN)
+		return sent;
+	err = tux_api_wait_begin(&w, c, ns, TUX_WAIT_MESSAGE);
+	while (!err) {
+		make_room(c);
+		sent = try_post(c, iov, n, flags, ref);
+		if (sent != -EAGAIN)
+			break;
+		err = tux_api_wait(&w);
+	}
+	tux_api_wait_end(&w);
+	return err ? err : sent;
+}
+
 int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
 	      unsigned flags, uint64_t *ref)
 {
@@ -86,6 +107,26 @@ int tux_send(struct tux_connection *c, const void *p, size_t n, unsigned flags)
 	struct iovec v = { (void *)(uintptr_t)p, n };
 
 	return tux_sendv(c, &v, 1, flags, NULL);
+}
+
+int tux_sendv_wait(struct tux_connection *c, const struct iovec *iov, int n,
+		   unsigned flags, uint64_t *ref, uint64_t ns)
+{
+	uint64_t own;
+	int err;
+
+	tux_sched_enter();
+	err = post_within(c, iov, n, flags, ref ? ref : &own, ns);
+	tux_sched_leave();
+	return err;
+}
+
+int tux_send_wait(struct tux_connection *c, const void *p, size_t n,
+		  unsigned flags, uint64_t ns)
+{
+	struct iovec v = { (void *)(uintptr_t)p, n };
+
+	return tux_sendv_wait(c, &v, 1, flags, NULL, ns);
 }
 
 static int try_reserve(struct tux_connection *c, size_t n, unsigned flags,

@@ -7,6 +7,7 @@
 #include "api/connection.h"
 #include "api/embed.h"
 #include "api/turn.h"
+#include "api/wait.h"
 #include "stack/driver.h"
 #include "stack/poll.h"
 #include "sys/clock.h"
@@ -48,8 +49,10 @@ int tux_run(struct tux *t)
 
 	if (err)
 		return err;
+	tux_api_wait_halt(t, false);
 	tux_api_awake(t);
 	tux_api_drive(t, &t->stop, TUX_NEVER);
+	tux_api_wait_halt(t, true);
 	atomic_store(&t->stop, 0);
 	tux_api_beckon(t);
 	tux_api_end(t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection's bytes.  Each direction goes through its duplex, or, without
- * one, straight to TCP; the caller cannot tell.
+ * The bytes that a connection receives.  They come through its duplex, or,
+ * without one, straight from TCP; the caller cannot tell.
  */
 #include "api/stream.h"
 
@@ -10,18 +10,14 @@
 
 #include "api/ask.h"
 #include "api/connection.h"
-#include "base/iov.h"
 #include "stack/post.h"
 #include "sys/sys.h"
 #include "sys/take.h"
 
 enum {
-	PIECES = 8,		/* of a vector, at once */
 	DISCARD = 16384,
 	DISCARDS = 64,		/* of those, at most */
 };
-
-/* ---- receiving ---- */
 
 static ssize_t stream_read_some(struct tux_connection *c,
 				const struct iovec *iov, bool peek)
@@ -289,131 +285,4 @@ void tux_api_discard(struct tux_connection *c)
 	/* Reading takes the error from TCP. */
 	if (end < 0 && end != -EAGAIN && end != -EINTR)
 		tux_api_broke(c, (int)-end);
-}
-
-/* ---- sending ---- */
-
-static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
-			  int n)
-{
-	struct tux_tcp tcp = tux_api_tcp(c);
-	ssize_t k;
-
-	if (c->end)
-		return tux_duplex_write(c->dx, iov, n, &tcp);
-	k = tcp.send(tcp.arg, iov, n);
-	if (k > 0)
-		tux_young_moved(&c->young, true, (uint64_t)k);
-	return k;
-}
-
-/* The latch is held.  0 if all is done; -errno. */
-static ssize_t stream_give(struct tux_connection *c, const struct iovec *iov,
-			   int n, size_t len, size_t *done)
-{
-	if (atomic_load(&c->closed))
-		return -ENOTCONN;
-	while (*done < len) {
-		struct iovec v[PIECES];
-		int m = tux_iov_skip(v, PIECES, iov, n, *done);
-		ssize_t k = write_some(c, v, m);
-
-		if (k < 0)
-			return k;
-		*done += (size_t)k;
-	}
-	return 0;
-}
-
-static ssize_t stream_give_latched(struct tux_connection *c,
-				   const struct iovec *iov, int n, size_t len,
-				   size_t *done)
-{
-	struct tux_latch *latch = tux_api_take_tx(c);
-	size_t before = *done;
-	ssize_t err;
-
-	err = stream_give(c, iov, n, len, done);
-	atomic_store_explicit(&c->stream_tx,
-			      atomic_load_explicit(&c->stream_tx,
-						   memory_order_relaxed) +
-			      *done - before, memory_order_relaxed);
-	tux_latch_drop(latch);
-	return err == -EINTR ? -EAGAIN : err;
-}
-
-static ssize_t stream_send_all(struct tux_connection *c,
-			       const struct iovec *iov, int n, size_t len)
-{
-	size_t done = 0;
-	ssize_t err = stream_give_latched(c, iov, n, len, &done);
-
-	/* What makes room after this, tells; what did before, is seen now. */
-	if (err == -EAGAIN) {
-		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
-		err = stream_give_latched(c, iov, n, len, &done);
-	}
-	if (c->end)
-		tux_end_flush(c->end, false);
-	if (err && err != -EAGAIN && err != -EPIPE && err != -ENOTCONN)
-		tux_api_broke(c, (int)-err);
-	return done ? (ssize_t)done : err;
-}
-
-static ssize_t try_write(struct tux_connection *c, const struct iovec *iov,
-			 int n)
-{
-	size_t len = tux_iov_len(iov, n);
-	int err = tux_api_unusable(c);
-
-	/* What opens it after this, tells. */
-	if (err == -EAGAIN) {
-		atomic_fetch_or(&c->wants, TUX_WANTS_STREAM);
-		err = tux_api_unusable(c);
-	}
-	if (!err)
-		err = -(int)atomic_load(&c->err);
-	return err ? err : stream_send_all(c, iov, n, len);
-}
-
-ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov, int n)
-{
-	ssize_t k;
-
-	tux_sched_enter();
-	k = try_write(c, iov, n);
-	tux_sched_leave();
-	return k;
-}
-
-ssize_t tux_write(struct tux_connection *c, const void *p, size_t n)
-{
-	struct iovec v = { (void *)(uintptr_t)p, n };
-
-	return tux_writev(c, &v, 1);
-}
-
-static int stream_shut(struct tux_connection *c)
-{
-	struct tux_latch *latch = tux_api_take_tx(c);
-
-	c->shut |= !c->end;
-	if (!atomic_load(&c->closed) &&
-	    (!c->end || !tux_duplex_shut(c->dx)))
-		tux_sys_shutdown(c->fd, SHUT_WR);
-	/* With the latch held: behind it, the connection may be gone. */
-	if (c->end)
-		tux_end_flush(c->end, false);
-	tux_latch_drop(latch);
-	return 0;
-}
-
-int tux_shut(struct tux_connection *c)
-{
-	int err;
-
-	tux_sched_enter();
-	err = tux_api_usable(c) ? stream_shut(c) : -ENOTCONN;
-	tux_sched_leave();
-	return err;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "api/wake.h"
 #include "stack/post.h"
 
 /* ---- the beginning ---- */
@@ -119,8 +120,11 @@ void tux_api_settle(struct tux_connection *c)
 	uint64_t ref;
 	int err;
 
-	while (tux_post_settled(c->end, &ref, &err))
+	while (tux_post_settled(c->end, &ref, &err)) {
 		tell_settled(c, ref, err);
+		/* Its room is free only now. */
+		tux_api_wake(c);
+	}
 }
 
 /* ---- the end ---- */

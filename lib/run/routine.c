@@ -103,15 +103,21 @@ static bool take_token(struct tux_routine *r)
 	return atomic_compare_exchange_strong(&r->token, &token, NO_TOKEN);
 }
 
-void tux_sched_block(void)
+void tux_sched_block_until(tux_time at)
 {
 	struct tux_routine *r = tux_here.routine;
 
 	if (!r || take_token(r))
 		return;
 	tux_sched_enter();
+	tux_heap_set(&r->sched->asleep, &r->alarm, at);
 	tux_routine_leave(r, TUX_ROUTINE_BLOCKED);
 	tux_sched_leave();
+}
+
+void tux_sched_block(void)
+{
+	tux_sched_block_until(TUX_NEVER);
 }
 
 bool tux_routine_waits(struct tux_routine *r)
@@ -120,12 +126,22 @@ bool tux_routine_waits(struct tux_routine *r)
 
 	if (atomic_compare_exchange_strong(&r->token, &none, WAITS))
 		return true;
-	atomic_exchange(&r->token, NO_TOKEN);
+	tux_routine_woken(r);
 	return false;
+}
+
+bool tux_routine_expires(struct tux_routine *r)
+{
+	uint32_t waits = WAITS;
+
+	tux_heap_set(&r->sched->asleep, &r->alarm, TUX_NEVER);
+	return r->state == TUX_ROUTINE_ASLEEP ||
+	       atomic_compare_exchange_strong(&r->token, &waits, NO_TOKEN);
 }
 
 void tux_routine_woken(struct tux_routine *r)
 {
+	tux_heap_set(&r->sched->asleep, &r->alarm, TUX_NEVER);
 	atomic_exchange(&r->token, NO_TOKEN);
 }
 

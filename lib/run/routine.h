@@ -20,6 +20,10 @@ void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
  * that wakes it puts it among the woken. */
 bool tux_routine_waits(struct tux_routine *r);
 
+/* The alarm of @r has come, and is off now: does @r go on by it?  If not, it was
+ * woken before, and is among the woken. */
+bool tux_routine_expires(struct tux_routine *r);
+
 /* @r was among the woken, and is not any more. */
 void tux_routine_woken(struct tux_routine *r);
 

@@ -39,8 +39,12 @@ static void wake_sleepers(struct tux_sched *s)
 		return;
 	now = tux_clock_read();
 	while (n && n->at <= now) {
-		tux_heap_set(&s->asleep, n, TUX_NEVER);
-		tux_fifo_push(s, TUX_CONTAINER(n, struct tux_routine, alarm));
+		struct tux_routine *r = TUX_CONTAINER(n, struct tux_routine,
+						      alarm);
+
+		/* What was woken meanwhile is in `woken`. */
+		if (tux_routine_expires(r))
+			tux_fifo_push(s, r);
 		n = tux_heap_min(&s->asleep);
 	}
 }
@@ -165,9 +169,7 @@ static void sched_watch(struct tux_sched *s)
 	}
 }
 
-/* Neither by the place of its storage, nor by what libc or the kernel call it: a
- * thread may have them from one that is no more. */
-static uint32_t number(void)
+uint32_t tux_sched_number(void)
 {
 	static _Atomic uint32_t last;
 
@@ -182,7 +184,7 @@ static void sched_adopt(struct tux_sched *s)
 		sched_watch(s);
 	tux_overflow_close(s->net_stack);
 	tux_overflow_open(&s->net_stack);
-	s->thread = number();
+	s->thread = tux_sched_number();
 	s->mask_changes = 0;
 	tux_switch_here(&s->net);
 }
@@ -267,6 +269,26 @@ tux_time tux_sched_deadline(const struct tux_sched *s)
 const struct tux_sched_stats *tux_sched_stats(const struct tux_sched *s)
 {
 	return &s->stats;
+}
+
+bool tux_sched_is_near(const struct tux_sched *s)
+{
+	const struct tux_routine *r = tux_here.routine;
+	uint32_t thread = s->thread ? s->thread : s->opened_by;
+
+	return r ? r->sched == s : thread == tux_here.thread;
+}
+
+bool tux_sched_is_here(const struct tux_sched *s)
+{
+	return !tux_here.routine && tux_sched_is_near(s);
+}
+
+bool tux_sched_holds(const struct tux_strand *x)
+{
+	const struct tux_routine *r = tux_here.routine;
+
+	return r && r->task && r->task->strand == x;
 }
 
 bool tux_sched_preempts(const struct tux_sched *s)

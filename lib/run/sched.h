@@ -103,6 +103,11 @@ tux_time tux_sched_deadline(const struct tux_sched *s);
 /* Has this process, or one that forked it, ever made one? */
 bool tux_sched_ever(void);
 
+/* Is the caller the thread that ran the last slice of @s, or, before the first,
+ * has made it?  _is_near: or a routine of it; _is_here: outside of routines. */
+bool tux_sched_is_near(const struct tux_sched *s);
+bool tux_sched_is_here(const struct tux_sched *s);
+
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
 bool tux_sched_preempts(const struct tux_sched *s);
 
@@ -146,6 +151,12 @@ static inline bool tux_sched_inside(void)
 /* Waits until somebody has called tux_sched_wake(), or has done so since the
  * last time.  May return early: look again. */
 void tux_sched_block(void);
+
+/* The same, but it returns at the time @at at the latest. */
+void tux_sched_block_until(tux_time at);
+
+/* Does the caller run a task of @x? */
+bool tux_sched_holds(const struct tux_strand *x);
 
 /* Any thread.  The routine is still amidst its task. */
 void tux_sched_wake(struct tux_routine *r);

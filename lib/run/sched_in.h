@@ -56,7 +56,8 @@ struct tux_sched {
 	tux_tick began;			/* this slice */
 	struct tux_watch watch;
 	int sig;			/* a tick */
-	uint32_t thread;		/* the network thread's number, or 0; */
+	uint32_t opened_by;		/* the thread that has made it */
+	_Atomic uint32_t thread;	/* the network thread's number, or 0; */
 	struct tux_switch net;		/* its own context, */
 	void *net_stack;		/* its alternate stack, */
 	uint64_t mask;			/* and mask of signals, */
@@ -75,5 +76,10 @@ struct tux_sched {
 
 /* Gives @line to o.say, if it is set. */
 void tux_sched_say(const struct tux_sched *s, const char *line);
+
+/* What the calling thread is called here: neither by the place of its storage, nor
+ * by what libc or the kernel call it, since a thread may have them from one that
+ * is no more. */
+uint32_t tux_sched_number(void);
 
 #endif

@@ -106,6 +106,7 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	ever = true;
 	tux_tick_init();
 	set_opts(s, o);
+	s->opened_by = tux_sched_number();
 	s->tls = tux_switch_has_tls();
 	set_preempt(s);
 	tux_overflow_init();

@@ -318,6 +318,66 @@ static void block__not_if_it_was_woken_before(void **state)
 	tux_sched_free(s);
 }
 
+static void block_for_a_while(struct tux_task *t)
+{
+	struct job *j = job_of(t);
+
+	j->self = tux_sched_self();
+	j->ran += tux_sched_holds(t->strand) && !tux_sched_is_here(j->s);
+	note(j->name);
+	tux_sched_block_until(tux_time_add(tux_clock_read(), j->sleeps));
+	note(j->name);
+}
+
+static void block__until_its_time_is_up(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	tux_time began = tux_clock_read();
+	struct job a;
+
+	(void)state;
+	open_job(&a, s, 'a', block_for_a_while);
+	a.sleeps = TUX_MSEC(5);
+	assert_true(tux_sched_is_here(s));
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "a");
+	run_all(s);
+	assert_string_equal(journal, "aa");
+	assert_true(tux_clock_read() - began >= TUX_MSEC(5));
+	assert_int_equal(a.ran, 1);
+	assert_true(tux_sched_is_here(s));
+	assert_false(tux_sched_holds(&a.strand));
+	tux_sched_free(s);
+}
+
+/* A wake ends the block, whether it comes before the alarm or, unseen by the
+ * scheduler, just as the alarm does; no alarm is left behind. */
+static void block__woken_before_its_time(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a;
+
+	(void)state;
+	open_job(&a, s, 'a', block_for_a_while);
+	a.sleeps = TUX_SEC(1000);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_true(tux_sched_deadline(s) != TUX_NEVER);
+	tux_sched_wake(a.self);
+	run_all(s);
+	assert_string_equal(journal, "aa");
+	a.sleeps = TUX_MSEC(1);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	tux_sched_wake(a.self);
+	usleep(2000);
+	run_all(s);
+	assert_string_equal(journal, "aaaa");
+	assert_true(tux_sched_deadline(s) == TUX_NEVER);
+	tux_sched_free(s);
+}
+
 /* ---- strands ---- */
 
 static void strand__one_at_a_time_in_order(void **state)
@@ -578,6 +638,8 @@ int main(void)
 		cmocka_unit_test(outside__nothing_happens),
 		cmocka_unit_test(block__until_another_thread_wakes_it),
 		cmocka_unit_test(block__not_if_it_was_woken_before),
+		cmocka_unit_test(block__until_its_time_is_up),
+		cmocka_unit_test(block__woken_before_its_time),
 		cmocka_unit_test(strand__one_at_a_time_in_order),
 		cmocka_unit_test(strand__sleeps_as_one),
 		cmocka_unit_test(cancel__what_is_queued),
