@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * donor - a parked thread that lends its stack and thread-local storage
+ * donor - a parked thread that lends its stack and, if routines are to be
+ * preempted, its thread-local storage
  *
  * All that the C library keeps for a thread, from errno to the caches of
  * malloc, is there and is its own. The thread itself sleeps at the top of its

@@ -19,7 +19,8 @@ static bool lends(pthread_t t)
 	struct tux_here *h;
 
 	h = (void *)((char *)t + ((char *)&tux_here - self));
-	return (pthread_t)self == pthread_self() && h->routine;
+	return (pthread_t)self == pthread_self() && h->routine &&
+	       h->routine->sched->tls;
 #else
 	(void)t;
 	return false;
@@ -56,14 +57,17 @@ TUX_HOOK void pthread_exit(void *value)
 	__builtin_unreachable();
 }
 
-/* Noted, for the next callback there is to find none. */
+/* Noted, for the next callback there is to find the one before. */
 TUX_HOOK locale_t uselocale(locale_t l)
 {
 	struct tux_routine *r = tux_here.routine;
+	locale_t before = tux_real()->uselocale(l);
 
+	if (r && l && !r->localed)
+		r->locale = before;
 	if (r && l)
-		r->localed = l != LC_GLOBAL_LOCALE;
-	return tux_real()->uselocale(l);
+		r->localed = l != r->locale;
+	return before;
 }
 
 TUX_HOOK int pthread_mutexattr_setprotocol(pthread_mutexattr_t *a, int protocol)

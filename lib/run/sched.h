@@ -3,10 +3,11 @@
  * sched - runs an application's callbacks in routines, a slice at a time
  *
  * A task is work that is queued again and again: a connection with its
- * callbacks.  A routine is a stack, with thread-local storage of its own where
- * the processor allows it.  Tasks share a routine, one after another; one that
- * is preempted, blocks or sleeps in the middle keeps the routine, and the others
- * get another.  So there are as many routines as tasks amidst something, and one.
+ * callbacks.  A routine is a stack, with thread-local storage of its own if
+ * routines are to be preempted and the processor allows it.  Tasks share a
+ * routine, one after another; one that is preempted, blocks or sleeps in the
+ * middle keeps the routine, and the others get another.  So there are as many
+ * routines as tasks amidst something, and one.
  *
  * One thread, "the network thread", calls tux_sched_run(), and between two
  * slices does what else it has to do, on its own stack. All calls belong to

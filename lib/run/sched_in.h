@@ -5,6 +5,7 @@
 #ifndef TUX_RUN_SCHED_IN_H
 #define TUX_RUN_SCHED_IN_H
 
+#include <locale.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -41,7 +42,8 @@ struct tux_routine {
 	bool waits;			/* and in a system call that is not over */
 	bool strange;			/* with a mask that nobody knows of */
 	uint64_t preempted;
-	bool localed;			/* the task has a locale of its own */
+	bool localed;			/* the task has a locale of its own, */
+	locale_t locale;		/* and found this one */
 	bool masked;			/* by a mask of its own: */
 	uint64_t mask;			/* as it was left */
 	_Atomic uint32_t token;		/* of block and wake */

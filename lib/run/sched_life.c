@@ -109,6 +109,8 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o)
 	s->opened_by = tux_sched_number();
 	s->tls = tux_switch_has_tls();
 	set_preempt(s);
+	/* Where callbacks are never to be preempted, they have the thread's own. */
+	s->tls = s->tls && s->o.preempt;
 	tux_overflow_init();
 	tux_list_init(&s->fresh);
 	tux_list_init(&s->ready);

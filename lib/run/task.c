@@ -16,7 +16,7 @@ static void clean(struct tux_routine *r)
 		tux_mask_aside(r);
 	r->masked = r->strange = false;
 	if (r->localed)
-		uselocale(LC_GLOBAL_LOCALE);
+		uselocale(r->locale);
 	if (tux_switch_modes() != r->modes)
 		tux_switch_set_modes(r->modes);
 }
@@ -38,6 +38,8 @@ static void routine_main(void *arg)
 	struct tux_routine *r = arg;
 	struct tux_task *t;
 
+	/* With the storage of the thread, it may be anything. */
+	errno = 0;
 	for (;;) {
 		while ((t = tux_fifo_next(r->sched)))
 			run_one(r, t);
@@ -59,7 +61,8 @@ struct tux_routine *tux_routine_make(struct tux_sched *s)
 	r->preempt_count = 1;
 	r->modes = tux_switch_modes();
 	tux_list_init(&r->node);
-	tux_switch_make(&r->at, d->low, d->top, d->tls, routine_main, r);
+	tux_switch_make(&r->at, d->low, d->top, s->tls ? d->tls : 0,
+			routine_main, r);
 	s->stats.routines_ever++;
 	return r;
 }

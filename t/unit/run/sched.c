@@ -21,6 +21,7 @@ struct job {
 	unsigned again;			/* how often it puts itself */
 	tux_time sleeps;
 	struct tux_routine *self;
+	pthread_t thread;
 };
 
 /* What happened, in order.  (An assertion that fails in a routine would leave it
@@ -378,6 +379,37 @@ static void block__woken_before_its_time(void **state)
 	tux_sched_free(s);
 }
 
+/* ---- storage ---- */
+
+static void note_thread(struct tux_task *t)
+{
+	job_of(t)->ran = pthread_equal(pthread_self(), job_of(t)->thread);
+}
+
+static bool runs_as_the_thread(bool preempt)
+{
+	struct tux_sched_opts o = { .preempt = preempt };
+	struct tux_sched *s;
+	struct job a;
+
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	open_job(&a, s, 'a', note_thread);
+	a.thread = pthread_self();
+	a.ran = 2;
+	tux_sched_put(s, &a.task);
+	run_all(s);
+	assert_in_range(a.ran, 0, 1);
+	tux_sched_free(s);
+	return a.ran;
+}
+
+static void storage__is_the_threads_own_without_preemption(void **state)
+{
+	(void)state;
+	assert_true(runs_as_the_thread(false));
+	assert_int_equal(runs_as_the_thread(true), !tux_switch_has_tls());
+}
+
 /* ---- strands ---- */
 
 static void strand__one_at_a_time_in_order(void **state)
@@ -640,6 +672,7 @@ int main(void)
 		cmocka_unit_test(block__not_if_it_was_woken_before),
 		cmocka_unit_test(block__until_its_time_is_up),
 		cmocka_unit_test(block__woken_before_its_time),
+		cmocka_unit_test(storage__is_the_threads_own_without_preemption),
 		cmocka_unit_test(strand__one_at_a_time_in_order),
 		cmocka_unit_test(strand__sleeps_as_one),
 		cmocka_unit_test(cancel__what_is_queued),
