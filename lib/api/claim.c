@@ -33,7 +33,7 @@ static enum tux_reason make_end(struct tux_connection *c)
 {
 	const struct tux_service *s = c->s;
 	struct tux_end_opts o = {
-		.fd = c->fd, .tuple = c->tuple, .active = c->active, .user = c,
+		.fd = c->fd, .lent = true, .tuple = c->tuple, .active = c->active, .user = c,
 		.messages = has_messages(s), .asks = s->on_settled.fn,
 		.mode = c->t->o.path == TUX_USE_TUX ? TUX_PATH_MODE_TUX :
 						      TUX_PATH_MODE_AUTO,

@@ -50,7 +50,8 @@ static void close_tcp(struct tux_connection *c, bool abort)
 				   sizeof(now));
 	if (c->end)
 		tux_end_close(c->end, abort);
-	tux_sys_close(c->fd);
+	else
+		tux_sys_close(c->fd);
 	c->fd = -1;
 }
 

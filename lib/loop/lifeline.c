@@ -17,10 +17,12 @@ void tux_lifeline_init(struct tux_lifeline *t)
 	t->fd = -1;
 }
 
-int tux_lifeline_open(struct tux_lifeline *t, int fd)
+int tux_lifeline_open(struct tux_lifeline *t, int fd, bool lent)
 {
-	if (t->fd < 0)
-		t->fd = tux_fd_copy(fd);
+	if (t->fd < 0) {
+		t->fd = lent ? fd : tux_fd_copy(fd);
+		t->lent = lent;
+	}
 	return t->fd < 0 ? t->fd : 0;
 }
 
@@ -37,7 +39,8 @@ void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset)
 	if (reset)
 		tux_sys_setsockopt(t->fd, SOL_SOCKET, SO_LINGER, &now,
 				   sizeof(now));
-	tux_fd_close(t->fd);
+	if (!t->lent)
+		tux_fd_close(t->fd);
 	tux_lifeline_init(t);
 }
 

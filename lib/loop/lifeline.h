@@ -21,6 +21,7 @@ enum { TUX_LIFELINE_BUF = 65536 };	/* the buffer that work takes */
 
 struct tux_lifeline {
 	int fd;			/* -1: none */
+	bool lent;		/* it is the application's */
 	uint32_t watched;	/* EPOLLIN, EPOLLOUT: what epoll looks for */
 	bool full;		/* TCP took less than there was */
 	bool ended;		/* the core has been told the end */
@@ -30,10 +31,11 @@ struct tux_lifeline {
 
 void tux_lifeline_init(struct tux_lifeline *t);
 
-/* Takes a duplicate of @fd.  -errno. */
-int tux_lifeline_open(struct tux_lifeline *t, int fd);
+/* Takes a duplicate of @fd, or, if it is @lent, that itself.  -errno. */
+int tux_lifeline_open(struct tux_lifeline *t, int fd, bool lent);
 
-/* Closes it; with @reset, the peer gets RST.  Harmless if there is none. */
+/* Closes it, if it is a duplicate.  With @reset, the peer gets RST when the last
+ * descriptor of the socket is closed.  Harmless if there is none. */
 void tux_lifeline_close(struct tux_lifeline *t, int epfd, bool reset);
 
 /* No more bytes go out: FIN. */

@@ -142,11 +142,25 @@ static bool half_moved(const struct tux_end *e)
 			   tux_conn_rx_on_tux(e->conn));
 }
 
+/* The descriptor of the application, if it is lent. */
+static void give_fd_back(struct tux_end *e)
+{
+	bool closes;
+
+	tux_latch_take(&e->fd_latch);
+	closes = e->lent >= 0 && e->fd < 0 && !e->lent_back;
+	e->lent_back = true;
+	tux_latch_drop(&e->fd_latch);
+	if (closes)
+		tux_sys_close(e->lent);
+}
+
 /* The core is done with @e.  The application may not be: it still reads what is
  * in the ring, and sees the error behind it. */
 static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 {
 	tux_lifeline_close(&e->line, l->held.epfd, reset);
+	give_fd_back(e);
 	if (!e->tux && !e->why)
 		tell(l, e, half_moved(e), half_moved(e) ? TUX_REASON_NONE :
 							  TUX_REASON_CLOSED);
@@ -304,7 +318,7 @@ static void own(struct tux_loop *l, struct tux_end *e)
 
 	tux_latch_take(&e->fd_latch);
 	if (e->fd >= 0)
-		err = tux_lifeline_open(&e->line, e->fd);
+		err = tux_lifeline_open(&e->line, e->fd, e->lent >= 0);
 	tux_latch_drop(&e->fd_latch);
 	e->late = err == -EBADF;	/* also if nobody told us */
 	tux_conn_owned(e->conn, err, l->now);

@@ -181,6 +181,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	e->peer_port = peer.port;
 	e->mtu = datagram_max(s, o);
 	e->fd = o->fd;
+	e->lent = o->lent ? o->fd : -1;
 	*ep = e;
 	atomic_store(&e->loop, d->loop);
 	tux_end_ring(e, 0, false);
@@ -244,10 +245,17 @@ static void channel_shut(struct tux_duplex *d)
 
 void tux_end_close(struct tux_end *e, bool abort)
 {
-	tux_end_set_fd(e, -1);
+	int fd;
+
+	tux_latch_take(&e->fd_latch);
+	fd = e->fd >= 0 && e->lent_back ? e->lent : -1;
+	e->fd = -1;
+	tux_latch_drop(&e->fd_latch);
 	if (!abort)
 		channel_shut(e->dx);
 	tux_end_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE, false);
+	if (fd >= 0)
+		tux_sys_close(fd);
 }
 
 void tux_end_free(struct tux_end *e)

@@ -33,6 +33,9 @@ struct tux_end;
 
 struct tux_end_opts {
 	int fd;			/* the connected TCP socket */
+	bool lent;		/* ... is the end's to use and, after
+				 * tux_end_close(), to close; or else it takes a
+				 * duplicate */
 	struct tux_tuple tuple;
 	bool active;		/* this process called connect() */
 	bool messages;		/* beside the stream: see post.h */
@@ -89,8 +92,8 @@ void tux_end_flush(struct tux_end *e, bool now);
 
 /* The application closes its descriptor (latches not held): the loop keeps a
  * private one as long as it needs and says gone() at the end.  To be called
- * before the real close(); with @abort the peer gets a reset.  After gone() the
- * loop hears no more of it. */
+ * before the real close(), which is not due if the descriptor is lent; with
+ * @abort the peer gets a reset.  After gone() the loop hears no more of it. */
 void tux_end_close(struct tux_end *e, bool abort);
 
 /* Gives the end and its duplex back: after gone(), or in it, when no thread is

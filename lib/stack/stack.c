@@ -121,8 +121,14 @@ static void close_lifelines(struct tux_stack *s)
 {
 	uint32_t i, n = atomic_load(&s->ends.used);
 
-	for (i = 0; i < n; i++)
-		tux_fd_close(s->ends.at[i].line.fd);
+	for (i = 0; i < n; i++) {
+		const struct tux_end *e = &s->ends.at[i];
+
+		if (!e->line.lent)
+			tux_fd_close(e->line.fd);
+		if (atomic_load(&e->loop) && e->lent >= 0 && !e->lent_back)
+			tux_sys_close(e->lent);
+	}
 }
 
 void tux_stack_free(struct tux_stack *s)

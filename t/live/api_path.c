@@ -3,6 +3,7 @@
  * Which path the connections of tux.h take, over 127.0.0.1 and UDP: by
  * themselves, and when they are told.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,61 @@ static void tux__moves_at_once(void **state)
 	assert_true(seen[CLIENT].st.backs == 0 || !test_thorough());
 }
 
+static unsigned open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void await_files(unsigned n)
+{
+	unsigned tries = 10000;
+
+	while (open_files() != n && --tries)
+		usleep(1000);
+	assert_int_equal(open_files(), n);
+}
+
+/* One for each end, as over TCP; and when both ends are gone, none. */
+static void tux__takes_no_second_descriptor(void **state)
+{
+	struct tux_connection *c[3];
+	unsigned i, n = 0;
+	struct duet d;
+
+	(void)state;
+	path_up(&d, TUX_USE_TUX, TUX_USE_TUX);
+	quiz.len = SMALL;
+	duet_start(&d);
+	/* What both stacks open for the first is there with the second. */
+	for (i = 0; i < 3; i++) {
+		quiz.sent = 0;
+		quiz.done = 0;
+		quiz.rounds = MANY;
+		quiz.on_tux = SMALL;
+		c[i] = duet_connect(&d, NULL);
+		await(&quiz.done, 1);
+		if (i == 1)
+			n = open_files();
+	}
+	assert_int_equal(open_files(), n + 2);
+	tux_disconnect(c[2]);
+	await_files(n);
+	for (i = 0; i < 2; i++)
+		tux_disconnect(c[i]);
+	await(&seen[CLIENT].gone, 3);
+	await(&seen[SERVER].gone, 3);
+	assert_int_equal(seen[CLIENT].wrong, 0);
+	await_files(n - 4);
+	duet_close(&d);
+}
+
 static void tcp__never(void **state)
 {
 	(void)state;
@@ -426,6 +482,7 @@ int main(void)
 		cmocka_unit_test(auto__bulk_stays),
 		cmocka_unit_test(auto__not_after_shutting_down),
 		cmocka_unit_test(tux__moves_at_once),
+		cmocka_unit_test(tux__takes_no_second_descriptor),
 		cmocka_unit_test(tcp__never),
 		cmocka_unit_test(tcp__has_no_messages),
 		cmocka_unit_test(message__moves_at_once),

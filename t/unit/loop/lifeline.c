@@ -81,7 +81,7 @@ static void up(struct rig *r)
 	r->app = fd[1];
 	r->epfd = epoll_create1(0);
 	tux_lifeline_init(&r->t);
-	assert_int_equal(tux_lifeline_open(&r->t, r->app), 0);
+	assert_int_equal(tux_lifeline_open(&r->t, r->app, false), 0);
 	assert_int_not_equal(r->t.fd, r->app);
 	close(r->app);
 }
@@ -289,7 +289,7 @@ static void acknowledge__is_at_once_while_alone(void **state)
 	tux_lifeline_init(&t);
 	tux_lifeline_acknowledge(&t, true);	/* there is none yet */
 	tux_lifeline_acknowledge(&t, false);
-	assert_int_equal(tux_lifeline_open(&t, fd[0]), 0);
+	assert_int_equal(tux_lifeline_open(&t, fd[0], false), 0);
 	talk(fd);
 	tux_lifeline_acknowledge(&t, false);
 	assert_int_equal(acknowledges_at_once(fd[0]), 0);
