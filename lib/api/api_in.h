@@ -3,7 +3,8 @@
  * api_in - what the files behind tux.h share; nobody else's
  *
  * Cut by noun; a file calls those below it:
- *   open.c        a stack, its options, its end, and fork
+ *   open.c        a stack, its options, its end
+ *   process.c     all stacks, when the process forks or exits
  *   look.c        statistics
  *   serve.c       the network thread: turns and sleep
  *   embed.c       the same within the application's own loop
@@ -211,7 +212,7 @@ struct tux {
 	uint32_t tcp_why;		/* enum tux_reason; without a stack */
 	bool forked;
 	bool ends;			/* tux_close() is at it */
-	struct tux_list node;		/* among all stacks: see open.c */
+	struct tux_list node;		/* among all stacks: see process.c */
 
 	struct tux_stack *stack;	/* NULL: TCP alone */
 	struct tux_driver *d;		/* of its only loop; NULL */
@@ -222,6 +223,7 @@ struct tux {
 	struct tux_waiter w;
 	_Atomic uint32_t rung;		/* 0 is in the bell */
 	_Atomic uint32_t stop;
+	_Atomic bool exits;		/* the process does: no callbacks */
 	_Atomic bool halted;		/* tux_run() has returned */
 	struct tux_latch go_latch;
 	struct tux_list going;		/* errands that wait for their task */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A stack's beginning and end, also in a child that fork() has made.
+ * A stack's beginning and end.
  */
 #include "api/api_in.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "api/connection.h"
 #include "api/embed.h"
 #include "api/listen.h"
+#include "api/process.h"
 #include "api/routine.h"
 #include "api/say.h"
 #include "api/serve.h"
@@ -63,86 +63,6 @@ static int copy_opts(struct tux *t, const struct tux_opts *o)
 	if (!t->o.message_max)
 		t->o.message_max = MESSAGE_MAX_DEFAULT;
 	return 0;
-}
-
-/* ---- all stacks of the process, for fork ---- */
-
-static struct tux_latch all_latch;
-static struct tux_list all = { &all, &all };
-
-/* What is forgotten once is nobody's any more: a child of the child may have
- * other files under these numbers. */
-static void forget(struct tux *t)
-{
-	struct tux_list *n;
-	uint32_t i;
-
-	if (t->forked)
-		return;
-	t->forked = true;
-	TUX_LIST_EACH(n, &t->services)
-		tux_api_unlisten_forked(TUX_CONTAINER(n, struct tux_service,
-						      node));
-	for (i = 1; i < t->used; i++) {
-		struct tux_connection *c = &t->at[i];
-
-		if (atomic_load(&c->stage) == TUX_STAGE_FREE)
-			continue;
-		if (c->fd >= 0)
-			tux_sys_close(c->fd);
-		atomic_store(&c->closed, 1);
-		atomic_store(&c->stage, TUX_STAGE_GONE);
-	}
-	tux_api_unembed(t);
-	tux_fd_close(t->w.fd);
-	tux_fd_close(t->epfd);
-	if (t->stack)
-		tux_stack_forked(t->stack);
-}
-
-static void open_in_child(void)
-{
-	struct tux_list *n;
-
-	tux_latch_drop(&all_latch);
-	TUX_LIST_EACH(n, &all)
-		forget(TUX_CONTAINER(n, struct tux, node));
-}
-
-static void before_fork(void)
-{
-	tux_latch_take(&all_latch);
-}
-
-static void in_parent(void)
-{
-	tux_latch_drop(&all_latch);
-}
-
-static void mind_forks(void)
-{
-	pthread_atfork(before_fork, in_parent, open_in_child);
-}
-
-static void enrol(struct tux *t)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, mind_forks);
-	tux_sched_enter();
-	tux_latch_take(&all_latch);
-	tux_list_push(&all, &t->node);
-	tux_latch_drop(&all_latch);
-	tux_sched_leave();
-}
-
-static void strike_off(struct tux *t)
-{
-	tux_sched_enter();
-	tux_latch_take(&all_latch);
-	tux_list_remove(&t->node);
-	tux_latch_drop(&all_latch);
-	tux_sched_leave();
 }
 
 /* ---- beginning ---- */
@@ -278,7 +198,7 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 		close_all(t);
 		return err;
 	}
-	enrol(t);
+	tux_api_enrol(t);
 	*tp = t;
 	return 0;
 }
@@ -324,7 +244,7 @@ void tux_close(struct tux *t)
 	atomic_store(&t->stop, 0);
 	tux_api_awake(t);
 	wind_up(t);
-	strike_off(t);
+	tux_api_strike_off(t);
 	TUX_LIST_EACH_SAFE(n, m, &t->services)
 		tux_api_service_end(TUX_CONTAINER(n, struct tux_service,
 						  node));

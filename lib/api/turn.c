@@ -45,7 +45,7 @@ int tux_api_begin(struct tux *t)
 	return 0;
 }
 
-static void turn_release(struct tux *t)
+void tux_api_release(struct tux *t)
 {
 	if (t->acquired)
 		tux_driver_release(t->d, false);
@@ -55,7 +55,7 @@ static void turn_release(struct tux *t)
 void tux_api_end(struct tux *t)
 {
 	tux_sched_settle(t->sched);
-	turn_release(t);
+	tux_api_release(t);
 	atomic_store(&t->run_by, 0);
 }
 
@@ -184,6 +184,8 @@ unsigned tux_api_turn(struct tux *t)
 	tux_tick from = tux_tick_read();
 	unsigned n = take_network(t);
 
+	if (atomic_load_explicit(&t->exits, memory_order_relaxed))
+		return n;
 	n += turn_take_rings(t);
 	if (turn_must_look(t, n > 0))
 		n += turn_take_events(t);
@@ -191,7 +193,7 @@ unsigned tux_api_turn(struct tux *t)
 	if (n)
 		t->network_spent += tux_tick_read() - from;
 	if (!tux_sched_preempts(t->sched))
-		turn_release(t);
+		tux_api_release(t);
 	t->ready_n = tux_sched_run(t->sched);
 	n += send_answers(t);
 	t->turns++;

@@ -11,6 +11,9 @@
 int tux_api_begin(struct tux *t);
 void tux_api_end(struct tux *t);
 
+/* Another thread may drive the loop from now on. */
+void tux_api_release(struct tux *t);
+
 /* The loop, rings, epoll, one slice: how many things were found. */
 unsigned tux_api_turn(struct tux *t);
 

@@ -279,6 +279,11 @@ bool tux_sched_is_near(const struct tux_sched *s)
 	return r ? r->sched == s : thread == tux_here.thread;
 }
 
+bool tux_sched_runs_here(const struct tux_sched *s)
+{
+	return s->thread && tux_sched_is_near(s);
+}
+
 bool tux_sched_is_here(const struct tux_sched *s)
 {
 	return !tux_here.routine && tux_sched_is_near(s);

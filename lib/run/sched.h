@@ -109,6 +109,9 @@ bool tux_sched_ever(void);
 bool tux_sched_is_near(const struct tux_sched *s);
 bool tux_sched_is_here(const struct tux_sched *s);
 
+/* Is the caller the thread that ran the last slice of @s, or a routine of it? */
+bool tux_sched_runs_here(const struct tux_sched *s);
+
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
 bool tux_sched_preempts(const struct tux_sched *s);
 

@@ -367,12 +367,14 @@ static uint32_t channel_left(const struct tux_stack *s)
 
 /* A thread that died with the latch, or was interrupted with it to come here,
  * is not waited for; then no thread gives an end back either. */
-static void close_end(struct tux_stack *s, struct tux_end *e)
+static void close_ends(struct tux_stack *s)
 {
 	bool latched = tux_latch_take_within(&s->ends.latch, LATCH_TRIES);
+	uint32_t i, n = atomic_load(&s->ends.used);
 
-	if (atomic_load(&e->loop))
-		tux_end_close(e, false);
+	for (i = 0; i < n; i++)
+		if (atomic_load(&s->ends.at[i].loop))
+			tux_end_close(&s->ends.at[i], false);
 	if (latched)
 		tux_latch_drop(&s->ends.latch);
 }
@@ -380,13 +382,10 @@ static void close_end(struct tux_stack *s, struct tux_end *e)
 void tux_channel_drain(struct tux_stack *s, tux_time for_ns)
 {
 	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
-	uint32_t i, n = atomic_load(&s->ends.used);
 
 	if (s->forked)
 		return;
-	for (i = 0; i < n; i++)
-		if (atomic_load(&s->ends.at[i].loop))
-			close_end(s, &s->ends.at[i]);
+	close_ends(s);
 	while (channel_left(s) && now < until) {
 		tux_channel_wait(s, NULL, NULL, 0,
 				 tux_time_min(until, now + TUX_MSEC(1)), NULL);
