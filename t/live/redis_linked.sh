@@ -128,6 +128,42 @@ new_port()
 	shut_down
 }
 
+# ---- as many clients as it says -------------------------------------------------
+
+# Over Tux, too, each takes one descriptor of those that it has asked for.
+crowd()
+{
+	how="maxclients 300"
+	with_options --maxclients 300
+	start crowd "${a[@]}" "${tux[@]}" "$load" --host $b_addr \
+		--port "$port" --conns 290 --size 100 --pings 2000000
+	crowd=$pid
+	check "$how: 290 of them over Tux" wait_for 30 moved crowd 290
+	same_final "$how: none is turned away" 0 \
+		"$(info stats rejected_connections)"
+	shut_down
+	reap "$crowd"
+}
+
+# ---- a crash in a command ----------------------------------------------------------
+
+is_over()
+{
+	! alive "$1"
+}
+
+crash()
+{
+	how="crash"
+	with_options --enable-debug-command yes
+	cli debug segfault >/dev/null
+	check_final "$how: it ends" wait_for 20 is_over "$server"
+	wait "$server"
+	same_final "$how: by the signal" 139 $?
+	check_final "$how: its report is whole" \
+		grep -q 'REDIS BUG REPORT END' "$dir/server.out"
+}
+
 suite "client over TCP" "" ""
 suite "client over Tux" "${tux[*]}" ""
 check "its connections have moved" [ "$(on_tux "$dir/load.err")" -ge 20 ]
@@ -139,5 +175,7 @@ threads --io-threads-do-reads yes
 check "with threads that read, it says that clients stay on TCP" \
 	grep -q 'clients stay on TCP' "$dir/server.out"
 new_port
+crowd
+crash
 check "nothing is left" wait_for 10 none_attached
 finish
