@@ -399,7 +399,8 @@ TUX_API int tux_peer(const struct tux_connection *c, char *host, size_t n,
 		     uint16_t *port);
 
 /* Takes a reference, and drops one.  A reference keeps the handle valid after
- * gone; it does not keep the connection open.  Every reference must be dropped
+ * gone, and, if the connection broke, its descriptor from being another file's;
+ * it does not keep the connection open.  Every reference must be dropped
  * before tux_close() returns; the gone callbacks that tux_close() runs are in
  * time.  tux_get() is for callbacks of the connection, the caller of
  * tux_connect(), and holders of a reference; both: any thread. */

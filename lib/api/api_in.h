@@ -183,7 +183,8 @@ struct tux_connection {
 	bool err_told;			/* the stream callback may see err, */
 	bool err_read;			/* and has */
 	bool unread;			/* watched: a read may give something, */
-	bool took;			/* and the last callback has read */
+	bool looked, took;		/* and the last callback has tried one, and
+					 * got something */
 	bool fin;			/* TCP has the peer's FIN */
 	bool ended;			/* tux_ended() */
 	uint32_t turns_told;		/* tux_duplex_rx_turns() */

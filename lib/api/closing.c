@@ -35,7 +35,7 @@ static void closing_mark_closed(struct tux_connection *c)
 	tux_latch_drop(rx);
 }
 
-static void close_tcp(struct tux_connection *c, bool abort)
+static void close_tcp(struct tux_connection *c, bool abort, bool keep)
 {
 	const struct linger now = { .l_onoff = 1, .l_linger = 0 };
 
@@ -48,11 +48,21 @@ static void close_tcp(struct tux_connection *c, bool abort)
 	if (abort)
 		tux_sys_setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &now,
 				   sizeof(now));
+	if (keep && c->end)
+		tux_end_keep_fd(c->end);
 	if (c->end)
 		tux_end_close(c->end, abort);
-	else
+	else if (!keep)
 		tux_sys_close(c->fd);
-	c->fd = -1;
+	if (!keep)
+		c->fd = -1;
+}
+
+/* It broke, and the program may not know: as long as it has a reference, the
+ * number must not be another file's. */
+static bool keeps_fd(const struct tux_connection *c)
+{
+	return !atomic_load(&c->asked) && atomic_load(&c->refs) > 1;
 }
 
 static void closing_finish(struct tux_connection *c, bool abort, int err)
@@ -63,7 +73,7 @@ static void closing_finish(struct tux_connection *c, bool abort, int err)
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
 	/* Gone may wait for a thread that waits here. */
 	tux_api_wake(c);
-	close_tcp(c, abort);
+	close_tcp(c, abort, keeps_fd(c));
 	tux_api_give_up(c, err);
 	tux_api_tell_gone(c, err);
 	if (atomic_exchange(&c->tux, 0))
@@ -137,8 +147,9 @@ static void go_broken(struct tux_connection *c)
 	/* A callback that has asked to be called again has not seen all. */
 	if (!c->err_read && atomic_load(&c->events) & TUX_EVENT_AGAIN)
 		return;
-	/* Nor has one that is watched, as long as each call reads some. */
-	if (!c->err_read && c->unread && c->took && tux_api_hears(c))
+	/* Nor has one that is watched, unless it has looked and read nothing. */
+	if (!c->err_read && c->unread && (c->took || !c->looked) &&
+	    tux_api_hears(c))
 		return;
 	if (c->messages && tux_post_any(c->end))
 		tux_api_raise_here(c, TUX_EVENT_READY);

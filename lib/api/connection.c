@@ -97,8 +97,13 @@ static void check_dead(struct tux_connection *c)
 {
 	if (atomic_exchange(&c->events, 0) & TUX_EVENT_OVER)
 		c->over = true;
-	if (c->over && !atomic_load(&c->refs) && tux_list_empty(&c->dead))
-		tux_list_push(&c->t->dead, &c->dead);
+	if (!c->over || atomic_load(&c->refs) || !tux_list_empty(&c->dead))
+		return;
+	/* One that broke while the program had it. */
+	if (c->fd >= 0)
+		tux_sys_close(c->fd);
+	c->fd = -1;
+	tux_list_push(&c->t->dead, &c->dead);
 }
 
 void tux_api_dispatch(struct tux_connection *c)
@@ -123,6 +128,17 @@ void tux_api_raise(struct tux_connection *c, uint32_t events)
 	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
 	      TUX_EVENT_QUEUED))
 		tux_waiter_ring(&c->t->w, c->index);
+	tux_api_wake(c);
+}
+
+static void raise_later(struct tux_connection *c, uint32_t events,
+			struct tux_wakes *wakes)
+{
+	if (c->t->forked)
+		return;
+	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
+	      TUX_EVENT_QUEUED))
+		tux_waiter_ring_later(&c->t->w, c->index, wakes);
 	tux_api_wake(c);
 }
 
@@ -173,9 +189,9 @@ void tux_api_ready(void *user, struct tux_wakes *wakes)
 {
 	struct tux_connection *c = user;
 
-	(void)wakes;
+	/* The helper's turn, or that of a stack beside this one. */
 	if (!c->t->in_turn)
-		tux_api_raise(c, TUX_EVENT_READY);
+		raise_later(c, TUX_EVENT_READY, wakes);
 	else if (worth_a_look(c))
 		tux_api_raise_here(c, TUX_EVENT_READY);
 }

@@ -97,7 +97,7 @@ static void stream(struct tux_connection *c, uint32_t events)
 	if (!due)
 		return;
 	c->err_told = atomic_load(&c->err);
-	c->took = false;
+	c->looked = c->took = false;
 	TUX_TELL(c, on_stream);
 }
 

@@ -135,8 +135,9 @@ static ssize_t stream_receive(struct tux_connection *c, void *p, size_t n,
 	size_t done;
 
 	done = stream_take(c, p, n, peek, &end);
-	tux_latch_drop(latch);
+	c->looked = true;
 	c->took |= done && !peek;
+	tux_latch_drop(latch);
 	if (has_all(c, done, n, end, peek))
 		c->unread = false;
 	if (c->end)

@@ -11,7 +11,7 @@
 #include "base/iov.h"
 #include "sys/sys.h"
 
-enum { PIECES = 8 };		/* of a vector, at once */
+enum { PIECES = 64 };		/* of a vector, at once */
 
 static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 			  int n)

@@ -258,6 +258,18 @@ void tux_end_close(struct tux_end *e, bool abort)
 		tux_sys_close(fd);
 }
 
+void tux_end_keep_fd(struct tux_end *e)
+{
+	tux_latch_take(&e->fd_latch);
+	e->lent = -1;
+	tux_latch_drop(&e->fd_latch);
+}
+
+bool tux_end_over(const struct tux_end *e)
+{
+	return atomic_load(&e->over);
+}
+
 void tux_end_free(struct tux_end *e)
 {
 	put_end(driver_of(e)->stack, e);

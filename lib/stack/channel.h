@@ -96,6 +96,12 @@ void tux_end_flush(struct tux_end *e, bool now);
  * @abort the peer gets a reset.  After gone() the loop hears no more of it. */
 void tux_end_close(struct tux_end *e, bool abort);
 
+/* The application will close a descriptor that was lent itself, after gone(). */
+void tux_end_keep_fd(struct tux_end *e);
+
+/* Has the loop said gone() for @e? */
+bool tux_end_over(const struct tux_end *e);
+
 /* Gives the end and its duplex back: after gone(), or in it, when no thread is
  * in a call with them any more. */
 void tux_end_free(struct tux_end *e);

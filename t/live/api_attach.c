@@ -4,6 +4,7 @@
  * of tux.h, and callbacks that are level-triggered.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -644,6 +645,14 @@ static void watch__rests_while_there_is_no_room(void **state)
 	duet_close(&d);
 }
 
+static void reset_by(int fd)
+{
+	const struct linger now = { 1, 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
 /* Ends the wait for a whole line when there will be no more. */
 static void on_peek(struct tux_connection *c, void *arg)
 {
@@ -656,7 +665,6 @@ static void on_peek(struct tux_connection *c, void *arg)
 
 static void watch__reset_under_a_peek(void **state)
 {
-	const struct linger now = { 1, 0 };
 	struct tux_connection *c;
 	struct duet d;
 	int fd;
@@ -666,10 +674,60 @@ static void watch__reset_under_a_peek(void **state)
 	tux_watch(c, TUX_IN);
 	assert_int_equal(send(fd, "part", 4, 0), 4);
 	await(&streams, 2);
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	close(fd);
+	reset_by(fd);
 	await(&gone, 1);
 	assert_int_equal(gone_err, ECONNRESET);
+	duet_close(&d);
+}
+
+/* As a server that first serves others: the third call looks. */
+static void on_third_looks(struct tux_connection *c, void *arg)
+{
+	char p[8];
+
+	(void)arg;
+	if (atomic_fetch_add(&streams, 1) >= 2 && tux_read(c, p, sizeof(p)) >= 0)
+		atomic_fetch_add(&wrong, 1);
+}
+
+static void watch__reset_until_it_is_read(void **state)
+{
+	struct tux_connection *c;
+	struct duet d;
+	int fd;
+
+	(void)state;
+	fd = watched(&d, on_third_looks, NULL, &c);
+	tux_watch(c, TUX_IN);
+	reset_by(fd);
+	await(&gone, 1);
+	assert_true(streams >= 3);
+	assert_int_equal(wrong, 0);
+	duet_close(&d);
+}
+
+/* The program that has not heard of it may use the number. */
+static void reset__keeps_the_number_of_one_that_is_referred_to(void **state)
+{
+	struct tux_connection *c;
+	unsigned tries = 10000;
+	struct duet d;
+	int fd, number;
+
+	(void)state;
+	fd = watched(&d, on_peek, NULL, &c);
+	tux_get(c);
+	tux_watch(c, 0);
+	number = tux_socket(c);
+	assert_true(number >= 0);
+	reset_by(fd);
+	await(&gone, 1);
+	settle(&d);
+	assert_true(fcntl(number, F_GETFD) >= 0);
+	tux_put(c);
+	while (fcntl(number, F_GETFD) >= 0 && --tries)
+		usleep(1000);
+	assert_int_equal(fcntl(number, F_GETFD), -1);
 	duet_close(&d);
 }
 
@@ -819,6 +877,9 @@ int main(void)
 		cmocka_unit_test(watch__nothing_when_it_breaks),
 		cmocka_unit_test(watch__rests_while_there_is_no_room),
 		cmocka_unit_test(watch__reset_under_a_peek),
+		cmocka_unit_test(watch__reset_until_it_is_read),
+		cmocka_unit_test(
+			reset__keeps_the_number_of_one_that_is_referred_to),
 		cmocka_unit_test(watch__end_is_told_once),
 		cmocka_unit_test(watch__end_behind_bytes),
 		cmocka_unit_test(watch__over_tux),
