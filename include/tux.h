@@ -115,6 +115,11 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 	void *say_arg;		/* passed to say */
 	enum tux_use path;	/* of streams.  A connection with messages moves
 				 * to Tux at once, unless this is TUX_USE_TCP */
+	struct tux *beside;	/* a stack of another thread, which is open: the
+				 * two share the interface, the port and the
+				 * announced listeners; ifname, backend, path and
+				 * message_max are those of that one.  NULL:
+				 * shares with none */
 };
 #define TUX_NO_SLICE UINT64_MAX
 
@@ -122,9 +127,10 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
  * backend cannot be used, for lack of privilege or because the interface is not
  * available, the stack starts all the same: its connections stay on kernel TCP,
  * and say() gets one line for each reason.  -EINVAL: an option is out of range;
- * -ENOMEM; -EMFILE; -EAGAIN: no thread could be started; or another errno of
- * the kernel.
- * A process that wants several network threads opens a stack for each.  Any
+ * -ENOMEM; -EMFILE; -EAGAIN: no thread could be started; -ESHUTDOWN, -EOWNERDEAD:
+ * the one beside it is closed, or a parent's; or another errno of the kernel.
+ * A process that wants several network threads opens a stack for each, the others
+ * beside the first: only one stack can have an interface for AF_XDP.  Any
  * thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
 
@@ -265,7 +271,7 @@ TUX_API int tux_port(const struct tux_service *s);
  * announced before connect(), and needs no tux_unannounce().  0; -EBADF,
  * -ENOTSOCK; -EPROTONOSUPPORT: not TCP; -EISCONN; -ENOMEM; -ESHUTDOWN;
  * -EOWNERDEAD.  tux_unannounce(): -ENOENT: no listener that is announced;
- * -EOWNERDEAD. */
+ * -EOWNERDEAD.  Any thread. */
 TUX_API int tux_announce(struct tux *t, int fd);
 TUX_API int tux_unannounce(struct tux *t, int fd);
 
@@ -491,7 +497,8 @@ TUX_API void tux_uninterruptible_leave(void);
  *
  * Each call fills the first @size bytes of *@st: sizeof the struct, as the
  * caller knows it.  Counts run from the start.  -EINVAL: @size is 0 or not a
- * multiple of 8; -EOWNERDEAD.
+ * multiple of 8; -EOWNERDEAD; -EAGAIN, for a connection of a stack that was opened
+ * beside another: that one's thread is in the way now.
  */
 
 struct tux_connection_stats {

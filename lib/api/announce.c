@@ -12,7 +12,9 @@
 #include "api/host.h"
 #include "api/say.h"
 #include "link/mark.h"
+#include "sys/clock.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 
 enum { MARK_MS = 1000 };	/* a mark is renewed after so long, at the next
 				 * connection */
@@ -22,20 +24,13 @@ void tux_api_mark(struct tux *t, struct tux_announced *a)
 	enum tux_reason why = t->stack ? (enum tux_reason)a->why :
 					 (enum tux_reason)t->tcp_why;
 
-	a->marked_at = t->now;
+	a->marked_at = tux_clock_read();
 	if (!t->stack)
 		tux_mark_refuse(a->fd, why);
 	else if (why)
 		tux_stack_refuse(t->stack, a->fd, why);
 	else
 		tux_stack_mark(t->stack, a->fd);
-}
-
-/* tuxd's programs may be others than before, or be there now. */
-void tux_api_remark(struct tux *t, struct tux_announced *a)
-{
-	if (t->now - a->marked_at >= TUX_MSEC(MARK_MS))
-		tux_api_mark(t, a);
 }
 
 int tux_api_reach(struct tux *t, struct tux_announced *a)
@@ -81,14 +76,14 @@ static unsigned announce_fits(const struct tux_announced *a,
 	return tux_addr_same_ip(&a->local, &any6) && !(v4 && a->v6only);
 }
 
-struct tux_announced *tux_api_announced(struct tux *t, int fd,
-					const struct tux_addr *local)
+static struct tux_announced *announced_at(struct tux_shared *sh, int fd,
+					  const struct tux_addr *local)
 {
 	struct tux_announced *best = NULL;
 	unsigned fits = 0;
 	struct tux_list *n;
 
-	TUX_LIST_EACH(n, &t->announced) {
+	TUX_LIST_EACH(n, &sh->announced) {
 		struct tux_announced *a =
 			TUX_CONTAINER(n, struct tux_announced, node);
 
@@ -100,30 +95,57 @@ struct tux_announced *tux_api_announced(struct tux *t, int fd,
 	return best;
 }
 
-static struct tux_announced *announced_as(struct tux *t, int fd)
+/* tuxd's programs may be others than before, or be there now. */
+void tux_api_remark(struct tux *t, struct tux_announced *a)
 {
+	if (tux_clock_read() - a->marked_at >= TUX_MSEC(MARK_MS))
+		tux_api_mark(t, a);
+}
+
+bool tux_api_announced(struct tux *t, int fd, const struct tux_addr *local,
+		       enum tux_reason *why)
+{
+	struct tux_shared *sh = t->shared;
+	struct tux_announced *a;
+
+	tux_latch_take(&sh->latch);
+	a = announced_at(sh, fd, local);
+	if (a) {
+		tux_api_remark(t, a);
+		*why = (enum tux_reason)a->why;
+	}
+	tux_latch_drop(&sh->latch);
+	return a;
+}
+
+/* The listener @fd, which is none any more; NULL: it was none. */
+static struct tux_announced *announce_take(struct tux_shared *sh, int fd)
+{
+	struct tux_announced *a = NULL;
 	struct tux_list *n;
 
-	TUX_LIST_EACH(n, &t->announced) {
-		struct tux_announced *a =
-			TUX_CONTAINER(n, struct tux_announced, node);
-
+	tux_latch_take(&sh->latch);
+	TUX_LIST_EACH(n, &sh->announced) {
+		a = TUX_CONTAINER(n, struct tux_announced, node);
 		if (a->fd == fd)
-			return a;
+			break;
+		a = NULL;
 	}
-	return NULL;
+	if (a)
+		tux_list_remove(&a->node);
+	tux_latch_drop(&sh->latch);
+	return a;
 }
 
 static void announce_forget(struct tux *t, struct tux_announced *a)
 {
 	tux_api_unreach(t, a);
-	tux_list_remove(&a->node);
 	free(a);
 }
 
 void tux_api_unannounce(struct tux *t, int fd)
 {
-	struct tux_announced *a = announced_as(t, fd);
+	struct tux_announced *a = announce_take(t->shared, fd);
 
 	if (a)
 		announce_forget(t, a);
@@ -142,7 +164,7 @@ void tux_api_unannounce_all(struct tux *t)
 {
 	struct tux_list *n, *m;
 
-	TUX_LIST_EACH_SAFE(n, m, &t->announced)
+	TUX_LIST_EACH_SAFE(n, m, &t->shared->announced)
 		announce_end(t, TUX_CONTAINER(n, struct tux_announced, node));
 }
 
@@ -157,12 +179,17 @@ static int announce_listener(struct tux *t, int fd)
 	if (!a)
 		return -ENOMEM;
 	a->fd = fd;
-	tux_list_push(&t->announced, &a->node);
+	tux_list_init(&a->node);
 	tux_api_mark(t, a);
 	err = tux_api_reach(t, a);
-	if (err)
+	if (err) {
 		announce_forget(t, a);
-	return err;
+		return err;
+	}
+	tux_latch_take(&t->shared->latch);
+	tux_list_push(&t->shared->announced, &a->node);
+	tux_latch_drop(&t->shared->latch);
+	return 0;
 }
 
 static int announce_socket(struct tux *t, int fd)
@@ -205,7 +232,7 @@ int tux_unannounce(struct tux *t, int fd)
 	if (t->forked)
 		return -EOWNERDEAD;
 	tux_sched_enter();
-	a = announced_as(t, fd);
+	a = announce_take(t->shared, fd);
 	if (a)
 		announce_end(t, a);
 	tux_sched_leave();

@@ -19,10 +19,11 @@ void tux_api_unreach(struct tux *t, struct tux_announced *a);
 /* A connection of @a was accepted: tells its peers again, if that is due. */
 void tux_api_remark(struct tux *t, struct tux_announced *a);
 
-/* The listener of the program's own that has accepted the socket @fd, which has
- * the address @local; NULL: none that was announced. */
-struct tux_announced *tux_api_announced(struct tux *t, int fd,
-					const struct tux_addr *local);
+/* Has the program announced the listener that has accepted the socket @fd, which
+ * has the address @local?  Then tells its peers again, if that is due, and stores
+ * in *@why if and why its connections stay on TCP. */
+bool tux_api_announced(struct tux *t, int fd, const struct tux_addr *local,
+		       enum tux_reason *why);
 
 /* Forgets the socket @fd, if it was announced as a listener. */
 void tux_api_unannounce(struct tux *t, int fd);

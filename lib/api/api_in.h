@@ -5,6 +5,7 @@
  * Cut by noun; a file calls those below it:
  *   open.c        a stack, its options, its end
  *   process.c     all stacks, when the process forks or exits
+ *   shared.c      what stacks beside each other share
  *   look.c        statistics
  *   serve.c       the network thread: turns and sleep
  *   embed.c       the same within the application's own loop
@@ -90,7 +91,7 @@ struct tux_service {
 
 /* A TCP listener, as its peers know of it. */
 struct tux_announced {
-	struct tux_list node;		/* in t->announced, if the program
+	struct tux_list node;		/* in shared->announced, if the program
 					 * accepts by itself */
 	int fd;
 	struct tux_addr local;
@@ -206,6 +207,17 @@ struct tux_connection {
 
 /* ---- a stack ---- */
 
+/* What stacks beside each other have in common. */
+struct tux_shared {
+	struct tux_stack *stack;	/* NULL: TCP alone, */
+	uint32_t tcp_why;		/* for this enum tux_reason */
+	struct tux_latch latch;		/* of what follows */
+	unsigned open_n;		/* stacks that are not closed, */
+	struct tux_list closed;		/* and those that are: the loops may
+					 * still tell of their connections */
+	struct tux_list announced;	/* listeners of the program's own */
+};
+
 struct tux {
 	struct tux_opts o;
 	char ifname[16];
@@ -213,11 +225,14 @@ struct tux {
 	uint32_t tcp_why;		/* enum tux_reason; without a stack */
 	bool forked;
 	bool ends;			/* tux_close() is at it */
-	struct tux_list node;		/* among all stacks: see process.c */
+	struct tux_list node;		/* among all stacks (process.c); closed:
+					 * in shared->closed */
 
-	struct tux_stack *stack;	/* NULL: TCP alone */
-	struct tux_driver *d;		/* of its only loop; NULL */
-	struct tux_loop *l;
+	struct tux_shared *shared;	/* with those beside it */
+	struct tux_stack *stack;	/* of it; NULL: TCP alone */
+	unsigned loop_n;		/* the loop of its connections, from 1, */
+	struct tux_driver *d;		/* its driver; NULL, */
+	struct tux_loop *l;		/* and itself, if @t may run it; NULL */
 	struct tux_sched *sched;
 
 	/* rings from other threads: indices of connections, 0 for the stack */
@@ -240,7 +255,6 @@ struct tux {
 	tux_time looked_at;
 	struct tux_spin spin;
 	struct tux_list services, paused, closing, dead;
-	struct tux_list announced;	/* listeners of the program's own */
 	struct tux_list spare;		/* services that are no more */
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;

@@ -55,12 +55,8 @@ static void make_ours(int fd)
 }
 
 /* Without a key, only listeners that were announced hear the peer. */
-static enum tux_reason why_not_announced(struct tux *t, struct tux_announced *a)
+static enum tux_reason why_not_announced(const struct tux *t)
 {
-	if (a) {
-		tux_api_remark(t, a);
-		return (enum tux_reason)a->why;
-	}
 	return t->stack && !tux_stack_keyed(t->stack) ?
 	       TUX_REASON_NOT_ANNOUNCED : TUX_REASON_NONE;
 }
@@ -74,17 +70,16 @@ struct origin {
 
 static void find_origin(struct tux *t, int fd, struct origin *o)
 {
-	struct tux_announced *a = NULL;
+	enum tux_reason why = why_not_announced(t);
 	struct tux_addr local;
 	int active = 0;
 
-	if (!tux_api_local(fd, &local))
-		a = tux_api_announced(t, fd, &local);
-	if (!a)
+	if (tux_api_local(fd, &local) ||
+	    !tux_api_announced(t, fd, &local, &why))
 		active = tux_carried_active(fd);
 	*o = (struct origin){ .active = active > 0 };
 	if (!o->active)
-		o->why = why_not_announced(t, a);
+		o->why = why;
 	if (active < 0 || !is_plain(fd) ||
 	    tux_carried_look(fd, o->active, &o->carried))
 		o->why = TUX_REASON_PINNED;

@@ -37,7 +37,7 @@ static enum tux_reason make_end(struct tux_connection *c)
 		.messages = has_messages(s), .asks = s->on_settled.fn,
 		.mode = c->t->o.path == TUX_USE_TUX ? TUX_PATH_MODE_TUX :
 						      TUX_PATH_MODE_AUTO,
-		.young = &c->young,
+		.young = &c->young, .loop = c->t->loop_n,
 	};
 	struct tux_end *e;
 	int r = tux_end_claim(c->t->stack, &o, &e);

@@ -11,6 +11,8 @@
 #include "stack/driver.h"
 #include "stack/post.h"
 
+enum { TRIES = 1000 };
+
 /* As much as the caller knows of. */
 static int stats_copy(void *to, size_t size, const void *from, size_t len)
 {
@@ -21,20 +23,25 @@ static int stats_copy(void *to, size_t size, const void *from, size_t len)
 	return 0;
 }
 
-/* The network thread has the loop already, or gets it: the helper keeps it for
- * no longer than a turn. */
-static bool get_on(const struct tux *t)
+/* Takes the loop, *@took, if the network thread has not got it: the helper keeps
+ * it for no longer than a turn.  False: another stack's thread keeps it. */
+static bool stats_get_on(const struct tux *t, bool *took)
 {
-	if (!t->l || t->acquired)
-		return false;
+	unsigned tries = TRIES;
+
+	*took = false;
+	if (!t->d || t->acquired)
+		return true;
 	while (!tux_driver_acquire(t->d))
-		;
+		if (!t->l && !--tries)
+			return false;
+	*took = true;
 	return true;
 }
 
-static void stats_get_off(const struct tux *t, bool on)
+static void stats_get_off(const struct tux *t, bool took)
 {
-	if (on)
+	if (took)
 		tux_driver_release(t->d, false);
 }
 
@@ -109,18 +116,19 @@ int tux_connection_stats(const struct tux_connection *c,
 		.failed = stats_load(&c->failed),
 		.reason = stats_reason(c),
 	};
-	bool on;
+	bool took, got;
 
 	if (c->t->forked)
 		return -EOWNERDEAD;
 	tux_sched_enter();
-	on = get_on(c->t);
-	if (c->end)
+	got = stats_get_on(c->t, &took);
+	if (got && c->end)
 		look_at_end(c, &now);
-	look_at_grounds(c, &now);
-	stats_get_off(c->t, on);
+	if (got)
+		look_at_grounds(c, &now);
+	stats_get_off(c->t, took);
 	tux_sched_leave();
-	return stats_copy(st, size, &now, sizeof(now));
+	return got ? stats_copy(st, size, &now, sizeof(now)) : -EAGAIN;
 }
 
 /* ---- a loop ---- */
@@ -156,17 +164,17 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 		.network_ns = tux_tick_ns(t->network_spent),
 		.slices_ns = tux_tick_ns(s->spent),
 	};
-	bool on;
+	bool took;
 
 	if (t->forked)
 		return -EOWNERDEAD;
 	if (i)
 		return -EINVAL;
 	tux_sched_enter();
-	on = get_on(t);
-	if (t->l)
+	if (t->l && stats_get_on(t, &took)) {
 		look_at_core(t, &now);
-	stats_get_off(t, on);
+		stats_get_off(t, took);
+	}
 	tux_sched_leave();
 	return stats_copy(st, size, &now, sizeof(now));
 }

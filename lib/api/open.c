@@ -18,6 +18,7 @@
 #include "api/say.h"
 #include "api/serve.h"
 #include "api/service.h"
+#include "api/shared.h"
 #include "api/turn.h"
 #include "stack/channel.h"
 #include "stack/loops.h"
@@ -47,6 +48,15 @@ static bool is_good(const struct tux_opts *o)
 			      sizeof(((struct tux *)0)->ifname));
 }
 
+/* Of what both share, @t has the options of the one that it is opened beside. */
+static void copy_common(struct tux *t, const struct tux *beside)
+{
+	t->o.ifname = beside->o.ifname;
+	t->o.backend = beside->o.backend;
+	t->o.path = beside->o.path;
+	t->o.message_max = beside->o.message_max;
+}
+
 /* What an older caller does not know of is zero. */
 static int copy_opts(struct tux *t, const struct tux_opts *o)
 {
@@ -55,6 +65,8 @@ static int copy_opts(struct tux *t, const struct tux_opts *o)
 	if (!o)
 		o = &none;
 	memcpy(&t->o, o, o->size < sizeof(*o) ? o->size : sizeof(*o));
+	if (t->o.beside)
+		copy_common(t, t->o.beside);
 	if (!is_good(&t->o))
 		return -EINVAL;
 	if (t->o.ifname)
@@ -92,51 +104,6 @@ static int open_sched(struct tux *t)
 	return tux_sched_new(&t->sched, &o);
 }
 
-static enum tux_io chosen_io(enum tux_backend backend)
-{
-	switch (backend) {
-	case TUX_BACKEND_XDP:
-		return TUX_IO_XDP;
-	case TUX_BACKEND_UDP:
-		return TUX_IO_UDP;
-	default:
-		return TUX_IO_AUTO;
-	}
-}
-
-static int open_stack(struct tux *t)
-{
-	struct tux_stack_opts o = {
-		.ifname = t->o.ifname,
-		.io = chosen_io(t->o.backend),
-		.message_max = t->o.message_max,
-		.yields = t->o.path != TUX_USE_TUX,
-		.ready = tux_api_ready,
-		.decided = tux_api_decided,
-		.gone = tux_api_over,
-	};
-	int err;
-
-	if (t->o.path == TUX_USE_TCP || t->o.backend == TUX_BACKEND_TCP) {
-		t->tcp_why = TUX_REASON_CHOSEN;
-		return 0;
-	}
-	err = tux_stack_new(&t->stack, &o);
-	if (err == -EOPNOTSUPP) {
-		t->tcp_why = TUX_REASON_NOT_BUILT;
-		tux_api_say_reason(t, TUX_REASON_NOT_BUILT);
-		return 0;
-	}
-	if (err)
-		return err;
-	/* Where tuxd announces, the loop comes only now. */
-	t->d = tux_loops_first(t->stack);
-	if (!t->d)
-		return -EAGAIN;
-	t->l = t->d->loop;
-	return 0;
-}
-
 static int open_parts(struct tux *t)
 {
 	int err = tux_api_table_init(t);
@@ -148,7 +115,7 @@ static int open_parts(struct tux *t)
 	if (err)
 		return err;
 	t->epfd = tux_fd_lift(tux_sys_epoll_create());
-	err = t->epfd < 0 ? t->epfd : open_stack(t);
+	err = t->epfd < 0 ? t->epfd : tux_api_share(t);
 	if (!err)
 		err = tux_api_embed(t);
 	return err ? err : open_sched(t);
@@ -156,17 +123,13 @@ static int open_parts(struct tux *t)
 
 static void close_all(struct tux *t)
 {
-	tux_api_unannounce_all(t);
-	if (t->stack)
-		tux_stack_free(t->stack);
 	if (t->sched)
 		tux_api_start_none(t);
 	tux_sched_free(t->sched);
 	tux_api_unembed(t);
 	tux_fd_close(t->epfd);
-	tux_waiter_fini(&t->w);
-	tux_api_table_fini(t);
-	free(t);
+	if (tux_api_share_end(t))
+		tux_api_free(t);
 }
 
 static void open_init(struct tux *t)
@@ -174,7 +137,6 @@ static void open_init(struct tux *t)
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
 	tux_list_init(&t->services);
-	tux_list_init(&t->announced);
 	tux_list_init(&t->spare);
 	tux_list_init(&t->paused);
 	tux_list_init(&t->closing);
@@ -192,6 +154,8 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 		return -ENOMEM;
 	open_init(t);
 	err = copy_opts(t, o);
+	if (!err && t->o.beside && t->o.beside->forked)
+		err = -EOWNERDEAD;
 	if (!err)
 		err = open_parts(t);
 	if (err) {
@@ -213,12 +177,46 @@ static void end_connections(struct tux *t)
 		tux_api_shutdown(&t->at[i]);
 }
 
+/* Also one whose callback has not returned.  What waits there is freed soon. */
+static void close_rest(struct tux_connection *c)
+{
+	atomic_store(&c->closed, 1);
+	if (c->end)
+		tux_end_close(c->end, false);
+	tux_latch_take(&c->waits_latch);
+	tux_list_init(&c->waits);
+	atomic_store(&c->waits_n, 0);
+	tux_latch_drop(&c->waits_latch);
+}
+
+/* Frees the ends that the loop is done with.  Are there others? */
+static bool ends_left(struct tux *t)
+{
+	bool left = false;
+	uint32_t i;
+
+	for (i = 1; i < t->used; i++) {
+		struct tux_connection *c = &t->at[i];
+
+		if (!c->end)
+			continue;
+		if (!tux_end_over(c->end)) {
+			left = true;
+		} else {
+			tux_end_free(c->end);
+			c->end = NULL;
+		}
+	}
+	return left;
+}
+
 /* Connections are told gone, and what they wrote goes out. */
 static void wind_up(struct tux *t)
 {
 	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
 	_Atomic uint32_t never = 0;
 	struct tux_list *n;
+	uint32_t i;
 
 	TUX_LIST_EACH(n, &t->services)
 		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node));
@@ -229,9 +227,13 @@ static void wind_up(struct tux *t)
 	tux_api_end(t);
 	/* What is left of callbacks finds nothing of ours any more. */
 	tux_sched_back(t->sched);
-	if (t->stack)
-		tux_channel_drain(t->stack, tux_time_since(tux_clock_read(),
-							 until));
+	for (i = 1; i < t->used; i++)
+		close_rest(&t->at[i]);
+	/* Without the loops of others, which their threads run: the helper runs
+	 * this one's. */
+	while (ends_left(t) && tux_clock_read() < until)
+		tux_channel_wait(NULL, NULL, NULL, 0,
+				 tux_clock_read() + TUX_MSEC(1), NULL);
 }
 
 void tux_close(struct tux *t)

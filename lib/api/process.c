@@ -13,7 +13,7 @@
 #include "api/listen.h"
 #include "api/turn.h"
 #include "stack/channel.h"
-#include "stack/stack.h"
+#include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -54,7 +54,8 @@ static void forget(struct tux *t)
 	tux_api_unembed(t);
 	tux_fd_close(t->w.fd);
 	tux_fd_close(t->epfd);
-	if (t->stack)
+	/* Once for all that are beside each other. */
+	if (t->stack && !t->stack->forked)
 		tux_stack_forked(t->stack);
 }
 

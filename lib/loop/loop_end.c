@@ -159,6 +159,8 @@ static void give_fd_back(struct tux_end *e)
  * in the ring, and sees the error behind it. */
 static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 {
+	void *user;
+
 	tux_lifeline_close(&e->line, l->held.epfd, reset);
 	give_fd_back(e);
 	if (!e->tux && !e->why)
@@ -175,11 +177,13 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
 	e->stage = TUX_END_OVER;
-	atomic_store(&e->over, e->closed);
-	if (e->closed)
-		l->o.gone(e->user);	/* @e may be gone, too */
-	else
+	if (!e->closed) {
 		l->o.ready(e->user, &l->wakes);
+		return;
+	}
+	user = e->user;
+	atomic_store(&e->over, true);
+	l->o.gone(user);		/* @e may be gone already */
 }
 
 static int open_conn(struct tux_loop *l, struct tux_end *e)

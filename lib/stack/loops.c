@@ -255,6 +255,22 @@ struct tux_driver *tux_loops_first(struct tux_stack *s)
 	return there && !tux_driver_start(&s->driver[0]) ? &s->driver[0] : NULL;
 }
 
+struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
+{
+	bool there;
+
+	tux_latch_take(&s->loop_latch);
+	there = loops_scale(s) && tux_loops_n(s) < TUX_LOOPS_MAX &&
+		!open_next(s);
+	*n = tux_loops_n(s);
+	tux_latch_drop(&s->loop_latch);
+	if (!there || !loops_start(s, &s->driver[*n - 1]))
+		return NULL;
+	/* Whoever runs the first loop may be asleep, and it hears for this one. */
+	tux_driver_notice(&s->driver[0]);
+	return &s->driver[*n - 1];
+}
+
 struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)
 {
 	unsigned i = s->o.threads ? 0 : loops_known(s, loop);
