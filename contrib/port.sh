@@ -47,3 +47,9 @@ fetch()
 	rm -r apt
 	dpkg-source -x "$1"_*.dsc "$1" >/dev/null
 }
+
+# changed_lines PATCH: how many lines it adds and removes, in all files
+changed_lines()
+{
+	grep -cE '^[-+]($|[^-+]|[-+]($|[^-+]))' "$1"
+}
