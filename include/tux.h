@@ -406,10 +406,10 @@ TUX_API int tux_peer(const struct tux_connection *c, char *host, size_t n,
 
 /* Takes a reference, and drops one.  A reference keeps the handle valid after
  * gone, and, if the connection broke, its descriptor from being another file's;
- * it does not keep the connection open.  Every reference must be dropped
- * before tux_close() returns; the gone callbacks that tux_close() runs are in
- * time.  tux_get() is for callbacks of the connection, the caller of
- * tux_connect(), and holders of a reference; both: any thread. */
+ * it does not keep the connection open.  Every reference must be dropped before
+ * tux_close() returns; the gone callbacks that tux_close() runs are in time.
+ * tux_get() is for callbacks of the connection, the caller of tux_connect(), and
+ * holders of a reference; both: any thread. */
 TUX_API void tux_get(struct tux_connection *c);
 TUX_API void tux_put(struct tux_connection *c);
 
@@ -436,8 +436,8 @@ TUX_API int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
  * -ETIMEDOUT: no room came in time.  -EDEADLK: there was none, and the caller is
  * the network thread, outside of routines; or a routine of another stack; or a
  * callback of the same connection or serial service, and the service has a
- * settled callback, which would have to run first.  -ESHUTDOWN: there was none, the caller is another thread, and
- * tux_run() has returned. */
+ * settled callback, which would have to run first.  -ESHUTDOWN: there was none,
+ * the caller is another thread, and tux_run() has returned. */
 TUX_API int tux_send_wait(struct tux_connection *c, const void *p, size_t n,
 			  unsigned flags, uint64_t ns);
 TUX_API int tux_sendv_wait(struct tux_connection *c, const struct iovec *iov,

@@ -22,7 +22,7 @@ enum { MARK_MS = 1000 };	/* a mark is renewed after so long, at the next
 void tux_api_mark(struct tux *t, struct tux_announced *a)
 {
 	enum tux_reason why = t->stack ? (enum tux_reason)a->why :
-					 (enum tux_reason)t->tcp_why;
+					 (enum tux_reason)t->shared->tcp_why;
 
 	a->marked_at = tux_clock_read();
 	if (!t->stack)

@@ -222,7 +222,6 @@ struct tux {
 	struct tux_opts o;
 	char ifname[16];
 	_Atomic uint64_t said;		/* bits of reasons that were said */
-	uint32_t tcp_why;		/* enum tux_reason; without a stack */
 	bool forked;
 	bool ends;			/* tux_close() is at it */
 	struct tux_list node;		/* among all stacks (process.c); closed:

@@ -57,7 +57,7 @@ void tux_api_claim_begin(struct tux_connection *c)
 	enum tux_reason why = TUX_REASON_NONE;
 
 	if (!t->stack)
-		atomic_store(&c->why, t->tcp_why);
+		atomic_store(&c->why, t->shared->tcp_why);
 	if (!t->stack || atomic_load(&c->why))
 		return;
 	if (!tux_api_covers(t, c->active ? &c->tuple.active :

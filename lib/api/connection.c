@@ -120,26 +120,22 @@ void tux_api_dispatch(struct tux_connection *c)
 		tux_sched_put(c->t->sched, &c->task);
 }
 
-void tux_api_raise(struct tux_connection *c, uint32_t events)
+/* @wakes: wakes the network thread at the end of the loop's turn; NULL: at once. */
+static void raise_with(struct tux_connection *c, uint32_t events,
+		       struct tux_wakes *wakes)
 {
 	/* The bell is the parent's, too. */
 	if (c->t->forked)
 		return;
 	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
 	      TUX_EVENT_QUEUED))
-		tux_waiter_ring(&c->t->w, c->index);
+		tux_waiter_ring_later(&c->t->w, c->index, wakes);
 	tux_api_wake(c);
 }
 
-static void raise_later(struct tux_connection *c, uint32_t events,
-			struct tux_wakes *wakes)
+void tux_api_raise(struct tux_connection *c, uint32_t events)
 {
-	if (c->t->forked)
-		return;
-	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
-	      TUX_EVENT_QUEUED))
-		tux_waiter_ring_later(&c->t->w, c->index, wakes);
-	tux_api_wake(c);
+	raise_with(c, events, NULL);
 }
 
 void tux_api_raise_here(struct tux_connection *c, uint32_t events)
@@ -191,7 +187,7 @@ void tux_api_ready(void *user, struct tux_wakes *wakes)
 
 	/* The helper's turn, or that of a stack beside this one. */
 	if (!c->t->in_turn)
-		raise_later(c, TUX_EVENT_READY, wakes);
+		raise_with(c, TUX_EVENT_READY, wakes);
 	else if (worth_a_look(c))
 		tux_api_raise_here(c, TUX_EVENT_READY);
 }

@@ -11,7 +11,7 @@
 #include "stack/driver.h"
 #include "stack/post.h"
 
-enum { TRIES = 1000 };
+enum { TRIES = 1000 };		/* to take a loop that another stack runs */
 
 /* As much as the caller knows of. */
 static int stats_copy(void *to, size_t size, const void *from, size_t len)

@@ -177,7 +177,8 @@ static void end_connections(struct tux *t)
 		tux_api_shutdown(&t->at[i]);
 }
 
-/* Also one whose callback has not returned.  What waits there is freed soon. */
+/* Closes the end of @c, also if a callback of @c has not returned.  The routines
+ * that wait for room on @c are freed next, so nobody may wake them any more. */
 static void close_rest(struct tux_connection *c)
 {
 	atomic_store(&c->closed, 1);

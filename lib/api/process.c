@@ -28,8 +28,8 @@ static struct tux_list all = { &all, &all };
 
 /* ---- a child ---- */
 
-/* What is forgotten once is nobody's any more: a child of the child may have
- * other files under these numbers. */
+/* Closes the descriptors of @t in the child, once: in a child of the child, other
+ * files may have these numbers. */
 static void forget(struct tux *t)
 {
 	struct tux_list *n;
@@ -114,9 +114,9 @@ static void send_all(void)
 		send_rest(TUX_CONTAINER(n, struct tux, node), until);
 }
 
-/* exit(), after the handlers and destructors of the program.  In a callback, with
- * signals blocked until the process has ended: a tick would have the network
- * thread go on and leave the callback, which nobody would continue. */
+/* exit() calls this after the handlers and destructors of the program.  If a
+ * callback has called exit(), signals stay blocked until the process has ended: a
+ * tick would preempt the callback, and the network thread continues none now. */
 static __attribute__((destructor(101))) void process_fini(void)
 {
 	bool inside = tux_sched_inside();

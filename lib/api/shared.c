@@ -62,7 +62,6 @@ static int share_first(struct tux *t)
 	tux_list_init(&sh->announced);
 	err = open_shared(t, sh);
 	t->stack = sh->stack;
-	t->tcp_why = sh->tcp_why;
 	if (err || !t->stack)
 		return err;
 	/* Where tuxd announces, the loop comes only now. */
@@ -99,7 +98,6 @@ static int share_with(struct tux *t, struct tux_shared *sh)
 		return -ESHUTDOWN;
 	t->shared = sh;
 	t->stack = sh->stack;
-	t->tcp_why = sh->tcp_why;
 	if (t->stack)
 		share_loop(t);
 	return t->stack && !t->d ? -EAGAIN : 0;

@@ -10,9 +10,10 @@
 #include "sys/clock.h"
 #include "sys/sys.h"
 
-/* A network thread that sleeps makes no room, and a routine of another stack ends
- * with that one.  A message whose fate has to be told keeps its room until then,
- * so a callback that has to return before that must not wait for it. */
+/* A network thread that sleeps makes no room, and a routine of another stack is
+ * freed with that stack.  If the service has a settled callback, a message keeps
+ * its room until that callback has run; so another callback of the same strand,
+ * which has to return before, must not wait for the room. */
 static bool is_in_its_own_way(const struct tux_connection *c,
 			      enum tux_wait_kind kind)
 {

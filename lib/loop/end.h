@@ -53,8 +53,10 @@ struct tux_end {
 	/* the application's descriptor, while it is open; -1 after that */
 	struct tux_latch fd_latch;
 	int fd;
-	int lent;		/* its number, if the loop uses it as well:
-				 * whoever is done with it last closes it; or -1 */
+	int lent;		/* the same number, if the loop uses that, too, and
+				 * not a duplicate: the application or the loop
+				 * closes it, the one that is done with it last;
+				 * or -1 */
 	bool lent_back;		/* the loop is done with it */
 
 	_Atomic bool over;	/* the loop has said gone(), and hears no ring

@@ -142,7 +142,8 @@ static bool half_moved(const struct tux_end *e)
 			   tux_conn_rx_on_tux(e->conn));
 }
 
-/* The descriptor of the application, if it is lent. */
+/* The loop is done with the descriptor of the application, if that was lent to it,
+ * and closes it if the application is done, too. */
 static void give_fd_back(struct tux_end *e)
 {
 	bool closes;

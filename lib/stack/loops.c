@@ -266,7 +266,8 @@ struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
 	tux_latch_drop(&s->loop_latch);
 	if (!there || !loops_start(s, &s->driver[*n - 1]))
 		return NULL;
-	/* Whoever runs the first loop may be asleep, and it hears for this one. */
+	/* The first loop receives for this one, too.  The thread that runs the first
+	 * loop, or its helper, may be asleep. */
 	tux_driver_notice(&s->driver[0]);
 	return &s->driver[*n - 1];
 }

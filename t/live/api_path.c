@@ -3,7 +3,6 @@
  * Which path the connections of tux.h take, over 127.0.0.1 and UDP: by
  * themselves, and when they are told.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,18 +321,6 @@ static void tux__moves_at_once(void **state)
 	(void)state;
 	ask_until(TUX_USE_TUX, TUX_USE_TUX, 20, LARGE, 10);
 	assert_true(seen[CLIENT].st.backs == 0 || !test_thorough());
-}
-
-static unsigned open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void await_files(unsigned n)

@@ -3,7 +3,6 @@
  * Peers of tux.h that reset at any moment: gone is told for each accepted
  * connection for which open was told, for no other, and nothing is left.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -74,18 +73,6 @@ static void on_gone(struct tux_connection *c, int err, void *arg)
 }
 
 /* ---- what is left ---- */
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 
 static struct tux_stats left;
 
@@ -182,7 +169,7 @@ static void reset(int fd)
 /* Nothing was told about it, so that it has ended is not told, either. */
 static void before_it_is_accepted(enum tux_backend backend, bool with_open)
 {
-	unsigned i, before = descriptors();
+	unsigned i, before = open_files();
 	struct tux_stats st;
 	struct duet d;
 
@@ -200,7 +187,7 @@ static void before_it_is_accepted(enum tux_backend backend, bool with_open)
 	assert_int_equal(st.connections, 0);
 	assert_int_equal(st.refused, 0);
 	duet_close(&d);
-	assert_int_equal(descriptors(), before);
+	assert_int_equal(open_files(), before);
 }
 
 static void accept__reset_before(void **state)
@@ -416,7 +403,7 @@ static void drop(struct tux_connection *c, struct tux_message *m, unsigned n,
 
 static void blow(struct storm *s, unsigned seed)
 {
-	unsigned i, before = descriptors();
+	unsigned i, before = open_files();
 
 	up(&s->d, s->backend);
 	if (s->messages) {
@@ -433,7 +420,7 @@ static void blow(struct storm *s, unsigned seed)
 	check_told();
 	assert_true(seen.opened > 0);
 	duet_close(&s->d);
-	assert_int_equal(descriptors(), before);
+	assert_int_equal(open_files(), before);
 }
 
 static void storm__udp(void **state)

@@ -161,10 +161,15 @@ many()
 {
 	how="-c 200"
 	server -t 2 -c 200
-	start crowd "${a[@]}" "${tux[@]}" "$mc" text --host $b_addr \
-		--port "$port" --seed 7 --conns 150 --n 2000 --max 100
+	# shellcheck disable=SC2016 # for the other shell
+	start crowd "${a[@]}" "${tux[@]}" bash -c '
+		until [ -e told ]; do "$@" >/dev/null || exit 1; done' crowd \
+		"$mc" text --host $b_addr --port "$port" --seed 7 --conns 150 \
+		--n 2000 --max 100
 	crowd=$pid
-	check "$how: 150 of them over Tux" wait_for 20 connected 150
+	check "$how: 150 of them at a time" wait_for 30 connected 150
+	check "$how: so many have moved" wait_for 30 moved crowd 150
+	: >"$dir/told"
 	reap "$crowd" 120
 	same_final "$how: all had right answers" 0 $?
 	ends TERM
