@@ -81,6 +81,24 @@ int tux_poll(const struct tux_poll *x, tux_time until, tux_time now)
 	return got;
 }
 
+/* As tux_poll_finish_sleep(), without a sleep. */
+static void take_wake_up(const struct tux_poll *x)
+{
+	tux_wake_clear(x->w->fd);
+	if (atomic_load(&x->w->sleepers))
+		tux_bell_set_asleep(x->w->bell, true);
+}
+
+int tux_poll_look(const struct tux_poll *x, tux_time now)
+{
+	int got = tux_poll(x, now, now);
+
+	if (got < 0 || !(got & TUX_POLL_BELL))
+		return got;
+	take_wake_up(x);
+	return tux_poll_rung(x) ? got : got & ~TUX_POLL_BELL;
+}
+
 enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,
 				 tux_time now, int got)
 {

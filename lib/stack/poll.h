@@ -31,6 +31,11 @@ enum {
  * above are ready; 0: the time is up; -EINTR, -ENOMEM. */
 int tux_poll(const struct tux_poll *x, tux_time until, tux_time now);
 
+/* A look at the descriptors and the bell, without sleeping; the result is as that
+ * of tux_poll().  A wake-up may come late, when another thread has written the
+ * eventfd long after it rang: it is taken here, and without a ring it is nothing. */
+int tux_poll_look(const struct tux_poll *x, tux_time now);
+
 /* What tux_poll(@x, @until, @now), which returned @got, says of the loop. */
 enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,
 				 tux_time now, int got);

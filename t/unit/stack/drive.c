@@ -13,6 +13,7 @@
 #include "../test.h"
 #include "link/udp.h"
 #include "sys/clock.h"
+#include "sys/wake.h"
 
 enum { WAITS = 20, SERIES = 50 };
 
@@ -114,6 +115,24 @@ static void wait__ends_with_the_turn_that_rings(void **state)
 	assert_int_equal(f->fd.revents, POLLNVAL);
 }
 
+/* A thread that rings writes the eventfd later, and what rang may have been taken by
+ * then.  Such a write once made every wait endless, its time limit passed or not. */
+static void wait__ends_in_time_though_a_wake_up_is_late(void **state)
+{
+	struct fixture *f = *state;
+
+	tux_wake_kick(f->w.fd);
+	assert_int_equal(wait_for(f, 0), 0);
+	/* It may end a sleep, once. */
+	tux_wake_kick(f->w.fd);
+	wait_for(f, TUX_MSEC(2));
+	assert_int_equal(wait_for(f, TUX_MSEC(2)), 0);
+	/* With a ring, it is no late one. */
+	tux_waiter_ring(&f->w, 1);
+	tux_wake_kick(f->w.fd);
+	assert_int_equal(wait_for(f, 0), 1);
+}
+
 static unsigned looks_of_waits(struct fixture *f)
 {
 	unsigned i, n = 0;
@@ -184,6 +203,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			wait__ends_with_the_turn_that_rings, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			wait__ends_in_time_though_a_wake_up_is_late, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			wait__sleeps_at_once_when_waits_are_long, setup,
 			teardown),
