@@ -289,6 +289,21 @@ TUX_API int tux_unannounce(struct tux *t, int fd);
 TUX_API int tux_attach(struct tux_service *s, int fd, void *user,
 		       struct tux_connection **cp);
 
+/* The program takes the socket of @c back: both directions return to kernel TCP,
+ * for good, which the peer has to follow within @ns nanoseconds; then the
+ * descriptor is the program's, and @c is gone without its gone callback.  The
+ * descriptor has O_NONBLOCK and FD_CLOEXEC.  What has arrived over Tux has to be
+ * read before.  To be called in a callback of the connection, its last one, while
+ * no other thread uses the connection.  Where callbacks are not preempted, the
+ * network thread waits meanwhile.
+ *
+ * Returns the descriptor; -EBUSY: bytes that came over Tux are unread; -ETIMEDOUT:
+ * the peer did not follow.  After these the connection goes on, over TCP only, and
+ * tux_detach() may be called again.  -EPIPE: tux_shut() was called, or the peer's
+ * stream has ended on Tux; -EINVAL: in no callback of @c; -EOPNOTSUPP: it has
+ * messages; or as tux_write(). */
+TUX_API int tux_detach(struct tux_connection *c, uint64_t ns);
+
 /* Begins a connection to the numeric address @host, and stores it in *@cp
  * unless that is NULL; @user is what tux_user() will return.  After 0, open
  * runs when the connection is established, or gone if that fails; until then,

@@ -18,7 +18,7 @@
  *   connect.c     how connections begin
  *   deliver.c     a run of a connection's task
  *   claim.c       when a connection may move to Tux
- *   closing.c     how a connection ends
+ *   closing.c     how a connection ends;  detach.c: without its socket
  *   stream.c      the bytes that it receives,
  *   write.c       and sends
  *   message.c     its messages

@@ -65,23 +65,46 @@ static bool keeps_fd(const struct tux_connection *c)
 	return !atomic_load(&c->asked) && atomic_load(&c->refs) > 1;
 }
 
-static void closing_finish(struct tux_connection *c, bool abort, int err)
+static void closing_stop(struct tux_connection *c)
 {
-	struct tux *t = c->t;
-
 	tux_list_remove(&c->closing);
 	atomic_store(&c->stage, TUX_STAGE_CLOSING);
 	/* Gone may wait for a thread that waits here. */
 	tux_api_wake(c);
-	close_tcp(c, abort, keeps_fd(c));
-	tux_api_give_up(c, err);
-	tux_api_tell_gone(c, err);
+}
+
+static void closing_forget(struct tux_connection *c)
+{
 	if (atomic_exchange(&c->tux, 0))
-		atomic_fetch_sub(&t->on_tux_now, 1);
-	t->connections_now--;
+		atomic_fetch_sub(&c->t->on_tux_now, 1);
+	c->t->connections_now--;
 	atomic_store(&c->stage, TUX_STAGE_GONE);
 	atomic_fetch_sub(&c->refs, 1);
 	tux_api_raise_here(c, c->end ? TUX_EVENT_PUT : TUX_EVENT_OVER);
+}
+
+static void closing_finish(struct tux_connection *c, bool abort, int err)
+{
+	closing_stop(c);
+	close_tcp(c, abort, keeps_fd(c));
+	tux_api_give_up(c, err);
+	tux_api_tell_gone(c, err);
+	closing_forget(c);
+}
+
+int tux_api_hand_out(struct tux_connection *c)
+{
+	int fd = c->fd;
+
+	/* The callback that asks for it is the last one. */
+	atomic_fetch_or(&c->asked, TUX_ASK_DISCONNECT);
+	closing_stop(c);
+	tux_sys_epoll_ctl(c->t->epfd, EPOLL_CTL_DEL, fd, NULL);
+	closing_mark_closed(c);
+	tux_sys_fcntl(fd, F_SETFL, tux_sys_fcntl(fd, F_GETFL, 0) | O_NONBLOCK);
+	c->fd = -1;
+	closing_forget(c);
+	return fd;
 }
 
 /* ---- the way there ---- */

@@ -215,8 +215,9 @@ static bool pin_tx(struct tux_conn *c, tux_time now)
 		return false;
 	tux_duplex_withdraw(c->dx);
 	t->pinned = 1;
-	/* The peer may be armed: "nowhere" has to be announced. */
-	if (t->doubt)
+	/* The peer may be armed: "nowhere" has to be announced, unless that is
+	 * open already. */
+	if (t->doubt && !(c->tx.gen && t->disarming))
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, now);
 	tux_latch_drop(&t->latch);
 	return true;

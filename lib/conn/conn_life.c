@@ -10,7 +10,10 @@
 #include "conn/message_life.h"
 #include "conn/state.h"
 
-enum { RESET_S = 1 };	/* after RESET, wait so long for the end of TCP */
+enum {
+	RESET_S = 1,	/* after RESET, wait so long for the end of TCP */
+	LEFT_S = 5,	/* the peer may lose its last packets several times */
+};
 
 /* ---- death ---- */
 
@@ -71,6 +74,16 @@ static void on_close(struct tux_conn *c, bool abort)
 	tux_conn_mark(c, TUX_DIRTY_LIFE | TUX_DIRTY_CLOSE);
 }
 
+/* The application keeps the socket, which has everything from now on.  The peer
+ * may still ask what it did before; it gets its answers for a while. */
+static void on_leave(struct tux_conn *c, tux_time now)
+{
+	c->closed = true;
+	c->closed_at = came_up_to(c);
+	c->tx.done = true;		/* TCP is not to be shut down */
+	c->linger_at = tux_time_add(now, TUX_SEC(LEFT_S));
+}
+
 /* The application may have written to the send ring, or shut it down. */
 static void on_written(struct tux_conn *c)
 {
@@ -113,6 +126,8 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 		tux_choose_look(c, now);
 	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, TUX_REASON_PINNED);
+	if (bits & TUX_DOORBELL_LEAVE)
+		on_leave(c, now);
 	if (bits & TUX_DOORBELL_CLOSE)
 		on_close(c, false);
 	if (bits & (TUX_DOORBELL_MESSAGE | TUX_DOORBELL_CLOSE))

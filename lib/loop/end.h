@@ -58,7 +58,10 @@ struct tux_end {
 				 * closes it, the one that is done with it last;
 				 * or -1 */
 	bool lent_back;		/* the loop is done with it */
+	bool leaves;		/* the application has taken it back, and TCP goes
+				 * on without the loop, */
 
+	_Atomic bool left;	/* ... which does not use it any more */
 	_Atomic bool over;	/* the loop has said gone(), and hears no ring
 				 * for this end any more */
 

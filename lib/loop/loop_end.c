@@ -262,6 +262,15 @@ static bool open_end(struct tux_loop *l, struct tux_end *e)
 	return true;
 }
 
+/* The socket goes on without the loop. */
+static void leave_socket(struct tux_loop *l, struct tux_end *e)
+{
+	e->closed = true;
+	tux_lifeline_close(&e->line, l->held.epfd, false);
+	give_fd_back(e);
+	atomic_store(&e->left, true);
+}
+
 void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 {
 	uint32_t bits;
@@ -272,6 +281,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 	bits = atomic_exchange(&e->dx->rung, 0) & ~(uint32_t)TUX_DOORBELL_QUEUED;
 	if (bits & (TUX_DOORBELL_CLOSE | TUX_DOORBELL_ABORT))
 		e->closed = true;
+	if (bits & TUX_DOORBELL_LEAVE)
+		leave_socket(l, e);
 	if (e->stage == TUX_END_FRESH && !e->closed && !open_end(l, e))
 		return;
 	if (e->conn) {
@@ -322,7 +333,9 @@ static void own(struct tux_loop *l, struct tux_end *e)
 	int err = -EBADF;
 
 	tux_latch_take(&e->fd_latch);
-	if (e->fd >= 0)
+	if (e->leaves)
+		err = 0;		/* no frame will have to go over TCP */
+	else if (e->fd >= 0)
 		err = tux_lifeline_open(&e->line, e->fd, e->lent >= 0);
 	tux_latch_drop(&e->fd_latch);
 	e->late = err == -EBADF;	/* also if nobody told us */

@@ -344,25 +344,62 @@ static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 	return raw;
 }
 
+/* TCP has everything already: then it keeps that. */
+static bool end_pin(struct tux_duplex *d)
+{
+	bool ok;
+
+	tux_latch_take(&d->tx.latch);
+	tux_latch_take(&d->rx.latch);
+	ok = !tux_duplex_pin(d);
+	tux_latch_drop(&d->rx.latch);
+	tux_latch_drop(&d->tx.latch);
+	return ok;
+}
+
+bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp)
+{
+	bool raw = end_pin(e->dx);
+
+	/* The peer is to know, also if nothing has moved. */
+	tux_end_ring(e, TUX_DOORBELL_RAW, true);
+	return raw || (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp));
+}
+
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
 {
-	tux_time now = tux_clock_read(), until = tux_time_add(now, for_ns);
-	struct tux_driver *d = driver_of(e);
-	struct tux_poll x = { .w = NULL };
+	tux_time until = tux_time_add(tux_clock_read(), for_ns);
 
-	if (d->stack->forked)
+	if (driver_of(e)->stack->forked)
 		return -EBUSY;
-	tux_end_ring(e, TUX_DOORBELL_RAW, true);
-	for (;;) {
-		if (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp))
-			return 0;
-		tux_end_flush(e, true);
-		now = tux_clock_read();
-		if (now >= until)
+	while (!tux_end_is_raw(e, tcp)) {
+		if (tux_clock_read() >= until)
 			return -EBUSY;
-		channel_wait_with(d, &x,
-				  tux_time_min(until, now + TUX_MSEC(1)));
+		tux_end_pause(e, until);
 	}
+	return 0;
+}
+
+bool tux_end_has_left(struct tux_end *e)
+{
+	bool first;
+
+	tux_latch_take(&e->fd_latch);
+	first = !e->leaves;
+	e->leaves = true;
+	e->fd = e->lent = -1;
+	tux_latch_drop(&e->fd_latch);
+	if (first)
+		tux_end_ring(e, TUX_DOORBELL_LEAVE, true);
+	return atomic_load(&e->left) || atomic_load(&e->over);
+}
+
+void tux_end_pause(struct tux_end *e, tux_time until)
+{
+	struct tux_poll x = { .w = NULL };
+	tux_time soon = tux_clock_read() + TUX_MSEC(1);
+
+	channel_wait_with(driver_of(e), &x, tux_time_min(until, soon));
 }
 
 /* ---- the end ----------------------------------------------------------- */

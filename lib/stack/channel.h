@@ -106,10 +106,24 @@ bool tux_end_over(const struct tux_end *e);
  * in a call with them any more. */
 void tux_end_free(struct tux_end *e);
 
-/* Asks for plain TCP in both directions for good, and waits at most @for_ns;
- * @tcp is the connection's socket.  0; -EBUSY if the peer did not follow in
+/* Asks for plain TCP in both directions for good, which cannot be taken back, and
+ * has that come?  The peer has to follow, so the loop has to run between two
+ * calls.  @tcp is the connection's socket.  Not in a forked child. */
+bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp);
+
+/* The same, and waits at most @for_ns.  0; -EBUSY if the peer did not follow in
  * time. */
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
+
+/* The application takes a socket that was lent back, after tux_end_is_raw(): has
+ * the loop done with it?  To be called until it has; the loop has to run between
+ * two calls.  It closes nothing, answers the peer for some seconds, and says
+ * gone(). */
+bool tux_end_has_left(struct tux_end *e);
+
+/* Between two of those calls: runs the loop of @e, or waits if another thread
+ * does, for a millisecond at most and not beyond @until. */
+void tux_end_pause(struct tux_end *e, tux_time until);
 
 /* ---- waiting --------------------------------------------------------- */
 

@@ -41,6 +41,16 @@ void sim_raw(struct sim_end *e)
 	sim_host_bell(e);
 }
 
+void sim_leave(struct sim_end *e)
+{
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_LEAVE);
+	if (e->owned) {
+		e->owned = false;
+		sim_tcp_put(e, false);
+	}
+	sim_host_bell(e);
+}
+
 bool sim_pin(struct sim_end *e)
 {
 	return tux_duplex_pin(e->dx) != -EBUSY;

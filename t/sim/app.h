@@ -135,6 +135,8 @@ void sim_pause(struct sim_end *e, bool on);	/* stop or go on reading */
 void sim_close(struct sim_end *e);
 void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
 void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
+void sim_leave(struct sim_end *e);	/* ... which has come: the loop has nothing
+					 * to do with the socket any more */
 bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */
 
 /* Sends a message of @len bytes, as soon as it can; its number. */

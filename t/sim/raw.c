@@ -168,6 +168,56 @@ static void shut_behind_the_frame(struct sim *s)
 	sim_check_all(s);
 }
 
+/* The program asks again and again, a thousand times in a second, and each answer
+ * takes longer: it counts all the same. */
+static void asked_often(struct sim *s)
+{
+	unsigned i;
+
+	sim_pair(s, &a, &b);
+	sim_link(a->host, b->host)->delay = TUX_MSEC(5);
+	sim_link(b->host, a->host)->delay = TUX_MSEC(5);
+	sim_run(s, TUX_USEC(16500));
+	SIM_CHECK(s, a->dx->tx.doubt);
+	for (i = 0; i < 50; i++) {
+		sim_raw(a);
+		sim_ms(s, 1);
+	}
+	SIM_CHECK(s, !a->dx->tx.doubt);
+	SIM_CHECK(s, tux_duplex_tx_is_raw(a->dx) && tux_duplex_rx_is_raw(a->dx));
+	finish(s);
+}
+
+static unsigned datagrams(const struct sim *s)
+{
+	return (unsigned)(s->link[0][1].sent_n + s->link[1][0].sent_n);
+}
+
+/* The program takes its socket from the loop.  What the peer still has to know is
+ * lost, and told again; then nobody asks any more. */
+static void leaves(struct sim *s)
+{
+	unsigned n;
+
+	sim_switched(s, &a, &b);
+	sim_part(s, 0, 1, true);
+	sim_raw(a);
+	sim_ms(s, 20);
+	SIM_CHECK(s, is_raw(a) && is_raw(b));
+	sim_leave(a);
+	sim_write(a, 100000);
+	sim_write(b, 100000);
+	sim_ms(s, 100);
+	sim_part(s, 0, 1, false);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, a->got == b->sent && b->got == a->sent);
+	SIM_CHECK(s, !a->c && b->c);
+	n = datagrams(s);
+	sim_ms(s, 600000);
+	SIM_CHECK(s, datagrams(s) == n);
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "one_asks", one_asks },
 	{ "both_ask", both_ask },
@@ -177,6 +227,8 @@ const struct sim_story sim_stories[] = {
 	{ "announced", announced },
 	{ "armed", armed },
 	{ "back", back },
+	{ "asked_often", asked_often },
+	{ "leaves", leaves },
 	{ "shut_behind_the_frame", shut_behind_the_frame },
 	{ "path_dead", path_dead },
 	{ "path_dead_for_long", path_dead_for_long },
