@@ -84,6 +84,29 @@ slow_script()
 	shut_down
 }
 
+# ---- scripts that are looked at --------------------------------------------------
+
+# The debugger reads from the client's socket, in a child, or in the server.
+debugging()
+{
+	how="SCRIPT DEBUG $*"
+	with_options
+	# shellcheck disable=SC2016 # Lua's
+	printf 'local word = "it was "\nreturn word .. KEYS[1]\n' \
+		>"$dir/debugged.lua"
+	printf '%s\n' step 'print word' continue |
+		run 60 "${a[@]}" "${tux[@]}" redis-cli -h $b_addr -p "$port" \
+			"$@" --eval "$dir/debugged.lua" me >"$dir/ldb.out" \
+			2>>"$dir/cli.err"
+	check_final "$how: it stops at each line" \
+		grep -q -e '-> 2 ' "$dir/ldb.out"
+	check_final "$how: it shows a value" grep -q '"it was "' "$dir/ldb.out"
+	check_final "$how: and goes on to the end" \
+		grep -q 'it was me' "$dir/ldb.out"
+	asks "the server goes on" PONG ping
+	shut_down
+}
+
 # ---- what is synced before it is answered --------------------------------------
 
 kept()
@@ -169,6 +192,8 @@ suite "client over Tux" "${tux[*]}" ""
 check "its connections have moved" [ "$(on_tux "$dir/load.err")" -ge 20 ]
 replica
 slow_script
+debugging --ldb
+debugging --ldb-sync-mode
 kept
 threads
 threads --io-threads-do-reads yes
