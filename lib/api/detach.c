@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection whose socket the program takes back.
+ * tux_detach(): the program takes the socket of a connection back.
  *
- * Its directions go back to plain TCP first, for good; the loop and the library
- * forget it then, and leave the socket as it is.
+ * First both directions of the connection go back to plain TCP, for good.  Then the
+ * loop and the library forget the connection, and leave the socket as it is.
  */
 #include "api/api_in.h"
 

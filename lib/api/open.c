@@ -178,7 +178,7 @@ static void end_connections(struct tux *t)
 }
 
 /* Closes the end of @c, also if a callback of @c has not returned.  The routines
- * that wait for room on @c are freed next, so nobody may wake them any more. */
+ * that wait for room on @c are freed next, so no thread may wake them any more. */
 static void close_rest(struct tux_connection *c)
 {
 	atomic_store(&c->closed, 1);

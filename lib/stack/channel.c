@@ -321,49 +321,28 @@ void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 
 /* ---- going raw -------------------------------------------------------- */
 
-static bool tx_is_raw(struct tux_duplex *d)
+/* The caller reads nothing meanwhile; so if the marker of the peer comes next in
+ * TCP, it must be found here.  What has not moved is pinned here as well: an end
+ * may have no connection in the core that would do it. */
+static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	bool raw;
-
-	tux_latch_take(&d->tx.latch);
-	raw = tux_duplex_tx_is_raw(d);
-	tux_latch_drop(&d->tx.latch);
-	return raw;
-}
-
-/* The caller reads nothing meanwhile; so if the marker of the peer comes next
- * in TCP, it must be found here. */
-static bool rx_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
-{
-	bool raw;
-
-	tux_latch_take(&d->rx.latch);
-	tux_duplex_advance(d, tcp);
-	raw = tux_duplex_rx_is_raw(d);
-	tux_latch_drop(&d->rx.latch);
-	return raw;
-}
-
-/* TCP has everything already: then it keeps that. */
-static bool end_pin(struct tux_duplex *d)
-{
-	bool ok;
 
 	tux_latch_take(&d->tx.latch);
 	tux_latch_take(&d->rx.latch);
-	ok = !tux_duplex_pin(d);
+	tux_duplex_advance(d, tcp);
+	tux_duplex_pin(d);
+	raw = tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
 	tux_latch_drop(&d->rx.latch);
 	tux_latch_drop(&d->tx.latch);
-	return ok;
+	return raw;
 }
 
 bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp)
 {
-	bool raw = end_pin(e->dx);
-
 	/* The peer is to know, also if nothing has moved. */
 	tux_end_ring(e, TUX_DOORBELL_RAW, true);
-	return raw || (tx_is_raw(e->dx) && rx_is_raw(e->dx, tcp));
+	return end_is_raw(e->dx, tcp);
 }
 
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)

@@ -30,7 +30,7 @@ static int drive_look(struct run *r)
 	tux_time now = r->d->loop->now;
 
 	r->d->fds_at = now;
-	return answer(tux_poll_look(r->x, now));
+	return answer(tux_poll(r->x, now, now));
 }
 
 static int drive_sleep(struct run *r, tux_time now)

@@ -42,12 +42,14 @@ static int poll_set(const struct tux_poll *x, struct pollfd *set,
 	struct timespec ts;
 	unsigned i, n = x->n, loop_n = 0;
 	struct pollfd *ours = set + n;
+	bool sleeps = until > now;
 	int r, got = 0;
 
 	if (n)
 		memcpy(set, x->fds, n * sizeof(*set));
-	ours[0] = (struct pollfd){ has_bell(x) ? x->w->fd : -1, POLLIN, 0 };
-	if (x->loop && until > now)
+	ours[0] = (struct pollfd){ sleeps && has_bell(x) ? x->w->fd : -1,
+				   POLLIN, 0 };
+	if (x->loop && sleeps)
 		loop_n = tux_loop_fds(x->loop, ours + 2);
 	r = poll_interruptibly(x, set, n + 2 + loop_n, &ours[1],
 			       tux_clock_until(&ts, until, now));
@@ -58,7 +60,7 @@ static int poll_set(const struct tux_poll *x, struct pollfd *set,
 		if (set[i].revents)
 			got |= TUX_POLL_FDS;
 	}
-	if (ours[0].revents)
+	if (ours[0].revents || (!sleeps && tux_poll_rung(x)))
 		got |= TUX_POLL_BELL;
 	for (i = 0; i < loop_n; i++)
 		if (ours[2 + i].revents)
@@ -79,24 +81,6 @@ int tux_poll(const struct tux_poll *x, tux_time until, tux_time now)
 	got = poll_set(x, set, until, now);
 	tux_area_unmap(set, len);
 	return got;
-}
-
-/* As tux_poll_finish_sleep(), without a sleep. */
-static void take_wake_up(const struct tux_poll *x)
-{
-	tux_wake_clear(x->w->fd);
-	if (atomic_load(&x->w->sleepers))
-		tux_bell_set_asleep(x->w->bell, true);
-}
-
-int tux_poll_look(const struct tux_poll *x, tux_time now)
-{
-	int got = tux_poll(x, now, now);
-
-	if (got < 0 || !(got & TUX_POLL_BELL))
-		return got;
-	take_wake_up(x);
-	return tux_poll_rung(x) ? got : got & ~TUX_POLL_BELL;
 }
 
 enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,

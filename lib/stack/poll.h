@@ -27,14 +27,11 @@ enum {
 };
 
 /* Waits for the descriptors, from @now until @until, and fills their revents.
- * The loop's descriptors count only if that is a sleep.  Returns which of the
+ * The loop's descriptors, and the bell's, count only if that is a sleep.  A look
+ * asks the bell itself: its descriptor may have been written late, for a ring that
+ * was answered long ago, and only a sleep makes it unreadable.  Returns which of the
  * above are ready; 0: the time is up; -EINTR, -ENOMEM. */
 int tux_poll(const struct tux_poll *x, tux_time until, tux_time now);
-
-/* A look at the descriptors and the bell, without sleeping; the result is as that
- * of tux_poll().  A wake-up may come late, when another thread has written the
- * eventfd long after it rang: it is taken here, and without a ring it is nothing. */
-int tux_poll_look(const struct tux_poll *x, tux_time now);
 
 /* What tux_poll(@x, @until, @now), which returned @got, says of the loop. */
 enum tux_loop_told tux_poll_told(const struct tux_poll *x, tux_time until,

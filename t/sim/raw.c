@@ -193,8 +193,9 @@ static unsigned datagrams(const struct sim *s)
 	return (unsigned)(s->link[0][1].sent_n + s->link[1][0].sent_n);
 }
 
-/* The program takes its socket from the loop.  What the peer still has to know is
- * lost, and told again; then nobody asks any more. */
+/* The program of end a takes its socket from the loop.  The RAW record of end b is
+ * lost, and b sends it again until a's core answers.  Then neither end sends any
+ * more datagrams. */
 static void leaves(struct sim *s)
 {
 	unsigned n;
