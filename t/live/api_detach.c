@@ -192,13 +192,13 @@ static void goes_on(struct duet *d)
 
 static void detach__from_tux(void **state)
 {
-	unsigned files = open_files();
+	unsigned files = test_files();
 	struct duet d;
 
 	(void)state;
 	up(&d, TUX_BACKEND_UDP, TUX_USE_TUX);
 	goes_on(&d);
-	assert_int_equal(open_files(), files);
+	assert_int_equal(test_files(), files);
 }
 
 static void detach__from_tux_without_preemption(void **state)

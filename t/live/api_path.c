@@ -327,9 +327,9 @@ static void await_files(unsigned n)
 {
 	unsigned tries = 10000;
 
-	while (open_files() != n && --tries)
+	while (test_files() != n && --tries)
 		usleep(1000);
-	assert_int_equal(open_files(), n);
+	assert_int_equal(test_files(), n);
 }
 
 /* One for each end, as over TCP; and when both ends are gone, none. */
@@ -352,9 +352,9 @@ static void tux__takes_no_second_descriptor(void **state)
 		c[i] = duet_connect(&d, NULL);
 		await(&quiz.done, 1);
 		if (i == 1)
-			n = open_files();
+			n = test_files();
 	}
-	assert_int_equal(open_files(), n + 2);
+	assert_int_equal(test_files(), n + 2);
 	tux_disconnect(c[2]);
 	await_files(n);
 	for (i = 0; i < 2; i++)

@@ -169,7 +169,7 @@ static void reset(int fd)
 /* Nothing was told about it, so that it has ended is not told, either. */
 static void before_it_is_accepted(enum tux_backend backend, bool with_open)
 {
-	unsigned i, before = open_files();
+	unsigned i, before = test_files();
 	struct tux_stats st;
 	struct duet d;
 
@@ -187,7 +187,7 @@ static void before_it_is_accepted(enum tux_backend backend, bool with_open)
 	assert_int_equal(st.connections, 0);
 	assert_int_equal(st.refused, 0);
 	duet_close(&d);
-	assert_int_equal(open_files(), before);
+	assert_int_equal(test_files(), before);
 }
 
 static void accept__reset_before(void **state)
@@ -403,7 +403,7 @@ static void drop(struct tux_connection *c, struct tux_message *m, unsigned n,
 
 static void blow(struct storm *s, unsigned seed)
 {
-	unsigned i, before = open_files();
+	unsigned i, before = test_files();
 
 	up(&s->d, s->backend);
 	if (s->messages) {
@@ -420,7 +420,7 @@ static void blow(struct storm *s, unsigned seed)
 	check_told();
 	assert_true(seen.opened > 0);
 	duet_close(&s->d);
-	assert_int_equal(open_files(), before);
+	assert_int_equal(test_files(), before);
 }
 
 static void storm__udp(void **state)

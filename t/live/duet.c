@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "duet.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -149,18 +148,6 @@ void await(_Atomic unsigned *n, unsigned at_least)
 			fail_msg("%u of %u", atomic_load(n), at_least);
 		nanosleep(&ts, NULL);
 	}
-}
-
-unsigned open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 int plain_connect(uint16_t port)

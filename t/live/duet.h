@@ -53,9 +53,6 @@ void part_do(struct part *p, void (*fn)(void *arg), void *arg);
 /* Waits until *@n is @at_least, some seconds at most: then the test fails. */
 void await(_Atomic unsigned *n, unsigned at_least);
 
-/* How many files this process has open. */
-unsigned open_files(void);
-
 /* A TCP socket of the kernel's, connected to @port. */
 int plain_connect(uint16_t port);
 

@@ -3,13 +3,11 @@
  * scarce - areas of the kernel's memory that run out on demand, and are counted
  *
  * For a program that is linked with -Wl,--wrap=mmap,--wrap=munmap; of its own
- * objects and the library's, that is.  Descriptors are counted, too, and the
- * memory that is resident.
+ * objects and the library's, that is.  The memory that is resident is counted, too.
  */
 #ifndef TUX_UNIT_SCARCE_H
 #define TUX_UNIT_SCARCE_H
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -58,19 +56,6 @@ static inline void scarce_begin(int fail_at)
 static inline bool scarce_failed(void)
 {
 	return scarce_fail_at && scarce_asked >= scarce_fail_at;
-}
-
-/* The library's have high numbers. */
-static inline unsigned scarce_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 /* Kilobytes of this process's own memory. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test - what the unit tests share: cmocka, random numbers with a seed, memory
- * that runs out on demand, and bytes written as hex
+ * that runs out on demand, open files, and bytes written as hex
  */
 #ifndef TUX_UNIT_TEST_H
 #define TUX_UNIT_TEST_H
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -42,6 +43,19 @@ static inline bool test_thorough(void)
 	const char *s = getenv("TUX_TEST_THOROUGH");
 
 	return s && *s;
+}
+
+/* How many files this process has open, and a few; the library's have high numbers. */
+static inline unsigned test_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
 }
 
 struct test_mem {

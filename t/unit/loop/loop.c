@@ -81,7 +81,7 @@ static int teardown(void **state)
 static void new__any_area_fails(void **state)
 {
 	struct fixture f = { .l = NULL };
-	unsigned fds = scarce_fds();
+	unsigned fds = test_files();
 	bool failed = true;
 	int at, err;
 
@@ -98,7 +98,7 @@ static void new__any_area_fails(void **state)
 			assert_null(f.l);
 		close_loop(&f);
 		assert_int_equal(scarce_live, 0);
-		assert_int_equal(scarce_fds(), fds);
+		assert_int_equal(test_files(), fds);
 	}
 	assert_true(at > 6);
 	scarce_begin(0);
@@ -107,7 +107,7 @@ static void new__any_area_fails(void **state)
 static void new__idle_takes_little(void **state)
 {
 	struct fixture f[4];
-	unsigned fds = scarce_fds(), i, n = sizeof(f) / sizeof(f[0]);
+	unsigned fds = test_files(), i, n = sizeof(f) / sizeof(f[0]);
 	long before;
 
 	(void)state;
@@ -118,7 +118,7 @@ static void new__idle_takes_little(void **state)
 		while (tux_loop_turn(f[i].l))
 			;
 	}
-	assert_true(scarce_fds() <= fds + 3 * n);
+	assert_true(test_files() <= fds + 3 * n);
 	if (scarce_counts())
 		assert_true(scarce_dirty() - before <= (long)n * 64);
 	for (i = 0; i < n; i++)

@@ -193,15 +193,15 @@ static bool scarce_at(int fail_at)
 
 static void memory__any_area_fails(void **state)
 {
-	unsigned fds = scarce_fds();
+	unsigned fds = test_files();
 	int at = 1;
 
 	(void)state;
 	while (scarce_at(at)) {
-		assert_int_equal(scarce_fds(), fds);
+		assert_int_equal(test_files(), fds);
 		at++;
 	}
-	assert_int_equal(scarce_fds(), fds);
+	assert_int_equal(test_files(), fds);
 	assert_true(at > 10);
 	scarce_begin(0);
 }
