@@ -133,6 +133,15 @@ void torture_spin(struct hand *h, unsigned rounds)
 
 /* ---- hands ----------------------------------------------------------------- */
 
+/* Since *before.  At each step: a task of long steps takes seconds to end. */
+static void note_preempted(struct job *j, uint64_t *before)
+{
+	uint64_t now = tux_sched_preempted();
+
+	j->preempted += now - *before;
+	*before = now;
+}
+
 static void do_task(struct tux_task *t)
 {
 	struct job *j = (struct job *)((char *)t - offsetof(struct job, task));
@@ -143,10 +152,11 @@ static void do_task(struct tux_task *t)
 	for (i = 0; i < n && !atomic_load(&stop); i++) {
 		w->step(&j->hand);
 		j->hand.steps++;
+		note_preempted(j, &before);
 	}
 	if (w->pause && i)
 		w->pause(&j->hand);
-	j->preempted += tux_sched_preempted() - before;
+	note_preempted(j, &before);
 	if (!atomic_load(&stop)) {
 		tux_sched_put(sched, t);
 		return;
