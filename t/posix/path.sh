@@ -173,7 +173,8 @@ busy_tcp()
 }
 
 # Six clients and their server share one processor: each packet wakes a thread
-# that waits for it.
+# that waits for it.  Where the machine stands still in between, an end may find
+# another reason first, so which of them say this one is for thorough runs.
 cpu=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
 redis server taskset -c "$cpu" "${tux[@]}" || exit 1
 printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null
@@ -185,12 +186,14 @@ for ((i = 0; i < 6; i++)); do
 done
 for ((i = 0; i < 6; i++)); do
 	reap "${clients[i]}" 120
-	check "on a busy processor, client $i is on TCP" \
+	! thorough || check "on a busy processor, client $i is on TCP" \
 		busy_tcp "$dir/busy$i.err"
-	same_final "and is answered" $((i < 5 ? 300000 : 30000)) \
+	same_final "client $i is answered" $((i < 5 ? 300000 : 30000)) \
 		"$(cat "$dir/busy$i.out")"
 done
-check "the last client has not moved at all" \
+check "on a busy processor, connections are on TCP" \
+	grep -qs ': tcp, cpu-busy:' "$dir"/busy?.err "$dir/server.err"
+! thorough || check "the last client has not moved at all" \
 	bash -c "! grep -q ': tux' '$dir/busy5.err'"
 
 # It is silent after 3 s, and then not tried for 5 s.
