@@ -22,7 +22,7 @@ hosts
 
 full=
 [ "${1:-}" != --full ] || full=yes
-n=300 max=300000 seed=0
+n=$(thorough && echo 300 || echo 150) max=300000 seed=0
 modes=(epoll edge block poll select)
 
 # one VERB HOW: with the mode that goes with the seed

@@ -303,7 +303,7 @@ same "both have the UDP port that the administrator gave" 1B59 "$ports"
 sleep 1
 before=$(memory)
 during "in peace"
-start spray "${c[@]}" "$forger" spray $b_addr 5
+start spray "${c[@]}" "$forger" spray $b_addr "$(thorough && echo 5 || echo 2)"
 spray_pid=$pid
 during "all ports are guessed, from a third host"
 start flood "${other[@]}" "$build/t/live/attacker" $b_addr 30000 30015 \

@@ -302,17 +302,18 @@ memory_of()
 		END { print v[int((NR + 1) / 2)] }'
 }
 
+crowd=$(thorough && echo 300 || echo 100)
 for way in tcp tux; do
-	bench many $way "${endless[@]}" -S -c 300
+	bench many $way "${endless[@]}" -S -c "$crowd"
 	if [ $way = tux ]; then
-		check "300 connections: all move" wait_for 30 moved many 300
+		check "$crowd connections: all move" wait_for 30 moved many "$crowd"
 	else
-		wait_for 30 have $way pgbench 300
+		wait_for 30 have $way pgbench "$crowd"
 	fi
 	sleep 1			# of transactions
 	memory[${#memory[@]}]=$(memory_of $way)
 	bench_ends
-	same_final "300 connections, $way: it works" 0 $?
+	same_final "$crowd connections, $way: it works" 0 $?
 	check_final "... no transaction fails" \
 		grep -q "failed transactions: 0 " "$dir/many.out"
 	sed -n 's/^tps = /# tps /p' "$dir/many.out"

@@ -45,7 +45,10 @@ returns "link down" link-down
 
 # ---- the program is taken off ------------------------------------------------
 
-check "before: given back" wait_for 60 none_attached
+end "$server_pid"
+check "before: nothing is attached" wait_for 10 none_attached
+redis server "${tux[@]}" || exit 1
+server_pid=$pid
 "$build/t/live/links" | sort >"$dir/links.before"
 begin detached
 "$build/t/live/links" | sort | comm -13 "$dir/links.before" - |

@@ -54,7 +54,10 @@ same "denied: it is told once" 1 "$(grep -c '^tux: veth0: the process has ' \
 kill "$client_pid"
 reap "$client_pid"
 same_final "denied: all answers were right" 0 $?
+end "$server_pid"
 wait_for 10 none_attached
+redis server "${tux[@]}" || exit 1
+server_pid=$pid
 
 # ---- as it is ----------------------------------------------------------------
 

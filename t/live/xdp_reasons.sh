@@ -75,8 +75,9 @@ b_left()
 
 second_server()
 {
-	local holder_pid port second_pid crowd_pid
+	local holder_pid second_pid crowd_pid
 
+	end "$server_pid"
 	check "the server's interface is free" wait_for 10 b_left
 	redis holder "${tux[@]}" --attach=start || exit 1
 	holder_pid=$pid
@@ -92,6 +93,8 @@ second_server()
 	end "$second_pid"
 	end "$holder_pid"
 	check "the server's interface is free again" wait_for 10 b_left
+	redis server "${tux[@]}" || exit 1
+	server_pid=$pid
 }
 
 second_server

@@ -37,27 +37,25 @@ try()
 
 	timeout -k 5 300 "${@:3}" "$build/t/posix/$1" \
 		>"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
-	pids+=($!)
-	tried+=("$name")
+	tried[$!]=$name
+	[ ${#tried[@]} -lt 6 ] || judge
 }
 
-# Waits for what was started.
+# Waits for one of what was started.
 judge()
 {
-	local i name rc
+	local name rc pid
 
-	for i in "${!pids[@]}"; do
-		name=${tried[i]}
-		wait "${pids[i]}"
-		rc=$?
-		cases_of "$name"
-		[ $rc = 0 ] || grep -q '^not ok' "$dir/$name.out" ||
-			final "$name: ended with $rc" "$(said "$name")"
-	done
-	pids=() tried=()
+	wait -n -p pid "${!tried[@]}"
+	rc=$?
+	name=${tried[pid]}
+	unset "tried[pid]"
+	cases_of "$name"
+	[ $rc = 0 ] || grep -q '^not ok' "$dir/$name.out" ||
+		final "$name: ended with $rc" "$(said "$name")"
 }
 
-pids=() tried=()
+tried=()		# by process
 need "${programs[@]/#/$build/t/posix/}"
 setup
 # Six at a time: most of them sleep most of the time.
@@ -65,9 +63,7 @@ for p in "${programs[@]}"; do
 	try "$p" "kernel" env
 	try "$p" "inline" "${tux[@]}" -m inline
 	try "$p" "thread" "${tux[@]}" -m threads=1
-	[ ${#pids[@]} -lt 6 ] || judge
 done
-judge
 
 # What addresses have to do with, over IPv6, and over IPv4 with a listener of
 # IPv6.
@@ -76,5 +72,5 @@ for family in 6 46; do
 	try bytes "inline, family $family" "${tux[@]}" -m inline
 	try closing "inline, family $family" "${tux[@]}" -m inline
 done
-judge
+while [ ${#tried[@]} -gt 0 ]; do judge; done
 finish

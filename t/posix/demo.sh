@@ -128,7 +128,7 @@ good()
 
 pid=
 good udp 50000
-stopped TERM "redis-benchmark, " udp
+! thorough || stopped TERM "redis-benchmark, " udp
 stopped KILL "redis-benchmark, " udp
 
 play try "$demo" --io xdp -n 50 -r 1
@@ -138,7 +138,7 @@ if grep -q '^== --io xdp: ' "$dir/try.out"; then
 else
 	good xdp "$(thorough && echo 300000 || echo 50000)"
 	stopped INT "redis-server twice" xdp
-	stopped TERM "redis-benchmark, " xdp
+	! thorough || stopped TERM "redis-benchmark, " xdp
 	stopped KILL "redis-benchmark, " xdp
 fi
 

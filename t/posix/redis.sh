@@ -25,6 +25,7 @@ replica()
 	how="Tux master, Tux replica"
 	redis master "${tux[@]}" || exit 1
 	master=$port
+	plain config set repl-diskless-sync-delay 0 >/dev/null
 	# Over TCP: data to be copied, and data that is copied as it comes.
 	redis-benchmark -p "$master" -t set -r 5000 -n 20000 -d 500 -q \
 		>"$dir/fill.out"
