@@ -6,12 +6,12 @@
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
 #include "sys/fd.h"
 #include "sys/sys.h"
+#include "sys/thread.h"
 #include "sys/wake.h"
 
 enum {
@@ -296,18 +296,13 @@ static void *work_drop(void *arg)
 static void nic_start(struct tux_nic *n, void *(*work)(void *))
 {
 	pthread_attr_t attr;
-	sigset_t all, old;
 	int err;
 
 	n->state = TUX_NIC_BUSY;
 	err = pthread_attr_init(&attr);
 	if (!err) {
 		pthread_attr_setstacksize(&attr, STACK);
-		/* The application's signals are its own threads'. */
-		memset(&all, 0xff, sizeof(all));
-		tux_sys_sigmask(SIG_SETMASK, &all, &old);
-		err = pthread_create(&n->thread, &attr, work, n);
-		tux_sys_sigmask(SIG_SETMASK, &old, NULL);
+		err = tux_thread_start(&n->thread, &attr, work, n);
 		pthread_attr_destroy(&attr);
 	}
 	n->threaded = !err;

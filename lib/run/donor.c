@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "run/switch.h"
 #include "sys/sys.h"
+#include "sys/thread.h"
 
 /* Of the map: storage, frames until there.  ThreadSanitizer has a megabyte of
  * storage. */
@@ -76,23 +76,17 @@ static int map(struct tux_donor *d, size_t stack_len, size_t above)
 	return 0;
 }
 
-/* pthread_sigmask leaves out the signals by which libc changes the user of all
- * threads, as it has to: a thread that blocked them would hang setuid(). */
 static int donor_start(struct tux_donor *d)
 {
 	pthread_attr_t attr;
-	sigset_t all, old;
 	int err = pthread_attr_init(&attr);
 
 	if (err)
 		return -err;
 	pthread_attr_setstack(&attr, d->low, d->map_len - TUX_DONOR_GUARD);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&d->thread, &attr, park, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	err = tux_thread_start(&d->thread, &attr, park, d);
 	pthread_attr_destroy(&attr);
-	return -err;
+	return err;
 }
 
 static int try(struct tux_donor *d, size_t stack_len, size_t above)

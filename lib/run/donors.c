@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 
 #include "base/time.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
+#include "sys/thread.h"
 
 enum {
 	SPARE = 4,			/* kept in reserve */
@@ -91,19 +91,6 @@ static void free_all(struct tux_donors *p)
 	}
 }
 
-/* The application's signals are its own threads'; libc's stay open. */
-static int donors_start(struct tux_donors *p)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&p->maker, NULL, maker, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
-
 static uint32_t few(const struct tux_donors *p)
 {
 	uint32_t n = p->taken + SPARE;
@@ -120,7 +107,7 @@ int tux_donors_init(struct tux_donors *p, const struct tux_donors_opts *o)
 	while (!err && atomic_load(&p->made_n) < few(p))
 		err = donors_make(p);
 	if (!err)
-		err = donors_start(p);
+		err = tux_thread_start(&p->maker, NULL, maker, p);
 	if (err)
 		free_all(p);
 	return err;

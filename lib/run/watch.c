@@ -11,6 +11,7 @@
 
 #include "run/sched.h"
 #include "sys/sys.h"
+#include "sys/thread.h"
 
 enum {
 	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
@@ -229,7 +230,6 @@ static int watch_start(void)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
-	sigset_t all, old;
 	int err;
 
 	if (!watch.hooked && pthread_atfork(NULL, NULL, forked))
@@ -240,13 +240,10 @@ static int watch_start(void)
 	if (err)
 		return -err;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, watcher, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	err = tux_thread_start(&thread, &attr, watcher, NULL);
 	pthread_attr_destroy(&attr);
 	watch.started = !err;
-	return -err;
+	return err;
 }
 
 /* It spins, and is wanted when the thread that it watches runs. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
@@ -11,6 +10,7 @@
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "sys/take.h"
+#include "sys/thread.h"
 
 enum {
 	CROWD_MS = 1000,	/* how long a crowd is remembered */
@@ -201,7 +201,6 @@ static void *help(void *arg)
 static int helper_start(struct tux_driver *d)
 {
 	pthread_attr_t attr;
-	sigset_t all, old;
 	int err;
 
 	if (d->helper_fd < 0)
@@ -213,14 +212,10 @@ static int helper_start(struct tux_driver *d)
 	if (err)
 		return -err;
 	pthread_attr_setstacksize(&attr, STACK);
-	/* The application's signals are its own threads'. */
-	memset(&all, 0xff, sizeof(all));
-	tux_sys_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&d->thread, &attr, help, d);
-	tux_sys_sigmask(SIG_SETMASK, &old, NULL);
+	err = tux_thread_start(&d->thread, &attr, help, d);
 	pthread_attr_destroy(&attr);
 	d->started = !err;
-	return -err;
+	return err;
 }
 
 int tux_driver_start(struct tux_driver *d)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -319,11 +320,47 @@ static void exited(void)
 	CHECK(bad == 0);
 }
 
+/* ---- libc signals every thread -------------------------------------------- */
+
+static void *idle(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* libc opens its signal when the process makes its first thread; those of Tux
+ * come later here. */
+static void change_user(void)
+{
+	struct pair p;
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pthread_create(&t, NULL, idle, NULL))
+		_exit(1);
+	pair_open(&p, true);
+	pair_poke(p.b);
+	if (!pair_expect(p.a, 1))
+		_exit(1);
+	_exit(setuid(getuid()) ? 1 : 7);
+}
+
+static void user_changed(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		change_user();
+	CHECK(pid > 0 && ended_well(pid));
+}
+
 int main(void)
 {
 	pair_case("a handler makes the same calls", storm);
 	pair_case("a handler waits", waiting);
 	pair_case("a handler jumps out of read", jumped);
 	pair_once("a handler calls _exit", exited);
+	pair_once("the user is changed", user_changed);
 	return pair_done();
 }
