@@ -35,13 +35,17 @@ static ssize_t discard(struct rw *r, size_t len, int flags)
 }
 
 /* A recv() of no bytes waits for one, and reports errors, as the kernel's does.
- * A read() of none does not. */
+ * Also as there, it is no error if a time limit or a signal ends the wait.  A
+ * read() of none does not wait. */
 static ssize_t recv_none(struct rw *r, int flags)
 {
+	bool waits = !(flags & MSG_DONTWAIT) && !r->s->nonblock;
 	char c;
 	struct iovec iov = { &c, 1 };
 	ssize_t n = rw_recv(r, &iov, 1, (flags & MSG_DONTWAIT) | MSG_PEEK);
 
+	if (n < 0 && waits && (errno == EAGAIN || errno == EINTR))
+		return 0;
 	return n > 0 ? 0 : n;
 }
 

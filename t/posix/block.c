@@ -232,6 +232,9 @@ static void receive_timeout(struct pair *p)
 	timeout(p->a, SO_RCVTIMEO, 100);
 	CHECK(read(p->a, buf, sizeof(buf)) == -1 && errno == EAGAIN);
 	CHECK(took(t, 100, 400));
+	t = pair_ms();
+	CHECK(recv(p->a, buf, 0, 0) == 0 && took(t, 100, 400));
+	CHECK(recv(p->a, buf, 0, MSG_DONTWAIT) == -1 && errno == EAGAIN);
 	pair_poke(p->b);
 	t = pair_ms();
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_WAITALL) == 1);
@@ -352,6 +355,10 @@ static void interrupted(struct pair *p)
 	CHECK(read(p->a, buf, sizeof(buf)) == -1 && errno == EINTR);
 	joined(&l);
 	CHECK(signals >= 1);
+	signals = 0;
+	later(&l, SIGNAL, -1, 50);
+	CHECK(recv(p->a, buf, 0, 0) == 0 && signals >= 1);
+	joined(&l);
 	pair_poke(p->b);
 	signals = 0;
 	later(&l, SIGNAL, -1, 50);
