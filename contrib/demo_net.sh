@@ -4,15 +4,18 @@
 # demo_net - where the demo's client and servers are, and who counts for them
 #
 # Over AF_XDP: two hosts made of network namespaces, with two cables between
-# them.  Kernel TCP has one of its own, that no XDP program ever comes near, for
-# that would take its segmentation offload away.
+# them, or three.  Kernel TCP has one of its own, that no XDP program ever comes
+# near, for that would take its segmentation offload away.  Of the two servers
+# over Tux each has its interface alone.
 #
 #   a: veth0 10.77.0.1 -- veth0 10.77.0.2 :b    Tux
 #   a: veth1 10.78.0.1 -- veth1 10.78.0.2 :b    kernel TCP
+#   a: veth2 10.79.0.1 -- veth2 10.79.0.2 :b    Tux, the server linked with it
 #
 # Over UDP: this host, and loopback.
 
 declare -A address=([tux]=127.0.0.1 [tcp]=127.0.0.1)
+declare -A link=([linked]=veth2 [tux]=veth0 [tcp]=veth1)
 from=()			# the words that put a program on the client's host
 pinned=
 
@@ -34,7 +37,7 @@ make_hosts()
 {
 	command -v ip >/dev/null && command -v nsenter >/dev/null &&
 		ns_a=$(host a) && ns_b=$(host b) && cable veth0 77 &&
-		cable veth1 78
+		cable veth1 78 && cable veth2 79
 }
 
 # takes_xdp HOST LINK
@@ -59,9 +62,10 @@ two_hosts()
 	make_hosts 2>>"$dir/hosts.err" || return
 	from=(nsenter "--net=/run/netns/$ns_a")
 	at=(nsenter "--net=/run/netns/$ns_b")
-	address=([tux]=10.77.0.2 [tcp]=10.78.0.2)
+	address=([linked]=10.79.0.2 [tux]=10.77.0.2 [tcp]=10.78.0.2)
 	bind=${address[tux]}
 	tux=("$build/contrib/tuxrun" -i veth0 --io xdp -v)
+	tux_linked=("$build/contrib/tuxrun" -i veth2 --io xdp -v)
 	why_not="AF_XDP does not work here"
 	[ -x "$build/contrib/linkmeter" ] && try_xdp >"$dir/try" 2>&1
 }
@@ -97,8 +101,8 @@ pin()
 # own figures: to count its packets would slow it down.
 meter_words()
 {
-	if [ "$io" = xdp ] && [ "$1" = tux ]; then
-		meter_is=("${from[@]}" "$build/contrib/linkmeter" veth0)
+	if [ "$io" = xdp ] && [ "$1" != tcp ]; then
+		meter_is=("${from[@]}" "$build/contrib/linkmeter" "${link[$1]}")
 	else
 		meter_is=("${at[@]}" "$build/contrib/tcpmeter" "${ports[$1]}")
 	fi
@@ -115,14 +119,11 @@ start_meter()
 # The packets of PATH so far: on its link, or UDP of this host.
 packets()
 {
-	local link=veth0
-
 	if [ "$io" = udp ]; then
 		awk '/^Udp: [0-9]/ { print $5 }' /proc/net/snmp
 		return
 	fi
-	[ "$1" = tux ] || link=veth1
-	ip -n "$ns_a" -s link show "$link" | awk '
+	ip -n "$ns_a" -s link show "${link[$1]}" | awk '
 		hit { n += $2 } { hit = /^ *[RT]X: / } END { print n }'
 }
 

@@ -13,10 +13,10 @@ median()
 		END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
 }
 
-# ratio_of VERB: Tux over TCP
+# ratio_of VERB [PATH]: over TCP
 ratio_of()
 {
-	awk -v a="$(median tux "$1" 1)" -v b="$(median tcp "$1" 1)" \
+	awk -v a="$(median "${2:-$first}" "$1" 1)" -v b="$(median tcp "$1" 1)" \
 		'BEGIN { printf "%.2f\n", a / b }'
 }
 
@@ -35,12 +35,12 @@ judge()
 	local path near
 
 	moved=$(bytes_moved)
-	for path in tux tcp; do
+	for path in "${paths[@]}"; do
 		near=$(((redis_moved[$path] - moved) * 100 / moved))
 		[ ${near#-} = 0 ] || wrong "redis counts ${redis_moved[$path]} \
 bytes on $path, the client $moved"
 	done
-	share=$(awk -v t="${tcp_bytes[tux]}" -v all="$moved" 'BEGIN {
+	share=$(awk -v t="${tcp_bytes[$first]}" -v all="$moved" 'BEGIN {
 		s = int((1 - t / all) * 10000) / 10000
 		printf "%.4f\n", s < 0 ? 0 : s }')
 	ratio=$(printf '%s\n' "$(ratio_of set)" "$(ratio_of get)" | sort -g |
@@ -54,9 +54,21 @@ bytes on $path, the client $moved"
 
 # ---- the table --------------------------------------------------------------
 
+# row NAME COLUMN...
 row()
 {
-	printf '  %-26s %18s %18s\n' "$@"
+	printf '  %-26s' "$1"
+	printf ' %18s' "${@:2}"
+	printf '\n'
+}
+
+# row_of NAME COMMAND...: what it prints for each path
+row_of()
+{
+	local path columns=()
+
+	for path in "${paths[@]}"; do columns+=("$("${@:2}" "$path")"); done
+	row "$1" "${columns[@]}"
 }
 
 mb()
@@ -69,17 +81,54 @@ ms()
 	awk -v n="$1" 'BEGIN { printf "%.3f ms\n", n }'
 }
 
+# rate VERB PATH, time_of VERB COLUMN PATH, over VERB PATH
 rate()
 {
-	median "$1" "$2" 1 | xargs printf '%.0f'
+	median "$2" "$1" 1 | xargs printf '%.0f'
+}
+
+time_of()
+{
+	ms "$(median "$3" "$1" "$2")"
+}
+
+over()
+{
+	[ "$2" = tcp ] || ratio_of "$1" "$2"
 }
 
 rates()
 {
-	row "${1^^}, requests/s" "$(rate tux "$1")" "$(rate tcp "$1")"
-	row "  p50" "$(ms "$(median tux "$1" 2)")" "$(ms "$(median tcp "$1" 2)")"
-	row "  p99" "$(ms "$(median tux "$1" 3)")" "$(ms "$(median tcp "$1" 3)")"
-	row "  Tux over TCP" "$(ratio_of "$1")" ""
+	row_of "${1^^}, requests/s" rate "$1"
+	row_of "  p50" time_of "$1" 2
+	row_of "  p99" time_of "$1" 3
+	row_of "  Tux over TCP" over "$1"
+}
+
+title_of()
+{
+	echo "${title[$1]}"
+}
+
+bytes_over_tcp()
+{
+	mb "${tcp_bytes[$1]}"
+}
+
+packets_of()
+{
+	echo "${packets_n[$1]}"
+}
+
+segments_of()
+{
+	echo "${tcp_packets[$1]}"
+}
+
+moved_of()
+{
+	[ "$1" = tcp ] && echo "-" && return
+	echo "$(on_tux "$dir/bench-$1.err") of $(talked_of "$dir/bench-$1.err")"
 }
 
 # reasons LOG...: each with how often, and its sentence
@@ -99,20 +148,17 @@ table()
 and as many GET,"
 	echo "  $where${pinned:+; $pinned}"
 	echo
-	row "" "Tux" "kernel TCP"
+	row_of "" title_of
 	rates set
 	rates get
-	row "bytes that moved" "$(mb "$moved")" "$(mb "$moved")"
-	row "of them over TCP" "$(mb "${tcp_bytes[tux]}")" \
-		"$(mb "${tcp_bytes[tcp]}")"
-	row "$what" "${packets_n[tux]}" "${packets_n[tcp]}"
-	row "TCP segments" "${tcp_packets[tux]}" "${tcp_packets[tcp]}"
-	row "connections on Tux" \
-		"$(on_tux "$dir/bench-tux.err") of \
-$(talked_of "$dir/bench-tux.err")" "-"
+	row_of "bytes that moved" mb "$moved"
+	row_of "of them over TCP" bytes_over_tcp
+	row_of "$what" packets_of
+	row_of "TCP segments" segments_of
+	row_of "connections on Tux" moved_of
 	echo
 	echo "  Connections that stayed on TCP, and why:"
-	reasons "$dir/bench-tux.err" "$dir/values.err" | sed 's/^/  clients  /'
+	reasons "$dir/bench-tux.err" "$dir/bench-linked.err" "$dir/values.err" | sed 's/^/  clients  /'
 	reasons "$dir/tux.err" | sed 's/^/  server   /'
 	echo
 }
