@@ -33,9 +33,9 @@ static inline bool pollset_any(bool sleeps)
 }
 
 /* poll() of @n descriptors for @ns nanoseconds, with @mask (or NULL) in force
- * meanwhile.  @strict, for select(): POLLERR and POLLHUP count only for those
- * who ask for what they end, and who gets nothing else is not asked again:
- * its fd is made negative.  A count or -errno. */
+ * meanwhile.  With @strict, for select(), POLLERR and POLLHUP are reported only
+ * if the caller asked for the direction that they end.  An entry that has nothing
+ * else to report gets a negative fd.  A count or -errno. */
 int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 		const sigset_t *mask, bool strict);
 

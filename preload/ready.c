@@ -60,7 +60,7 @@ struct ready ready_of(struct sock *s)
 		r.tcp = tcp_says(s, can);
 		break;
 	case SOCK_LOST:		/* it is the parent's: EIO is there to be read */
-	case SOCK_CLOSED:	/* under who waits for it: let him see */
+	case SOCK_CLOSED:	/* a thread that waits for it returns */
 		r.now = EPOLLIN | EPOLLOUT | EPOLLHUP;
 		break;
 	}

@@ -49,8 +49,8 @@ struct tux_sentq {
 	 * the oldest number that the timer declared lost.  0: none. */
 	uint64_t hold;
 	uint64_t top;		/* the highest acknowledged number, plus one */
-	/* The peer has been told a floor up to here, so it acknowledges numbers
-	 * below whether they have arrived or not. */
+	/* The peer was told that it may acknowledge every number below this,
+	 * received or not: an acknowledgment of one of them proves nothing. */
 	uint64_t closed;
 	uint32_t lost_n;	/* entries in the state TUX_SENT_LOST */
 	uint64_t in_flight;	/* sum of size over the packets in flight */

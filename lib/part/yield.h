@@ -11,11 +11,10 @@
  * takes from it what the connections have gained and one in twenty of the time.
  * The interface is given up when the debt reaches 40 ms of a processor and what
  * the connections gain in a second, or 150 ms: the less they gain, the less they
- * lose by that, and the sooner it comes.  So a spike of 20 MB in packets of 1500
- * bytes does not matter beside connections that gain nothing, one of 75 MB
- * beside those that gain much, and what costs the others less than five per
- * cent of a processor does not matter either, whatever the debt: when the
- * connections end, the debt that they leave gives nothing up.
+ * lose by that, and the sooner it comes.  Three things give nothing up: a spike of
+ * 20 MB in packets of 1500 bytes beside connections that gain nothing; one of
+ * 75 MB beside connections that gain much; and any loss below five per cent of a
+ * processor, whatever the debt, which may be left from connections that have ended.
  *
  * A bulk transfer beside connections that gain nothing costs a processor or two,
  * and reaches that debt after 20 to 40 ms.  Looks are 25 ms apart, and 10 ms

@@ -105,8 +105,8 @@ TUX_HOOK int setgroups(size_t n, const gid_t *list)
 			     &(struct ids){ .list = list, .n = n });
 }
 
-/* To find them may take any lock, which is no matter for a thread that is not
- * preempted: first the list, as the routine. */
+/* Looking groups up may block on libc's locks.  So the routine does it, which may
+ * wait there; the thread only sets the list. */
 TUX_HOOK int initgroups(const char *user, gid_t group)
 {
 	int n = GROUPS, most = n, ret = -1;
