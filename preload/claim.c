@@ -82,8 +82,8 @@ bool claim_hold(struct sock *s)
 	return true;
 }
 
-/* The peer may have Tux, and ask in vain.  A connection that others hold, too,
- * may still move at one of them. */
+/* Answers HELLOs of the peer, if it has Tux: @s will not move.  Not if another
+ * process holds @s, since @s may still move there. */
 static void claim_tell(const struct sock *s, int fd, enum tux_reason why)
 {
 	struct tux_stack *stack = preload_stack();
@@ -137,8 +137,8 @@ static void add_accepted(struct sock *l, int fd)
 	sock_put(s);
 }
 
-/* Why will no connection move that listener @l, reached by @fd, accepts from
- * @peer, which may not be known (NULL)? */
+/* Why connections that @l, reached by @fd, accepts from @peer stay on TCP, or
+ * NONE.  @peer is NULL if it is not known. */
 static enum tux_reason claim_accepts(struct sock *l, int fd,
 				     const struct tux_addr *peer)
 {
@@ -215,7 +215,7 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 {
 	struct tux_grounds g;
 
-	/* The process that uses it says how it ends; why it rests was said. */
+	/* Only a process that uses @s reports its end.  A rest was reported. */
 	if ((goes_on && (s->epoch != fork_epoch || !young_carried(s))) ||
 	    s->rest_until)
 		return;

@@ -49,8 +49,8 @@ static inline bool claim_is_kernels(const struct sock *s)
  * stage then: SOCK_CANDIDATE again, or claim_refuse(). */
 bool claim_hold(struct sock *s);
 
-/* @s stays on TCP for good.  claim_refuse_at(): its addresses are not known yet,
- * and @fd is of it; claim_left(): its stage says so, and it has been said. */
+/* @s stays on TCP for good.  claim_refuse_at(): looks up its addresses by @fd,
+ * and tells the peer; claim_left(): its stage is set and reported. */
 void claim_refuse(struct sock *s, enum tux_reason why);
 void claim_left(struct sock *s);
 void claim_refuse_at(struct sock *s, int fd, enum tux_reason why);
@@ -65,8 +65,8 @@ void claim_pin(int fd);
  * processes hold it. */
 void claim_over(struct sock *s, int fd, bool goes_on);
 
-/* From now on no connection is claimed, and those that are go back to TCP when
- * their peers follow.  Until then, calls of libc find the bytes where they are. */
+/* No connection is claimed from now on.  Claimed ones go back to TCP when their
+ * peers follow; until then, the hooks serve both paths. */
 void claim_stop(void);
 bool claim_stopped(void);
 

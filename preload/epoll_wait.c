@@ -68,8 +68,8 @@ static int look_kernel(struct look *l, int max, tux_time now)
 
 	if (k < 0)
 		return k;
-	/* Full: there may be more, so it is due again at once - but for a
-	 * caller with one place only, who takes turns. */
+	/* All places are filled, so there may be more: ask again at once.  With
+	 * one place, kernel and rings take turns instead. */
 	l->ep->polled_at = k == max && max > 1 ? 0 : now;
 	l->ep->found = k > 0;
 	look_translate(l, k);
@@ -99,8 +99,8 @@ void ep_kick(struct ep *ep)
 	errno = saved;
 }
 
-/* How long the kernel may sleep.  As the caller said, the first time: what is
- * left of it has a fraction that old kernels cannot take. */
+/* How long the kernel may sleep.  At first, what the caller gave: the rest has
+ * a fraction of a millisecond, for which old kernels have no call. */
 static tux_time for_ns(struct look *l)
 {
 	tux_time ns = l->first;
@@ -126,8 +126,8 @@ static bool ep_quiet(const struct ep *ep)
 	return ep->quiet >= READY_QUIET;
 }
 
-/* Can the kernel's call do for @ep, though it holds socks?  It watches the bell
- * then: a sock that moves rings.  A leader would take that ring away. */
+/* May the kernel's call wait for @ep, though it holds socks?  The kernel then
+ * watches the bell, which rings when a sock moves.  A leader would clear it. */
 static bool ep_rests(struct ep *ep)
 {
 	bool rests;
@@ -147,7 +147,7 @@ static bool ep_rests(struct ep *ep)
 	return rests;
 }
 
-/* Is the bell among the @k events? */
+/* Ends the rest of @ep if the bell is in @evs. */
 static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
 {
 	if (!ep->quiet)
@@ -171,7 +171,7 @@ static int wait_plain(struct look *l)
 
 	seat_enter(&seated, ep);
 	plain = ep_plain(ep) || ep_rests(ep);
-	/* Here the kernel runs the handlers itself. */
+	/* Not deferred: a signal has to end the kernel's wait. */
 	if (plain) {
 		tux_defer_leave();
 		k = ask_kernel(l, l->max, for_ns(l));
@@ -217,9 +217,9 @@ enum look_after {
 };
 
 /*
- * What there is now, without sleeping.  A turn of the loop is worth its price
- * if the caller will go away with events; if there are none, it will wait, and
- * take one then.  0 or -errno.
+ * Collects the events that there are, without sleeping.  Takes a turn of the
+ * loop only if the call is about to return, because a sleep takes one anyway.
+ * 0 or -errno.
  */
 static int ewait_look(struct look *l, enum look_after after)
 {
@@ -310,8 +310,8 @@ static void wake_next(struct ep *ep)
 		tux_waiter_ring(&s->t->w, 0);
 }
 
-/* This thread leaves.  Somebody else must see to the instance, and to what is
- * left in the list: as in the kernel, that may be what is reported here. */
+/* This thread leaves, so another one must serve @ep and its ready list.  As in
+ * the kernel, the list may still hold what this thread reports. */
 static void ewait_leave(struct ep *ep, bool led)
 {
 	ep_lock(ep);
@@ -377,7 +377,7 @@ int ep_wait(int fd, struct epoll_event *evs, int max, tux_time ns,
 	r = wait_on(&l);
 	ep_put(l.ep);
 	tux_defer_leave_masked(mask, r == -EINTR);
-	/* The loop is driven without points of cancellation. */
+	/* Sleeps in the loop are no cancellation points; epoll_wait() is. */
 	if (r <= 0)
 		pthread_testcancel();
 	return (int)libc_ret(r);

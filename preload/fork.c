@@ -51,7 +51,7 @@ void fork_init(void)
 	pthread_atfork(fork_prepare, share_forked, fork_in_child);
 }
 
-/* The handlers are not told that there is no child. */
+/* The handlers run alike if fork() fails: uncounts the child here. */
 static pid_t fork_done(pid_t pid)
 {
 	if (pid < 0)
@@ -64,7 +64,7 @@ HOOK pid_t fork(void)
 	return fork_done(libc.fork());
 }
 
-/* It runs no handlers; fork() itself calls libc's own. */
+/* libc's _Fork() runs no handlers, and its fork() does not call this. */
 HOOK pid_t _Fork(void)
 {
 	pid_t pid;

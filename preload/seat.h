@@ -30,9 +30,9 @@ struct seated {			/* a thread that waits */
 				 * and after a siglongjmp() out of one */
 };
 
-/* This thread is about to wait for @ep in the kernel's call: seat_count() counts
- * it.  If a thread brings a sock into @ep and then calls seat_count(), either it
- * finds this one, or this one finds the sock when it looks after this call. */
+/* This thread is about to wait for @ep in the kernel's call, and seat_count()
+ * counts it.  If another thread attaches a sock to @ep and then calls that, it
+ * counts this thread, or this thread finds the sock when it looks next. */
 void seat_enter(struct seated *s, const void *ep);
 void seat_leave(const struct seated *s);
 

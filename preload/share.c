@@ -79,8 +79,8 @@ static void share_uncount(struct sock *s, int fd, void *arg)
 	holders_leave(s->holders);
 }
 
-/* What another fork has counted since stays counted: that costs no more than
- * those connections. */
+/* A sock that another fork has counted since stays counted: it may have to
+ * stay on TCP, and loses no byte. */
 void share_failed(uint32_t n)
 {
 	int saved = errno;
@@ -116,8 +116,8 @@ bool share_too_late(const struct sock *s)
 
 /* ---- holders ---------------------------------------------------------- */
 
-/* The count of the family is too high if a process was killed, and too low if it
- * was sent in a message. */
+/* s->holders is too high if a holder was killed, and too low if a message
+ * carried @s.  Then sole_is() decides. */
 static bool share_is_alone(struct sock *s, int fd)
 {
 	if (!s->passed && (!s->holders || holders_end(s->holders)))
@@ -138,7 +138,7 @@ bool share_alone(struct sock *s, int fd)
 	}
 	s->holders = 0;
 	s->why = TUX_REASON_NONE;
-	/* A fork that is under way may have counted itself, and not @s. */
+	/* A fork under way may not have counted @s: fail share_unforked(). */
 	s->forks = atomic_load(&walks);
 	s->forks -= atomic_load(&under_way) != 0;
 	return true;
@@ -157,7 +157,7 @@ bool share_leave(struct sock *s)
 	return holders_leave(s->holders) || s->passed;
 }
 
-/* One holder more, which never leaves. */
+/* Adds a holder that never leaves: no other one is ever alone. */
 void share_stay(struct sock *s)
 {
 	if (holders_end(s->holders))
@@ -183,8 +183,8 @@ static bool share_closes_all(const struct sock *s, int fd)
 	return true;
 }
 
-/* Until exec has happened or failed, no call gets at it: another process may
- * claim it at once. */
+/* The stage LOST keeps calls of this process off @s until exec has failed:
+ * another holder may claim @s at once. */
 static void share_give(struct sock *s, int fd, void *arg)
 {
 	uint8_t from = SOCK_CANDIDATE;
@@ -213,7 +213,7 @@ void share_exec(void)
 	tux_defer_leave();
 }
 
-/* What another process has claimed meanwhile is that process's. */
+/* If another process has claimed @s meanwhile, @s stays LOST here. */
 static void share_take_back(struct sock *s, int fd, void *arg)
 {
 	(void)fd;

@@ -25,12 +25,12 @@ void share_failed(uint32_t n);
 /* In the child, right after fork. */
 void share_in_child(void);
 
-/* @s is a candidate since a moment ago.  Will a child that is being made have its
- * descriptor, and is not counted? */
+/* @s has just become a candidate.  Will a child of a fork under way get its
+ * descriptor without being counted? */
 bool share_too_late(const struct sock *s);
 
-/* Is this process the only holder of @s, which the caller has in CLAIMING, and
- * reaches by @fd?  Then it remains so. */
+/* Is this process the only holder of @s, reached by @fd?  The answer stays
+ * true, because forks wait while @s is CLAIMING. */
 bool share_alone(struct sock *s, int fd);
 
 /* Has no fork given @s to another process since it was claimed?  The caller has it
@@ -41,12 +41,12 @@ bool share_unforked(const struct sock *s);
  * it. */
 bool share_leave(struct sock *s);
 
-/* No other process that a fork has counted will claim @s.  For this process, the
- * stage decides that the caller gives it. */
+/* Keeps other processes that hold @s from claiming it.  For this process, the
+ * stage that the caller sets decides. */
 void share_stay(struct sock *s);
 
-/* Another program is about to replace this one; it will not have descriptors that
- * are closed then.  share_returned(): it has not. */
+/* Before exec: leaves each candidate that exec closes to its other holders.
+ * share_returned(): exec has failed; takes them back. */
 void share_exec(void);
 void share_returned(void);
 

@@ -44,7 +44,7 @@ static struct tux_evidence evidence(const struct tux_conn *c)
 
 /* After a return for which the rate over Tux is known, the rate over TCP is
  * measured in a few windows.  The best one counts, since the application may
- * pause.  False: another window begins. */
+ * pause.  False: windows are left. */
 static bool tried_tcp(struct tux_conn *c, struct tux_evidence *e, tux_time now)
 {
 	uint64_t rate;
@@ -122,8 +122,8 @@ static bool backlog(const struct tux_conn *c)
 	return tux_pipe_len(&c->dx->txp) >= c->dx->txp.cap / 2;
 }
 
-/* A long burst that still goes on leaves only if its bytes wait, and is measured
- * first, so that its rate over TCP can be compared. */
+/* If the mean burst is short, the direction leaves only with a rate, measured
+ * while bytes wait, to compare with its rate over TCP. */
 void tux_choose_leave(struct tux_conn *c, tux_time now)
 {
 	struct tux_choice *p = &c->tx.choice;

@@ -38,7 +38,7 @@ void tux_paths_tick(struct tux_paths *p, tux_time now);
  * again. */
 void tux_paths_stir(struct tux_paths *p, unsigned n, tux_time now);
 
-/* Says how the interface stands, if it is ours, when nobody drives any more. */
+/* No thread drives any more: reports the counts of the interface, if ours. */
 void tux_paths_count(struct tux_paths *p);
 
 #endif

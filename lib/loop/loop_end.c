@@ -110,7 +110,7 @@ static enum tux_reason closed(const struct tux_loop *l, const struct tux_end *e)
 
 /* ---- doing it ---- */
 
-/* Without a connection, no messages are taken. */
+/* Fails the messages of @e, which has no connection. */
 static void refuse(struct tux_loop *l, struct tux_end *e)
 {
 	uint32_t err;
@@ -184,7 +184,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 	}
 	user = e->user;
 	atomic_store(&e->over, true);
-	l->o.gone(user);		/* @e may be gone already */
+	l->o.gone(user);		/* @e may be freed by now */
 }
 
 static int open_conn(struct tux_loop *l, struct tux_end *e)
@@ -338,7 +338,7 @@ static void own(struct tux_loop *l, struct tux_end *e)
 	else if (e->fd >= 0)
 		err = tux_lifeline_open(&e->line, e->fd, e->lent >= 0);
 	tux_latch_drop(&e->fd_latch);
-	e->late = err == -EBADF;	/* also if nobody told us */
+	e->late = err == -EBADF;	/* also closed past tux_end_close() */
 	tux_conn_owned(e->conn, err, l->now);
 }
 
@@ -391,7 +391,7 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)
 		tux_conn_unstall(e->conn, l->now);
-	/* An interface that is removed goes down first. */
+	/* The reason changes if the interface is removed after it went down. */
 	if (e->blocked && unexplained(tux_conn_reason(e->conn)))
 		decide(l, e, tux_conn_reason(e->conn));
 }

@@ -61,7 +61,7 @@ struct tux_choice {		/* of one direction */
 	uint32_t turns;		/* the talk's turn-arounds, when the direction
 				 * last returned */
 	bool returned;		/* it has been on Tux before */
-	tux_time hold;		/* on TCP, after the next return */
+	tux_time hold;		/* length of the next hold, on either path */
 	tux_time until;		/* after a return, on TCP until then; after a
 				 * move because TCP was slower, on Tux */
 	tux_time moved_at;	/* when it last moved to Tux */

@@ -17,8 +17,8 @@
  * pause.
  *
  * The tables have a fixed size; a peer may take the place of another one.  Any
- * thread may call.  If two threads do at the same time, one of them is not
- * heard, and an answer is "no": neither waits for the other.
+ * thread may call.  Of two calls at the same time, one has no effect or returns
+ * false, because neither waits for the other.
  */
 #ifndef TUX_PART_PAST_H
 #define TUX_PART_PAST_H
@@ -34,9 +34,9 @@
 
 enum {
 	TUX_PAST_PEERS = 64,
-	TUX_PAST_BRIEF = 64,		/* so many make a row */
-	TUX_PAST_PROBE = 16,		/* after it, one in so many is a probe ... */
-	TUX_PAST_PROBE_MS = 10,		/* ... and one in so long a time */
+	TUX_PAST_BRIEF = 64,		/* connections that make a row */
+	TUX_PAST_PROBE = 16,		/* then, connections per probe, ... */
+	TUX_PAST_PROBE_MS = 10,		/* ... and time between probes */
 };
 
 struct tux_past {			/* all zero: no peer is known */

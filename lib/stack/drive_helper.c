@@ -46,9 +46,8 @@ static bool helper_has_work(struct tux_driver *d)
 	       !tux_loop_quiet(d->loop);
 }
 
-/* A driver that stays for a whole tick may stay for ever: no more ticks. A
- * driver that releases the loop after that finds the helper at rest, and lets
- * it watch again. */
+/* If no thread releases the loop for a whole period, the helper rests, because
+ * the driver may stay for ever.  The next release wakes the helper. */
 static void helper_watch(struct tux_driver *d)
 {
 	uint32_t leaves = atomic_load(&d->leaves);
@@ -161,7 +160,7 @@ static void helper_run(struct tux_driver *d)
 
 static void helper_drive(struct tux_driver *d)
 {
-	/* The driver sees that the helper wants the loop, once it is awake. */
+	/* The driver reads d->helper only while it is awake, so wake it. */
 	while (!tux_driver_take(d)) {
 		tux_loop_wake(d->loop);
 		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
@@ -234,7 +233,7 @@ void tux_driver_stop(struct tux_driver *d)
 	if (!d->started)
 		return;
 	atomic_store(&d->stop, 1);
-	/* Another value for the futex, so that it cannot be slept on. */
+	/* The new value keeps a helper about to rest from sleeping. */
 	atomic_store(&d->helper, TUX_WATCHES);
 	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 	tux_wake_kick(d->loop->held.bell_fd);
@@ -248,7 +247,7 @@ bool tux_driver_halt(struct tux_driver *d)
 	unsigned i;
 
 	tux_driver_stop(d);
-	/* The driver hands over, and waits for a helper that never comes. */
+	/* TUX_DRIVES makes a driver release the loop; no helper takes it. */
 	atomic_store(&d->helper, TUX_DRIVES);
 	for (i = 0; i < HALT_TRIES; i++) {
 		if (tux_driver_take(d))
