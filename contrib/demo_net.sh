@@ -4,7 +4,7 @@
 # demo_net - where the demo's client and servers are, and who counts for them
 #
 # Over AF_XDP: two hosts made of network namespaces, with two cables between
-# them, or three.  Kernel TCP has one of its own, that no XDP program ever comes
+# them, or with --pushdown three.  Kernel TCP has one of its own, that no XDP program ever comes
 # near, for that would take its segmentation offload away.  Of the two servers
 # over Tux each has its interface alone.
 #
@@ -37,7 +37,8 @@ make_hosts()
 {
 	command -v ip >/dev/null && command -v nsenter >/dev/null &&
 		ns_a=$(host a) && ns_b=$(host b) && cable veth0 77 &&
-		cable veth1 78 && cable veth2 79
+		cable veth1 78 &&
+		{ [ "$first" != linked ] || cable veth2 79; }
 }
 
 # takes_xdp HOST LINK

@@ -158,7 +158,8 @@ and as many GET,"
 	row_of "connections on Tux" moved_of
 	echo
 	echo "  Connections that stayed on TCP, and why:"
-	reasons "$dir/bench-tux.err" "$dir/bench-linked.err" "$dir/values.err" | sed 's/^/  clients  /'
-	reasons "$dir/tux.err" | sed 's/^/  server   /'
+	reasons "$dir/bench-tux.err" "$dir/bench-linked.err" "$dir/values.err" |
+		sed 's/^/  clients              /'
+	reasons "$dir/tux.err" | sed 's/^/  server under tuxrun  /'
 	echo
 }

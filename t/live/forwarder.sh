@@ -64,7 +64,7 @@ same "and changes nothing" "0 0" "$doubled $wrong"
 same "and keeps the order" 0 "$late"
 
 wire --seed 3 --loss 0.02 --dup 0.03 --reorder 0.05 --corrupt 0.04 --udp-only
-measure 2
+measure 5
 between "lost, of $n" $((n * 15 / 1000)) $((n * 70 / 1000)) \
 	$((n - distinct))
 between "doubled" $((n * 25 / 1000)) $((n * 35 / 1000)) "$doubled"

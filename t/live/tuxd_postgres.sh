@@ -287,7 +287,7 @@ same "a session that is idle: it is notified" "listens notified" \
 	"$(xargs <"$dir/listens.out")"
 check "... on Tux" moved listens 1
 
-# ---- three hundred ---------------------------------------------------------------
+# ---- many connections ------------------------------------------------------------
 
 # memory_of WAY: KB that the backends of pgbench have for themselves, each, in the
 # middle; and how many threads

@@ -35,7 +35,9 @@ try()
 {
 	local name="$1, $2"
 
-	timeout -k 5 300 "${@:3}" "$build/t/posix/$1" \
+	# An exit, also where a signal ended the program: bash forgets jobs that a
+	# signal ended before `wait -n` has told of them.
+	(timeout -k 5 300 "${@:3}" "$build/t/posix/$1"; exit $?) \
 		>"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
 	tried[$!]=$name
 	[ ${#tried[@]} -lt 6 ] || judge
