@@ -4,9 +4,9 @@
 # demo_net - where the demo's client and servers are, and who counts for them
 #
 # Over AF_XDP: two hosts made of network namespaces, with two cables between
-# them, or with --pushdown three.  Kernel TCP has one of its own, that no XDP program ever comes
-# near, for that would take its segmentation offload away.  Of the two servers
-# over Tux each has its interface alone.
+# them, or with --pushdown three.  Kernel TCP has one of its own, that no XDP
+# program ever comes near, for that would take its segmentation offload away.
+# Each server over Tux has one, because two processes cannot share an interface.
 #
 #   a: veth0 10.77.0.1 -- veth0 10.77.0.2 :b    Tux
 #   a: veth1 10.78.0.1 -- veth1 10.78.0.2 :b    kernel TCP

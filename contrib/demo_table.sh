@@ -105,24 +105,17 @@ rates()
 	row_of "  Tux over TCP" over "$1"
 }
 
-title_of()
+# entry ARRAY PATH
+entry()
 {
-	echo "${title[$1]}"
+	local -n array=$1
+
+	echo "${array[$2]}"
 }
 
 bytes_over_tcp()
 {
 	mb "${tcp_bytes[$1]}"
-}
-
-packets_of()
-{
-	echo "${packets_n[$1]}"
-}
-
-segments_of()
-{
-	echo "${tcp_packets[$1]}"
 }
 
 moved_of()
@@ -148,13 +141,13 @@ table()
 and as many GET,"
 	echo "  $where${pinned:+; $pinned}"
 	echo
-	row_of "" title_of
+	row_of "" entry title
 	rates set
 	rates get
 	row_of "bytes that moved" mb "$moved"
 	row_of "of them over TCP" bytes_over_tcp
-	row_of "$what" packets_of
-	row_of "TCP segments" segments_of
+	row_of "$what" entry packets_n
+	row_of "TCP segments" entry tcp_packets
 	row_of "connections on Tux" moved_of
 	echo
 	echo "  Connections that stayed on TCP, and why:"

@@ -35,8 +35,8 @@ try()
 {
 	local name="$1, $2"
 
-	# An exit, also where a signal ended the program: bash forgets jobs that a
-	# signal ended before `wait -n` has told of them.
+	# The subshell exits, also where a signal has ended the program: bash may
+	# forget a job that a signal ended before `wait -n` returns it.
 	(timeout -k 5 300 "${@:3}" "$build/t/posix/$1"; exit $?) \
 		>"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
 	tried[$!]=$name
