@@ -187,6 +187,29 @@ crash()
 		grep -q 'REDIS BUG REPORT END' "$dir/server.out"
 }
 
+# ---- the demo, which shows it beside others ----------------------------------------
+
+# The ratio and the share depend on the machine.
+demo()
+{
+	how="demo --pushdown"
+	start demo env TMPDIR="$dir" TUX_SRC="$src" TUX_BUILD="$build" \
+		TUX_REDIS="$linked" "$src/contrib/demo" --pushdown -n 50000 -r 1
+	demo_pid=$pid
+	reap "$demo_pid" 300
+	same_final "$how: finds nothing wrong" "" \
+		"$(grep '^!!' "$dir/demo.out" | grep -v 'did not carry')"
+	check_final "$how: serves the plain client" grep -Eq \
+		'^demo: (ok|failed) ratio=[0-9.]+ tux_share=[0-9.]+ fallback=ok$' \
+		"$dir/demo.out"
+	check_final "$how: nothing is left" demo_is_gone
+}
+
+demo_is_gone()
+{
+	! ls -d /run/netns/tux-"$demo_pid"-* "$dir"/tux-demo.* 2>/dev/null
+}
+
 suite "client over TCP" "" ""
 suite "client over Tux" "${tux[*]}" ""
 check "its connections have moved" [ "$(on_tux "$dir/load.err")" -ge 20 ]
@@ -202,5 +225,6 @@ check "with threads that read, it says that clients stay on TCP" \
 new_port
 crowd
 crash
+demo
 check "nothing is left" wait_for 10 none_attached
 finish
