@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "part/cc.h"
-#include "part/rtt.h"
+#include "transport/cc.h"
+#include "transport/rtt.h"
 
 enum {
 	KTCP_MSS = 1448,		/* 1500, less headers with timestamps */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "part/cc.h"
+#include "transport/cc.h"
 #include "stack/mode.h"
 
 struct conf conf;

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "conf.h"
-#include "part/past.h"
+#include "policy/past.h"
 #include "stack/channel.h"
 #include "stack/thread_busy.h"
 #include "sys/carried.h"

@@ -2,7 +2,7 @@
 /*
  * young - a candidate that is not worth Tux yet
  *
- * Its bytes go through the kernel's calls.  part/young.h counts what they carry,
+ * Its bytes go through the kernel's calls.  policy/young.h counts what they carry,
  * and says when the connection is worth the upgrade; then it is claimed.
  */
 #ifndef TUX_PRELOAD_YOUNG_H
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "conf.h"
-#include "part/recent.h"
+#include "policy/recent.h"
 #include "sock.h"
 #include "sys/defer.h"
 

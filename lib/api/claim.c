@@ -3,7 +3,7 @@
  * When a connection may move to Tux.
  *
  * A candidate has no end, so its bytes go straight to TCP, which its directions'
- * calls count (stream.c).  Its task asks part/young.h whether it is worth Tux
+ * calls count (stream.c).  Its task asks policy/young.h whether it is worth Tux
  * now.  The claim holds the latches of both directions: a thread that waits for
  * one of them goes on with that of the duplex (tux_api_take_rx(), ..._tx()).
  */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "base/time.h"
-#include "part/sentq.h"
+#include "transport/sentq.h"
 #include "wire/pkt.h"
 
 struct tux_conn;

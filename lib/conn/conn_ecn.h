@@ -3,7 +3,7 @@
  * conn_ecn - ECN of a connection: which packets leave with ECT(0), what the
  * peer reports of their marks, and the marks of packets that arrive
  *
- * part/ecn.c decides whether the path can be trusted with ECN.
+ * transport/ecn.c decides whether the path can be trusted with ECN.
  */
 #ifndef TUX_CONN_CONN_ECN_H
 #define TUX_CONN_CONN_ECN_H

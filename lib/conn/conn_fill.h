@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "part/sendbuf.h"
+#include "transport/sendbuf.h"
 #include "wire/pkt.h"
 
 struct tux_conn;

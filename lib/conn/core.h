@@ -43,7 +43,7 @@
 #include "conn/duplex.h"
 #include "conn/msgbox.h"
 #include "conn/trace.h"
-#include "part/choice.h"
+#include "policy/choice.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 #include "wire/wire.h"

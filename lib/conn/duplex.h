@@ -31,7 +31,7 @@
 
 #include "base/latch.h"
 #include "base/pipe.h"
-#include "part/talk.h"
+#include "policy/talk.h"
 #include "wire/wire.h"
 
 enum tux_tx_state {

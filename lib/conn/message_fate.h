@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "conn/message.h"
-#include "part/sentq.h"
+#include "transport/sentq.h"
 
 struct tux_conn;
 

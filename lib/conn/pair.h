@@ -24,11 +24,11 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/sip.h"
-#include "part/cc.h"
-#include "part/ecn.h"
-#include "part/pace.h"
-#include "part/pmtu.h"
-#include "part/rtt.h"
+#include "transport/cc.h"
+#include "transport/ecn.h"
+#include "transport/pace.h"
+#include "transport/pmtu.h"
+#include "transport/rtt.h"
 
 struct tux_pairs {			/* all of a core */
 	const struct tux_mem *mem;

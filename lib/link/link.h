@@ -24,7 +24,7 @@
 #include "base/time.h"
 #include "link/feature.h"
 #include "link/tally.h"
-#include "part/yield.h"
+#include "policy/yield.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 #include "wire/wire.h"

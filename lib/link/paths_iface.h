@@ -17,8 +17,8 @@
 #include "link/neigh.h"
 #include "link/nic.h"
 #include "link/places.h"
-#include "part/hold.h"
-#include "part/yield.h"
+#include "policy/hold.h"
+#include "policy/yield.h"
 #include "sys/slab.h"
 #include "wire/reason.h"
 
@@ -44,7 +44,7 @@ struct tux_paths {
 	unsigned stirs;			/* datagrams over UDP sockets, */
 	tux_time stir_at;		/* ... since then */
 	bool changed;			/* answers may be others */
-	bool yields;			/* see part/yield.h */
+	bool yields;			/* see policy/yield.h */
 	struct tux_yield yield;
 	tux_time yield_at;		/* look at the counters; TUX_NEVER */
 	int counters;			/* to ask how much it carries */

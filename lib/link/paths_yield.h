@@ -8,7 +8,7 @@
 #include "link/paths_iface.h"
 
 /* Looks whether others need the interface more than the flows do, and follows
- * what part/yield.h decides. */
+ * what policy/yield.h decides. */
 void tux_paths_yield(struct tux_paths *p, tux_time now);
 
 /* Another interface is used from now on: its own traffic counts. */

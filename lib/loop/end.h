@@ -18,7 +18,7 @@
 #include "conn/msgbox.h"
 #include "link/link.h"
 #include "loop/lifeline.h"
-#include "part/choice.h"
+#include "policy/choice.h"
 #include "wire/addr.h"
 
 struct tux_loop;

@@ -21,7 +21,7 @@
 #include "link/xfrm.h"
 #include "loop/end.h"
 #include "loop/forward.h"
-#include "part/busy.h"
+#include "policy/busy.h"
 #include "sys/slab.h"
 #include "sys/wake.h"
 #include "wire/reason.h"

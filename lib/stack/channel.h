@@ -22,7 +22,7 @@
 
 #include "base/time.h"
 #include "conn/duplex.h"
-#include "part/young.h"
+#include "policy/young.h"
 #include "stack/stack.h"
 #include "stack/waiter.h"
 #include "wire/addr.h"

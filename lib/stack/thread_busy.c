@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/thread_busy.h"
 
-#include "part/busy.h"
+#include "policy/busy.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"

@@ -6,7 +6,7 @@
 # they have it again
 #
 # How much traffic is bulk, and for how long the interface is left to it, is in
-# t/unit/link/paths and t/unit/part/yield.  The rates are in thorough runs only.
+# t/unit/link/paths and t/unit/policy/yield.  The rates are in thorough runs only.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"

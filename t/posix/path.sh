@@ -11,7 +11,7 @@ need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
-# Where processors are busy, connections stay on TCP; part/busy.h has the rule.
+# Where processors are busy, connections stay on TCP; policy/busy.h has the rule.
 # Most cases are not about it, so what else the machine does must not count.
 # These words put a program where the kernel does not tell how long its threads
 # wait: the rule asks /proc/thread-self, and there is none.

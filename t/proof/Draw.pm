@@ -137,7 +137,7 @@ sub places
 	my $top = shift;
 	my @all;
 
-	for my $path (glob "$top/lib/{part,conn}/*.[ch]") {
+	for my $path (glob "$top/lib/{transport,policy,conn}/*.[ch]") {
 		my $text = read_file($path);
 		my @line = split /^/, $text;
 		my @code = code_of($text);

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "forge.h"
-#include "part/ecn.h"
+#include "transport/ecn.h"
 #include "wire/wire.h"
 
 enum { RING = 1 << 20, ALL = 1000000, CONNS = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The rival's window: RFC 9438 as it is written, in floating point, so that it
- * has no line in common with lib/part/cc_cubic.c.
+ * has no line in common with lib/transport/cc_cubic.c.
  */
 #include "rival.h"
 

@@ -11,7 +11,7 @@
 
 #include "fault.h"
 #include "life.h"
-#include "part/cc.h"
+#include "transport/cc.h"
 #include "preset.h"
 
 /* ---- the network ---- */
