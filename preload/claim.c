@@ -19,7 +19,7 @@
 #include "stack.h"
 #include "sys/defer.h"
 #include "sys/take.h"
-#include "young.h"
+#include "candidate.h"
 
 enum {
 	INHERIT_TRIES = 1000,	/* the latches may be held for ever */
@@ -216,16 +216,16 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 	struct tux_grounds g;
 
 	/* Only a process that uses @s reports its end.  A rest was reported. */
-	if ((goes_on && (s->epoch != fork_epoch || !young_carried(s))) ||
+	if ((goes_on && (s->epoch != fork_epoch || !candidate_carried(s))) ||
 	    s->rest_until)
 		return;
-	young_ended(s);
+	candidate_ended(s);
 	/* Brief connections end here: they pay for no line that is not said. */
 	if (!say_verbose())
 		return;
 	claim_look_up(s, fd);
-	g = tux_young_grounds(&s->young);
-	say_decided(s, false, young_why(s), &g);
+	g = tux_candidate_grounds(&s->candidate);
+	say_decided(s, false, candidate_why(s), &g);
 }
 
 bool claim_stopped(void)
@@ -258,7 +258,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
 		.mode = conf.path, .rests = conf.path == TUX_PATH_MODE_AUTO,
-		.loop = epoll_loop(fd), .young = &s->young,
+		.loop = epoll_loop(fd), .candidate = &s->candidate,
 	};
 	enum tux_reason why;
 	struct tux_stack *stack = stack_get(&why);
@@ -316,21 +316,21 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 /* The stage that @s, which is worth Tux, gets.  *@why: if it stays on TCP. */
 static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 {
-	enum tux_young_counts counts;
+	enum tux_candidate_counts counts;
 
 	*why = claim_forbids(s, fd);
 	if (*why) {
 		claim_tell(s, fd, *why);
 		return SOCK_TCP;
 	}
-	if (young_busy(s, stack_get(NULL)))
+	if (candidate_busy(s, stack_get(NULL)))
 		return SOCK_CANDIDATE;
 	s->epoch = fork_epoch;
-	counts = young_compare(s, fd);
-	if (counts == TUX_YOUNG_UNSURE)
+	counts = candidate_compare(s, fd);
+	if (counts == TUX_CANDIDATE_UNSURE)
 		return SOCK_CANDIDATE;
-	*why = counts == TUX_YOUNG_AGREE ? claim_open_end(s, fd) :
-					   TUX_REASON_PINNED;
+	*why = counts == TUX_CANDIDATE_AGREE ? claim_open_end(s, fd) :
+					       TUX_REASON_PINNED;
 	if (*why)
 		claim_tell(s, fd, *why);
 	return *why ? SOCK_TCP : SOCK_CLAIMED;
@@ -344,8 +344,8 @@ static void claim_connection(struct sock *s, int fd)
 	enum tux_reason why = TUX_REASON_NONE;
 
 	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s, fd) &&
-	    claim_look_up(s, fd) && rest_end(s) && !young_waits(s)) {
-		young_lasted(s);
+	    claim_look_up(s, fd) && rest_end(s) && !candidate_waits(s)) {
+		candidate_lasted(s);
 		to = claim_try(s, fd, &why);
 	}
 	if (to == SOCK_TCP)
@@ -403,7 +403,7 @@ static bool claim_step(struct sock *s, int fd)
 
 	switch (stage) {
 	case SOCK_CANDIDATE:
-		if (!young_due(s, fd))
+		if (!candidate_due(s, fd))
 			return true;
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))

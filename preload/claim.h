@@ -4,7 +4,7 @@
  *
  * listen() makes a listener, accept() and connect() make candidates, unless it
  * is known by then that the connection will never move.  A read, write or
- * epoll_ctl of a process claims one when it is worth it (young.h); with
+ * epoll_ctl of a process claims one when it is worth it (candidate.h); with
  * path=tux, the first does.  So does a poll() that may sleep while other
  * threads run.  Not accept(): the process that accepts may leave the connection
  * to a child.
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "sock.h"
-#include "young.h"
+#include "candidate.h"
 
 /* accept(@listener) has returned @fd, connected to @peer; NULL: the program has
  * not asked. */
@@ -39,7 +39,7 @@ static inline bool claim_is_kernels(const struct sock *s)
 	case SOCK_PLAIN:
 		return true;
 	case SOCK_CANDIDATE:
-		return !young_asks(s);
+		return !candidate_asks(s);
 	default:
 		return false;
 	}

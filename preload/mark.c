@@ -11,7 +11,7 @@
 #include "libc.h"
 #include "listener.h"
 #include "stack.h"
-#include "young.h"
+#include "candidate.h"
 
 /* Why will no connection to @peer move, if so? */
 static enum tux_reason mark_forbids(const struct tux_addr *peer)
@@ -22,7 +22,7 @@ static enum tux_reason mark_forbids(const struct tux_addr *peer)
 		return TUX_REASON_BYPASSED;
 	if (iface_allows_peer(peer))
 		return iface_allows_peer(peer);
-	return young_brief(peer) ? TUX_REASON_BRIEF : TUX_REASON_NONE;
+	return candidate_brief(peer) ? TUX_REASON_BRIEF : TUX_REASON_NONE;
 }
 
 enum tux_reason mark_connecting(int fd, const struct tux_addr *peer)

@@ -8,7 +8,7 @@
 #include "share.h"
 #include "sys/take.h"
 #include "wait.h"
-#include "young.h"
+#include "candidate.h"
 
 enum {
 	REST_S = 10,		/* the first rest ... */
@@ -63,7 +63,7 @@ static void rest_as_candidate(struct sock *s, int fd)
 	s->rest_until = wait_now() + (TUX_SEC(REST_S) << s->rested);
 	if (s->rested < DOUBLED)
 		s->rested++;
-	tux_young_wait(&s->young);
+	tux_candidate_wait(&s->candidate);
 	s->path = 0;
 	fd_unmoves(s);
 	if (rest_as(s, SOCK_CANDIDATE))
@@ -95,7 +95,7 @@ void rest_begin(struct sock *s, int fd)
 		rest_not(s, fd);
 	else if (tux_reason_lasts(why))
 		rest_as_tcp(s, fd, why);
-	else if (young_begin(s, fd))
+	else if (candidate_begin(s, fd))
 		rest_as_candidate(s, fd);
 	else
 		rest_not(s, fd);
@@ -120,6 +120,6 @@ bool rest_end(struct sock *s)
 	if (!s->rest_until ||
 	    (wait_now() >= s->rest_until && rest_clear(s)))
 		return true;
-	tux_young_wait(&s->young);
+	tux_candidate_wait(&s->candidate);
 	return false;
 }

@@ -16,7 +16,7 @@
 #include "share.h"
 #include "sole.h"
 #include "sys/defer.h"
-#include "young.h"
+#include "candidate.h"
 
 /* ---- what a message carries ------------------------------------------- */
 
@@ -125,7 +125,7 @@ static enum tux_reason rights_forbid(struct sock *s, int fd)
 		return err == -ENOENT ? TUX_REASON_NOT_ANNOUNCED :
 					TUX_REASON_NOT_OWNER;
 	s->active = h.active;
-	return h.active || h.read || !young_begin(s, fd) ?
+	return h.active || h.read || !candidate_begin(s, fd) ?
 	       TUX_REASON_NOT_OWNER : TUX_REASON_NONE;
 }
 

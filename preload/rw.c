@@ -15,7 +15,7 @@
 #include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
-#include "young.h"
+#include "candidate.h"
 
 enum {
 	PIECES = 8,		/* of a vector that is moved in part */
@@ -69,7 +69,7 @@ bool rw_enter_slow(struct rw *r, int fd)
 void rw_leave_slow(struct rw *r, bool out, size_t n)
 {
 	if (n)
-		young_moved(r->s, out, n);
+		candidate_moved(r->s, out, n);
 	sock_passed(r->s);
 }
 
@@ -427,7 +427,7 @@ ssize_t rw_recv(struct rw *r, const struct iovec *iov, int n, int flags)
 	tux_defer_enter();
 	k = run_recv(&j);
 	if (k > 0)
-		tux_recent_mark(&young_recent, r->s);
+		tux_recent_mark(&candidate_recent, r->s);
 	if (is_odd(r, k)) {
 		close_stale(r->fd);
 		sock_put(r->s);

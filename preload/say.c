@@ -232,7 +232,7 @@ static void put_features(struct line *l, const struct tux_feature *f)
 		put_count(l, " xsk-features ", f->xsk);
 }
 
-static void put_yield(struct line *l, const struct tux_yield *y)
+static void put_give_way(struct line *l, const struct tux_give_way *y)
 {
 	put_count(l, ", others kB/s ", y->others / 1000);
 	put_count(l, " cost ms/s ", y->cost / TUX_MSEC(1));
@@ -272,7 +272,7 @@ void say_link(const struct tux_link_note *n)
 		put_frames(&l, n->tally);
 		put_traffic(&l, n->tally);
 	} else if (n->what >= TUX_LINK_GIVES_WAY) {
-		put_yield(&l, n->yield);
+		put_give_way(&l, n->give_way);
 	}
 	send_line(&l);
 }

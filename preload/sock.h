@@ -21,8 +21,8 @@ enum sock_stage {		/* up to CLAIMING there is no duplex */
 	SOCK_FREE,		/* in no table */
 	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
 	SOCK_CANDIDATE,		/* connected or connecting; not claimed yet, since
-				 * it is not worth it yet (see young.h), or not
-				 * again, since it rests: see rest.h */
+				 * it is not worth it yet (candidate.h), or not
+				 * again, since it rests (rest.h) */
 	SOCK_CLAIMING,		/* a thread is about to claim it: wait */
 	SOCK_CLAIMED,		/* `end` and `dx` are set */
 	SOCK_TCP,		/* stays on TCP for good; `why` says so */
@@ -83,7 +83,7 @@ struct sock {
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
-	struct tux_young young;	/* as a candidate: see young.h */
+	struct tux_candidate candidate;	/* as a candidate: see candidate.h */
 	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
 	_Atomic bool rests;	/* claimed, and given up by the loop: see rest.h */
 	uint8_t rested;		/* how often its rest has doubled */

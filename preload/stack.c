@@ -11,7 +11,7 @@
 #include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
-#include "young.h"
+#include "candidate.h"
 
 enum { LOOK_MS = 1000 };	/* how often tuxd is looked for */
 
@@ -36,7 +36,7 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 	bool again = s->rested && !tux && s->decided == why;
 
 	s->decided = (uint8_t)why;
-	young_decided(s, tux, why);
+	candidate_decided(s, tux, why);
 	if (!again)
 		say_decided(s, tux, why, &g);
 }

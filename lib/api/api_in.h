@@ -49,8 +49,8 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "loop/loop.h"
-#include "policy/past.h"
-#include "policy/young.h"
+#include "policy/history.h"
+#include "policy/candidate.h"
 #include "run/sched.h"
 #include "run/tick.h"
 #include "stack/channel.h"
@@ -174,11 +174,11 @@ struct tux_connection {
 	bool messages;			/* it has a box of them; if so, `end`
 					 * is set before OPEN */
 	struct tux_latch plain[2];	/* of directions without a duplex */
-	struct tux_young young;		/* what TCP has carried without an end */
+	struct tux_candidate candidate;	/* what TCP carried without an end */
 	bool shut;			/* tux_shut() without an end */
 
 	/* its task's */
-	bool candidate;			/* it may be claimed later */
+	bool is_candidate;		/* it may be claimed later */
 	bool told;			/* the program knows of it, from open or
 					 * from tux_connect(): gone is due */
 	bool err_told;			/* the stream callback may see err, */
@@ -280,7 +280,7 @@ struct tux {
 	uint64_t turns, callbacks, messages, sleeps;
 	tux_tick network_spent;
 	_Atomic uint64_t on_tux_now, on_tux;
-	struct tux_past past;		/* peers that did not answer */
+	struct tux_history history;	/* peers that did not answer */
 	uint64_t connections_now, connections, listener_n, refused;
 };
 

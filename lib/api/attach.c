@@ -100,7 +100,7 @@ static int attach_socket(struct tux_service *s, int fd, void *user,
 		return -ENOBUFS;
 	c->user = user;
 	c->told = true;
-	tux_young_begin(&c->young, o.carried.sent, o.carried.received);
+	tux_candidate_begin(&c->candidate, o.carried.sent, o.carried.received);
 	atomic_store(&c->stream_tx, o.carried.sent);
 	atomic_store(&c->stream_rx, o.carried.received);
 	atomic_store(&c->why, o.why);

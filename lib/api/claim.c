@@ -2,10 +2,11 @@
 /*
  * When a connection may move to Tux.
  *
- * A candidate has no end, so its bytes go straight to TCP, which its directions'
- * calls count (stream.c).  Its task asks policy/young.h whether it is worth Tux
- * now.  The claim holds the latches of both directions: a thread that waits for
- * one of them goes on with that of the duplex (tux_api_take_rx(), ..._tx()).
+ * A candidate has no end, so its bytes go straight to TCP, which its
+ * directions' calls count (stream.c).  Its task asks policy/candidate.h whether
+ * it is worth Tux now.  The claim holds the latches of both directions: a
+ * thread that waits for one of them goes on with that of the duplex
+ * (tux_api_take_rx(), ..._tx()).
  */
 #include "api/claim.h"
 
@@ -17,7 +18,7 @@
 
 static void stay_on_tcp(struct tux_connection *c, enum tux_reason why)
 {
-	c->candidate = false;
+	c->is_candidate = false;
 	atomic_store(&c->why, why);
 	tux_api_say_reason(c->t, why);
 }
@@ -37,14 +38,14 @@ static enum tux_reason make_end(struct tux_connection *c)
 		.messages = has_messages(s), .asks = s->on_settled.fn,
 		.mode = c->t->o.path == TUX_USE_TUX ? TUX_PATH_MODE_TUX :
 						      TUX_PATH_MODE_AUTO,
-		.young = &c->young, .loop = c->t->loop_n,
+		.candidate = &c->candidate, .loop = c->t->loop_n,
 	};
 	struct tux_end *e;
 	int r = tux_end_claim(c->t->stack, &o, &e);
 
 	if (r < 0)
 		return (enum tux_reason)-r;
-	c->candidate = false;
+	c->is_candidate = false;
 	c->dx = tux_end_duplex(e);
 	c->messages = o.messages;
 	atomic_store(&c->end, e);
@@ -66,7 +67,7 @@ void tux_api_claim_begin(struct tux_connection *c)
 	else if (t->o.path == TUX_USE_TUX || has_messages(c->s))
 		why = make_end(c);
 	else
-		c->candidate = true;
+		c->is_candidate = true;
 	if (why)
 		stay_on_tcp(c, why);
 }
@@ -74,19 +75,19 @@ void tux_api_claim_begin(struct tux_connection *c)
 /* Earlier connections to the same peer had no answer over UDP. */
 static bool claim_waits(struct tux_connection *c)
 {
-	if (!c->active || !tux_past_waits(&c->t->past, &c->tuple.passive,
-					  tux_clock_read()))
+	if (!c->active || !tux_history_waits(&c->t->history, &c->tuple.passive,
+					     tux_clock_read()))
 		return false;
-	tux_young_wait(&c->young);
+	tux_candidate_wait(&c->candidate);
 	atomic_store(&c->why, TUX_REASON_PEER_SILENT);
 	return true;
 }
 
 static bool claim_is_due(struct tux_connection *c)
 {
-	return tux_young_asks(&c->young) &&
-	       tux_young_opens(&c->young, c->active,
-			       tux_end_segment(c->t->stack->o.io, c->fd)) &&
+	return tux_candidate_asks(&c->candidate) &&
+	       tux_candidate_opens(&c->candidate, c->active,
+				   tux_end_segment(c->t->stack->o.io, c->fd)) &&
 	       !claim_waits(c);
 }
 
@@ -110,7 +111,7 @@ void tux_api_claim_look(struct tux_connection *c)
 	enum tux_reason why;
 
 	/* What has begun to end does not move any more. */
-	if (!c->candidate || c->fin || c->ended || atomic_load(&c->err) ||
+	if (!c->is_candidate || c->fin || c->ended || atomic_load(&c->err) ||
 	    !claim_is_due(c))
 		return;
 	atomic_store(&c->why, TUX_REASON_NONE);

@@ -210,8 +210,8 @@ void tux_api_decided(void *user, bool tux, enum tux_reason why)
 	if (atomic_load(&c->closed))
 		return;
 	if (c->active)
-		tux_past_decided(&c->t->past, &c->tuple.passive, tux, why,
-				 tux_clock_read());
+		tux_history_decided(&c->t->history, &c->tuple.passive, tux, why,
+				    tux_clock_read());
 	was = atomic_exchange(&c->tux, tux);
 	atomic_store(&c->why, why);
 	if (tux && !was) {

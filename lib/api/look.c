@@ -85,7 +85,7 @@ static enum tux_reason stats_reason(const struct tux_connection *c)
 {
 	enum tux_reason why = (enum tux_reason)atomic_load(&c->why);
 
-	return c->candidate && !why ? tux_young_why(&c->young) : why;
+	return c->is_candidate && !why ? tux_candidate_why(&c->candidate) : why;
 }
 
 unsigned tux_reason(const struct tux_connection *c)
@@ -97,7 +97,7 @@ static void look_at_grounds(const struct tux_connection *c,
 			    struct tux_connection_stats *st)
 {
 	const struct tux_grounds g = c->end ? tux_end_grounds(c->end) :
-				     tux_young_grounds(&c->young);
+				     tux_candidate_grounds(&c->candidate);
 
 	st->turns = g.turns;
 	st->burst_tx = g.sent;

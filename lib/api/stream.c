@@ -29,7 +29,7 @@ static ssize_t stream_read_some(struct tux_connection *c,
 		return tux_duplex_read(c->dx, iov, 1, peek, &tcp);
 	k = tcp.recv(tcp.arg, iov, 1, peek);
 	if (k > 0 && !peek)
-		tux_young_moved(&c->young, false, (uint64_t)k);
+		tux_candidate_moved(&c->candidate, false, (uint64_t)k);
 	return k;
 }
 

@@ -23,7 +23,7 @@ static ssize_t write_some(struct tux_connection *c, const struct iovec *iov,
 		return tux_duplex_write(c->dx, iov, n, &tcp);
 	k = tcp.send(tcp.arg, iov, n);
 	if (k > 0)
-		tux_young_moved(&c->young, true, (uint64_t)k);
+		tux_candidate_moved(&c->candidate, true, (uint64_t)k);
 	return k;
 }
 

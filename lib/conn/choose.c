@@ -13,7 +13,7 @@ enum {
 static uint64_t have_left(const struct tux_conn *c)
 {
 	return c->tx.path == TUX_PATH_PLAIN ?
-	       tux_talk_total(&c->dx->tx.talk) : c->tx.buf.got;
+	       tux_burst_total(&c->dx->tx.bursts) : c->tx.buf.got;
 }
 
 static void begin_window(struct tux_conn *c, tux_time now)
@@ -34,11 +34,11 @@ static uint64_t window_rate(const struct tux_conn *c, tux_time now)
 
 static struct tux_evidence evidence(const struct tux_conn *c)
 {
-	const struct tux_talk *t = &c->dx->tx.talk;
+	const struct tux_burst *t = &c->dx->tx.bursts;
 
 	return (struct tux_evidence){
-		.burst = tux_talk_burst(t),
-		.turns = tux_talk_turns(t),
+		.burst = tux_burst_len(t),
+		.turns = tux_burst_turns(t),
 	};
 }
 
@@ -138,7 +138,7 @@ void tux_choose_leave(struct tux_conn *c, tux_time now)
 		begin_window(c, now);
 	else
 		e.rate = window_rate(c, now);
-	if ((!e.rate && tux_talk_mean(&c->dx->tx.talk) <= c->tx.burst_max) ||
+	if ((!e.rate && tux_burst_mean(&c->dx->tx.bursts) <= c->tx.burst_max) ||
 	    tux_choice_look(p, true, &e, now) != TUX_RETURN)
 		return;
 	tux_choice_returned(p, &e, now);
@@ -150,13 +150,13 @@ void tux_choose_leave(struct tux_conn *c, tux_time now)
 
 struct tux_grounds tux_conn_grounds(const struct tux_conn *c)
 {
-	const struct tux_talk *tx = &c->dx->tx.talk, *rx = &c->dx->rx.talk;
-	uint32_t sent = tux_talk_turns(tx), received = tux_talk_turns(rx);
+	const struct tux_burst *tx = &c->dx->tx.bursts, *rx = &c->dx->rx.bursts;
+	uint32_t sent = tux_burst_turns(tx), received = tux_burst_turns(rx);
 
 	return (struct tux_grounds){
 		.turns = sent < received ? sent : received,
-		.sent = tux_talk_mean(tx),
-		.received = tux_talk_mean(rx),
+		.sent = tux_burst_mean(tx),
+		.received = tux_burst_mean(rx),
 		.limit = c->tx.choice.limit,
 		.tux_rate = c->tx.choice.tux_rate,
 		.tcp_rate = c->tx.choice.tux_rate ? c->tx.rate : 0,

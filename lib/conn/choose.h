@@ -28,7 +28,7 @@ void tux_choose_moved(struct tux_conn *c, tux_time now);
 /* Are the bursts that @c sends over Tux so long that TCP may be better? */
 static inline bool tux_choose_doubtful(const struct tux_conn *c)
 {
-	return tux_talk_burst(&c->dx->tx.talk) > c->tx.burst_max;
+	return tux_burst_len(&c->dx->tx.bursts) > c->tx.burst_max;
 }
 
 /* For the settle step, while tux_choose_doubtful(): leaves Tux if TCP is better

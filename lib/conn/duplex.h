@@ -31,7 +31,7 @@
 
 #include "base/latch.h"
 #include "base/pipe.h"
-#include "policy/talk.h"
+#include "policy/burst.h"
 #include "wire/wire.h"
 
 enum tux_tx_state {
@@ -81,8 +81,8 @@ struct tux_duplex_tx {
 					 * is plain TCP again */
 	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
 	_Atomic uint32_t look_at;	/* PLAIN: ring TUX_DOORBELL_LOOK when
-					 * `talk` has so many turn-arounds */
-	struct tux_talk talk;		/* its bursts, on every path */
+					 * `bursts` has so many turn-arounds */
+	struct tux_burst bursts;		/* its bursts, on every path */
 	_Atomic uint8_t marker_left;	/* SWITCHED: so many bytes of the marker
 					 * are not yet in TCP; the loop writes
 					 * them, and writes wait */
@@ -133,7 +133,7 @@ struct tux_duplex_rx {
 	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
 					 * marker's beginning and are data */
 	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
-	struct tux_talk talk;		/* its bursts, on every path */
+	struct tux_burst bursts;		/* its bursts, on every path */
 	uint32_t gen;			/* the newest generation seen */
 	_Atomic uint64_t from;		/* offset at which the present turn began:
 					 * PLAIN, the ring may have bytes below */
@@ -178,8 +178,8 @@ void tux_duplex_init(struct tux_duplex *d, uint32_t cap);
 
 /* @tx and @rx are what the directions of fresh @d have carried before it was
  * there. */
-void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
-		      const struct tux_talk *rx);
+void tux_duplex_begin(struct tux_duplex *d, const struct tux_burst *tx,
+		      const struct tux_burst *rx);
 
 /* ---- the application's side; the caller holds that direction's latch ---- */
 

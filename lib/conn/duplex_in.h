@@ -85,10 +85,10 @@ static inline ssize_t duplex_peek_tcp(struct tux_duplex *d,
 uint32_t tux_duplex_across(const struct tux_duplex *d,
 			   const uint8_t hdr[TUX_FRAME_HDR]);
 
-/* A plain write has moved the talk: rings TUX_DOORBELL_LOOK if that is due. */
+/* A plain write has moved the bursts: rings TUX_DOORBELL_LOOK if that is due. */
 static inline void duplex_look(struct tux_duplex *d)
 {
-	if (tux_talk_turns(&d->tx.talk) <
+	if (tux_burst_turns(&d->tx.bursts) <
 	    atomic_load_explicit(&d->tx.look_at, memory_order_relaxed))
 		return;
 	atomic_store_explicit(&d->tx.look_at, UINT32_MAX, memory_order_relaxed);

@@ -28,13 +28,13 @@ void tux_duplex_init(struct tux_duplex *d, uint32_t cap)
 	atomic_store(&d->tx.look_at, UINT32_MAX);
 }
 
-void tux_duplex_begin(struct tux_duplex *d, const struct tux_talk *tx,
-		      const struct tux_talk *rx)
+void tux_duplex_begin(struct tux_duplex *d, const struct tux_burst *tx,
+		      const struct tux_burst *rx)
 {
-	tux_talk_copy(&d->tx.talk, tx);
-	tux_talk_copy(&d->rx.talk, rx);
-	d->tx.off = tux_talk_total(tx);
-	d->rx.off = tux_talk_total(rx);
+	tux_burst_copy(&d->tx.bursts, tx);
+	tux_burst_copy(&d->rx.bursts, rx);
+	d->tx.off = tux_burst_total(tx);
+	d->rx.off = tux_burst_total(rx);
 }
 
 /* ---- looking ---- */

@@ -38,7 +38,7 @@ static ssize_t read_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 		at += k;
 	}
 	if (at && !peek) {
-		tux_talk_moved(&d->rx.talk, &d->tx.talk, at);
+		tux_burst_moved(&d->rx.bursts, &d->tx.bursts, at);
 		tux_pipe_consume(p, tail + at);
 		if (tail + at >= atomic_load_explicit(&d->wake_at,
 						      memory_order_relaxed))
@@ -76,7 +76,7 @@ static ssize_t read_tcp(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (k > 0 && !peek) {
 		d->rx.off += (uint64_t)k;
-		tux_talk_moved(&d->rx.talk, &d->tx.talk, (uint64_t)k);
+		tux_burst_moved(&d->rx.bursts, &d->tx.bursts, (uint64_t)k);
 	}
 	duplex_touch(d);
 	/* TCP reports an error once, and the end of the stream after that.  It
@@ -137,7 +137,7 @@ static ssize_t read_spill(struct tux_duplex *d, const struct iovec *iov, int n,
 		at += k;
 	}
 	if (!peek) {
-		tux_talk_moved(&r->talk, &d->tx.talk, at);
+		tux_burst_moved(&r->bursts, &d->tx.bursts, at);
 		memmove(r->spill, r->spill + at, len - at);
 		store8(&r->spill_len, (uint8_t)(len - at));
 	}
@@ -170,7 +170,7 @@ static ssize_t take_rest(struct tux_duplex *d, const struct iovec *iov, int n,
 	}
 	k = rest && k > TUX_FRAME_HDR ? k - TUX_FRAME_HDR : 0;
 	if (k)
-		tux_talk_moved(&d->rx.talk, &d->tx.talk, (uint64_t)k);
+		tux_burst_moved(&d->rx.bursts, &d->tx.bursts, (uint64_t)k);
 	atomic_store(&d->rx.taken, d->rx.at + (uint64_t)k);
 	return k;
 }

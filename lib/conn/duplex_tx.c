@@ -77,7 +77,7 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 	}
 	if (!at)
 		return -EAGAIN;
-	tux_talk_moved(&d->tx.talk, &d->rx.talk, at);
+	tux_burst_moved(&d->tx.bursts, &d->rx.bursts, at);
 	tux_pipe_publish(p, head + at);
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TX);
 	return (ssize_t)at;
@@ -88,7 +88,7 @@ static void wrote_tcp(struct tux_duplex *d, ssize_t k)
 {
 	if (k > 0) {
 		d->tx.off += (uint64_t)k;
-		tux_talk_moved(&d->tx.talk, &d->rx.talk, (uint64_t)k);
+		tux_burst_moved(&d->tx.bursts, &d->rx.bursts, (uint64_t)k);
 		duplex_look(d);
 	}
 	duplex_touch(d);
@@ -259,7 +259,7 @@ static ssize_t write_across(struct tux_duplex *d, const struct iovec *iov,
 	}
 	rest = commit_rest(d, (uint64_t)k - below, rest);
 	if (rest)
-		tux_talk_moved(&t->talk, &d->rx.talk, rest);
+		tux_burst_moved(&t->bursts, &d->rx.bursts, rest);
 	return (ssize_t)(below + rest);
 }
 

@@ -24,7 +24,7 @@
 #include "base/time.h"
 #include "link/feature.h"
 #include "link/tally.h"
-#include "policy/yield.h"
+#include "policy/give_way.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 #include "wire/wire.h"
@@ -57,7 +57,7 @@ struct tux_link_note {
 	const char *ifname;
 	const struct tux_tally *tally;
 	const struct tux_feature *feature;
-	const struct tux_yield *yield;
+	const struct tux_give_way *give_way;
 };
 
 typedef void tux_link_said_fn(const struct tux_link_note *n);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "link/counters.h"
-#include "link/paths_yield.h"
+#include "link/paths_give_way.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
@@ -69,10 +69,10 @@ static void on_taken(struct tux_paths *p)
 static void on_nic(struct tux_paths *p, tux_time now)
 {
 	tux_nic_settle(&p->nic);
-	tux_yield_begin(&p->yield);
+	tux_give_way_begin(&p->give_way);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
-		tux_hold_again(&p->unused, now);
+		tux_backoff_again(&p->unused, now);
 		on_taken(p);
 	} else if (p->nic.reason) {
 		tux_paths_fail(p, p->nic.reason, now);
@@ -233,7 +233,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
 	}
 	if (tux_paths_on(p) &&
-	    tux_time_since(p->idle_at, now) >= tux_hold_len(&p->unused, now))
+	    tux_time_since(p->idle_at, now) >= tux_backoff_len(&p->unused, now))
 		paths_rest(p);
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
@@ -264,8 +264,8 @@ void tux_paths_tick(struct tux_paths *p, tux_time now)
 		p->rerouted_at = now;
 		tux_paths_reroute(p);
 	}
-	if (now >= p->yield_at)
-		tux_paths_yield(p, now);
+	if (now >= p->give_way_at)
+		tux_paths_give_way(p, now);
 	if (now >= p->tick_at) {
 		p->tick_at = TUX_NEVER;
 		look_after(p, now);
@@ -298,11 +298,11 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 
 	p->epfd = epfd;
 	p->tag = tag;
-	p->reroute_at = p->tick_at = p->yield_at = p->due_at = TUX_NEVER;
+	p->reroute_at = p->tick_at = p->give_way_at = p->due_at = TUX_NEVER;
 	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
-	tux_hold_init(&p->unused, TUX_SEC(UNUSED_MIN_S), TUX_SEC(UNUSED_MAX_S),
-		      TUX_SEC(UNUSED_CALM_S));
-	tux_yield_init(&p->yield);
+	tux_backoff_init(&p->unused, TUX_SEC(UNUSED_MIN_S),
+			 TUX_SEC(UNUSED_MAX_S), TUX_SEC(UNUSED_CALM_S));
+	tux_give_way_init(&p->give_way);
 	p->nic.fd = p->counters = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);
 	err = paths_open_all(p);

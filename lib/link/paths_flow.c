@@ -4,7 +4,7 @@
  */
 #include "link/paths_flow.h"
 
-#include "link/paths_yield.h"
+#include "link/paths_give_way.h"
 
 enum { LIMBO_MS = 1000 };		/* of a flow without connection */
 
@@ -65,7 +65,7 @@ static enum tux_reason flow_choose(struct tux_paths *p,
 {
 	if (!*p->ifname && p->nic.state == TUX_NIC_OFF && !p->flows.n &&
 	    p->iface.index != r->index) {
-		tux_paths_yield_anew(p);
+		tux_paths_give_way_anew(p);
 		p->iface.index = r->index;
 		tux_paths_look(p);
 	}

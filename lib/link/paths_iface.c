@@ -18,10 +18,10 @@ bool tux_paths_wanted(const struct tux_paths *p)
 static void plan_yield(struct tux_paths *p, tux_time now)
 {
 	if (!p->yields || p->tick_at == TUX_NEVER ||
-	    !(tux_paths_on(p) || p->yield.away))
-		p->yield_at = TUX_NEVER;
-	else if (p->yield_at == TUX_NEVER)
-		p->yield_at = now;
+	    !(tux_paths_on(p) || p->give_way.away))
+		p->give_way_at = TUX_NEVER;
+	else if (p->give_way_at == TUX_NEVER)
+		p->give_way_at = now;
 }
 
 void tux_paths_plan(struct tux_paths *p, tux_time now)
@@ -34,7 +34,7 @@ void tux_paths_plan(struct tux_paths *p, tux_time now)
 	else if (p->tick_at == TUX_NEVER)
 		p->tick_at = now + TUX_MSEC(TICK_MS);
 	plan_yield(p, now);
-	p->due_at = tux_time_min(tux_time_min(p->tick_at, p->yield_at),
+	p->due_at = tux_time_min(tux_time_min(p->tick_at, p->give_way_at),
 				 p->reroute_at);
 }
 
@@ -42,7 +42,7 @@ void tux_paths_say(const struct tux_paths *p, enum tux_link_what what)
 {
 	struct tux_link_note n = {
 		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
-		&p->yield,
+		&p->give_way,
 	};
 
 	if (p->said)

@@ -17,8 +17,8 @@
 #include "link/neigh.h"
 #include "link/nic.h"
 #include "link/places.h"
-#include "policy/hold.h"
-#include "policy/yield.h"
+#include "policy/backoff.h"
+#include "policy/give_way.h"
 #include "sys/slab.h"
 #include "wire/reason.h"
 
@@ -44,9 +44,9 @@ struct tux_paths {
 	unsigned stirs;			/* datagrams over UDP sockets, */
 	tux_time stir_at;		/* ... since then */
 	bool changed;			/* answers may be others */
-	bool yields;			/* see policy/yield.h */
-	struct tux_yield yield;
-	tux_time yield_at;		/* look at the counters; TUX_NEVER */
+	bool yields;			/* see policy/give_way.h */
+	struct tux_give_way give_way;
+	tux_time give_way_at;		/* look at the counters; TUX_NEVER */
 	int counters;			/* to ask how much it carries */
 	bool denied;			/* it is ours, but bpf() is refused */
 	uint64_t rx, tx;		/* packets at the last tick */
@@ -54,7 +54,7 @@ struct tux_paths {
 	tux_time retry_at, retry_in;
 	tux_time taken_at;
 	tux_time idle_at;		/* in use, last */
-	struct tux_hold unused;		/* how long it is kept unused */
+	struct tux_backoff unused;	/* how long it is kept unused */
 	tux_time reroute_at;		/* find the routes anew; TUX_NEVER */
 	tux_time rerouted_at;		/* that was done last */
 	tux_time tick_at;		/* look after the rest; TUX_NEVER */

@@ -105,7 +105,7 @@ int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o)
 	l->held = (struct tux_loop_held){ -1, -1 };
 	l->xfrm.notify.fd = -1;
 	tux_slab_init(&l->slab);
-	tux_busy_init(&l->busy);
+	tux_cpu_busy_init(&l->busy);
 	err = loop_open_all(l);
 	if (err) {
 		tux_loop_free(l);

@@ -21,7 +21,7 @@
 #include "link/xfrm.h"
 #include "loop/end.h"
 #include "loop/forward.h"
-#include "policy/busy.h"
+#include "policy/cpu_busy.h"
 #include "sys/slab.h"
 #include "sys/wake.h"
 #include "wire/reason.h"
@@ -80,7 +80,7 @@ struct tux_loop {
 	bool looked;			/* the last sleep said that epoll has
 					 * nothing */
 	bool more;			/* there was more to send */
-	struct tux_busy busy;		/* whether connections are left to TCP */
+	struct tux_cpu_busy busy;	/* are connections left to TCP? */
 	uint64_t sleeps, packets;	/* counted for `busy` */
 	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;

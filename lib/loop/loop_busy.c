@@ -10,7 +10,7 @@ bool tux_loop_look_busy(struct tux_loop *l)
 {
 	struct tux_thread_times t = { 0 };
 	bool told = tux_thread_times(&t);
-	struct tux_busy_seen s = {
+	struct tux_cpu_busy_seen s = {
 		.thread = (uintptr_t)&tux_defer,
 		.ran = t.ran,
 		.waited = t.waited,
@@ -23,5 +23,5 @@ bool tux_loop_look_busy(struct tux_loop *l)
 		l->busy.next = l->now + TUX_SEC(AGAIN_S);
 		return false;
 	}
-	return tux_busy_look(&l->busy, &s, l->now) != TUX_BUSY_STAY;
+	return tux_cpu_busy_look(&l->busy, &s, l->now) != TUX_CPU_BUSY_STAY;
 }

@@ -28,7 +28,7 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 }
 
 bool tux_choice_opens(enum tux_path_mode mode, bool active,
-		      const struct tux_talk *tx, const struct tux_talk *rx,
+		      const struct tux_burst *tx, const struct tux_burst *rx,
 		      uint32_t packet)
 {
 	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
@@ -37,8 +37,8 @@ bool tux_choice_opens(enum tux_path_mode mode, bool active,
 
 	if (mode != TUX_PATH_MODE_AUTO)
 		return mode == TUX_PATH_MODE_TUX;
-	return tux_talk_turns(tx) >= turns && tux_talk_turns(rx) >= turns &&
-	       tux_talk_burst(tx) <= limit && tux_talk_burst(rx) <= limit;
+	return tux_burst_turns(tx) >= turns && tux_burst_turns(rx) >= turns &&
+	       tux_burst_len(tx) <= limit && tux_burst_len(rx) <= limit;
 }
 
 static bool talks_shortly(const struct tux_choice *p,

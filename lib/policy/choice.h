@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "policy/talk.h"
+#include "policy/burst.h"
 
 enum tux_path_mode {		/* what the user wants */
 	TUX_PATH_MODE_TUX,	/* Tux whenever both ends can */
@@ -58,8 +58,7 @@ struct tux_choice {		/* of one direction */
 	enum tux_path_mode mode;
 	uint32_t limit;		/* bytes: the longest mean burst that suits
 				 * Tux */
-	uint32_t turns;		/* the talk's turn-arounds, when the direction
-				 * last returned */
+	uint32_t turns;		/* turn-arounds, when it last returned */
 	bool returned;		/* it has been on Tux before */
 	tux_time hold;		/* length of the next hold, on either path */
 	tux_time until;		/* after a return, on TCP until then; after a
@@ -70,8 +69,8 @@ struct tux_choice {		/* of one direction */
 };
 
 struct tux_evidence {
-	uint64_t burst;		/* tux_talk_burst() */
-	uint32_t turns;		/* tux_talk_turns() */
+	uint64_t burst;		/* tux_burst_len() */
+	uint32_t turns;		/* tux_burst_turns() */
 	uint64_t rate;		/* bytes per second on the present path, if
 				 * bytes have waited for long enough to tell;
 				 * 0: not known */
@@ -117,7 +116,7 @@ void tux_choice_packet(struct tux_choice *p, uint32_t packet);
  * they count the same bursts and TCP has agreed on one length of segments, so
  * the passive end opens if the active end will. */
 bool tux_choice_opens(enum tux_path_mode mode, bool active,
-		      const struct tux_talk *tx, const struct tux_talk *rx,
+		      const struct tux_burst *tx, const struct tux_burst *rx,
 		      uint32_t packet);
 
 /* What should a direction do that is @on_tux?  It changes nothing; the caller

@@ -169,8 +169,9 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		put_end(s, e);
 		return -TUX_REASON_NOT_STARTED;
 	}
-	if (o->young)
-		tux_duplex_begin(e->dx, &o->young->sent, &o->young->received);
+	if (o->candidate)
+		tux_duplex_begin(e->dx, &o->candidate->sent,
+				 &o->candidate->received);
 	e->dx->tx.segment = tcp_segment(o->fd);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;

@@ -22,7 +22,7 @@
 
 #include "base/time.h"
 #include "conn/duplex.h"
-#include "policy/young.h"
+#include "policy/candidate.h"
 #include "stack/stack.h"
 #include "stack/waiter.h"
 #include "wire/addr.h"
@@ -49,7 +49,7 @@ struct tux_end_opts {
 	unsigned loop;		/* of what will wait for its events, as in struct
 				 * tux_waiter; 0: the thread's own */
 	/* What the connection has carried so far; NULL: nothing. */
-	const struct tux_young *young;
+	const struct tux_candidate *candidate;
 	void *user;
 };
 

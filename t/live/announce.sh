@@ -162,7 +162,7 @@ stops through
 # ---- a connection per request ------------------------------------------------
 
 # How many make a row, which of the next ones are left alone, and what ends the
-# row, is in t/unit/policy/past.
+# row, is in t/unit/policy/history.
 
 # One that lasts; in its pauses the path opens.
 lasts=(60 short 1000 - 200 short 200 - 200 short 200 - 200 short)

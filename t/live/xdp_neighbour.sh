@@ -6,7 +6,8 @@
 # they have it again
 #
 # How much traffic is bulk, and for how long the interface is left to it, is in
-# t/unit/link/paths and t/unit/policy/yield.  The rates are in thorough runs only.
+# t/unit/link/paths and t/unit/policy/give_way.  The rates are in thorough runs
+# only.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"

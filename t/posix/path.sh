@@ -11,11 +11,11 @@ need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
-# Where processors are busy, connections stay on TCP; policy/busy.h has the rule.
-# Most cases are not about it, so what else the machine does must not count.
-# These words put a program where the kernel does not tell how long its threads
-# wait: the rule asks /proc/thread-self, and there is none.
-# shellcheck disable=SC2016 # for the other shell
+# Where processors are busy, connections stay on TCP; policy/cpu_busy.h has the
+# rule.  Most cases are not about it, so what else the machine does must not
+# count.  These words put a program where the kernel does not tell how long its
+# threads wait: the rule asks /proc/thread-self, and there is none.  shellcheck
+# disable=SC2016 # for the other shell
 calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
 	mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
 		mount -t tmpfs none /proc && cd "$0/proc" || exit

@@ -26,11 +26,11 @@ static void choose(struct duo_end *e)
 /* @n bursts of @len bytes, each ended by one of the other direction. */
 static void bursts(struct duo_end *e, unsigned n, uint64_t len)
 {
-	struct tux_talk *t = &e->dx->tx.talk, *o = &e->dx->rx.talk;
+	struct tux_burst *t = &e->dx->tx.bursts, *o = &e->dx->rx.bursts;
 
 	while (n--) {
-		tux_talk_moved(t, o, len);
-		tux_talk_moved(o, t, 1);
+		tux_burst_moved(t, o, len);
+		tux_burst_moved(o, t, 1);
 	}
 }
 
@@ -52,7 +52,7 @@ static void choose__nothing_before_enough_short_bursts(void **state)
 	assert_int_equal(d->a.dx->tx.look_at, TUX_CHOICE_TURNS_PASSIVE);
 	/* A burst ends with the next byte of the same direction. */
 	bursts(&d->a, TUX_CHOICE_TURNS_PASSIVE, 10);
-	assert_int_equal(tux_talk_turns(&d->a.dx->tx.talk),
+	assert_int_equal(tux_burst_turns(&d->a.dx->tx.bursts),
 			 TUX_CHOICE_TURNS_PASSIVE - 1);
 	announce_now(&d->a);
 	assert_int_equal(c->tx.gen, 0);
@@ -84,7 +84,7 @@ static void choose__look_announces(void **state)
 	for (i = 0; i <= TUX_CHOICE_TURNS_PASSIVE; i++) {
 		assert_int_equal(c->tx.gen, 0);
 		assert_int_equal(duo_write(&d->a, "request", 7), 7);
-		tux_talk_moved(&d->a.dx->rx.talk, &d->a.dx->tx.talk, 1);
+		tux_burst_moved(&d->a.dx->rx.bursts, &d->a.dx->tx.bursts, 1);
 	}
 	assert_int_not_equal(c->tx.gen, 0);
 	assert_true(d->a.dx->tx.look_at == UINT32_MAX);
@@ -125,7 +125,8 @@ static void tried__tcp_is_slower(void **state)
 	for (i = 0; i < 8; i++) {
 		assert_int_equal(c->tx.gen, 0);
 		/* 50 MB/s */
-		tux_talk_moved(&d->a.dx->tx.talk, &d->a.dx->rx.talk, 250000);
+		tux_burst_moved(&d->a.dx->tx.bursts, &d->a.dx->rx.bursts,
+				250000);
 		expire(&d->a, c->tx.announce_at);
 	}
 	assert_int_equal(c->tx.windows, 0);
@@ -149,8 +150,8 @@ static void tried__tcp_is_faster(void **state)
 	c->tx.windows = 8;
 	tux_choose_turn(c, d->now);
 	for (i = 0; i < 8; i++) {
-		tux_talk_moved(&d->a.dx->tx.talk, &d->a.dx->rx.talk,
-			       i == 3 ? 1000000 : 1);
+		tux_burst_moved(&d->a.dx->tx.bursts, &d->a.dx->rx.bursts,
+				i == 3 ? 1000000 : 1);
 		expire(&d->a, c->tx.announce_at);
 	}
 	assert_int_equal(c->tx.rate, 200000000);
@@ -180,7 +181,7 @@ static void long_burst(struct duo_end *e, size_t wait)
 {
 	static const char bytes[DUO_RING];
 
-	tux_talk_moved(&e->dx->tx.talk, &e->dx->rx.talk, 1 << 20);
+	tux_burst_moved(&e->dx->tx.bursts, &e->dx->rx.bursts, 1 << 20);
 	if (wait)
 		assert_int_equal(duo_write(e, bytes, wait), wait);
 	assert_true(tux_choose_doubtful(e->c));
@@ -284,7 +285,7 @@ static void leave__never_in_mode_tux(void **state)
 	struct tux_conn *c = d->a.c;
 
 	bursts(&d->a, 100, 1 << 20);
-	tux_talk_moved(&d->a.dx->tx.talk, &d->a.dx->rx.talk, 1 << 20);
+	tux_burst_moved(&d->a.dx->tx.bursts, &d->a.dx->rx.bursts, 1 << 20);
 	assert_false(tux_choose_doubtful(c));
 	tux_choose_leave(c, d->now);
 	assert_false(c->tx.leaving);

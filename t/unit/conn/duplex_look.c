@@ -193,21 +193,21 @@ static void readable__ring_and_spill(void **state)
 static void begin__where_tcp_is(void **state)
 {
 	struct fixture *f = *state;
-	struct tux_talk tx = { .turns = 0 }, rx = { .turns = 0 };
+	struct tux_burst tx = { .turns = 0 }, rx = { .turns = 0 };
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
-		tux_talk_moved(&tx, &rx, 10);
-		tux_talk_moved(&rx, &tx, 20);
+		tux_burst_moved(&tx, &rx, 10);
+		tux_burst_moved(&rx, &tx, 20);
 	}
 	tux_duplex_begin(f->d, &tx, &rx);
 	assert_true(f->d->tx.off == 30 && f->d->rx.off == 60);
-	assert_int_equal(tux_talk_turns(&f->d->tx.talk), 2);
-	assert_int_equal(tux_talk_mean(&f->d->rx.talk), 20);
+	assert_int_equal(tux_burst_turns(&f->d->tx.bursts), 2);
+	assert_int_equal(tux_burst_mean(&f->d->rx.bursts), 20);
 	assert_int_equal(announce(f, 0), 30);
 	arm(f, 1, 60);
 	assert_int_equal(put(f, "x", 1), 1);
-	assert_int_equal(tux_talk_turns(&f->d->tx.talk), 3);
+	assert_int_equal(tux_burst_turns(&f->d->tx.bursts), 3);
 }
 
 /* While writes are held, neither the ring's room nor TCP's counts; a shutdown

@@ -208,7 +208,7 @@ static void taken(struct kernel *k, unsigned times)
 {
 	kernel_taken(k);
 	while (times--)
-		tux_hold_again(&k->p.unused, ms(0));
+		tux_backoff_again(&k->p.unused, ms(0));
 	come_and_go(k, 1, ms(0));
 }
 

@@ -9,7 +9,7 @@ static struct tux_loop loop_at(tux_time now)
 {
 	struct tux_loop l = { .now = now };
 
-	tux_busy_init(&l.busy);
+	tux_cpu_busy_init(&l.busy);
 	return l;
 }
 
@@ -30,11 +30,11 @@ static void look__sees_its_own_thread(void **state)
 	/* The kernel may count by the tick. */
 	while (n < 100000000)
 		n++;
-	l.sleeps = l.packets = TUX_BUSY_SLEEPS;
+	l.sleeps = l.packets = TUX_CPU_BUSY_SLEEPS;
 	l.now = l.busy.next;
 	assert_false(tux_loop_look_busy(&l));
 	assert_true(l.busy.seen.ran > ran);
-	assert_int_equal(l.busy.seen.packets, TUX_BUSY_SLEEPS);
+	assert_int_equal(l.busy.seen.packets, TUX_CPU_BUSY_SLEEPS);
 }
 
 static void *look(void *arg)

@@ -28,18 +28,18 @@ static enum tux_move look(bool on_tux, uint64_t burst, uint32_t turns,
 }
 
 /* @n requests of @ask bytes and answers of @answer bytes. */
-static void talk(struct tux_talk *tx, struct tux_talk *rx, unsigned n,
+static void talk(struct tux_burst *tx, struct tux_burst *rx, unsigned n,
 		 uint64_t ask, uint64_t answer)
 {
 	while (n--) {
-		tux_talk_moved(tx, rx, ask);
-		tux_talk_moved(rx, tx, answer);
+		tux_burst_moved(tx, rx, ask);
+		tux_burst_moved(rx, tx, answer);
 	}
 }
 
 static bool opens(bool active, unsigned n, uint64_t ask, uint64_t answer)
 {
-	struct tux_talk tx = { 0 }, rx = { 0 };
+	struct tux_burst tx = { 0 }, rx = { 0 };
 
 	talk(&tx, &rx, n, ask, answer);
 	return tux_choice_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
@@ -156,7 +156,7 @@ static void opens__not_for_long_answers(void **state)
 
 static void opens__at_once_or_never_if_the_user_says_so(void **state)
 {
-	struct tux_talk t = { 0 };
+	struct tux_burst t = { 0 };
 
 	(void)state;
 	assert_true(tux_choice_opens(TUX_PATH_MODE_TUX, true, &t, &t, PACKET));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * busy - whether a loop leaves its connections to TCP, since the processors are
- * busy
+ * cpu_busy - whether a loop leaves its connections to TCP, since the processors
+ * are busy
  *
  * A packet that wakes a thread over a UDP socket takes some 25 us of processor
  * time for a request and its answer, both ends together; TCP takes 16 us.  The
@@ -31,29 +31,29 @@
  *
  * These functions are pure.  Counters and the time go in, a decision comes out.
  */
-#ifndef TUX_POLICY_BUSY_H
-#define TUX_POLICY_BUSY_H
+#ifndef TUX_POLICY_CPU_BUSY_H
+#define TUX_POLICY_CPU_BUSY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/time.h"
-#include "policy/hold.h"
+#include "policy/backoff.h"
 
 enum {
-	TUX_BUSY_LOOK_MS = 100,
-	TUX_BUSY_SLEEPS = 32,	/* fewer say nothing: the look goes on, */
-	TUX_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
-	TUX_BUSY_RAN = 200,	/* one part of the time in so many */
-	TUX_BUSY_ROW = 3,
-	TUX_BUSY_FEW = 4,	/* connections: with less, packets come singly */
+	TUX_CPU_BUSY_LOOK_MS = 100,
+	TUX_CPU_BUSY_SLEEPS = 32,	/* fewer say nothing: it goes on, */
+	TUX_CPU_BUSY_IDLE_MS = 2000,	/* ... and then begins anew */
+	TUX_CPU_BUSY_RAN = 200,	/* one part of the time in so many */
+	TUX_CPU_BUSY_ROW = 3,
+	TUX_CPU_BUSY_FEW = 4,	/* connections: fewer send single packets */
 	/* The hold, in s. */
-	TUX_BUSY_MIN_S = 5,
-	TUX_BUSY_MAX_S = 320,
+	TUX_CPU_BUSY_MIN_S = 5,
+	TUX_CPU_BUSY_MAX_S = 320,
 };
 
 /* Counters, which only grow, but for `thread` and `conns`. */
-struct tux_busy_seen {
+struct tux_cpu_busy_seen {
 	uintptr_t thread;	/* that runs the loop */
 	unsigned conns;		/* of the loop, or of the thread */
 	tux_time ran;		/* it was on a processor */
@@ -63,46 +63,47 @@ struct tux_busy_seen {
 				 * bytes */
 };
 
-enum tux_busy_do {
-	TUX_BUSY_STAY,
-	TUX_BUSY_LEAVE,		/* the connections go to TCP */
-	TUX_BUSY_RETURN,	/* they may move again */
+enum tux_cpu_busy_do {
+	TUX_CPU_BUSY_STAY,
+	TUX_CPU_BUSY_LEAVE,		/* the connections go to TCP */
+	TUX_CPU_BUSY_RETURN,	/* they may move again */
 };
 
-struct tux_busy {
+struct tux_cpu_busy {
 	bool away;		/* the connections are left to TCP */
 	bool begun;		/* `seen` is valid */
 	unsigned row;		/* looks in a row that found it busy */
-	struct tux_busy_seen seen;	/* when the look began */
+	struct tux_cpu_busy_seen seen;	/* when the look began */
 	tux_time at;			/* ... and its time */
 	tux_time next;		/* the next look is due */
-	struct tux_hold holds;
+	struct tux_backoff holds;
 };
 
-void tux_busy_init(struct tux_busy *b);
+void tux_cpu_busy_init(struct tux_cpu_busy *b);
 
 /* @s has been counted at @now. */
-enum tux_busy_do tux_busy_look(struct tux_busy *b,
-			       const struct tux_busy_seen *s, tux_time now);
+enum tux_cpu_busy_do tux_cpu_busy_look(struct tux_cpu_busy *b,
+				       const struct tux_cpu_busy_seen *s,
+				       tux_time now);
 
-struct tux_busy_start {		/* of a thread; all zero at first */
+struct tux_cpu_busy_start {		/* of a thread; all zero at first */
 	bool busy;
-	struct tux_busy_seen seen;	/* at the last look */
+	struct tux_cpu_busy_seen seen;	/* at the last look */
 	tux_time at;			/* ... and its time; 0: there was none */
 };
 
 /* Is it time for a look? */
-static inline bool tux_busy_start_due(const struct tux_busy_start *b,
-				      tux_time now)
+static inline bool tux_cpu_busy_start_due(const struct tux_cpu_busy_start *b,
+					  tux_time now)
 {
-	return !b->at || now - b->at >= TUX_MSEC(TUX_BUSY_LOOK_MS);
+	return !b->at || now - b->at >= TUX_MSEC(TUX_CPU_BUSY_LOOK_MS);
 }
 
 /* @s has been counted at @now, and has no `thread`; `conns` are those from which
  * the thread has received bytes lately.  Does the thread keep its connections on
  * TCP until the next look?  In a forked child, which has a copy of @b, the thread's
  * times begin anew. */
-bool tux_busy_start_look(struct tux_busy_start *b,
-			 const struct tux_busy_seen *s, tux_time now);
+bool tux_cpu_busy_start_look(struct tux_cpu_busy_start *b,
+			     const struct tux_cpu_busy_seen *s, tux_time now);
 
 #endif

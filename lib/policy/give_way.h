@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * yield - whether an interface should be left to the other programs on it
+ * give_way - whether an interface should be left to the other programs on it
  *
  * An XDP program on an interface takes segmentation offload from every program
  * there.  A bulk transfer over the kernel's TCP then costs the host some 3 us
@@ -30,57 +30,57 @@
  *
  * These functions are pure.  Counters and the time go in, a decision comes out.
  */
-#ifndef TUX_POLICY_YIELD_H
-#define TUX_POLICY_YIELD_H
+#ifndef TUX_POLICY_GIVE_WAY_H
+#define TUX_POLICY_GIVE_WAY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/time.h"
-#include "policy/hold.h"
+#include "policy/backoff.h"
 
 /* Counters, which only grow. */
-struct tux_yield_seen {
+struct tux_give_way_seen {
 	uint64_t link;		/* bytes on the interface, both directions */
 	uint64_t own;		/* of them, over our AF_XDP sockets */
 	uint64_t rx, tx;	/* packets over our AF_XDP sockets */
 };
 
-enum tux_yield_do {
-	TUX_YIELD_STAY,
-	TUX_YIELD_GIVE,		/* give the interface up */
-	TUX_YIELD_TAKE,		/* it may be taken again */
+enum tux_give_way_do {
+	TUX_GIVE_WAY_STAY,
+	TUX_GIVE_WAY_GIVE,		/* give the interface up */
+	TUX_GIVE_WAY_TAKE,		/* it may be taken again */
 };
 
-struct tux_yield {
+struct tux_give_way {
 	bool away;		/* the interface is given up */
 	bool begun;		/* `seen` is valid */
-	struct tux_yield_seen seen;	/* at the last look */
+	struct tux_give_way_seen seen;	/* at the last look */
 	tux_time at;			/* ... and its time */
 	tux_time debt;		/* of a processor's time */
 	tux_time since;		/* `away` since then */
 	tux_time hold;		/* ... for so long at least */
-	struct tux_hold holds;
+	struct tux_backoff holds;
 	/* what the last look has found, as time of a processor in a second */
 	tux_time cost, gain;
 	uint64_t others;	/* bytes in a second */
 	uint64_t own;		/* ... over our sockets, before it was given up */
 };
 
-void tux_yield_init(struct tux_yield *y);
+void tux_give_way_init(struct tux_give_way *y);
 
 /* The counters begin anew: the next look only notes them. */
-void tux_yield_begin(struct tux_yield *y);
+void tux_give_way_begin(struct tux_give_way *y);
 
 /* Another interface is used from now on.  The hold stays as long. */
-void tux_yield_leave(struct tux_yield *y);
+void tux_give_way_leave(struct tux_give_way *y);
 
 /* @s has been counted at @now on an interface with @mtu. */
-enum tux_yield_do tux_yield_look(struct tux_yield *y,
-				 const struct tux_yield_seen *s, uint32_t mtu,
-				 tux_time now);
+enum tux_give_way_do tux_give_way_look(struct tux_give_way *y,
+				       const struct tux_give_way_seen *s,
+				       uint32_t mtu, tux_time now);
 
 /* When the next look is due, after one has been taken. */
-tux_time tux_yield_next(const struct tux_yield *y);
+tux_time tux_give_way_next(const struct tux_give_way *y);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * young - a candidate that is not worth Tux yet
+ * candidate - a socket that is not worth Tux yet
  *
- * Its bytes go through the kernel's calls.  policy/young.h counts what they carry,
- * and says when the connection is worth the upgrade; then it is claimed.
+ * Its bytes go through the kernel's calls.  policy/candidate.h counts what they
+ * carry, and says when the connection is worth the upgrade; then it is claimed.
  */
-#ifndef TUX_PRELOAD_YOUNG_H
-#define TUX_PRELOAD_YOUNG_H
+#ifndef TUX_PRELOAD_CANDIDATE_H
+#define TUX_PRELOAD_CANDIDATE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,59 +17,60 @@
 #include "sys/defer.h"
 
 /* The socks from which this thread has received bytes lately. */
-extern __thread struct tux_recent young_recent
+extern __thread struct tux_recent candidate_recent
 	__attribute__((TUX_DEFER_MODEL visibility("hidden")));
 
 /* A call of the kernel has carried @n > 0 bytes of candidate @s: sent, if @out,
  * or received. */
-static inline void young_moved(struct sock *s, bool out, size_t n)
+static inline void candidate_moved(struct sock *s, bool out, size_t n)
 {
 	if (!out)
-		tux_recent_mark(&young_recent, s);
-	tux_young_moved(&s->young, out, n);
+		tux_recent_mark(&candidate_recent, s);
+	tux_candidate_moved(&s->candidate, out, n);
 }
 
 /* Candidate @s, reached by @fd, has carried bytes in another process: what the
  * kernel has counted so far is where this one begins.  False: it is not known. */
-bool young_begin(struct sock *s, int fd);
+bool candidate_begin(struct sock *s, int fd);
 
-/* Is it time to ask young_due() about candidate @s? */
-static inline bool young_asks(const struct sock *s)
+/* Is it time to ask candidate_due() about candidate @s? */
+static inline bool candidate_asks(const struct sock *s)
 {
-	return conf.path != TUX_PATH_MODE_AUTO || tux_young_asks(&s->young);
+	return conf.path != TUX_PATH_MODE_AUTO ||
+	       tux_candidate_asks(&s->candidate);
 }
 
 /* Is candidate @s, reached by @fd, to be claimed now? */
-bool young_due(struct sock *s, int fd);
+bool candidate_due(struct sock *s, int fd);
 
 /* Does @s wait because this thread, which carries its bytes, gets too little of
  * the processors?  Then it looks again after some turn-arounds. */
-bool young_busy(struct sock *s, const struct tux_stack *stack);
+bool candidate_busy(struct sock *s, const struct tux_stack *stack);
 
 /* Does @s, whose addresses are known, wait because earlier connections to its
  * peer had no answer over UDP?  Then it looks again after more turn-arounds. */
-bool young_waits(struct sock *s);
+bool candidate_waits(struct sock *s);
 
 /* It was decided whether @s is on Tux, and if not, @why. */
-void young_decided(const struct sock *s, bool tux, enum tux_reason why);
+void candidate_decided(const struct sock *s, bool tux, enum tux_reason why);
 
 /* A connection to @peer begins.  Have the last ones all ended before they were
  * worth Tux?  Then, but for a few, the next ones are left to the kernel. */
-bool young_brief(const struct tux_addr *peer);
+bool candidate_brief(const struct tux_addr *peer);
 
 /* Have calls of the kernel carried bytes of @s both ways? */
-bool young_carried(const struct sock *s);
+bool candidate_carried(const struct sock *s);
 
 /* @s ends as a candidate; or it is worth Tux. */
-void young_ended(const struct sock *s);
-void young_lasted(const struct sock *s);
+void candidate_ended(const struct sock *s);
+void candidate_lasted(const struct sock *s);
 
 /* Has TCP carried exactly the bytes that were counted?  If not, the program has
  * a way to the socket that the preload does not see, for example io_uring. */
-enum tux_young_counts young_compare(struct sock *s, int fd);
+enum tux_candidate_counts candidate_compare(struct sock *s, int fd);
 
 /* The last descriptor of candidate @s is about to be closed.  Why has it not
  * moved? */
-enum tux_reason young_why(const struct sock *s);
+enum tux_reason candidate_why(const struct sock *s);
 
 #endif

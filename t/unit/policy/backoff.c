@@ -3,7 +3,7 @@
  * Peers and neighbours as they come and go, played here: how often an interface
  * is taken, and how long it stays so in vain.
  */
-#include "policy/hold.h"
+#include "policy/backoff.h"
 
 #include <stdbool.h>
 
@@ -11,22 +11,22 @@
 
 enum { MIN_S = 5, MAX_S = 320, CALM_S = 600, HOUR_S = 3600 };
 
-static struct tux_hold begin(void)
+static struct tux_backoff begin(void)
 {
-	struct tux_hold h;
+	struct tux_backoff h;
 
-	tux_hold_init(&h, TUX_SEC(MIN_S), TUX_SEC(MAX_S), TUX_SEC(CALM_S));
+	tux_backoff_init(&h, TUX_SEC(MIN_S), TUX_SEC(MAX_S), TUX_SEC(CALM_S));
 	return h;
 }
 
-static unsigned again(struct tux_hold *h, unsigned s)
+static unsigned again(struct tux_backoff *h, unsigned s)
 {
-	return (unsigned)(tux_hold_again(h, TUX_SEC(s)) / TUX_SEC(1));
+	return (unsigned)(tux_backoff_again(h, TUX_SEC(s)) / TUX_SEC(1));
 }
 
-static unsigned len(const struct tux_hold *h, unsigned s)
+static unsigned len(const struct tux_backoff *h, unsigned s)
 {
-	return (unsigned)(tux_hold_len(h, TUX_SEC(s)) / TUX_SEC(1));
+	return (unsigned)(tux_backoff_len(h, TUX_SEC(s)) / TUX_SEC(1));
 }
 
 /* ---- the length ---- */
@@ -34,7 +34,7 @@ static unsigned len(const struct tux_hold *h, unsigned s)
 static void again__doubles_up_to_the_most(void **state)
 {
 	static const unsigned lens[] = { 5, 10, 20, 40, 80, 160, 320, 320 };
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 	unsigned i;
 
 	(void)state;
@@ -44,7 +44,7 @@ static void again__doubles_up_to_the_most(void **state)
 
 static void again__the_first_is_the_least(void **state)
 {
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 
 	(void)state;
 	assert_int_equal(len(&h, 0), MIN_S);
@@ -55,7 +55,7 @@ static void again__the_first_is_the_least(void **state)
 
 static void len__halves_when_it_is_calm(void **state)
 {
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 	unsigned i;
 
 	(void)state;
@@ -73,7 +73,7 @@ static void len__halves_when_it_is_calm(void **state)
 
 static void again__goes_on_from_what_is_left(void **state)
 {
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 	unsigned i;
 
 	(void)state;
@@ -86,7 +86,7 @@ static void again__goes_on_from_what_is_left(void **state)
 
 static void again__time_that_goes_back_is_no_calm(void **state)
 {
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 
 	(void)state;
 	assert_int_equal(again(&h, 1000), 5);
@@ -97,7 +97,7 @@ static void again__time_that_goes_back_is_no_calm(void **state)
 /* ---- an interface that is taken while connections use it ---- */
 
 struct iface {
-	struct tux_hold hold;
+	struct tux_backoff hold;
 	bool taken;
 	unsigned idle_at;		/* the last connection went */
 	unsigned takes, vain;		/* seconds without a connection */
@@ -200,7 +200,7 @@ static void series__an_idle_connection_keeps_it(void **state)
  * interface was taken.  How often it is given back for it. */
 static unsigned give_way(unsigned busy_until)
 {
-	struct tux_hold h = begin();
+	struct tux_backoff h = begin();
 	unsigned t = 1, n = 0;
 
 	for (; t < busy_until; t++) {

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * young - a connection that is not worth Tux yet
+ * candidate - a connection that is not worth Tux yet
  *
  * A connection begins on the kernel's TCP, and its bytes do not pass through
  * the library's memory.  Nothing is allocated, sent or attached for it.  What
  * its calls carry is counted, until choice.h says that the connection is worth
  * the upgrade.
  *
- * The threads that move bytes of a direction count them; see talk.h.  One
+ * The threads that move bytes of a direction count them; see burst.h.  One
  * thread at a time asks for the decision.
  */
-#ifndef TUX_POLICY_YOUNG_H
-#define TUX_POLICY_YOUNG_H
+#ifndef TUX_POLICY_CANDIDATE_H
+#define TUX_POLICY_CANDIDATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "policy/choice.h"
-#include "policy/talk.h"
+#include "policy/burst.h"
 #include "wire/reason.h"
 
-enum tux_young_counts {
-	TUX_YOUNG_AGREE,	/* all bytes that TCP has carried were counted */
-	TUX_YOUNG_UNSURE,	/* ... or not: to be compared again later */
-	TUX_YOUNG_MISSED,	/* some bytes were not counted */
+enum tux_candidate_counts {
+	TUX_CANDIDATE_AGREE,	/* all that TCP has carried was counted */
+	TUX_CANDIDATE_UNSURE,	/* ... or not: to be compared again later */
+	TUX_CANDIDATE_MISSED,	/* some bytes were not counted */
 };
 
-struct tux_young {		/* all zero at first */
-	struct tux_talk sent, received;
+struct tux_candidate {		/* all zero at first */
+	struct tux_burst sent, received;
 	_Atomic uint32_t look_at;	/* turn-arounds at which to ask again */
 	uint32_t limit;		/* bytes: see struct tux_grounds */
 	int64_t more_sent, more_received;	/* bytes: how many more the
@@ -38,35 +38,36 @@ struct tux_young {		/* all zero at first */
 
 /* TCP has carried @sent and @received bytes of the application before the first
  * one that is counted. */
-static inline void tux_young_begin(struct tux_young *y, uint64_t sent,
-				   uint64_t received)
+static inline void tux_candidate_begin(struct tux_candidate *y, uint64_t sent,
+				       uint64_t received)
 {
-	tux_talk_begin(&y->sent, sent, received);
-	tux_talk_begin(&y->received, received, sent);
+	tux_burst_begin(&y->sent, sent, received);
+	tux_burst_begin(&y->received, received, sent);
 }
 
 /* TCP has carried @n > 0 bytes: sent, if @out, or received. */
-static inline void tux_young_moved(struct tux_young *y, bool out, uint64_t n)
+static inline void tux_candidate_moved(struct tux_candidate *y, bool out,
+				       uint64_t n)
 {
 	if (out)
-		tux_talk_moved(&y->sent, &y->received, n);
+		tux_burst_moved(&y->sent, &y->received, n);
 	else
-		tux_talk_moved(&y->received, &y->sent, n);
+		tux_burst_moved(&y->received, &y->sent, n);
 }
 
 /* The turn-arounds that both directions have shown. */
-static inline uint32_t tux_young_turns(const struct tux_young *y)
+static inline uint32_t tux_candidate_turns(const struct tux_candidate *y)
 {
-	uint32_t tx = tux_talk_turns(&y->sent);
-	uint32_t rx = tux_talk_turns(&y->received);
+	uint32_t tx = tux_burst_turns(&y->sent);
+	uint32_t rx = tux_burst_turns(&y->received);
 
 	return tx < rx ? tx : rx;
 }
 
-/* Is there enough to ask tux_young_opens()? */
-static inline bool tux_young_asks(const struct tux_young *y)
+/* Is there enough to ask tux_candidate_opens()? */
+static inline bool tux_candidate_asks(const struct tux_candidate *y)
 {
-	uint32_t turns = tux_young_turns(y);
+	uint32_t turns = tux_candidate_turns(y);
 	uint32_t at = atomic_load_explicit(&y->look_at, memory_order_relaxed);
 
 	return turns >= at && turns >= TUX_CHOICE_TURNS_PASSIVE;
@@ -74,13 +75,13 @@ static inline bool tux_young_asks(const struct tux_young *y)
 
 /* Is the connection worth the upgrade?  @packet: the payload of a packet, in
  * bytes.  If not, it is asked again after more turn-arounds. */
-bool tux_young_opens(struct tux_young *y, bool active, uint32_t packet);
+bool tux_candidate_opens(struct tux_candidate *y, bool active, uint32_t packet);
 
 /* The peer is known to be silent: to be asked again after many turn-arounds. */
-void tux_young_wait(struct tux_young *y);
+void tux_candidate_wait(struct tux_candidate *y);
 
 /* The processors are busy: to be asked again after some turn-arounds. */
-void tux_young_busy(struct tux_young *y);
+void tux_candidate_busy(struct tux_candidate *y);
 
 /* The kernel says that TCP has carried @sent and @received bytes of the
  * application.  Does it agree with what was counted?  The kernel's numbers come
@@ -89,11 +90,12 @@ void tux_young_busy(struct tux_young *y);
  * same at a few comparisons in a row and no number is too small, or if there is
  * one at many comparisons.  While the answer is "unsure", the connection is asked
  * about again after more turn-arounds. */
-enum tux_young_counts tux_young_compare(struct tux_young *y, uint64_t sent,
-					uint64_t received);
+enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
+						uint64_t sent,
+						uint64_t received);
 
 /* Why has it not moved, and from what does that follow? */
-enum tux_reason tux_young_why(const struct tux_young *y);
-struct tux_grounds tux_young_grounds(const struct tux_young *y);
+enum tux_reason tux_candidate_why(const struct tux_candidate *y);
+struct tux_grounds tux_candidate_grounds(const struct tux_candidate *y);
 
 #endif

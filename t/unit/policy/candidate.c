@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "policy/young.h"
+#include "policy/candidate.h"
 
 #include "../test.h"
 
@@ -7,96 +7,98 @@ enum { PACKET = 1400, FITS = 3 * PACKET, SERIES = 500, ROUNDS = 100 };
 
 /* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
  * end counts them. */
-static void turn(struct tux_young *y, unsigned n, unsigned ask, unsigned answer)
+static void turn(struct tux_candidate *y, unsigned n, unsigned ask,
+		 unsigned answer)
 {
 	while (n--) {
-		tux_young_moved(y, true, ask);
-		tux_young_moved(y, false, answer);
+		tux_candidate_moved(y, true, ask);
+		tux_candidate_moved(y, false, answer);
 	}
 }
 
 static void moved__counts_both_directions(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, 3, 10, 200);
-	assert_int_equal(tux_talk_total(&y.sent), 30);
-	assert_int_equal(tux_talk_total(&y.received), 600);
+	assert_int_equal(tux_burst_total(&y.sent), 30);
+	assert_int_equal(tux_burst_total(&y.received), 600);
 	/* A burst ends with the next one of its direction. */
-	assert_int_equal(tux_young_turns(&y), 2);
+	assert_int_equal(tux_candidate_turns(&y), 2);
 }
 
 static void begin__counts_bytes_and_no_turns(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
-	tux_young_begin(&y, 5000, 3000);
-	assert_int_equal(tux_young_compare(&y, 5000, 3000), TUX_YOUNG_AGREE);
+	tux_candidate_begin(&y, 5000, 3000);
+	assert_int_equal(tux_candidate_compare(&y, 5000, 3000),
+			 TUX_CANDIDATE_AGREE);
 	turn(&y, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 20);
-	assert_int_equal(tux_young_turns(&y), TUX_CHOICE_TURNS_PASSIVE);
-	assert_int_equal(tux_talk_burst(&y.sent), 10);
-	assert_int_equal(tux_talk_burst(&y.received), 20);
+	assert_int_equal(tux_candidate_turns(&y), TUX_CHOICE_TURNS_PASSIVE);
+	assert_int_equal(tux_burst_len(&y.sent), 10);
+	assert_int_equal(tux_burst_len(&y.received), 20);
 }
 
 static void asks__after_enough_turns(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, TUX_CHOICE_TURNS_PASSIVE, 10, 10);
-	assert_false(tux_young_asks(&y));
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 1, 10, 10);
-	assert_true(tux_young_asks(&y));
+	assert_true(tux_candidate_asks(&y));
 }
 
 static void asks__never_a_stream_one_way(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < 1000; i++)
-		tux_young_moved(&y, true, 100);
-	assert_false(tux_young_asks(&y));
+		tux_candidate_moved(&y, true, 100);
+	assert_false(tux_candidate_asks(&y));
 }
 
 static void opens__the_passive_end_sooner(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 10);
-	assert_true(tux_young_opens(&y, false, PACKET));
+	assert_true(tux_candidate_opens(&y, false, PACKET));
 	y.look_at = 0;
-	assert_false(tux_young_opens(&y, true, PACKET));
+	assert_false(tux_candidate_opens(&y, true, PACKET));
 	/* The active end asks again when it has shown enough. */
 	assert_int_equal(y.look_at, TUX_CHOICE_TURNS_ACTIVE);
 	turn(&y, TUX_CHOICE_TURNS_ACTIVE - TUX_CHOICE_TURNS_PASSIVE, 10, 10);
-	assert_true(tux_young_asks(&y));
-	assert_true(tux_young_opens(&y, true, PACKET));
+	assert_true(tux_candidate_asks(&y));
+	assert_true(tux_candidate_opens(&y, true, PACKET));
 }
 
 static void opens__not_for_long_answers(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, 21, 10, 2 * FITS + 100);
-	assert_true(tux_young_asks(&y));
-	assert_false(tux_young_opens(&y, true, PACKET));
-	assert_false(tux_young_opens(&y, false, PACKET));
+	assert_true(tux_candidate_asks(&y));
+	assert_false(tux_candidate_opens(&y, true, PACKET));
+	assert_false(tux_candidate_opens(&y, false, PACKET));
 	/* It is asked again, but not at each turn. */
 	assert_int_equal(y.look_at, 28);
-	assert_false(tux_young_asks(&y));
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 8, 10, 10);
-	assert_true(tux_young_asks(&y));
+	assert_true(tux_candidate_asks(&y));
 }
 
 /* One end of a connection whose program reads and writes in whole bursts. */
 struct side {
-	struct tux_young y;
+	struct tux_candidate y;
 	uint32_t packet;
 	bool active, open;
 };
@@ -104,9 +106,9 @@ struct side {
 /* The program's next call; then its bytes move. */
 static void side_call(struct side *e, bool out, uint32_t n)
 {
-	if (!e->open && tux_young_asks(&e->y))
-		e->open = tux_young_opens(&e->y, e->active, e->packet);
-	tux_young_moved(&e->y, out, n);
+	if (!e->open && tux_candidate_asks(&e->y))
+		e->open = tux_candidate_opens(&e->y, e->active, e->packet);
+	tux_candidate_moved(&e->y, out, n);
 }
 
 static uint32_t draw(uint64_t *x, uint32_t n)
@@ -197,141 +199,143 @@ static void opens__a_passive_end_with_longer_packets(void **state)
 
 static void wait__for_a_silent_peer(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, 11, 10, 10);
-	tux_young_wait(&y);
-	assert_false(tux_young_asks(&y));
+	tux_candidate_wait(&y);
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 1023, 10, 10);
-	assert_false(tux_young_asks(&y));
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 1, 10, 10);
-	assert_true(tux_young_asks(&y));
+	assert_true(tux_candidate_asks(&y));
 }
 
 static void busy__waits_for_some_turns(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, 11, 10, 10);
-	tux_young_busy(&y);
+	tux_candidate_busy(&y);
 	turn(&y, 63, 10, 10);
-	assert_false(tux_young_asks(&y));
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 1, 10, 10);
-	assert_true(tux_young_asks(&y));
+	assert_true(tux_candidate_asks(&y));
 }
 
-static enum tux_young_counts compare(struct tux_young *y, int64_t more_sent,
-				     int64_t more_received)
+static enum tux_candidate_counts compare(struct tux_candidate *y,
+					 int64_t more_sent,
+					 int64_t more_received)
 {
-	return tux_young_compare(y, tux_talk_total(&y->sent) +
+	return tux_candidate_compare(y, tux_burst_total(&y->sent) +
 				    (uint64_t)more_sent,
-				 tux_talk_total(&y->received) +
+				 tux_burst_total(&y->received) +
 				 (uint64_t)more_received);
 }
 
 static void compare__agrees(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
-	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 	turn(&y, 11, 16, 240);
-	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 }
 
 /* Bytes move between two questions: nothing follows from one difference. */
 static void compare__looks_again_after_turns(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
 	turn(&y, 11, 16, 240);
-	assert_int_equal(compare(&y, -16, 0), TUX_YOUNG_UNSURE);
-	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
-	assert_false(tux_young_asks(&y));
+	assert_int_equal(compare(&y, -16, 0), TUX_CANDIDATE_UNSURE);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
+	assert_false(tux_candidate_asks(&y));
 	turn(&y, 8, 16, 240);
-	assert_true(tux_young_asks(&y));
-	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+	assert_true(tux_candidate_asks(&y));
+	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 }
 
 static void compare__believes_the_same_in_a_row(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
-	assert_int_equal(compare(&y, 16, 0), TUX_YOUNG_UNSURE);
-	assert_int_equal(compare(&y, 16, 0), TUX_YOUNG_UNSURE);
-	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_UNSURE);
-	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_UNSURE);
+	assert_int_equal(compare(&y, 16, 0), TUX_CANDIDATE_UNSURE);
+	assert_int_equal(compare(&y, 16, 0), TUX_CANDIDATE_UNSURE);
+	assert_int_equal(compare(&y, 16, 240), TUX_CANDIDATE_UNSURE);
+	assert_int_equal(compare(&y, 16, 240), TUX_CANDIDATE_UNSURE);
 	turn(&y, 8, 16, 240);
-	assert_int_equal(compare(&y, 16, 240), TUX_YOUNG_MISSED);
+	assert_int_equal(compare(&y, 16, 240), TUX_CANDIDATE_MISSED);
 }
 
 /* Messages of one length: the same bytes are under way each time. */
 static void compare__not_a_number_that_is_too_small(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 	int i;
 
 	(void)state;
 	turn(&y, 11, 16, 240);
 	for (i = 0; i < 7; i++)
 		assert_int_equal(compare(&y, i % 2 ? -16 : 0, -240),
-				 TUX_YOUNG_UNSURE);
-	assert_int_equal(compare(&y, 0, 0), TUX_YOUNG_AGREE);
+				 TUX_CANDIDATE_UNSURE);
+	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 }
 
 static void compare__not_for_ever(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 	int i;
 
 	(void)state;
 	turn(&y, 11, 16, 240);
 	for (i = 0; i < 7; i++)
-		assert_int_equal(compare(&y, -16, i), TUX_YOUNG_UNSURE);
-	assert_int_equal(compare(&y, -16, i), TUX_YOUNG_MISSED);
+		assert_int_equal(compare(&y, -16, i), TUX_CANDIDATE_UNSURE);
+	assert_int_equal(compare(&y, -16, i), TUX_CANDIDATE_MISSED);
 }
 
 static void why__young_or_bulk(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
-	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
 	turn(&y, TUX_CHOICE_TURNS_ACTIVE, 10, 10);
-	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
 	turn(&y, 1, 10, 10);
-	assert_int_equal(tux_young_why(&y), TUX_REASON_BULK);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_BULK);
 }
 
 static void why__bulk_before_any_turn(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 
 	(void)state;
-	tux_young_moved(&y, false, 65535);
-	assert_int_equal(tux_young_why(&y), TUX_REASON_YOUNG);
-	tux_young_moved(&y, false, 1);
-	assert_int_equal(tux_young_why(&y), TUX_REASON_BULK);
+	tux_candidate_moved(&y, false, 65535);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
+	tux_candidate_moved(&y, false, 1);
+	assert_int_equal(tux_candidate_why(&y), TUX_REASON_BULK);
 }
 
 static void grounds__are_what_was_counted(void **state)
 {
-	struct tux_young y = { .look_at = 0 };
+	struct tux_candidate y = { .look_at = 0 };
 	struct tux_grounds g;
 
 	(void)state;
 	turn(&y, 11, 16, 240);
-	g = tux_young_grounds(&y);
+	g = tux_candidate_grounds(&y);
 	assert_int_equal(g.turns, 10);
 	assert_int_equal(g.sent, 16);
 	assert_int_equal(g.received, 240);
 	assert_int_equal(g.limit, 0);	/* nobody has asked */
-	assert_true(tux_young_opens(&y, true, PACKET));
-	assert_int_equal(tux_young_grounds(&y).limit, tux_choice_limit(PACKET));
+	assert_true(tux_candidate_opens(&y, true, PACKET));
+	assert_int_equal(tux_candidate_grounds(&y).limit,
+			 tux_choice_limit(PACKET));
 }
 
 int main(void)

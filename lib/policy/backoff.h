@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hold - how long to stay in a state, so that going back and forth gets rare
+ * backoff - how long to stay in a state, so that going back and forth gets rare
  *
  * A change that costs something, such as to attach a program to a network
  * driver, can be provoked again and again by peers or by other programs.  So
@@ -17,24 +17,24 @@
  *     do stays given back: the hold doubles each time that it is given back for
  *     them, and begins then.
  */
-#ifndef TUX_POLICY_HOLD_H
-#define TUX_POLICY_HOLD_H
+#ifndef TUX_POLICY_BACKOFF_H
+#define TUX_POLICY_BACKOFF_H
 
 #include "base/time.h"
 
-struct tux_hold {
+struct tux_backoff {
 	tux_time min, max, calm;
 	tux_time len;		/* as of `at`; 0: it has not come yet */
 	tux_time at;		/* it came last */
 };
 
-void tux_hold_init(struct tux_hold *h, tux_time min, tux_time max,
-		   tux_time calm);
+void tux_backoff_init(struct tux_backoff *h, tux_time min, tux_time max,
+		      tux_time calm);
 
 /* The change has come, at @now.  Returns the hold; the first is `min`. */
-tux_time tux_hold_again(struct tux_hold *h, tux_time now);
+tux_time tux_backoff_again(struct tux_backoff *h, tux_time now);
 
 /* The hold as of @now, if the change does not come again. */
-tux_time tux_hold_len(const struct tux_hold *h, tux_time now);
+tux_time tux_backoff_len(const struct tux_backoff *h, tux_time now);
 
 #endif

@@ -3,7 +3,7 @@
  * Traffic of other programs beside connections on Tux, played here: when the
  * interface is given up, and when it is taken again.
  */
-#include "policy/yield.h"
+#include "policy/give_way.h"
 
 #include <stdbool.h>
 
@@ -12,8 +12,8 @@
 enum { MTU = 1500, JUMBO = 9000, MB = 1000000, TICK_MS = 1000, HOUR_S = 3600 };
 
 struct play {
-	struct tux_yield y;
-	struct tux_yield_seen seen;
+	struct tux_give_way y;
+	struct tux_give_way_seen seen;
 	tux_time now;
 	unsigned gives, takes;
 };
@@ -22,8 +22,8 @@ static struct play begin(void)
 {
 	struct play p = { .now = TUX_SEC(1000) };
 
-	tux_yield_init(&p.y);
-	tux_yield_look(&p.y, &p.seen, MTU, p.now);
+	tux_give_way_init(&p.y);
+	tux_give_way_look(&p.y, &p.seen, MTU, p.now);
 	return p;
 }
 
@@ -33,7 +33,7 @@ static void pass(struct play *p, unsigned ms, uint64_t others,
 		 uint64_t requests, unsigned len)
 {
 	uint64_t n = requests * ms / 1000;
-	enum tux_yield_do what;
+	enum tux_give_way_do what;
 
 	p->now += TUX_MSEC(ms);
 	p->seen.link += others * ms / 1000 + n * len;
@@ -42,9 +42,9 @@ static void pass(struct play *p, unsigned ms, uint64_t others,
 		p->seen.rx += n;
 		p->seen.tx += n;
 	}
-	what = tux_yield_look(&p->y, &p->seen, MTU, p->now);
-	p->gives += what == TUX_YIELD_GIVE;
-	p->takes += what == TUX_YIELD_TAKE;
+	what = tux_give_way_look(&p->y, &p->seen, MTU, p->now);
+	p->gives += what == TUX_GIVE_WAY_GIVE;
+	p->takes += what == TUX_GIVE_WAY_TAKE;
 }
 
 /* For @s seconds; how long it took until the interface was given up or taken,
@@ -90,17 +90,17 @@ static unsigned given_up_after(uint64_t others, uint32_t mtu, unsigned after)
 	unsigned ms;
 
 	pass(&p, TICK_MS, 0, 0, 0);
-	at = tux_yield_next(&p.y);
+	at = tux_give_way_next(&p.y);
 	p.now += TUX_MSEC(after);
 	for (ms = 0; ms < 10000; ms++) {
 		p.now += TUX_MSEC(1);
 		p.seen.link += others / 1000;
 		if (p.now < at)
 			continue;
-		if (tux_yield_look(&p.y, &p.seen, mtu, p.now) ==
-		    TUX_YIELD_GIVE)
+		if (tux_give_way_look(&p.y, &p.seen, mtu, p.now) ==
+		    TUX_GIVE_WAY_GIVE)
 			return ms + 1;
-		at = tux_yield_next(&p.y);
+		at = tux_give_way_next(&p.y);
 	}
 	return ms;
 }
@@ -124,9 +124,9 @@ static void next__seldom_beside_nothing(void **state)
 
 	(void)state;
 	pass(&p, TICK_MS, 0, 0, 0);
-	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_MSEC(25));
+	assert_int_equal(tux_give_way_next(&p.y) - p.now, TUX_MSEC(25));
 	pass_until(&p, 10, 700 * MB, 0, 0);
-	assert_int_equal(tux_yield_next(&p.y) - p.now, TUX_SEC(1));
+	assert_int_equal(tux_give_way_next(&p.y) - p.now, TUX_SEC(1));
 }
 
 static void look__how_often_does_not_matter(void **state)
@@ -379,7 +379,7 @@ static void begin__what_was_before_does_not_count(void **state)
 
 	(void)state;
 	p.seen.link += 10000 * (uint64_t)MB;
-	tux_yield_begin(&p.y);
+	tux_give_way_begin(&p.y);
 	pass(&p, TICK_MS, 0, 0, 0);
 	pass(&p, TICK_MS, 0, 0, 0);
 	assert_int_equal(p.gives, 0);

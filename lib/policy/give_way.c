@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "policy/yield.h"
+#include "policy/give_way.h"
 
 enum {
 	COST_NS = 2400,		/* of a packet that offload would save, */
@@ -19,19 +19,19 @@ enum {
 	TRIAL_HOLDS = 4,
 };
 
-void tux_yield_init(struct tux_yield *y)
+void tux_give_way_init(struct tux_give_way *y)
 {
-	*y = (struct tux_yield){ .away = false };
-	tux_hold_init(&y->holds, TUX_SEC(HOLD_MIN_S), TUX_SEC(HOLD_MAX_S),
-		      TUX_SEC(CALM_S));
+	*y = (struct tux_give_way){ .away = false };
+	tux_backoff_init(&y->holds, TUX_SEC(HOLD_MIN_S), TUX_SEC(HOLD_MAX_S),
+			 TUX_SEC(CALM_S));
 }
 
-void tux_yield_begin(struct tux_yield *y)
+void tux_give_way_begin(struct tux_give_way *y)
 {
 	y->begun = false;
 }
 
-void tux_yield_leave(struct tux_yield *y)
+void tux_give_way_leave(struct tux_give_way *y)
 {
 	y->away = y->begun = false;
 	y->debt = 0;
@@ -48,7 +48,7 @@ static uint64_t per_second(uint64_t n, tux_time in)
 }
 
 /* What has passed in @in. */
-static void judge(struct tux_yield *y, const struct tux_yield_seen *s,
+static void judge(struct tux_give_way *y, const struct tux_give_way_seen *s,
 		  uint32_t mtu, tux_time in)
 {
 	uint64_t own = less(s->own, y->seen.own);
@@ -72,7 +72,7 @@ static void judge(struct tux_yield *y, const struct tux_yield_seen *s,
 
 /* The debt at which the interface is given up.  To give it up takes from the
  * connections what they gain, so the others wait the longer the more that is. */
-static tux_time debt_limit(const struct tux_yield *y)
+static tux_time debt_limit(const struct tux_give_way *y)
 {
 	return tux_time_min(TUX_MSEC(DEBT_MIN_MS) + y->gain * DEBT_GAIN,
 			    TUX_MSEC(DEBT_MAX_MS));
@@ -80,48 +80,49 @@ static tux_time debt_limit(const struct tux_yield *y)
 
 /* Do the others lose by it now, not only before?  The limit falls when connections
  * end, below a debt that they have left. */
-static bool costs_too_much(const struct tux_yield *y)
+static bool costs_too_much(const struct tux_give_way *y)
 {
 	return y->cost > TUX_SEC(1) / FREE && y->debt >= debt_limit(y);
 }
 
-static enum tux_yield_do yield_decide(struct tux_yield *y, tux_time now)
+static enum tux_give_way_do give_way_decide(struct tux_give_way *y,
+					    tux_time now)
 {
 	tux_time away = tux_time_since(y->since, now);
 
 	if (!y->away && costs_too_much(y)) {
 		y->away = true;
 		y->since = now;
-		y->hold = tux_hold_again(&y->holds, now);
-		return TUX_YIELD_GIVE;
+		y->hold = tux_backoff_again(&y->holds, now);
+		return TUX_GIVE_WAY_GIVE;
 	}
 	if (y->away && away >= y->hold &&
 	    (!y->debt || away >= TRIAL_HOLDS * y->hold)) {
 		y->away = false;
 		y->debt = 0;
-		return TUX_YIELD_TAKE;
+		return TUX_GIVE_WAY_TAKE;
 	}
-	return TUX_YIELD_STAY;
+	return TUX_GIVE_WAY_STAY;
 }
 
-enum tux_yield_do tux_yield_look(struct tux_yield *y,
-				 const struct tux_yield_seen *s, uint32_t mtu,
-				 tux_time now)
+enum tux_give_way_do tux_give_way_look(struct tux_give_way *y,
+				       const struct tux_give_way_seen *s,
+				       uint32_t mtu, tux_time now)
 {
 	tux_time in = tux_time_since(y->at, now);
 
 	/* Too short a time to tell a rate. */
 	if (y->begun && in < TUX_MSEC(1))
-		return TUX_YIELD_STAY;
+		return TUX_GIVE_WAY_STAY;
 	if (y->begun)
 		judge(y, s, mtu, in);
 	y->begun = true;
 	y->seen = *s;
 	y->at = now;
-	return yield_decide(y, now);
+	return give_way_decide(y, now);
 }
 
-tux_time tux_yield_next(const struct tux_yield *y)
+tux_time tux_give_way_next(const struct tux_give_way *y)
 {
 	unsigned ms = LOOK_MS;
 

@@ -3,7 +3,7 @@
  * What a candidate that stays on TCP costs: how often it is asked about, and how
  * often the kernel is.  And whether the kernel's counts agree with its own.
  */
-#include "../../../preload/young.h"
+#include "../../../preload/candidate.h"
 
 #include <errno.h>
 
@@ -51,9 +51,9 @@ int tux_carried_look(int fd, bool active, struct tux_carried *c)
 /* A request of @n bytes and its answer; then the candidate's next call. */
 static bool turn(struct sock *s, size_t n)
 {
-	young_moved(s, true, n);
-	young_moved(s, false, n);
-	return young_asks(s) && young_due(s, 3);
+	candidate_moved(s, true, n);
+	candidate_moved(s, false, n);
+	return candidate_asks(s) && candidate_due(s, 3);
 }
 
 static void due__asks_for_the_segment_once(void **state)
@@ -86,9 +86,9 @@ static void asks__always_on_a_chosen_path(void **state)
 	struct sock s = { .active = true };
 
 	(void)state;
-	assert_false(young_asks(&s));
+	assert_false(candidate_asks(&s));
 	conf.path = TUX_PATH_MODE_TUX;
-	assert_true(young_asks(&s));
+	assert_true(candidate_asks(&s));
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
@@ -99,18 +99,18 @@ static void busy__stays_a_candidate(void **state)
 	unsigned n = 0;
 
 	(void)state;
-	young_recent = (struct tux_recent){ .calls = 0 };
+	candidate_recent = (struct tux_recent){ .calls = 0 };
 	while (!turn(&s, 100))
 		n++;
 	thread_busy = true;
-	assert_true(young_busy(&s, stack));
+	assert_true(candidate_busy(&s, stack));
 	assert_int_equal(thread_calls, n + 1);
-	assert_int_equal(young_why(&s), TUX_REASON_CPU_BUSY);
+	assert_int_equal(candidate_why(&s), TUX_REASON_CPU_BUSY);
 	for (n = 0; !turn(&s, 100); n++)
 		;
 	assert_in_range(n, 60, 70);
 	thread_busy = false;
-	assert_false(young_busy(&s, stack));
+	assert_false(candidate_busy(&s, stack));
 }
 
 /* Two connections may share a bit; ten have several. */
@@ -119,13 +119,13 @@ static void recent__tells_connections_apart(void **state)
 	static struct sock s[10];
 
 	(void)state;
-	young_recent = (struct tux_recent){ .calls = 0 };
+	candidate_recent = (struct tux_recent){ .calls = 0 };
 	for (unsigned i = 0; i < 10; i++)
 		turn(&s[0], 100);
-	assert_int_equal(tux_recent_count(&young_recent, TUX_SEC(1)), 1);
+	assert_int_equal(tux_recent_count(&candidate_recent, TUX_SEC(1)), 1);
 	for (unsigned i = 0; i < 10; i++)
 		turn(&s[i], 100);
-	assert_in_range(tux_recent_count(&young_recent, TUX_SEC(1)), 4, 10);
+	assert_in_range(tux_recent_count(&candidate_recent, TUX_SEC(1)), 4, 10);
 }
 
 static void busy__not_on_a_chosen_path(void **state)
@@ -135,9 +135,9 @@ static void busy__not_on_a_chosen_path(void **state)
 
 	(void)state;
 	thread_busy = true;
-	assert_false(young_busy(&s, NULL));
+	assert_false(candidate_busy(&s, NULL));
 	conf.path = TUX_PATH_MODE_TUX;
-	assert_false(young_busy(&s, stack));
+	assert_false(candidate_busy(&s, stack));
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
@@ -146,12 +146,12 @@ static void compare__with_what_the_kernel_has(void **state)
 	struct sock s = { .active = true };
 
 	(void)state;
-	young_moved(&s, true, 100);
-	young_moved(&s, false, 30);
+	candidate_moved(&s, true, 100);
+	candidate_moved(&s, false, 30);
 	carried = (struct tux_carried){ .sent = 100, .received = 30 };
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
 	carried.sent = 99;
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_UNSURE);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_UNSURE);
 }
 
 /* The kernel's answers were never of one moment, or it has none. */
@@ -163,13 +163,14 @@ static void compare__without_an_answer(void **state)
 	carried = (struct tux_carried){ .sent = 0 };
 	carried_err = -EAGAIN;
 	for (int i = 0; i < 100; i++)
-		assert_int_equal(young_compare(&s, 3), TUX_YOUNG_UNSURE);
-	assert_false(young_begin(&s, 3));
+		assert_int_equal(candidate_compare(&s, 3),
+				 TUX_CANDIDATE_UNSURE);
+	assert_false(candidate_begin(&s, 3));
 	carried_err = -EOPNOTSUPP;
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_MISSED);
-	assert_false(young_begin(&s, 3));
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_MISSED);
+	assert_false(candidate_begin(&s, 3));
 	carried_err = 0;
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
 }
 
 /* What another process has carried. */
@@ -179,11 +180,11 @@ static void begin__with_what_the_kernel_has(void **state)
 
 	(void)state;
 	carried = (struct tux_carried){ .sent = 100, .received = 30 };
-	assert_true(young_begin(&s, 3));
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
-	young_moved(&s, false, 5);
+	assert_true(candidate_begin(&s, 3));
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
+	candidate_moved(&s, false, 5);
 	carried.received = 35;
-	assert_int_equal(young_compare(&s, 3), TUX_YOUNG_AGREE);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
 }
 
 int main(void)

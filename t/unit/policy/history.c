@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "policy/past.h"
+#include "policy/history.h"
 
 #include "../test.h"
 
-static struct tux_past p;
+static struct tux_history p;
 static tux_time now;
 
 static void start(void)
@@ -26,14 +26,14 @@ static bool waits(uint8_t host, uint16_t port)
 {
 	struct tux_addr a = peer(host, port);
 
-	return tux_past_waits(&p, &a, now);
+	return tux_history_waits(&p, &a, now);
 }
 
 static void silent(uint8_t host, uint16_t port)
 {
 	struct tux_addr a = peer(host, port);
 
-	tux_past_decided(&p, &a, false, TUX_REASON_PEER_SILENT, now);
+	tux_history_decided(&p, &a, false, TUX_REASON_PEER_SILENT, now);
 }
 
 static void waits__not_for_an_unknown_peer(void **state)
@@ -82,7 +82,7 @@ static void answered__forgets_it(void **state)
 	start();
 	for (i = 0; i < 5; i++)
 		silent(1, 80);
-	tux_past_decided(&p, &a, true, TUX_REASON_NONE, now);
+	tux_history_decided(&p, &a, true, TUX_REASON_NONE, now);
 	assert_false(waits(1, 80));
 	silent(1, 80);
 	now += TUX_SEC(5);
@@ -99,7 +99,7 @@ static void silent__many_peers_keep_within_the_table(void **state)
 		silent((uint8_t)(i % 251), (uint16_t)i);
 	for (i = 0; i < 60000; i++)
 		n += waits((uint8_t)(i % 251), (uint16_t)i);
-	assert_in_range(n, 1, TUX_PAST_PEERS);
+	assert_in_range(n, 1, TUX_HISTORY_PEERS);
 }
 
 /* What else keeps a connection on TCP says nothing about its peer. */
@@ -109,10 +109,10 @@ static void decided__other_reasons_do_not_count(void **state)
 
 	(void)state;
 	start();
-	tux_past_decided(&p, &a, false, TUX_REASON_BULK, now);
+	tux_history_decided(&p, &a, false, TUX_REASON_BULK, now);
 	assert_false(waits(1, 80));
 	silent(1, 80);
-	tux_past_decided(&p, &a, false, TUX_REASON_NO_FD, now);
+	tux_history_decided(&p, &a, false, TUX_REASON_NO_FD, now);
 	assert_true(waits(1, 80));
 }
 
@@ -126,7 +126,7 @@ static void waits__not_for_another_thread(void **state)
 	silent(1, 80);
 	assert_true(tux_latch_try(&p.latch));
 	assert_false(waits(1, 80));
-	tux_past_decided(&p, &a, true, TUX_REASON_NONE, now);
+	tux_history_decided(&p, &a, true, TUX_REASON_NONE, now);
 	tux_latch_drop(&p.latch);
 	assert_true(waits(1, 80));
 }
@@ -136,14 +136,14 @@ static void ended(uint8_t host, uint16_t port, unsigned n)
 	struct tux_addr a = peer(host, port);
 
 	for (; n; n--)
-		tux_past_ended(&p, &a, now);
+		tux_history_ended(&p, &a, now);
 }
 
 static bool brief(uint8_t host, uint16_t port)
 {
 	struct tux_addr a = peer(host, port);
 
-	return tux_past_brief(&p, &a, now);
+	return tux_history_brief(&p, &a, now);
 }
 
 static void brief__after_a_row(void **state)
@@ -151,7 +151,7 @@ static void brief__after_a_row(void **state)
 	(void)state;
 	start();
 	assert_false(brief(1, 80));
-	ended(1, 80, TUX_PAST_BRIEF - 1);
+	ended(1, 80, TUX_HISTORY_BRIEF - 1);
 	assert_false(brief(1, 80));
 	ended(1, 80, 1);
 	assert_true(brief(1, 80));
@@ -165,14 +165,14 @@ static void brief__not_after_a_pause(void **state)
 {
 	(void)state;
 	start();
-	ended(1, 80, TUX_PAST_BRIEF);
+	ended(1, 80, TUX_HISTORY_BRIEF);
 	now += TUX_SEC(1);
 	assert_true(brief(1, 80));
 	now += TUX_SEC(1);
 	assert_true(brief(1, 80));
 	now += TUX_SEC(1) + 1;
 	assert_false(brief(1, 80));
-	ended(1, 80, TUX_PAST_BRIEF - 1);
+	ended(1, 80, TUX_HISTORY_BRIEF - 1);
 	assert_false(brief(1, 80));
 	ended(1, 80, 1);
 	assert_true(brief(1, 80));
@@ -198,12 +198,12 @@ static void brief__one_in_a_few_is_looked_at(void **state)
 
 	(void)state;
 	start();
-	ended(1, 80, TUX_PAST_BRIEF);
-	for (i = 1; i <= 10 * TUX_PAST_PROBE; i++) {
+	ended(1, 80, TUX_HISTORY_BRIEF);
+	for (i = 1; i <= 10 * TUX_HISTORY_PROBE; i++) {
 		now += TUX_MSEC(10);
 		if (brief(1, 80))
 			continue;
-		assert_int_equal(i % TUX_PAST_PROBE, 0);
+		assert_int_equal(i % TUX_HISTORY_PROBE, 0);
 		looked++;
 		ended(1, 80, 1);
 	}
@@ -218,12 +218,12 @@ static void brief__looks_at_one_in_a_while(void **state)
 
 	(void)state;
 	start();
-	ended(1, 80, TUX_PAST_BRIEF);
+	ended(1, 80, TUX_HISTORY_BRIEF);
 	for (unsigned i = 0; i < 10000; i++) {
 		now += TUX_USEC(100);
 		if (brief(1, 80))
 			continue;
-		assert_true(now >= last + TUX_MSEC(TUX_PAST_PROBE_MS));
+		assert_true(now >= last + TUX_MSEC(TUX_HISTORY_PROBE_MS));
 		last = now;
 		looked++;
 		ended(1, 80, 1);
@@ -237,11 +237,11 @@ static void brief__not_once_a_probe_lasts(void **state)
 
 	(void)state;
 	start();
-	ended(1, 80, TUX_PAST_BRIEF);
+	ended(1, 80, TUX_HISTORY_BRIEF);
 	while (brief(1, 80))
 		;
-	tux_past_lasted(&p, &a);
-	for (unsigned i = 0; i < 10 * TUX_PAST_PROBE; i++)
+	tux_history_lasted(&p, &a);
+	for (unsigned i = 0; i < 10 * TUX_HISTORY_PROBE; i++)
 		assert_false(brief(1, 80));
 }
 
@@ -251,12 +251,12 @@ static void lasted__ends_the_row(void **state)
 
 	(void)state;
 	start();
-	ended(1, 80, TUX_PAST_BRIEF);
-	tux_past_lasted(&p, &other);
+	ended(1, 80, TUX_HISTORY_BRIEF);
+	tux_history_lasted(&p, &other);
 	assert_true(brief(1, 80));
-	tux_past_lasted(&p, &a);
+	tux_history_lasted(&p, &a);
 	assert_false(brief(1, 80));
-	ended(1, 80, TUX_PAST_BRIEF - 1);
+	ended(1, 80, TUX_HISTORY_BRIEF - 1);
 	assert_false(brief(1, 80));
 }
 
@@ -267,10 +267,10 @@ static void ended__many_peers_keep_within_the_table(void **state)
 	(void)state;
 	start();
 	for (i = 0; i < 6000; i++)
-		ended((uint8_t)(i % 251), (uint16_t)i, TUX_PAST_BRIEF);
+		ended((uint8_t)(i % 251), (uint16_t)i, TUX_HISTORY_BRIEF);
 	for (i = 0; i < 6000; i++)
 		n += brief((uint8_t)(i % 251), (uint16_t)i);
-	assert_in_range(n, 1, TUX_PAST_PEERS);
+	assert_in_range(n, 1, TUX_HISTORY_PEERS);
 }
 
 int main(void)

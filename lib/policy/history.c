@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * past - what earlier connections to a peer have shown
+ * history - what earlier connections to a peer have shown
  */
-#include "policy/past.h"
+#include "policy/history.h"
 
 #include "base/bytes.h"
 
@@ -13,7 +13,7 @@ enum {
 	PAUSE_S = 1,		/* it ends a row */
 };
 
-static unsigned past_slot(const struct tux_addr *a)
+static unsigned history_slot(const struct tux_addr *a)
 {
 	uint32_t ip = tux_get32(a->ip) ^ tux_get32(a->ip + 4) ^
 		      tux_get32(a->ip + 8) ^ tux_get32(a->ip + 12);
@@ -22,21 +22,21 @@ static unsigned past_slot(const struct tux_addr *a)
 	return (uint32_t)((ip ^ a->port) * 2654435769u) >> 26;
 }
 
-static void was_silent(struct tux_past_peer *e, const struct tux_addr *addr,
+static void was_silent(struct tux_history_peer *e, const struct tux_addr *addr,
 		       tux_time now)
 {
 	if (!e->until || !tux_addr_same(&e->addr, addr)) {
 		e->addr = *addr;
-		tux_hold_init(&e->hold, TUX_SEC(HOLD_MIN_S),
-			      TUX_SEC(HOLD_MAX_S), TUX_SEC(CALM_S));
+		tux_backoff_init(&e->hold, TUX_SEC(HOLD_MIN_S),
+				 TUX_SEC(HOLD_MAX_S), TUX_SEC(CALM_S));
 	}
-	e->until = tux_time_add(now, tux_hold_again(&e->hold, now));
+	e->until = tux_time_add(now, tux_backoff_again(&e->hold, now));
 }
 
-void tux_past_decided(struct tux_past *p, const struct tux_addr *addr, bool tux,
-		      enum tux_reason why, tux_time now)
+void tux_history_decided(struct tux_history *p, const struct tux_addr *addr,
+			 bool tux, enum tux_reason why, tux_time now)
 {
-	struct tux_past_peer *e = &p->peer[past_slot(addr)];
+	struct tux_history_peer *e = &p->peer[history_slot(addr)];
 
 	if ((!tux && why != TUX_REASON_PEER_SILENT) || !tux_latch_try(&p->latch))
 		return;
@@ -47,10 +47,10 @@ void tux_past_decided(struct tux_past *p, const struct tux_addr *addr, bool tux,
 	tux_latch_drop(&p->latch);
 }
 
-bool tux_past_waits(struct tux_past *p, const struct tux_addr *addr,
-		    tux_time now)
+bool tux_history_waits(struct tux_history *p, const struct tux_addr *addr,
+		       tux_time now)
 {
-	const struct tux_past_peer *e = &p->peer[past_slot(addr)];
+	const struct tux_history_peer *e = &p->peer[history_slot(addr)];
 	bool waits;
 
 	if (!tux_latch_try(&p->latch))
@@ -63,17 +63,17 @@ bool tux_past_waits(struct tux_past *p, const struct tux_addr *addr,
 /* ---- connections that end soon ---------------------------------------- */
 
 /* Does the row of @e, which is about @addr, go on at @now? */
-static bool goes_on(const struct tux_past_row *e, const struct tux_addr *addr,
-		    tux_time now)
+static bool goes_on(const struct tux_history_row *e,
+		    const struct tux_addr *addr, tux_time now)
 {
 	return now <= tux_time_add(e->at, TUX_SEC(PAUSE_S)) &&
 	       tux_addr_same(&e->addr, addr);
 }
 
-void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
-		    tux_time now)
+void tux_history_ended(struct tux_history *p, const struct tux_addr *addr,
+		       tux_time now)
 {
-	struct tux_past_row *e = &p->row[past_slot(addr)];
+	struct tux_history_row *e = &p->row[history_slot(addr)];
 
 	if (!tux_latch_try(&p->latch))
 		return;
@@ -83,15 +83,15 @@ void tux_past_ended(struct tux_past *p, const struct tux_addr *addr,
 		e->n = e->left = 0;
 		e->probed = 0;
 	}
-	if (e->n < TUX_PAST_BRIEF)
+	if (e->n < TUX_HISTORY_BRIEF)
 		e->n++;
 	e->at = now;
 	tux_latch_drop(&p->latch);
 }
 
-void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr)
+void tux_history_lasted(struct tux_history *p, const struct tux_addr *addr)
 {
-	struct tux_past_row *e = &p->row[past_slot(addr)];
+	struct tux_history_row *e = &p->row[history_slot(addr)];
 
 	if (!tux_latch_try(&p->latch))
 		return;
@@ -100,13 +100,13 @@ void tux_past_lasted(struct tux_past *p, const struct tux_addr *addr)
 	tux_latch_drop(&p->latch);
 }
 
-static bool past_probes(const struct tux_past_row *e, tux_time now)
+static bool history_probes(const struct tux_history_row *e, tux_time now)
 {
-	return e->left >= TUX_PAST_PROBE - 1 &&
-	       now >= tux_time_add(e->probed, TUX_MSEC(TUX_PAST_PROBE_MS));
+	return e->left >= TUX_HISTORY_PROBE - 1 &&
+	       now >= tux_time_add(e->probed, TUX_MSEC(TUX_HISTORY_PROBE_MS));
 }
 
-static void was_begun(struct tux_past_row *e, bool brief, tux_time now)
+static void was_begun(struct tux_history_row *e, bool brief, tux_time now)
 {
 	e->left = brief ? e->left + 1 : 0;
 	e->at = now;
@@ -114,17 +114,17 @@ static void was_begun(struct tux_past_row *e, bool brief, tux_time now)
 		e->probed = now;
 }
 
-bool tux_past_brief(struct tux_past *p, const struct tux_addr *addr,
-		    tux_time now)
+bool tux_history_brief(struct tux_history *p, const struct tux_addr *addr,
+		       tux_time now)
 {
-	struct tux_past_row *e = &p->row[past_slot(addr)];
+	struct tux_history_row *e = &p->row[history_slot(addr)];
 	bool row, brief;
 
 	if (!atomic_load_explicit(&p->rows, memory_order_relaxed) ||
 	    !tux_latch_try(&p->latch))
 		return false;
-	row = e->n == TUX_PAST_BRIEF && goes_on(e, addr, now);
-	brief = row && !past_probes(e, now);
+	row = e->n == TUX_HISTORY_BRIEF && goes_on(e, addr, now);
+	brief = row && !history_probes(e, now);
 	if (row)
 		was_begun(e, brief, now);
 	tux_latch_drop(&p->latch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "link/paths_yield.h"
+#include "link/paths_give_way.h"
 
 #include "link/counters.h"
 #include "sys/clock.h"
@@ -13,7 +13,7 @@ enum {
 					 * long do not need the interface */
 };
 
-static bool yield_count(struct tux_paths *p, struct tux_yield_seen *s)
+static bool yield_count(struct tux_paths *p, struct tux_give_way_seen *s)
 {
 	struct tux_tally t;
 
@@ -41,22 +41,22 @@ static void give_way(struct tux_paths *p)
 	tux_nic_drop(&p->nic);
 }
 
-void tux_paths_yield(struct tux_paths *p, tux_time now)
+void tux_paths_give_way(struct tux_paths *p, tux_time now)
 {
 	tux_time began = tux_clock_read(), took;
-	struct tux_yield_seen s;
-	enum tux_yield_do what;
+	struct tux_give_way_seen s;
+	enum tux_give_way_do what;
 
-	p->yield_at = now + TUX_MSEC(AGAIN_MS);
+	p->give_way_at = now + TUX_MSEC(AGAIN_MS);
 	if (p->nic.state == TUX_NIC_BUSY || !yield_count(p, &s))
 		return;
 	took = tux_time_since(began, tux_clock_read());
-	what = tux_yield_look(&p->yield, &s, yield_mtu(p), now);
-	p->yield_at = tux_time_max(tux_yield_next(&p->yield),
-				   now + SHARE * took);
-	if (what == TUX_YIELD_GIVE) {
+	what = tux_give_way_look(&p->give_way, &s, yield_mtu(p), now);
+	p->give_way_at = tux_time_max(tux_give_way_next(&p->give_way),
+				      now + SHARE * took);
+	if (what == TUX_GIVE_WAY_GIVE) {
 		give_way(p);
-	} else if (what == TUX_YIELD_TAKE) {
+	} else if (what == TUX_GIVE_WAY_TAKE) {
 		p->rests = p->mixed && tux_time_since(p->idle_at, now) >
 				       TUX_MSEC(IDLE_MS);
 		p->retry_at = p->tick_at = now;
@@ -64,9 +64,9 @@ void tux_paths_yield(struct tux_paths *p, tux_time now)
 	}
 }
 
-void tux_paths_yield_anew(struct tux_paths *p)
+void tux_paths_give_way_anew(struct tux_paths *p)
 {
-	if (p->yield.away)
+	if (p->give_way.away)
 		p->retry_at = 0;
-	tux_yield_leave(&p->yield);
+	tux_give_way_leave(&p->give_way);
 }

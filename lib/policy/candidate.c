@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * candidate - a connection that is not worth Tux yet
+ */
+#include "policy/candidate.h"
+
+enum {
+	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
+	WAIT = 1024,		/* ... while the peer is known to be silent */
+	WAIT_BUSY = 64,		/* ... while the processors are busy */
+	LONG = 65536,		/* a burst for which TCP is faster on any link */
+	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
+	COMPARED_MOST = 8,	/* ... or in all */
+};
+
+bool tux_candidate_opens(struct tux_candidate *y, bool active, uint32_t packet)
+{
+	uint32_t turns = tux_candidate_turns(y);
+
+	y->look_at = turns + LOOK_EVERY;
+	y->limit = tux_choice_limit(packet);
+	if (tux_choice_opens(TUX_PATH_MODE_AUTO, active, &y->sent,
+			     &y->received, packet))
+		return true;
+	if (turns < TUX_CHOICE_TURNS_ACTIVE)
+		y->look_at = TUX_CHOICE_TURNS_ACTIVE;
+	return false;
+}
+
+void tux_candidate_wait(struct tux_candidate *y)
+{
+	y->look_at = tux_candidate_turns(y) + WAIT;
+}
+
+void tux_candidate_busy(struct tux_candidate *y)
+{
+	y->look_at = tux_candidate_turns(y) + WAIT_BUSY;
+}
+
+enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
+						uint64_t sent,
+						uint64_t received)
+{
+	int64_t s = (int64_t)(sent - tux_burst_total(&y->sent));
+	int64_t r = (int64_t)(received - tux_burst_total(&y->received));
+
+	if (!s && !r)
+		return TUX_CANDIDATE_AGREE;
+	if (s < 0 || r < 0)
+		y->same = 0;
+	else if (s == y->more_sent && r == y->more_received)
+		y->same++;
+	else
+		y->same = 1;
+	y->more_sent = s;
+	y->more_received = r;
+	y->compared++;
+	if (y->same >= COMPARED_SAME || y->compared >= COMPARED_MOST)
+		return TUX_CANDIDATE_MISSED;
+	y->look_at = tux_candidate_turns(y) + LOOK_EVERY;
+	return TUX_CANDIDATE_UNSURE;
+}
+
+enum tux_reason tux_candidate_why(const struct tux_candidate *y)
+{
+	if ((tux_candidate_turns(y) < TUX_CHOICE_TURNS_ACTIVE || y->compared) &&
+	    tux_burst_len(&y->sent) < LONG &&
+	    tux_burst_len(&y->received) < LONG)
+		return TUX_REASON_YOUNG;
+	return TUX_REASON_BULK;
+}
+
+struct tux_grounds tux_candidate_grounds(const struct tux_candidate *y)
+{
+	return (struct tux_grounds){
+		.turns = tux_candidate_turns(y),
+		.sent = tux_burst_mean(&y->sent),
+		.received = tux_burst_mean(&y->received),
+		.limit = y->limit,
+	};
+}

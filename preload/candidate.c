@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "candidate.h"
+
+#include <errno.h>
+
+#include "conf.h"
+#include "policy/history.h"
+#include "stack/channel.h"
+#include "stack/thread_busy.h"
+#include "sys/carried.h"
+#include "sys/clock.h"
+
+/* Asked of the kernel once: the decision is asked for again and again. */
+static uint32_t candidate_packet(struct sock *s, int fd)
+{
+	uint32_t n = atomic_load_explicit(&s->packet, memory_order_relaxed);
+
+	if (n)
+		return n;
+	n = tux_end_segment(conf.io, fd);
+	atomic_store_explicit(&s->packet, n, memory_order_relaxed);
+	return n;
+}
+
+bool candidate_due(struct sock *s, int fd)
+{
+	if (conf.path != TUX_PATH_MODE_AUTO)
+		return true;		/* to be claimed, or refused */
+	return tux_candidate_asks(&s->candidate) &&
+	       tux_candidate_opens(&s->candidate, s->active,
+				   candidate_packet(s, fd));
+}
+
+/* ---- what the processors show ------------------------------------------ */
+
+__thread struct tux_recent candidate_recent;
+
+bool candidate_busy(struct sock *s, const struct tux_stack *stack)
+{
+	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
+	    !tux_thread_busy(stack, &candidate_recent))
+		return false;
+	tux_candidate_busy(&s->candidate);
+	s->why = TUX_REASON_CPU_BUSY;
+	return true;
+}
+
+/* ---- what earlier connections have shown ------------------------------ */
+
+static struct tux_history history;
+
+bool candidate_waits(struct sock *s)
+{
+	if (conf.path != TUX_PATH_MODE_AUTO || !s->active ||
+	    !tux_history_waits(&history, &s->tuple.passive, tux_clock_read()))
+		return false;
+	tux_candidate_wait(&s->candidate);
+	s->why = TUX_REASON_PEER_SILENT;
+	return true;
+}
+
+void candidate_decided(const struct sock *s, bool tux, enum tux_reason why)
+{
+	if (s->active)
+		tux_history_decided(&history, &s->tuple.passive, tux, why,
+				    tux_clock_read());
+}
+
+/* With another mode, no connection waits until it is worth Tux. */
+static bool learns(void)
+{
+	return conf.path == TUX_PATH_MODE_AUTO;
+}
+
+bool candidate_brief(const struct tux_addr *peer)
+{
+	return learns() && tux_history_brief(&history, peer, tux_clock_read());
+}
+
+bool candidate_carried(const struct sock *s)
+{
+	return tux_burst_total(&s->candidate.sent) &&
+	       tux_burst_total(&s->candidate.received);
+}
+
+/* A connection that has carried nothing, for example because the peer refused
+ * it, shows nothing. */
+void candidate_ended(const struct sock *s)
+{
+	if (s->active && learns() && candidate_carried(s))
+		tux_history_ended(&history, &s->tuple.passive, tux_clock_read());
+}
+
+void candidate_lasted(const struct sock *s)
+{
+	if (s->active && learns())
+		tux_history_lasted(&history, &s->tuple.passive);
+}
+
+/* ---- what the kernel has counted -------------------------------------- */
+
+bool candidate_begin(struct sock *s, int fd)
+{
+	struct tux_carried c;
+
+	if (tux_carried_look(fd, s->active, &c))
+		return false;
+	tux_candidate_begin(&s->candidate, c.sent, c.received);
+	return true;
+}
+
+enum tux_candidate_counts candidate_compare(struct sock *s, int fd)
+{
+	struct tux_carried c;
+	int err = tux_carried_look(fd, s->active, &c);
+
+	if (err == -EAGAIN)
+		return TUX_CANDIDATE_UNSURE;
+	return err ? TUX_CANDIDATE_MISSED :
+		     tux_candidate_compare(&s->candidate, c.sent, c.received);
+}
+
+enum tux_reason candidate_why(const struct sock *s)
+{
+	return s->why ? (enum tux_reason)s->why :
+	       tux_candidate_why(&s->candidate);
+}
