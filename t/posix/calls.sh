@@ -37,7 +37,7 @@ try()
 
 	# The subshell exits, also where a signal has ended the program: bash may
 	# forget a job that a signal ended before `wait -n` returns it.
-	(timeout -k 5 300 "${@:3}" "$build/t/posix/$1"; exit $?) \
+	(cd "$dir" && timeout -k 5 300 "${@:3}" "$build/t/posix/$1"; exit $?) \
 		>"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
 	tried[$!]=$name
 	[ ${#tried[@]} -lt 6 ] || judge

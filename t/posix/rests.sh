@@ -18,7 +18,7 @@ try()
 	local case
 
 	for case in "${cases[@]}"; do
-		timeout -k 5 120 "${@:2}" "$program" "$case" \
+		(cd "$dir" && exec timeout -k 5 120 "${@:2}" "$program" "$case") \
 			>"$dir/$1, $case.out" 2>"$dir/$1, $case.err" </dev/null &
 		pids+=($!)
 		tried+=("$1, $case")
