@@ -33,7 +33,7 @@ enum {
 /* ---- one policy ---- */
 
 /* The kernel's prefixes are not longer than its addresses. */
-static void side_get(struct tux_policy_side *s, const xfrm_address_t *a,
+static void side_get(struct tux_spd_side *s, const xfrm_address_t *a,
 		     bool v4, uint8_t len, __be16 port, __be16 mask)
 {
 	if (v4) {
@@ -48,7 +48,7 @@ static void side_get(struct tux_policy_side *s, const xfrm_address_t *a,
 	s->port_mask = ntohs(mask);
 }
 
-static void selector_get(struct tux_policy *p, const struct xfrm_selector *s)
+static void selector_get(struct tux_spd_entry *p, const struct xfrm_selector *s)
 {
 	p->v4 = s->family == AF_INET;
 	p->proto = s->proto;
@@ -68,7 +68,7 @@ static uint8_t type_get(const struct tux_attrs *t)
 
 /* Is the policy of @i and @t one that may concern a connection?  Then it is in
  * *@p. */
-static bool policy_get(struct tux_policy *p,
+static bool policy_get(struct tux_spd_entry *p,
 		       const struct xfrm_userpolicy_info *i,
 		       const struct tux_attrs *t)
 {
@@ -87,8 +87,8 @@ static bool policy_get(struct tux_policy *p,
 	p->pass = i->action == XFRM_POLICY_ALLOW && !t->at[XFRMA_TMPL];
 	p->sure = !i->sel.ifindex && !mark.m && !t->at[XFRMA_SEC_CTX] &&
 		  !p->socket;
-	return !if_id && p->dir < TUX_POLICY_DIRS &&
-	       p->type < TUX_POLICY_TYPES;
+	return !if_id && p->dir < TUX_SPD_DIRS &&
+	       p->type < TUX_SPD_TYPES;
 }
 
 /* ---- messages ---- */
@@ -97,17 +97,17 @@ static bool policy_get(struct tux_policy *p,
 static void hear_policy(struct tux_xfrm *x, const struct nlmsghdr *h)
 {
 	struct xfrm_userpolicy_info i;
-	struct tux_policy p;
+	struct tux_spd_entry p;
 	struct tux_attrs t;
 
 	if (!tux_attrs_parse(&t, h, sizeof(i))) {
-		x->policies.lost = true;
+		x->spd.lost = true;
 		return;
 	}
 	memcpy(&i, mnl_nlmsg_get_payload(h), sizeof(i));
-	tux_policies_del(&x->policies, i.index);
+	tux_spd_del(&x->spd, i.index);
 	if (policy_get(&p, &i, &t))
-		tux_policies_add(&x->policies, &p);
+		tux_spd_add(&x->spd, &p);
 }
 
 /* The whole policy is in an attribute; the header has its index only if the
@@ -119,7 +119,7 @@ static void hear_deletion(struct tux_xfrm *x, const struct nlmsghdr *h)
 
 	if (tux_attrs_parse(&t, h, sizeof(struct xfrm_userpolicy_id)) &&
 	    tux_attr_get(&t, XFRMA_POLICY, &i, sizeof(i)))
-		tux_policies_del(&x->policies, i.index);
+		tux_spd_del(&x->spd, i.index);
 }
 
 static void hear_expiry(struct tux_xfrm *x, const struct nlmsghdr *h)
@@ -130,7 +130,7 @@ static void hear_expiry(struct tux_xfrm *x, const struct nlmsghdr *h)
 		return;
 	memcpy(&e, mnl_nlmsg_get_payload(h), sizeof(e));
 	if (e.hard)
-		tux_policies_del(&x->policies, e.pol.index);
+		tux_spd_del(&x->spd, e.pol.index);
 }
 
 static void hear_flush(struct tux_xfrm *x, const struct nlmsghdr *h)
@@ -138,20 +138,20 @@ static void hear_flush(struct tux_xfrm *x, const struct nlmsghdr *h)
 	struct tux_attrs t;
 
 	tux_attrs_parse(&t, h, 0);
-	tux_policies_flush(&x->policies, type_get(&t));
+	tux_spd_flush(&x->spd, type_get(&t));
 }
 
 /* What becomes of packets that no policy selects. */
 static void hear_default(struct tux_xfrm *x, const struct nlmsghdr *h)
 {
 	struct xfrm_userpolicy_default d;
-	bool *blocks = x->policies.blocks;
+	bool *blocks = x->spd.blocks;
 
 	if (mnl_nlmsg_get_payload_len(h) < sizeof(d))
 		return;
 	memcpy(&d, mnl_nlmsg_get_payload(h), sizeof(d));
-	blocks[TUX_POLICY_IN] = d.in == XFRM_USERPOLICY_BLOCK;
-	blocks[TUX_POLICY_OUT] = d.out == XFRM_USERPOLICY_BLOCK;
+	blocks[TUX_SPD_IN] = d.in == XFRM_USERPOLICY_BLOCK;
+	blocks[TUX_SPD_OUT] = d.out == XFRM_USERPOLICY_BLOCK;
 }
 
 void tux_xfrm_hear(struct tux_xfrm *x, const struct nlmsghdr *h)
@@ -192,7 +192,7 @@ static int ask_policies(struct tux_xfrm *x, struct tux_netlink *ask)
 	struct nlmsghdr *h;
 	int err;
 
-	tux_policies_clear(&x->policies);
+	tux_spd_clear(&x->spd);
 	h = tux_netlink_request(ask, XFRM_MSG_GETPOLICY, NLM_F_DUMP,
 				sizeof(struct xfrm_userpolicy_id));
 	err = tux_netlink_ask(ask, h, xfrm_on_message, x);
@@ -232,7 +232,7 @@ int tux_xfrm_open(struct tux_xfrm *x)
 
 	memset(x, 0, sizeof(*x));
 	x->notify.fd = -1;
-	err = tux_policies_init(&x->policies);
+	err = tux_spd_init(&x->spd);
 	if (!err)
 		err = xfrm_begin(x);
 	if (!err) {
@@ -248,7 +248,7 @@ int tux_xfrm_open(struct tux_xfrm *x)
 void tux_xfrm_close(struct tux_xfrm *x)
 {
 	tux_netlink_close(&x->notify);
-	tux_policies_fini(&x->policies);
+	tux_spd_fini(&x->spd);
 	x->open = false;
 }
 
@@ -257,7 +257,7 @@ bool tux_xfrm_read(struct tux_xfrm *x)
 	x->changed = false;
 	if (tux_netlink_read(&x->notify, xfrm_on_message, x) == -ENOBUFS) {
 		x->changed = true;
-		x->policies.lost = xfrm_load(x) || x->policies.lost;
+		x->spd.lost = xfrm_load(x) || x->spd.lost;
 	}
 	return x->changed;
 }
@@ -268,6 +268,6 @@ enum tux_reason tux_xfrm_refuses(const struct tux_xfrm *x,
 {
 	if (x->blind && bypass)
 		return TUX_REASON_NO_PRIVILEGE;
-	return tux_policies_guard(&x->policies, local, peer, bypass) ?
+	return tux_spd_guard(&x->spd, local, peer, bypass) ?
 	       TUX_REASON_IPSEC : TUX_REASON_NONE;
 }

@@ -15,13 +15,13 @@
 #include <stdbool.h>
 
 #include "link/netlink.h"
-#include "link/policy.h"
+#include "link/spd.h"
 #include "wire/reason.h"
 
 struct tux_xfrm {
 	struct tux_netlink notify;	/* fd: readable when policies change; -1:
 					 * there are none, or @blind */
-	struct tux_policies policies;
+	struct tux_spd spd;
 	bool open;			/* what there is to know is known */
 	bool blind;
 	bool changed;			/* while reading */
@@ -38,7 +38,7 @@ bool tux_xfrm_read(struct tux_xfrm *x);
 void tux_xfrm_hear(struct tux_xfrm *x, const struct nlmsghdr *h);
 
 /* Why the connection between @local and @peer must stay off UDP now; NONE.
- * @bypass as for tux_policies_guard(). */
+ * @bypass as for tux_spd_guard(). */
 enum tux_reason tux_xfrm_refuses(const struct tux_xfrm *x,
 				 const struct tux_addr *local,
 				 const struct tux_addr *peer, bool bypass);

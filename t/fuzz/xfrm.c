@@ -41,7 +41,7 @@ static void open_all(void)
 	int fd[2];
 
 	FUZZ_CHECK(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd));
-	FUZZ_CHECK(!tux_policies_init(&x.policies));
+	FUZZ_CHECK(!tux_spd_init(&x.spd));
 	x.notify.fd = fd[0];
 	x.notify.buf = buf;
 	kernel = fd[1];
@@ -179,14 +179,14 @@ static void look(struct result *r)
 			r->why[i][bypass] = tux_xfrm_refuses(&x, &ends[i][0],
 							     &ends[i][1],
 							     bypass);
-	r->n = x.policies.n;
+	r->n = x.spd.n;
 }
 
 static void once(struct result *r, uint8_t with)
 {
 	memset(r, 0, sizeof(*r));
 	memset(buf, with, 2 * MAX);
-	tux_policies_clear(&x.policies);
+	tux_spd_clear(&x.spd);
 	FUZZ_CHECK(send(kernel, said, said_len, 0) == (ssize_t)said_len);
 	r->changed = tux_xfrm_read(&x);
 	look(r);
@@ -194,12 +194,12 @@ static void once(struct result *r, uint8_t with)
 
 static void check(const struct result *r)
 {
-	const struct tux_policy *p = x.policies.at;
+	const struct tux_spd_entry *p = x.spd.at;
 	uint32_t i, j;
 
 	for (i = 0; i < r->n; i++) {
 		FUZZ_CHECK(p[i].from.len <= 128 && p[i].to.len <= 128);
-		FUZZ_CHECK(p[i].dir < TUX_POLICY_DIRS);
+		FUZZ_CHECK(p[i].dir < TUX_SPD_DIRS);
 		for (j = 0; j < i; j++)
 			FUZZ_CHECK(p[i].index != p[j].index);
 	}

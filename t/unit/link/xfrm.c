@@ -79,7 +79,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&x, 0, sizeof(x));
 	x.notify.fd = -1;
-	return tux_policies_init(&x.policies);
+	return tux_spd_init(&x.spd);
 }
 
 static int teardown(void **state)
@@ -119,14 +119,14 @@ static enum tux_reason refuses(uint16_t port, bool bypass)
 
 static void hear__a_policy(void **state)
 {
-	const struct tux_policy *p = x.policies.at;
+	const struct tux_spd_entry *p = x.spd.at;
 
 	(void)state;
 	assert_true(hear(added));
-	assert_int_equal(x.policies.n, 1);
+	assert_int_equal(x.spd.n, 1);
 	assert_int_equal(p->index, 1);
 	assert_int_equal(p->priority, 7);
-	assert_int_equal(p->dir, TUX_POLICY_OUT);
+	assert_int_equal(p->dir, TUX_SPD_OUT);
 	assert_int_equal(p->proto, 6);
 	assert_int_equal(p->to.port, 5432);
 	assert_int_equal(p->to.port_mask, 0xffff);
@@ -143,9 +143,9 @@ static void hear__a_policy_replaced(void **state)
 	(void)state;
 	hear(added);
 	assert_true(hear(updated));
-	assert_int_equal(x.policies.n, 1);
-	assert_true(x.policies.at[0].pass);
-	assert_int_equal(x.policies.at[0].priority, 8);
+	assert_int_equal(x.spd.n, 1);
+	assert_true(x.spd.at[0].pass);
+	assert_int_equal(x.spd.at[0].priority, 8);
 	assert_int_equal(refuses(5432, true), TUX_REASON_NONE);
 }
 
@@ -154,7 +154,7 @@ static void hear__a_policy_deleted(void **state)
 	(void)state;
 	hear(added);
 	assert_true(hear(deleted));
-	assert_int_equal(x.policies.n, 0);
+	assert_int_equal(x.spd.n, 0);
 }
 
 static void hear__a_policy_expired(void **state)
@@ -166,9 +166,9 @@ static void hear__a_policy_expired(void **state)
 	h = message(expired);
 	msg[sizeof(*h) + sizeof(struct xfrm_userpolicy_info)] = 0;
 	tux_xfrm_hear(&x, h);		/* soft: it stays */
-	assert_int_equal(x.policies.n, 1);
+	assert_int_equal(x.spd.n, 1);
 	assert_true(hear(expired));
-	assert_int_equal(x.policies.n, 0);
+	assert_int_equal(x.spd.n, 0);
 }
 
 static void hear__a_policy_of_ipv6(void **state)
@@ -191,15 +191,15 @@ static void hear__all_deleted(void **state)
 	hear(added);
 	hear(blocked);
 	assert_true(hear(flushed));
-	assert_int_equal(x.policies.n, 0);
+	assert_int_equal(x.spd.n, 0);
 }
 
 static void hear__the_default(void **state)
 {
 	(void)state;
 	assert_true(hear(defaults));
-	assert_true(x.policies.blocks[TUX_POLICY_OUT]);
-	assert_false(x.policies.blocks[TUX_POLICY_IN]);
+	assert_true(x.spd.blocks[TUX_SPD_OUT]);
+	assert_false(x.spd.blocks[TUX_SPD_IN]);
 	assert_int_equal(refuses(5432, true), TUX_REASON_IPSEC);
 }
 
@@ -235,13 +235,13 @@ static void hear__what_is_not_sure(void **state)
 {
 	(void)state;
 	with("", 0, XFRM_POLICY_OUT);
-	assert_true(x.policies.at[0].sure);
+	assert_true(x.spd.at[0].sure);
 	with("0c00 1500 05000000 ff000000", 12, XFRM_POLICY_OUT);
-	assert_false(x.policies.at[0].sure);
+	assert_false(x.spd.at[0].sure);
 	with("0c00 1500 00000000 00000000", 12, XFRM_POLICY_OUT);
-	assert_true(x.policies.at[0].sure);
+	assert_true(x.spd.at[0].sure);
 	with("0800 0800 08000000", 8, XFRM_POLICY_OUT);
-	assert_false(x.policies.at[0].sure);
+	assert_false(x.spd.at[0].sure);
 }
 
 /* A policy that is now for an xfrm interface is not for connections any more. */
@@ -250,26 +250,26 @@ static void hear__not_of_xfrm_interfaces(void **state)
 	(void)state;
 	hear(added);
 	with("0800 1f00 09000000", 8, XFRM_POLICY_OUT);
-	assert_int_equal(x.policies.n, 0);
+	assert_int_equal(x.spd.n, 0);
 	with("0800 1f00 00000000", 8, XFRM_POLICY_OUT);
-	assert_int_equal(x.policies.n, 1);
+	assert_int_equal(x.spd.n, 1);
 }
 
 static void hear__not_what_is_forwarded(void **state)
 {
 	(void)state;
 	with("", 0, XFRM_POLICY_FWD);
-	assert_int_equal(x.policies.n, 0);
+	assert_int_equal(x.spd.n, 0);
 }
 
 static void hear__a_policy_of_a_socket(void **state)
 {
 	(void)state;
 	with("", 0, XFRM_POLICY_MAX + XFRM_POLICY_OUT);
-	assert_int_equal(x.policies.n, 1);
-	assert_int_equal(x.policies.at[0].dir, TUX_POLICY_OUT);
-	assert_true(x.policies.at[0].socket);
-	assert_false(x.policies.at[0].sure);
+	assert_int_equal(x.spd.n, 1);
+	assert_int_equal(x.spd.at[0].dir, TUX_SPD_OUT);
+	assert_true(x.spd.at[0].socket);
+	assert_false(x.spd.at[0].sure);
 }
 
 /* Whatever is cut off: a policy that cannot be read may protect anything. */
@@ -291,11 +291,11 @@ static void hear__cut_off(void **state)
 			bool whole = len >= sizeof(*h) +
 				     sizeof(struct xfrm_userpolicy_info);
 
-			tux_policies_clear(&x.policies);
+			tux_spd_clear(&x.spd);
 			h->nlmsg_len = len;
 			tux_xfrm_hear(&x, h);
-			assert_int_equal(x.policies.lost, policy && !whole);
-			assert_int_equal(x.policies.n, policy && whole);
+			assert_int_equal(x.spd.lost, policy && !whole);
+			assert_int_equal(x.spd.n, policy && whole);
 		}
 	}
 }
@@ -309,11 +309,11 @@ static void hear__prefixes_that_are_too_long(void **state)
 	(void)state;
 	i->sel.prefixlen_d = i->sel.prefixlen_s = 255;
 	tux_xfrm_hear(&x, h);
-	assert_int_equal(x.policies.at[0].from.len, 128);
+	assert_int_equal(x.spd.at[0].from.len, 128);
 	i->sel.family = 10;
 	tux_xfrm_hear(&x, h);
-	assert_int_equal(x.policies.at[0].to.len, 128);
-	assert_int_equal(x.policies.n, 1);
+	assert_int_equal(x.spd.at[0].to.len, 128);
+	assert_int_equal(x.spd.n, 1);
 }
 
 static void refuses__what_it_cannot_see(void **state)
@@ -333,10 +333,10 @@ static void open__works_everywhere(void **state)
 	assert_int_equal(tux_xfrm_open(&y), 0);
 	if (y.notify.fd >= 0) {
 		assert_false(y.blind);
-		assert_non_null(y.policies.at);
+		assert_non_null(y.spd.at);
 		tux_xfrm_read(&y);
 	} else {
-		assert_int_equal(y.policies.n, 0);
+		assert_int_equal(y.spd.n, 0);
 	}
 	tux_xfrm_close(&y);
 	assert_int_equal(y.notify.fd, -1);

@@ -409,23 +409,23 @@ static void turn__waits_for_a_peer_that_begins(void **state)
 /* A policy that protects TCP of IPv4, outwards. */
 static void protect(struct fixture *f)
 {
-	struct tux_policy p = {
-		.index = 1, .dir = TUX_POLICY_OUT, .proto = IPPROTO_TCP,
+	struct tux_spd_entry p = {
+		.index = 1, .dir = TUX_SPD_OUT, .proto = IPPROTO_TCP,
 		.v4 = true, .sure = true,
 	};
 
 	/* Without privilege, there is no table yet. */
-	if (!f->l->xfrm.policies.at)
-		assert_int_equal(tux_policies_init(&f->l->xfrm.policies), 0);
-	tux_policies_clear(&f->l->xfrm.policies);
-	tux_policies_add(&f->l->xfrm.policies, &p);
+	if (!f->l->xfrm.spd.at)
+		assert_int_equal(tux_spd_init(&f->l->xfrm.spd), 0);
+	tux_spd_clear(&f->l->xfrm.spd);
+	tux_spd_add(&f->l->xfrm.spd, &p);
 	f->l->xfrm.open = true;
 	f->l->link->changed = true;
 }
 
 static void expose(struct fixture *f)
 {
-	tux_policies_clear(&f->l->xfrm.policies);
+	tux_spd_clear(&f->l->xfrm.spd);
 	f->l->link->changed = true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "link/policy.h"
+#include "link/spd.h"
 
 #include <netinet/in.h>
 
@@ -7,41 +7,41 @@
 
 /* ---- the table ---- */
 
-int tux_policies_init(struct tux_policies *t)
+int tux_spd_init(struct tux_spd *t)
 {
 	memset(t, 0, sizeof(*t));
-	return tux_area_map((void **)&t->at, TUX_POLICIES * sizeof(*t->at),
+	return tux_area_map((void **)&t->at, TUX_SPD_ENTRIES * sizeof(*t->at),
 			    TUX_AREA_OWN);
 }
 
-void tux_policies_fini(struct tux_policies *t)
+void tux_spd_fini(struct tux_spd *t)
 {
-	tux_area_unmap(t->at, TUX_POLICIES * sizeof(*t->at));
+	tux_area_unmap(t->at, TUX_SPD_ENTRIES * sizeof(*t->at));
 	memset(t, 0, sizeof(*t));
 }
 
-void tux_policies_clear(struct tux_policies *t)
+void tux_spd_clear(struct tux_spd *t)
 {
-	struct tux_policy *at = t->at;
+	struct tux_spd_entry *at = t->at;
 
 	memset(t, 0, sizeof(*t));
 	t->at = at;
 }
 
-void tux_policies_add(struct tux_policies *t, const struct tux_policy *p)
+void tux_spd_add(struct tux_spd *t, const struct tux_spd_entry *p)
 {
-	if (t->n < TUX_POLICIES)
+	if (t->n < TUX_SPD_ENTRIES)
 		t->at[t->n++] = *p;
 	else
 		t->lost = true;
 }
 
-static void policy_drop(struct tux_policies *t, uint32_t i)
+static void policy_drop(struct tux_spd *t, uint32_t i)
 {
 	t->at[i] = t->at[--t->n];
 }
 
-void tux_policies_del(struct tux_policies *t, uint32_t index)
+void tux_spd_del(struct tux_spd *t, uint32_t index)
 {
 	uint32_t i;
 
@@ -53,7 +53,7 @@ void tux_policies_del(struct tux_policies *t, uint32_t index)
 	}
 }
 
-void tux_policies_flush(struct tux_policies *t, uint8_t type)
+void tux_spd_flush(struct tux_spd *t, uint8_t type)
 {
 	uint32_t i = 0;
 
@@ -69,7 +69,7 @@ void tux_policies_flush(struct tux_policies *t, uint8_t type)
 
 /* Packets of one protocol in one direction. */
 struct kind {
-	enum tux_policy_dir dir;
+	enum tux_spd_dir dir;
 	const struct tux_addr *from, *to;
 	uint8_t proto;
 	bool any_port;		/* of all ports, those of the addresses aside */
@@ -90,7 +90,7 @@ static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned n)
 	       (!rest || (a[whole] ^ b[whole]) >> (8 - rest) == 0);
 }
 
-static enum answer side_has(const struct tux_policy_side *s,
+static enum answer side_has(const struct tux_spd_side *s,
 			    const struct tux_addr *a, bool any_port)
 {
 	if (!same_bits(s->ip, a->ip, s->len))
@@ -101,7 +101,7 @@ static enum answer side_has(const struct tux_policy_side *s,
 }
 
 /* Does @p select every packet of @k, some, or none? */
-static enum answer selects(const struct tux_policy *p, const struct kind *k)
+static enum answer selects(const struct tux_spd_entry *p, const struct kind *k)
 {
 	if (p->dir != k->dir || p->v4 != tux_addr_is_v4(k->from) ||
 	    (p->proto && p->proto != k->proto))
@@ -112,7 +112,7 @@ static enum answer selects(const struct tux_policy *p, const struct kind *k)
 }
 
 /* The order in which the kernel asks: lower ranks first. */
-static uint64_t rank(const struct tux_policy *p)
+static uint64_t rank(const struct tux_spd_entry *p)
 {
 	return p->socket ? 0 : 1 + (uint64_t)p->priority;
 }
@@ -122,15 +122,15 @@ static uint64_t rank(const struct tux_policy *p)
  * policies with one rank, the kernel asks the older one first, which this table
  * does not know: each of them may be the first.  Sets *@known if @k is left to
  * no default. */
-static const struct tux_policy *guard_of(const struct tux_policies *t,
-					 const struct kind *k, uint8_t type,
-					 bool *known)
+static const struct tux_spd_entry *guard_of(const struct tux_spd *t,
+					    const struct kind *k, uint8_t type,
+					    bool *known)
 {
-	const struct tux_policy *guard = NULL, *pass = NULL;
+	const struct tux_spd_entry *guard = NULL, *pass = NULL;
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++) {
-		const struct tux_policy *p = &t->at[i], **first;
+		const struct tux_spd_entry *p = &t->at[i], **first;
 		enum answer a = p->type == type ? selects(p, k) : NO;
 
 		first = p->pass ? &pass : &guard;
@@ -144,12 +144,12 @@ static const struct tux_policy *guard_of(const struct tux_policies *t,
 }
 
 /* May packets of @k be protected or blocked? */
-static bool guarded(const struct tux_policies *t, const struct kind *k)
+static bool guarded(const struct tux_spd *t, const struct kind *k)
 {
 	bool known = false;
 	uint8_t type;
 
-	for (type = 0; type < TUX_POLICY_TYPES; type++)
+	for (type = 0; type < TUX_SPD_TYPES; type++)
 		if (guard_of(t, k, type, &known))
 			return true;
 	return !known && t->blocks[k->dir];
@@ -158,13 +158,13 @@ static bool guarded(const struct tux_policies *t, const struct kind *k)
 /* Is @p all that the kernel applies to each packet of @k?  It is if no other
  * policy that may select such a packet is asked as early, or as well: the
  * kernel applies a policy of each type. */
-static bool decides(const struct tux_policies *t, const struct tux_policy *p,
+static bool decides(const struct tux_spd *t, const struct tux_spd_entry *p,
 		    const struct kind *k)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->n; i++) {
-		const struct tux_policy *q = &t->at[i];
+		const struct tux_spd_entry *q = &t->at[i];
 
 		if (q == p || selects(q, k) == NO)
 			continue;
@@ -176,14 +176,14 @@ static bool decides(const struct tux_policies *t, const struct tux_policy *p,
 
 /* Does the kernel do to each packet of @udp what it does to those of @tcp,
  * which are guarded? */
-static bool alike(const struct tux_policies *t, const struct kind *tcp,
+static bool alike(const struct tux_spd *t, const struct kind *tcp,
 		  const struct kind *udp)
 {
-	const struct tux_policy *p;
+	const struct tux_spd_entry *p;
 	bool known = false;
 	uint8_t type;
 
-	for (type = 0; type < TUX_POLICY_TYPES; type++) {
+	for (type = 0; type < TUX_SPD_TYPES; type++) {
 		p = guard_of(t, tcp, type, &known);
 		if (p)
 			return decides(t, p, tcp) && decides(t, p, udp);
@@ -191,7 +191,7 @@ static bool alike(const struct tux_policies *t, const struct kind *tcp,
 	return false;
 }
 
-static bool guards_dir(const struct tux_policies *t, enum tux_policy_dir dir,
+static bool guards_dir(const struct tux_spd *t, enum tux_spd_dir dir,
 		       const struct tux_addr *from, const struct tux_addr *to,
 		       bool bypass)
 {
@@ -203,11 +203,11 @@ static bool guards_dir(const struct tux_policies *t, enum tux_policy_dir dir,
 	return guarded(t, &tcp) && !alike(t, &tcp, &udp);
 }
 
-bool tux_policies_guard(const struct tux_policies *t,
-			const struct tux_addr *local,
-			const struct tux_addr *peer, bool bypass)
+bool tux_spd_guard(const struct tux_spd *t,
+		   const struct tux_addr *local,
+		   const struct tux_addr *peer, bool bypass)
 {
 	return t->lost ||
-	       guards_dir(t, TUX_POLICY_OUT, local, peer, bypass) ||
-	       guards_dir(t, TUX_POLICY_IN, peer, local, bypass);
+	       guards_dir(t, TUX_SPD_OUT, local, peer, bypass) ||
+	       guards_dir(t, TUX_SPD_IN, peer, local, bypass);
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "link/policy.h"
+#include "link/spd.h"
 
 #include <netinet/in.h>
 
 #include "../test.h"
 
-enum { IN = TUX_POLICY_IN, OUT = TUX_POLICY_OUT };
+enum { IN = TUX_SPD_IN, OUT = TUX_SPD_OUT };
 
-static struct tux_policies t;
+static struct tux_spd t;
 
 static int setup(void **state)
 {
 	(void)state;
-	return tux_policies_init(&t);
+	return tux_spd_init(&t);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	tux_policies_fini(&t);
+	tux_spd_fini(&t);
 	return 0;
 }
 
@@ -39,14 +39,14 @@ static bool guards(bool bypass)
 {
 	struct tux_addr local = v4(1, 1000), peer = v4(2, 5432);
 
-	return tux_policies_guard(&t, &local, &peer, bypass);
+	return tux_spd_guard(&t, &local, &peer, bypass);
 }
 
 /* A policy of @dir, which protects all of IPv4. */
-static struct tux_policy all(uint8_t dir)
+static struct tux_spd_entry all(uint8_t dir)
 {
 	static uint32_t index;
-	struct tux_policy p = {
+	struct tux_spd_entry p = {
 		.index = ++index, .priority = 10, .dir = dir, .v4 = true,
 		.sure = true,
 	};
@@ -56,17 +56,17 @@ static struct tux_policy all(uint8_t dir)
 	return p;
 }
 
-static void add(struct tux_policy p)
+static void add(struct tux_spd_entry p)
 {
-	tux_policies_add(&t, &p);
+	tux_spd_add(&t, &p);
 }
 
 /* One policy that protects @proto outwards. */
 static void only(uint8_t proto)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
-	tux_policies_clear(&t);
+	tux_spd_clear(&t);
 	p.proto = proto;
 	add(p);
 }
@@ -83,7 +83,7 @@ static void guard__either_direction(void **state)
 	(void)state;
 	add(all(IN));
 	assert_true(guards(true));
-	tux_policies_clear(&t);
+	tux_spd_clear(&t);
 	add(all(OUT));
 	assert_true(guards(true));
 }
@@ -113,7 +113,7 @@ static void guard__tcp_alone_if_it_is_not(void **state)
 /* UDP has other ports, and is protected only if its ports do not matter. */
 static void guard__a_port_of_tcp(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	p.to.port = 5432;
@@ -125,7 +125,7 @@ static void guard__a_port_of_tcp(void **state)
 
 static void guard__another_policy_for_some_udp(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	add(p);
@@ -141,7 +141,7 @@ static void guard__another_policy_for_some_udp(void **state)
 	p.priority = 10;
 	add(p);
 	assert_true(guards(false));
-	tux_policies_del(&t, 500);
+	tux_spd_del(&t, 500);
 	p.pass = false;
 	add(p);
 	assert_true(guards(false));
@@ -150,7 +150,7 @@ static void guard__another_policy_for_some_udp(void **state)
 /* Of each type, one policy is applied. */
 static void guard__another_policy_of_another_type(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	add(p);
@@ -164,7 +164,7 @@ static void guard__another_policy_of_another_type(void **state)
 
 static void guard__ports_with_masks(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	p.to.port = 5432 & 0xfff0;
@@ -190,12 +190,12 @@ static void guard__prefixes(void **state)
 		{ 1, 127, false }, { 1, 126, true }, { 6, 126, false },
 		{ 255, 120, true }, { 255, 121, false }, { 9, 96, true },
 	};
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < N_OF(want); i++) {
-		tux_policies_clear(&t);
+		tux_spd_clear(&t);
 		memcpy(p.to.ip, v4(want[i].last, 0).ip, 16);
 		p.to.len = want[i].len;
 		add(p);
@@ -207,22 +207,22 @@ static void guard__prefixes(void **state)
 static void guard__its_family(void **state)
 {
 	struct tux_addr local = v6(1, 1000), peer = v6(2, 5432);
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	add(p);
-	assert_false(tux_policies_guard(&t, &local, &peer, true));
-	tux_policies_clear(&t);
+	assert_false(tux_spd_guard(&t, &local, &peer, true));
+	tux_spd_clear(&t);
 	p.v4 = false;
 	p.from.len = p.to.len = 0;
 	add(p);
 	assert_false(guards(true));
-	assert_true(tux_policies_guard(&t, &local, &peer, true));
+	assert_true(tux_spd_guard(&t, &local, &peer, true));
 }
 
 static void guard__the_first_by_priority(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	add(p);
@@ -241,7 +241,7 @@ static void guard__the_first_by_priority(void **state)
 /* The mark of a packet, say, is not known: such a policy may apply or not. */
 static void guard__what_is_not_sure(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	p.sure = false;
@@ -256,7 +256,7 @@ static void guard__what_is_not_sure(void **state)
 
 static void guard__what_is_not_sure_is_not_alike(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	p.sure = false;
@@ -267,7 +267,7 @@ static void guard__what_is_not_sure_is_not_alike(void **state)
 /* Daemons let their own sockets pass: that says nothing of others. */
 static void guard__policies_of_sockets(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	p.sure = false;
@@ -285,7 +285,7 @@ static void guard__policies_of_sockets(void **state)
 
 static void guard__a_default_that_blocks(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	t.blocks[OUT] = true;
@@ -309,8 +309,8 @@ static void guard__everything_if_the_table_is_not_whole(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i <= TUX_POLICIES; i++) {
-		struct tux_policy p = all(OUT);
+	for (i = 0; i <= TUX_SPD_ENTRIES; i++) {
+		struct tux_spd_entry p = all(OUT);
 
 		p.pass = true;
 		assert_false(t.lost);
@@ -333,16 +333,16 @@ struct hidden {
 };
 
 struct done {				/* to a packet */
-	const struct tux_policy *by[TUX_POLICY_TYPES];	/* NULL: none */
+	const struct tux_spd_entry *by[TUX_SPD_TYPES];	/* NULL: none */
 	bool harmed;			/* protected, or blocked */
 };
 
-static bool port_fits(const struct tux_policy_side *s, uint16_t port)
+static bool port_fits(const struct tux_spd_side *s, uint16_t port)
 {
 	return (port & s->port_mask) == (s->port & s->port_mask);
 }
 
-static bool fits(const struct tux_policy *p, uint8_t dir, uint8_t proto,
+static bool fits(const struct tux_spd_entry *p, uint8_t dir, uint8_t proto,
 		 uint16_t from, uint16_t to, const struct hidden *h)
 {
 	return p->dir == dir && (!p->proto || p->proto == proto) &&
@@ -351,7 +351,7 @@ static bool fits(const struct tux_policy *p, uint8_t dir, uint8_t proto,
 }
 
 /* Does the kernel ask @p before @q? */
-static bool sooner(const struct tux_policy *p, const struct tux_policy *q,
+static bool sooner(const struct tux_spd_entry *p, const struct tux_spd_entry *q,
 		   const struct hidden *h)
 {
 	if (p->socket != q->socket)
@@ -369,13 +369,13 @@ static struct done kernel(uint8_t dir, uint8_t proto, uint16_t from,
 	uint32_t i;
 
 	for (i = 0; i < t.n; i++) {
-		const struct tux_policy *p = &t.at[i], **by = &d.by[p->type];
+		const struct tux_spd_entry *p = &t.at[i], **by = &d.by[p->type];
 
 		if (fits(p, dir, proto, from, to, h) &&
 		    (!*by || sooner(p, *by, h)))
 			*by = p;
 	}
-	for (i = 0; i < TUX_POLICY_TYPES; i++) {
+	for (i = 0; i < TUX_SPD_TYPES; i++) {
 		any |= d.by[i] != NULL;
 		d.harmed |= d.by[i] && !d.by[i]->pass;
 	}
@@ -383,10 +383,10 @@ static struct done kernel(uint8_t dir, uint8_t proto, uint16_t from,
 	return d;
 }
 
-static struct tux_policy any_policy(uint64_t *seed)
+static struct tux_spd_entry any_policy(uint64_t *seed)
 {
 	static const uint8_t protos[] = { 0, 0, IPPROTO_TCP, IPPROTO_UDP };
-	struct tux_policy p = all((uint8_t)test_below(seed, 2));
+	struct tux_spd_entry p = all((uint8_t)test_below(seed, 2));
 
 	p.priority = test_below(seed, 3);
 	p.type = test_below(seed, 4) == 0;
@@ -445,7 +445,7 @@ static void guard__never_less_than_the_kernel(void **state)
 		unsigned bypass, n = 1 + test_below(&seed, POLICIES);
 		struct hidden h;
 
-		tux_policies_clear(&t);
+		tux_spd_clear(&t);
 		for (k = 0; k < n; k++)
 			add(any_policy(&seed));
 		t.blocks[OUT] = test_below(&seed, 8) == 0;
@@ -464,22 +464,22 @@ static void guard__never_less_than_the_kernel(void **state)
 
 static void del__by_index(void **state)
 {
-	struct tux_policy p[3] = { all(OUT), all(OUT), all(OUT) };
+	struct tux_spd_entry p[3] = { all(OUT), all(OUT), all(OUT) };
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < 3; i++)
 		add(p[i]);
-	tux_policies_del(&t, p[0].index);
-	tux_policies_del(&t, p[2].index);
-	tux_policies_del(&t, p[2].index);
+	tux_spd_del(&t, p[0].index);
+	tux_spd_del(&t, p[2].index);
+	tux_spd_del(&t, p[2].index);
 	assert_int_equal(t.n, 1);
 	assert_int_equal(t.at[0].index, p[1].index);
 }
 
 static void flush__a_type(void **state)
 {
-	struct tux_policy p = all(OUT);
+	struct tux_spd_entry p = all(OUT);
 
 	(void)state;
 	add(p);
@@ -489,9 +489,9 @@ static void flush__a_type(void **state)
 	add(p);
 	p.socket = true;
 	add(p);
-	tux_policies_flush(&t, 0);
+	tux_spd_flush(&t, 0);
 	assert_int_equal(t.n, 2);
-	tux_policies_flush(&t, 1);
+	tux_spd_flush(&t, 1);
 	assert_int_equal(t.n, 1);
 	assert_true(t.at[0].socket);
 }

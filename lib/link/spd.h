@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * policy - which connections the kernel's IPsec policies protect or block
+ * spd - which connections the kernel's IPsec policies protect or block
  *
- * A table of the policies that are in force, and the decision that follows from
- * it.  The kernel applies the policy with the lowest priority of those that
- * select a packet.  A packet that AF_XDP sends or takes meets no policy, and a
- * policy that selects a TCP connection need not select UDP.
+ * A table of the policies that are in force, which is the security policy
+ * database of RFC 4301, and the decision that follows from it.  The kernel
+ * applies the policy with the lowest priority of those that select a packet.  A
+ * packet that AF_XDP sends or takes meets no policy, and a policy that selects
+ * a TCP connection need not select UDP.
  *
  * A policy may also ask for what this table cannot know of a packet: its mark,
  * its interface, a security label, the socket.  Such a policy counts where it
  * protects or blocks, and does not count where it lets packets pass.
  */
-#ifndef TUX_LINK_POLICY_H
-#define TUX_LINK_POLICY_H
+#ifndef TUX_LINK_SPD_H
+#define TUX_LINK_SPD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/addr.h"
 
-enum { TUX_POLICIES = 16384 };
+enum { TUX_SPD_ENTRIES = 16384 };
 
 /* The kernel's numbers (XFRM_POLICY_IN, ...). */
-enum tux_policy_dir { TUX_POLICY_IN, TUX_POLICY_OUT, TUX_POLICY_DIRS };
-enum { TUX_POLICY_TYPES = 2 };		/* main, sub */
+enum tux_spd_dir { TUX_SPD_IN, TUX_SPD_OUT, TUX_SPD_DIRS };
+enum { TUX_SPD_TYPES = 2 };		/* main, sub */
 
-struct tux_policy_side {		/* one side of what it selects */
+struct tux_spd_side {		/* one side of what it selects */
 	uint8_t ip[16];			/* as in struct tux_addr */
 	uint8_t len;			/* bits of @ip that count */
 	uint16_t port, port_mask;	/* host order */
 };
 
-struct tux_policy {
+struct tux_spd_entry {
 	uint32_t index;			/* the kernel's name for it */
 	uint32_t priority;
-	struct tux_policy_side from, to;
-	uint8_t dir;			/* enum tux_policy_dir */
-	uint8_t type;			/* below TUX_POLICY_TYPES */
+	struct tux_spd_side from, to;
+	uint8_t dir;			/* enum tux_spd_dir */
+	uint8_t type;			/* below TUX_SPD_TYPES */
 	uint8_t proto;			/* 0: any */
 	bool v4;
 	bool pass;			/* it neither protects nor blocks */
@@ -44,28 +45,28 @@ struct tux_policy {
 	bool socket;			/* of a socket: before all others */
 };
 
-struct tux_policies {
-	struct tux_policy *at;		/* TUX_POLICIES */
+struct tux_spd {
+	struct tux_spd_entry *at;		/* TUX_SPD_ENTRIES */
 	uint32_t n;
-	bool blocks[TUX_POLICY_DIRS];	/* packets that no policy selects */
+	bool blocks[TUX_SPD_DIRS];	/* packets that no policy selects */
 	bool lost;			/* the table is not complete: assume the
 					 * worst */
 };
 
-int tux_policies_init(struct tux_policies *t);	/* -errno */
-void tux_policies_fini(struct tux_policies *t);
+int tux_spd_init(struct tux_spd *t);	/* -errno */
+void tux_spd_fini(struct tux_spd *t);
 
 /* Forgets everything. */
-void tux_policies_clear(struct tux_policies *t);
+void tux_spd_clear(struct tux_spd *t);
 
 /* Adds a policy with a new index.  Sets @t->lost if there is no room. */
-void tux_policies_add(struct tux_policies *t, const struct tux_policy *p);
+void tux_spd_add(struct tux_spd *t, const struct tux_spd_entry *p);
 
 /* Removes the policy with @index, if there is one. */
-void tux_policies_del(struct tux_policies *t, uint32_t index);
+void tux_spd_del(struct tux_spd *t, uint32_t index);
 
 /* Removes all policies of @type, except those of sockets. */
-void tux_policies_flush(struct tux_policies *t, uint8_t type);
+void tux_spd_flush(struct tux_spd *t, uint8_t type);
 
 /* Must the TCP connection between @local and @peer stay off UDP?
  *
@@ -77,8 +78,8 @@ void tux_policies_flush(struct tux_policies *t, uint8_t type);
  * If not @bypass, the kernel applies its policies to the datagrams, which have
  * any ports.  Then they must stay if a policy protects or blocks the TCP
  * connection, and does not do the same to all UDP between the two hosts. */
-bool tux_policies_guard(const struct tux_policies *t,
-			const struct tux_addr *local,
-			const struct tux_addr *peer, bool bypass);
+bool tux_spd_guard(const struct tux_spd *t,
+		   const struct tux_addr *local,
+		   const struct tux_addr *peer, bool bypass);
 
 #endif
