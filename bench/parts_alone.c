@@ -9,6 +9,7 @@
 #include "base/crc32c.h"
 #include "base/heap.h"
 #include "conn/table.h"
+#include "parts.h"
 #include "transport/ackq.h"
 #include "transport/cc.h"
 #include "transport/loss.h"
@@ -17,7 +18,6 @@
 #include "transport/rtt.h"
 #include "transport/sendbuf.h"
 #include "transport/sentq.h"
-#include "parts.h"
 #include "wire/eth.h"
 #include "wire/pkt.h"
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "candidate.h"
 #include "conf.h"
 #include "fd.h"
 #include "fork.h"
@@ -19,7 +20,6 @@
 #include "stack.h"
 #include "sys/defer.h"
 #include "sys/take.h"
-#include "candidate.h"
 
 enum {
 	INHERIT_TRIES = 1000,	/* the latches may be held for ever */

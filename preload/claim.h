@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
-#include "sock.h"
 #include "candidate.h"
+#include "sock.h"
 
 /* accept(@listener) has returned @fd, connected to @peer; NULL: the program has
  * not asked. */

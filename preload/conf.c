@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/cc.h"
 #include "stack/mode.h"
+#include "transport/cc.h"
 
 struct conf conf;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "candidate.h"
 #include "claim.h"
 #include "conf.h"
 #include "fd.h"
@@ -11,7 +12,6 @@
 #include "libc.h"
 #include "listener.h"
 #include "stack.h"
-#include "candidate.h"
 
 /* Why will no connection to @peer move, if so? */
 static enum tux_reason mark_forbids(const struct tux_addr *peer)

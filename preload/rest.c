@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rest.h"
 
+#include "candidate.h"
 #include "claim.h"
 #include "fd.h"
 #include "fork.h"
@@ -8,12 +9,15 @@
 #include "share.h"
 #include "sys/take.h"
 #include "wait.h"
-#include "candidate.h"
 
 enum {
-	REST_S = 10,		/* the first rest ... */
-	DOUBLED = 5,		/* ... is doubled so often: to 320 s */
+	REST_S = 10,
+	REST_MAX_S = 320,
 	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
+};
+
+static const struct tux_backoff_rule resting = {
+	.min = TUX_SEC(REST_S), .max = TUX_SEC(REST_MAX_S), .calm = TUX_NEVER,
 };
 
 /* From now on TCP has all bytes that come and go, and no thread is inside. */
@@ -60,9 +64,9 @@ static void rest_as_tcp(struct sock *s, int fd, enum tux_reason why)
 /* Its bytes are counted from here on. */
 static void rest_as_candidate(struct sock *s, int fd)
 {
-	s->rest_until = wait_now() + (TUX_SEC(REST_S) << s->rested);
-	if (s->rested < DOUBLED)
-		s->rested++;
+	tux_time now = wait_now();
+
+	s->rest_until = now + tux_backoff_again(&s->rest, &resting, now);
 	tux_candidate_wait(&s->candidate);
 	s->path = 0;
 	fd_unmoves(s);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "candidate.h"
 #include "claim.h"
 #include "conf.h"
 #include "fd.h"
@@ -16,7 +17,6 @@
 #include "share.h"
 #include "sole.h"
 #include "sys/defer.h"
-#include "candidate.h"
 
 /* ---- what a message carries ------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/iov.h"
+#include "candidate.h"
 #include "close.h"
 #include "kind.h"
 #include "libc.h"
@@ -15,7 +16,6 @@
 #include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
-#include "candidate.h"
 
 enum {
 	PIECES = 8,		/* of a vector that is moved in part */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "policy/backoff.h"
 #include "stack/channel.h"
 
 enum sock_stage {		/* up to CLAIMING there is no duplex */
@@ -86,7 +87,7 @@ struct sock {
 	struct tux_candidate candidate;	/* as a candidate: see candidate.h */
 	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
 	_Atomic bool rests;	/* claimed, and given up by the loop: see rest.h */
-	uint8_t rested;		/* how often its rest has doubled */
+	struct tux_backoff rest;	/* how long it rests */
 	tux_time rest_until;	/* not claimed again before; 0: it never was */
 	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
 				 * asked for yet */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "candidate.h"
 #include "conf.h"
 #include "loop/end.h"
 #include "rest.h"
@@ -11,7 +12,6 @@
 #include "sys/defer.h"
 #include "sys/sys.h"
 #include "wait.h"
-#include "candidate.h"
 
 enum { LOOK_MS = 1000 };	/* how often tuxd is looked for */
 
@@ -33,7 +33,7 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 {
 	struct sock *s = user;
 	struct tux_grounds g = tux_end_grounds(s->end);
-	bool again = s->rested && !tux && s->decided == why;
+	bool again = s->rest.len && !tux && s->decided == why;
 
 	s->decided = (uint8_t)why;
 	candidate_decided(s, tux, why);

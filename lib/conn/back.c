@@ -10,7 +10,18 @@
 #include "conn/message_life.h"
 #include "conn/state.h"
 
-enum { UNSTALL_MS = 20 };	/* time for the peer's end to reopen, too */
+enum {
+	UNSTALL_MS = 20,	/* time for the peer's end to reopen, too */
+	AWAY_MIN_S = 1,
+	AWAY_MAX_S = 60,
+	WORKED_S = 60,		/* a path that did is tried again soon */
+};
+
+static const struct tux_backoff_rule away = {
+	.min = TUX_SEC(AWAY_MIN_S),
+	.max = TUX_SEC(AWAY_MAX_S),
+	.calm = TUX_NEVER,
+};
 
 /* Gives up all packets in flight.  TCP will carry their stream bytes; their
  * control records and messages are sent again. */
@@ -38,6 +49,11 @@ static bool may_leave(const struct tux_conn *c)
 	       c->tx.buf.end == UINT64_MAX;
 }
 
+tux_time tux_back_until(struct tux_conn *c, tux_time now)
+{
+	return tux_time_add(now, tux_backoff_again(&c->tx.away, &away, now));
+}
+
 void tux_back(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.path != TUX_PATH_TUX)
@@ -51,11 +67,9 @@ void tux_back(struct tux_conn *c, tux_time now)
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
 	c->stats.backs++;
-	/* If the path had worked for a minute, try it again soon. */
-	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(60))
-		c->tx.hold = TUX_SEC(1);
-	c->tx.probe_at = tux_time_add(now, c->tx.hold);
-	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(60));
+	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(WORKED_S))
+		tux_backoff_reset(&c->tx.away);
+	c->tx.probe_at = tux_back_until(c, now);
 	tux_conn_trace(c, TUX_TRACE_BACK, c->out.off, 0, 0);
 }
 
@@ -139,7 +153,7 @@ void tux_back_unstalled(struct tux_conn *c, tux_time now)
 		     tux_conn_tx_state(c) == TUX_TX_PLAIN;
 
 	distrust(c);
-	c->tx.hold = TUX_SEC(1);
+	tux_backoff_reset(&c->tx.away);
 	if (c->tx.path == TUX_PATH_FRAMES && !c->tx.raw_wanted &&
 	    !c->tx.leaving && !c->tx.done)
 		c->tx.probe_at = tux_time_min(c->tx.probe_at, soon);

@@ -19,6 +19,10 @@
 
 struct tux_conn;
 
+/* Until when should the sending direction of @c stay on TCP, whose path is quiet
+ * now?  Each time, for longer. */
+tux_time tux_back_until(struct tux_conn *c, tux_time now);
+
 /* The sending direction of @c goes on in frames on TCP, if it is on Tux. */
 void tux_back(struct tux_conn *c, tux_time now);
 

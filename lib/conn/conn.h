@@ -40,13 +40,14 @@
 #include "base/list.h"
 #include "base/rng.h"
 #include "conn/core.h"
+#include "conn/life.h"
 #include "conn/message.h"
 #include "conn/pair.h"
-#include "conn/life.h"
 #include "conn/table.h"
+#include "policy/backoff.h"
+#include "policy/choice.h"
 #include "transport/ackq.h"
 #include "transport/loss.h"
-#include "policy/choice.h"
 #include "transport/recvbuf.h"
 #include "transport/rtt.h"
 #include "transport/sendbuf.h"
@@ -139,8 +140,8 @@ struct tux_conn_tx {			/* the direction that this end sends */
 					 * rests, */
 	uint64_t quiet_off;		/* ... which it does if it has written
 					 * nothing behind this offset */
-	tux_time hold;			/* how long to stay on TCP the next time that
-					 * the path is quiet */
+	struct tux_backoff away;	/* how long to stay on TCP since the path is
+					 * quiet */
 	tux_time away_at;		/* PLAIN, and the path is quiet: neither
 					 * messages nor `kept` are sent until
 					 * then; TUX_NEVER: it is not quiet */

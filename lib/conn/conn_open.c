@@ -50,7 +50,6 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->open.at = TUX_NEVER;
 	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;
 	c->tx.barred_at = TUX_NEVER;
-	c->tx.hold = TUX_SEC(1);
 	c->tx.rate_at = TUX_NEVER;
 	c->trusted = true;
 	tux_choice_init(&c->tx.choice, o->mode, 0);

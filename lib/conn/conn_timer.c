@@ -20,7 +20,6 @@ enum {
 	 * get the processor, and then it would not read TCP either.  A path
 	 * that is known to be gone is left at once, by tux_conn_stall(). */
 	STALL_MS = 1000,
-	HOLD_MAX_S = 60,
 };
 
 static tux_time rto_at(struct tux_conn *c)
@@ -85,21 +84,21 @@ static bool stalled(const struct tux_conn *c, tux_time now)
  * more over it for a while. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
+	tux_time until = tux_back_until(c, now);
+
 	tux_conn_lose_all(c, now);
 	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW);
 	c->todo &= ~(uint32_t)TUX_DO_NUMBERED;
 	c->progress_at = now;
 	if (tux_path_back(c->tx.path)) {
-		c->tx.probe_at = tux_time_add(now, c->tx.hold);
-		tux_back_leave(c, c->tx.probe_at);
+		c->tx.probe_at = until;
+		tux_back_leave(c, until);
 	} else {
 		c->tx.gen = c->tx.ack_gen = 0;	/* tux_upgrade_step() withdraws */
 		c->tx.quiet_at = TUX_NEVER;
-		c->tx.announce_at = tux_time_add(now, c->tx.hold);
-		c->tx.away_at = c->tx.announce_at;
+		c->tx.announce_at = c->tx.away_at = until;
 		c->tx.stalled = true;
 	}
-	c->tx.hold = tux_time_min(2 * c->tx.hold, TUX_SEC(HOLD_MAX_S));
 }
 
 /* Tail probe: sends again what the newest packet in flight carried, even if the

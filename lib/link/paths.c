@@ -16,7 +16,6 @@ enum {
 	UNUSED_MIN_S = 5,
 	UNUSED_MAX_S = 320,
 	UNUSED_CALM_S = 600,
-	RETRY_MIN_MS = 1000,
 	STEADY_MS = 60000,		/* kept for so long: retries start anew */
 	/* Connections that need an interface move so many packets in a second;
 	 * to have it taken again, in a tenth of one. */
@@ -26,6 +25,12 @@ enum {
 	REROUTE_MS = 100,		/* routes change in swarms */
 	/* Each time, the loop asks the kernel for the route of every flow. */
 	REROUTES_MS = 1000,
+};
+
+static const struct tux_backoff_rule unused = {
+	.min = TUX_SEC(UNUSED_MIN_S),
+	.max = TUX_SEC(UNUSED_MAX_S),
+	.calm = TUX_SEC(UNUSED_CALM_S),
 };
 
 /* ---- the interface ---- */
@@ -72,7 +77,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 	tux_give_way_begin(&p->give_way);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
-		tux_backoff_again(&p->unused, now);
+		tux_backoff_again(&p->unused, &unused, now);
 		on_taken(p);
 	} else if (p->nic.reason) {
 		tux_paths_fail(p, p->nic.reason, now);
@@ -230,10 +235,10 @@ static void look_after(struct tux_paths *p, tux_time now)
 			lose(p, TUX_REASON_ZERO_COPY, now);
 		else if (tux_time_since(p->taken_at, now) >
 			 TUX_MSEC(STEADY_MS))
-			p->retry_in = TUX_MSEC(RETRY_MIN_MS);
+			tux_backoff_reset(&p->retry);
 	}
-	if (tux_paths_on(p) &&
-	    tux_time_since(p->idle_at, now) >= tux_backoff_len(&p->unused, now))
+	if (tux_paths_on(p) && tux_time_since(p->idle_at, now) >=
+	    tux_backoff_len(&p->unused, &unused, now))
 		paths_rest(p);
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
@@ -299,9 +304,6 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 	p->epfd = epfd;
 	p->tag = tag;
 	p->reroute_at = p->tick_at = p->give_way_at = p->due_at = TUX_NEVER;
-	p->retry_in = TUX_MSEC(RETRY_MIN_MS);
-	tux_backoff_init(&p->unused, TUX_SEC(UNUSED_MIN_S),
-			 TUX_SEC(UNUSED_MAX_S), TUX_SEC(UNUSED_CALM_S));
 	tux_give_way_init(&p->give_way);
 	p->nic.fd = p->counters = p->neigh.ask.fd = p->neigh.notify.fd = -1;
 	tux_slab_init(&p->slab);

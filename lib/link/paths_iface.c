@@ -6,7 +6,14 @@
 
 enum {
 	TICK_MS = 1000,
+	RETRY_MIN_MS = 1000,
 	RETRY_MAX_MS = 60000,
+};
+
+static const struct tux_backoff_rule retry = {
+	.min = TUX_MSEC(RETRY_MIN_MS),
+	.max = TUX_MSEC(RETRY_MAX_MS),
+	.calm = TUX_NEVER,
 };
 
 bool tux_paths_wanted(const struct tux_paths *p)
@@ -76,8 +83,7 @@ enum tux_reason tux_paths_lacks(const struct tux_iface *i)
 void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now)
 {
 	p->why = why;
-	p->retry_at = now + p->retry_in;
-	p->retry_in = tux_time_min(2 * p->retry_in, TUX_MSEC(RETRY_MAX_MS));
+	p->retry_at = now + tux_backoff_again(&p->retry, &retry, now);
 	p->waiting = false;		/* connections ask again */
 	p->changed = true;
 }

@@ -51,7 +51,8 @@ struct tux_paths {
 	bool denied;			/* it is ours, but bpf() is refused */
 	uint64_t rx, tx;		/* packets at the last tick */
 	unsigned ticks;
-	tux_time retry_at, retry_in;
+	tux_time retry_at;		/* take it again; TUX_NEVER */
+	struct tux_backoff retry;	/* how long after it was not to be had */
 	tux_time taken_at;
 	tux_time idle_at;		/* in use, last */
 	struct tux_backoff unused;	/* how long it is kept unused */

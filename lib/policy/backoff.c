@@ -4,29 +4,32 @@
  */
 #include "policy/backoff.h"
 
-void tux_backoff_init(struct tux_backoff *h, tux_time min, tux_time max,
-		      tux_time calm)
+static tux_time decayed(const struct tux_backoff *h,
+			const struct tux_backoff_rule *rule, tux_time now)
 {
-	*h = (struct tux_backoff){ .min = min, .max = max, .calm = calm };
-}
-
-static tux_time decayed(const struct tux_backoff *h, tux_time now)
-{
-	tux_time calms = tux_time_since(h->at, now) / h->calm;
+	tux_time calms = tux_time_since(h->at, now) / rule->calm;
 
 	return calms < 64 ? h->len >> calms : 0;
 }
 
-tux_time tux_backoff_again(struct tux_backoff *h, tux_time now)
+tux_time tux_backoff_next(const struct tux_backoff *h,
+			  const struct tux_backoff_rule *rule, tux_time now)
 {
-	tux_time twice = 2 * decayed(h, now);
+	tux_time twice = 2 * decayed(h, rule, now);
 
-	h->len = tux_time_min(tux_time_max(twice, h->min), h->max);
+	return tux_time_min(tux_time_max(twice, rule->min), rule->max);
+}
+
+tux_time tux_backoff_again(struct tux_backoff *h,
+			   const struct tux_backoff_rule *rule, tux_time now)
+{
+	h->len = tux_backoff_next(h, rule, now);
 	h->at = now;
 	return h->len;
 }
 
-tux_time tux_backoff_len(const struct tux_backoff *h, tux_time now)
+tux_time tux_backoff_len(const struct tux_backoff *h,
+			 const struct tux_backoff_rule *rule, tux_time now)
 {
-	return tux_time_max(decayed(h, now), h->min);
+	return tux_time_max(decayed(h, rule, now), rule->min);
 }

@@ -9,32 +9,40 @@
  * the provocations are timed, the change then comes about once in the shorter
  * of `max` and `calm`, after the few times that it takes to get there.
  *
- * The path manager has two uses for it:
- *   - how long an interface that no connection uses stays taken: the hold
- *     doubles each time that the interface is taken, and begins when the last
- *     connection goes;
- *   - how long an interface that other programs need more than the connections
- *     do stays given back: the hold doubles each time that it is given back for
- *     them, and begins then.
+ * DESIGN lists what is held, and for how long.
  */
 #ifndef TUX_POLICY_BACKOFF_H
 #define TUX_POLICY_BACKOFF_H
 
 #include "base/time.h"
 
-struct tux_backoff {
-	tux_time min, max, calm;
-	tux_time len;		/* as of `at`; 0: it has not come yet */
+struct tux_backoff_rule {
+	tux_time min, max;
+	tux_time calm;		/* TUX_NEVER: only tux_backoff_reset() shortens
+				 * the hold */
+};
+
+struct tux_backoff {		/* all zero at first */
+	tux_time len;		/* the hold as of `at`; 0: there was none */
 	tux_time at;		/* it came last */
 };
 
-void tux_backoff_init(struct tux_backoff *h, tux_time min, tux_time max,
-		      tux_time calm);
-
 /* The change has come, at @now.  Returns the hold; the first is `min`. */
-tux_time tux_backoff_again(struct tux_backoff *h, tux_time now);
+tux_time tux_backoff_again(struct tux_backoff *h,
+			   const struct tux_backoff_rule *rule, tux_time now);
+
+/* What tux_backoff_again() would return. */
+tux_time tux_backoff_next(const struct tux_backoff *h,
+			  const struct tux_backoff_rule *rule, tux_time now);
 
 /* The hold as of @now, if the change does not come again. */
-tux_time tux_backoff_len(const struct tux_backoff *h, tux_time now);
+tux_time tux_backoff_len(const struct tux_backoff *h,
+			 const struct tux_backoff_rule *rule, tux_time now);
+
+/* The next hold is `min` again. */
+static inline void tux_backoff_reset(struct tux_backoff *h)
+{
+	h->len = 0;
+}
 
 #endif

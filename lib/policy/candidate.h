@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "policy/choice.h"
 #include "policy/burst.h"
+#include "policy/choice.h"
 #include "wire/reason.h"
 
 enum tux_candidate_counts {

@@ -12,6 +12,12 @@ enum {
 	HOLD_DECAY = 8,
 };
 
+static const struct tux_backoff_rule hold = {
+	.min = TUX_MSEC(HOLD_MIN_MS),
+	.max = TUX_SEC(HOLD_MAX_S),
+	.calm = TUX_NEVER,
+};
+
 void tux_choice_packet(struct tux_choice *p, uint32_t packet)
 {
 	p->limit = tux_choice_limit(packet);
@@ -20,10 +26,7 @@ void tux_choice_packet(struct tux_choice *p, uint32_t packet)
 void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 		     uint32_t packet)
 {
-	*p = (struct tux_choice){
-		.mode = mode,
-		.hold = TUX_MSEC(HOLD_MIN_MS),
-	};
+	*p = (struct tux_choice){ .mode = mode };
 	tux_choice_packet(p, packet);
 }
 
@@ -81,8 +84,7 @@ enum tux_move tux_choice_look(const struct tux_choice *p, bool is_on_tux,
 /* The direction stays where it is now for the hold, which doubles. */
 static void begin_hold(struct tux_choice *p, tux_time now)
 {
-	p->until = tux_time_add(now, p->hold);
-	p->hold = tux_time_min(2 * p->hold, TUX_SEC(HOLD_MAX_S));
+	p->until = tux_time_add(now, tux_backoff_again(&p->hold, &hold, now));
 }
 
 void tux_choice_moved(struct tux_choice *p, const struct tux_evidence *e,
@@ -98,8 +100,10 @@ void tux_choice_moved(struct tux_choice *p, const struct tux_evidence *e,
 void tux_choice_returned(struct tux_choice *p, const struct tux_evidence *e,
 			 tux_time now)
 {
-	if (tux_time_since(p->moved_at, now) > HOLD_DECAY * p->hold)
-		p->hold = TUX_MSEC(HOLD_MIN_MS);
+	tux_time next = tux_backoff_next(&p->hold, &hold, now);
+
+	if (tux_time_since(p->moved_at, now) > HOLD_DECAY * next)
+		tux_backoff_reset(&p->hold);
 	begin_hold(p, now);
 	p->turns = e->turns;
 	p->returned = true;

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
+#include "policy/backoff.h"
 #include "policy/burst.h"
 
 enum tux_path_mode {		/* what the user wants */
@@ -60,7 +61,7 @@ struct tux_choice {		/* of one direction */
 				 * Tux */
 	uint32_t turns;		/* turn-arounds, when it last returned */
 	bool returned;		/* it has been on Tux before */
-	tux_time hold;		/* length of the next hold, on either path */
+	struct tux_backoff hold;	/* on either path */
 	tux_time until;		/* after a return, on TCP until then; after a
 				 * move because TCP was slower, on Tux */
 	tux_time moved_at;	/* when it last moved to Tux */

@@ -5,12 +5,15 @@
  */
 #include "policy/cpu_busy.h"
 
+static const struct tux_backoff_rule leaving = {
+	.min = TUX_SEC(TUX_CPU_BUSY_MIN_S),
+	.max = TUX_SEC(TUX_CPU_BUSY_MAX_S),
+	.calm = TUX_SEC(TUX_CPU_BUSY_MAX_S),
+};
+
 void tux_cpu_busy_init(struct tux_cpu_busy *b)
 {
 	*b = (struct tux_cpu_busy){ .away = false };
-	tux_backoff_init(&b->holds, TUX_SEC(TUX_CPU_BUSY_MIN_S),
-			 TUX_SEC(TUX_CPU_BUSY_MAX_S),
-			 TUX_SEC(TUX_CPU_BUSY_MAX_S));
 }
 
 static void busy_begin(struct tux_cpu_busy *b,
@@ -63,7 +66,7 @@ static bool says_nothing(const struct tux_cpu_busy_seen *d)
 static enum tux_cpu_busy_do busy_leave(struct tux_cpu_busy *b, tux_time now)
 {
 	b->away = true;
-	b->next = now + tux_backoff_again(&b->holds, now);
+	b->next = now + tux_backoff_again(&b->holds, &leaving, now);
 	return TUX_CPU_BUSY_LEAVE;
 }
 

@@ -19,11 +19,15 @@ enum {
 	TRIAL_HOLDS = 4,
 };
 
+static const struct tux_backoff_rule giving = {
+	.min = TUX_SEC(HOLD_MIN_S),
+	.max = TUX_SEC(HOLD_MAX_S),
+	.calm = TUX_SEC(CALM_S),
+};
+
 void tux_give_way_init(struct tux_give_way *y)
 {
 	*y = (struct tux_give_way){ .away = false };
-	tux_backoff_init(&y->holds, TUX_SEC(HOLD_MIN_S), TUX_SEC(HOLD_MAX_S),
-			 TUX_SEC(CALM_S));
 }
 
 void tux_give_way_begin(struct tux_give_way *y)
@@ -93,7 +97,7 @@ static enum tux_give_way_do give_way_decide(struct tux_give_way *y,
 	if (!y->away && costs_too_much(y)) {
 		y->away = true;
 		y->since = now;
-		y->hold = tux_backoff_again(&y->holds, now);
+		y->hold = tux_backoff_again(&y->holds, &giving, now);
 		return TUX_GIVE_WAY_GIVE;
 	}
 	if (y->away && away >= y->hold &&

@@ -13,6 +13,12 @@ enum {
 	PAUSE_S = 1,		/* it ends a row */
 };
 
+static const struct tux_backoff_rule silence = {
+	.min = TUX_SEC(HOLD_MIN_S),
+	.max = TUX_SEC(HOLD_MAX_S),
+	.calm = TUX_SEC(CALM_S),
+};
+
 static unsigned history_slot(const struct tux_addr *a)
 {
 	uint32_t ip = tux_get32(a->ip) ^ tux_get32(a->ip + 4) ^
@@ -27,10 +33,9 @@ static void was_silent(struct tux_history_peer *e, const struct tux_addr *addr,
 {
 	if (!e->until || !tux_addr_same(&e->addr, addr)) {
 		e->addr = *addr;
-		tux_backoff_init(&e->hold, TUX_SEC(HOLD_MIN_S),
-				 TUX_SEC(HOLD_MAX_S), TUX_SEC(CALM_S));
+		tux_backoff_reset(&e->hold);
 	}
-	e->until = tux_time_add(now, tux_backoff_again(&e->hold, now));
+	e->until = tux_time_add(now, tux_backoff_again(&e->hold, &silence, now));
 }
 
 void tux_history_decided(struct tux_history *p, const struct tux_addr *addr,

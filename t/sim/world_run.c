@@ -11,8 +11,8 @@
 
 #include "fault.h"
 #include "life.h"
-#include "transport/cc.h"
 #include "preset.h"
+#include "transport/cc.h"
 
 /* ---- the network ---- */
 

@@ -119,7 +119,7 @@ static void back__how_long(void **state)
 	tux_back(c, d->now);
 	duo_derive(&d->a, 0);
 	assert_true(c->tx.probe_at == d->now + TUX_SEC(1));
-	assert_int_equal(c->tx.hold, TUX_SEC(2));
+	assert_int_equal(c->tx.away.len, TUX_SEC(1));
 }
 
 /* TCP has the FIN already, and now all that was before it. */
@@ -258,11 +258,11 @@ static void unstall__tries_soon(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_conn_stall(c, d->now);
-	c->tx.hold = TUX_SEC(60);
+	c->tx.away.len = TUX_SEC(60);
 	c->tx.probe_at = d->now + TUX_SEC(60);
 	tux_conn_unstall(c, d->now);
 	assert_true(c->tx.probe_at == d->now + TUX_MSEC(20));
-	assert_int_equal(c->tx.hold, TUX_SEC(1));
+	assert_int_equal(c->tx.away.len, 0);
 	c->tx.probe_at = d->now + 5;
 	tux_conn_unstall(c, d->now);
 	assert_true(c->tx.probe_at == d->now + 5);

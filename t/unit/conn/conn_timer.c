@@ -264,7 +264,7 @@ static void away__before_the_switch(void **state)
 	assert_int_equal(c->tx.gen, 0);
 	assert_true(c->tx.away_at == d->now + TUX_SEC(1));
 	assert_true(c->tx.announce_at == c->tx.away_at);
-	assert_int_equal(c->tx.hold, TUX_SEC(2));
+	assert_int_equal(c->tx.away.len, TUX_SEC(1));
 	assert_int_equal(c->reason, TUX_REASON_STALLED);
 	assert_int_equal(duo_out(&d->a, &k), 0);
 	/* What it had to say is kept until then. */

@@ -207,8 +207,9 @@ static void look_after(struct kernel *k, tux_time from, tux_time to)
 static void taken(struct kernel *k, unsigned times)
 {
 	kernel_taken(k);
-	while (times--)
-		tux_backoff_again(&k->p.unused, ms(0));
+	k->p.unused = (struct tux_backoff){
+		.len = TUX_SEC(5) << (times - 1), .at = ms(0),
+	};
 	come_and_go(k, 1, ms(0));
 }
 

@@ -11,22 +11,18 @@
 
 enum { MIN_S = 5, MAX_S = 320, CALM_S = 600, HOUR_S = 3600 };
 
-static struct tux_backoff begin(void)
-{
-	struct tux_backoff h;
-
-	tux_backoff_init(&h, TUX_SEC(MIN_S), TUX_SEC(MAX_S), TUX_SEC(CALM_S));
-	return h;
-}
+static const struct tux_backoff_rule rule = {
+	.min = TUX_SEC(MIN_S), .max = TUX_SEC(MAX_S), .calm = TUX_SEC(CALM_S),
+};
 
 static unsigned again(struct tux_backoff *h, unsigned s)
 {
-	return (unsigned)(tux_backoff_again(h, TUX_SEC(s)) / TUX_SEC(1));
+	return (unsigned)(tux_backoff_again(h, &rule, TUX_SEC(s)) / TUX_SEC(1));
 }
 
 static unsigned len(const struct tux_backoff *h, unsigned s)
 {
-	return (unsigned)(tux_backoff_len(h, TUX_SEC(s)) / TUX_SEC(1));
+	return (unsigned)(tux_backoff_len(h, &rule, TUX_SEC(s)) / TUX_SEC(1));
 }
 
 /* ---- the length ---- */
@@ -34,7 +30,7 @@ static unsigned len(const struct tux_backoff *h, unsigned s)
 static void again__doubles_up_to_the_most(void **state)
 {
 	static const unsigned lens[] = { 5, 10, 20, 40, 80, 160, 320, 320 };
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 	unsigned i;
 
 	(void)state;
@@ -44,18 +40,18 @@ static void again__doubles_up_to_the_most(void **state)
 
 static void again__the_first_is_the_least(void **state)
 {
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 
 	(void)state;
 	assert_int_equal(len(&h, 0), MIN_S);
 	assert_int_equal(again(&h, 0), MIN_S);
-	h = begin();
+	h = (struct tux_backoff){ 0 };
 	assert_int_equal(again(&h, 1000000), MIN_S);
 }
 
 static void len__halves_when_it_is_calm(void **state)
 {
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 	unsigned i;
 
 	(void)state;
@@ -73,7 +69,7 @@ static void len__halves_when_it_is_calm(void **state)
 
 static void again__goes_on_from_what_is_left(void **state)
 {
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 	unsigned i;
 
 	(void)state;
@@ -86,12 +82,51 @@ static void again__goes_on_from_what_is_left(void **state)
 
 static void again__time_that_goes_back_is_no_calm(void **state)
 {
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 
 	(void)state;
 	assert_int_equal(again(&h, 1000), 5);
 	assert_int_equal(again(&h, 10), 10);
 	assert_int_equal(len(&h, 5), 10);
+}
+
+static void next__is_what_again_returns(void **state)
+{
+	struct tux_backoff h = { 0 };
+
+	(void)state;
+	assert_int_equal(tux_backoff_next(&h, &rule, 0), TUX_SEC(5));
+	again(&h, 1000);
+	assert_int_equal(tux_backoff_next(&h, &rule, TUX_SEC(1000)),
+			 TUX_SEC(10));
+	assert_int_equal(len(&h, 1000), 5);
+	assert_int_equal(again(&h, 1000), 10);
+}
+
+static void reset__begins_with_the_least(void **state)
+{
+	struct tux_backoff h = { 0 };
+
+	(void)state;
+	again(&h, 1000);
+	again(&h, 1000);
+	tux_backoff_reset(&h);
+	assert_int_equal(len(&h, 1000), MIN_S);
+	assert_int_equal(again(&h, 1000), MIN_S);
+}
+
+static void never_calm__only_reset_shortens(void **state)
+{
+	static const struct tux_backoff_rule never = {
+		.min = TUX_SEC(MIN_S), .max = TUX_SEC(MAX_S),
+		.calm = TUX_NEVER,
+	};
+	struct tux_backoff h = { 0 };
+
+	(void)state;
+	tux_backoff_again(&h, &never, 0);
+	assert_int_equal(tux_backoff_again(&h, &never, TUX_SEC(1000000)),
+			 TUX_SEC(10));
 }
 
 /* ---- an interface that is taken while connections use it ---- */
@@ -129,7 +164,7 @@ static void connection(struct iface *i, unsigned from, unsigned to)
 /* Connections of a second every @every seconds, for @for_s. */
 static struct iface come_and_go(unsigned every, unsigned for_s)
 {
-	struct iface i = { .hold = begin() };
+	struct iface i = { .takes = 0 };
 	unsigned t;
 
 	for (t = 0; t < for_s; t += every)
@@ -164,7 +199,7 @@ static void series__at_any_rhythm(void **state)
 /* Nor one that sees the interface being given back, and then connects. */
 static void series__at_the_worst_moment(void **state)
 {
-	struct iface i = { .hold = begin() };
+	struct iface i = { .takes = 0 };
 	unsigned t = 0;
 
 	(void)state;
@@ -186,7 +221,7 @@ static void series__now_and_then_is_given_back_soon(void **state)
 
 static void series__an_idle_connection_keeps_it(void **state)
 {
-	struct iface i = { .hold = begin() };
+	struct iface i = { .takes = 0 };
 
 	(void)state;
 	connection(&i, 0, 24 * HOUR_S);
@@ -200,7 +235,7 @@ static void series__an_idle_connection_keeps_it(void **state)
  * interface was taken.  How often it is given back for it. */
 static unsigned give_way(unsigned busy_until)
 {
-	struct tux_backoff h = begin();
+	struct tux_backoff h = { 0 };
 	unsigned t = 1, n = 0;
 
 	for (; t < busy_until; t++) {
@@ -227,6 +262,9 @@ int main(void)
 		cmocka_unit_test(len__halves_when_it_is_calm),
 		cmocka_unit_test(again__goes_on_from_what_is_left),
 		cmocka_unit_test(again__time_that_goes_back_is_no_calm),
+		cmocka_unit_test(next__is_what_again_returns),
+		cmocka_unit_test(reset__begins_with_the_least),
+		cmocka_unit_test(never_calm__only_reset_shortens),
 		cmocka_unit_test(series__every_seven_seconds),
 		cmocka_unit_test(series__at_any_rhythm),
 		cmocka_unit_test(series__at_the_worst_moment),

@@ -247,7 +247,7 @@ static void look__after_long_peace_the_hold_is_short_again(void **state)
 		now += TUX_MSEC(1);
 		look(true, LONG, 100 * (i + 1), 0);
 	}
-	assert_true(p.hold > TUX_SEC(1));
+	assert_true(p.hold.len > TUX_SEC(1));
 	now += TUX_SEC(10);
 	look(false, SHORT, 1000, 0);
 	now += TUX_SEC(3600);
