@@ -309,7 +309,7 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
 
 /* PROVED just now, at the active end.  The HELLO that would prove the path to
  * the peer may be lost.  This end does not repeat it, and the peer may be one
- * that only answers HELLOs (may_begin() in hello.c).  A packet with a number
+ * that only answers HELLOs (`begins`).  A packet with a number
  * proves the path to the peer as well, and its content is sent again when lost.
  * So a PING is sent if no other packet with a number is due. */
 static void settle_opened(struct tux_conn *c)
