@@ -38,6 +38,7 @@ static struct tux_evidence evidence(const struct tux_conn *c)
 
 	return (struct tux_evidence){
 		.burst = tux_burst_len(t),
+		.mean = tux_burst_mean(t),
 		.turns = tux_burst_turns(t),
 	};
 }
@@ -122,8 +123,6 @@ static bool backlog(const struct tux_conn *c)
 	return tux_pipe_len(&c->dx->txp) >= c->dx->txp.cap / 2;
 }
 
-/* If the mean burst is short, the direction leaves only with a rate, measured
- * while bytes wait, to compare with its rate over TCP. */
 void tux_choose_leave(struct tux_conn *c, tux_time now)
 {
 	struct tux_choice *p = &c->tx.choice;
@@ -138,8 +137,7 @@ void tux_choose_leave(struct tux_conn *c, tux_time now)
 		begin_window(c, now);
 	else
 		e.rate = window_rate(c, now);
-	if ((!e.rate && tux_burst_mean(&c->dx->tx.bursts) <= c->tx.burst_max) ||
-	    tux_choice_look(p, true, &e, now) != TUX_RETURN)
+	if (tux_choice_look(p, true, &e, now) != TUX_RETURN)
 		return;
 	tux_choice_returned(p, &e, now);
 	c->tx.windows = e.rate ? WINDOWS : 0;

@@ -70,7 +70,13 @@ static enum tux_move on_tux(const struct tux_choice *p,
 	/* TCP was slower: it is tried again when the hold has passed. */
 	if (p->tux_rate && now < p->until)
 		return TUX_STAY;
-	return e->burst > tux_choice_stays(p) ? TUX_RETURN : TUX_STAY;
+	if (e->burst <= tux_choice_stays(p))
+		return TUX_STAY;
+	/* Only the present burst is long: bytes have to wait for so long that
+	 * the rate can be compared with that of TCP. */
+	if (e->mean <= tux_choice_stays(p) && !e->rate)
+		return TUX_STAY;
+	return TUX_RETURN;
 }
 
 enum tux_move tux_choice_look(const struct tux_choice *p, bool is_on_tux,

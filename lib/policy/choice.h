@@ -70,7 +70,8 @@ struct tux_choice {		/* of one direction */
 };
 
 struct tux_evidence {
-	uint64_t burst;		/* tux_burst_len() */
+	uint64_t burst;		/* tux_burst_len(), */
+	uint32_t mean;		/* ... tux_burst_mean(), */
 	uint32_t turns;		/* tux_burst_turns() */
 	uint64_t rate;		/* bytes per second on the present path, if
 				 * bytes have waited for long enough to tell;

@@ -17,7 +17,10 @@ static void start(enum tux_path_mode mode)
 static enum tux_move look(bool on_tux, uint64_t burst, uint32_t turns,
 			  uint64_t rate)
 {
-	struct tux_evidence e = { burst, turns, rate };
+	struct tux_evidence e = {
+		.burst = burst, .mean = (uint32_t)burst, .turns = turns,
+		.rate = rate,
+	};
 	enum tux_move m = tux_choice_look(&p, on_tux, &e, now);
 
 	if (m == TUX_MOVE)
@@ -210,6 +213,20 @@ static void look__long_bursts_return_and_hold(void **state)
 			 TUX_MOVE);
 }
 
+/* One long burst among short ones has to be under way for long enough to tell how
+ * fast it is. */
+static void look__one_long_burst_returns_with_a_rate(void **state)
+{
+	struct tux_evidence e = { .burst = LONG, .mean = SHORT, .turns = 11 };
+
+	(void)state;
+	start(TUX_PATH_MODE_AUTO);
+	look(false, SHORT, 10, 0);
+	assert_int_equal(tux_choice_look(&p, true, &e, now), TUX_STAY);
+	e.rate = 1;
+	assert_int_equal(tux_choice_look(&p, true, &e, now), TUX_RETURN);
+}
+
 /* Bursts that alternate between short and long, a hundred turn-arounds each:
  * ever fewer moves. */
 static void look__an_oscillation_moves_ever_less(void **state)
@@ -316,6 +333,7 @@ int main(void)
 		cmocka_unit_test(look__short_bursts_move_and_stay),
 		cmocka_unit_test(look__between_the_limits_nothing_moves),
 		cmocka_unit_test(look__long_bursts_return_and_hold),
+		cmocka_unit_test(look__one_long_burst_returns_with_a_rate),
 		cmocka_unit_test(look__an_oscillation_moves_ever_less),
 		cmocka_unit_test(look__after_long_peace_the_hold_is_short_again),
 		cmocka_unit_test(look__back_to_tux_if_tcp_is_slower),
