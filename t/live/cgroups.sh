@@ -40,7 +40,7 @@ cgroups()
 	trap leave EXIT
 	mkdir -p "$cg_a" "$cg_b" || cannot "cannot make a cgroup in $tree"
 	inside "$cg_b"
-	[ "$("${words[@]}" "$build/t/live/herald" quota 1 2>/dev/null)" != \
+	[ "$("${words[@]}" "$build/t/live/tuxd_peer" quota 1 2>/dev/null)" != \
 		"announced 1 of 1" ] || above=yes
 }
 

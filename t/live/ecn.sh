@@ -8,9 +8,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
-carry=$build/t/live/carry
+stream_peer=$build/t/live/stream_peer
 tux=(env)
-need "$carry" "$forwarder" ip nsenter
+need "$stream_peer" "$forwarder" ip nsenter
 privilege "$@"
 setup
 hosts
@@ -20,11 +20,11 @@ carried()
 {
 	local server client
 
-	start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve "$1" 1 0
+	start server "${b[@]}" env TUX_TEST_IO="$io" "$stream_peer" serve "$1" 1 0
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
 	port=$(sed -n 's/^port //p' "$dir/server.out")
-	start client "${a[@]}" env TUX_TEST_IO="$io" "$carry" move "$1" \
+	start client "${a[@]}" env TUX_TEST_IO="$io" "$stream_peer" move "$1" \
 		"$port" 1 0
 	wait "$pid"
 	client=$?

@@ -100,8 +100,8 @@ cut()
 	sed 's/^/# /' "$dir/wire.out"
 }
 
-# carried_well NAME RC SAID: a case for how t/live/carry has ended.  That all is
-# late may be why it did not move, or went back.
+# carried_well NAME RC SAID: a case for how t/live/stream_peer has ended.  That
+# all is late may be why it did not move, or went back.
 carried_well()
 {
 	if [ "$2" = 0 ]; then

@@ -44,7 +44,7 @@ enum {
 	FRAME = 65536, BUFFER = 16 << 20,
 };
 
-static struct tape tape;
+static struct capture capture;
 static int fd;
 static uint64_t heard;		/* bytes */
 static volatile sig_atomic_t begins, stopped;
@@ -101,7 +101,7 @@ static void hear(void)
 	for (i = 0; i < BATCH &&
 		    (n = recv(fd, frame, sizeof(frame), 0)) > 0; i++) {
 		heard += (uint64_t)n;
-		tape_hear(&tape, frame, (size_t)n, now());
+		capture_hear(&capture, frame, (size_t)n, now());
 	}
 }
 
@@ -129,8 +129,8 @@ static size_t intrude(const struct intrusion *kind)
 	size_t len = 0;
 	unsigned i;
 
-	for (i = 0; !len && i < TRIES && tape.n; i++)
-		len = kind->make(&tape.way[(uint32_t)mrand48() % tape.n], buf,
+	for (i = 0; !len && i < TRIES && capture.n; i++)
+		len = kind->make(&capture.way[(uint32_t)mrand48() % capture.n], buf,
 				 &frame, now());
 	if (!len || send(fd, frame, len, 0) < 0)
 		return 0;
@@ -207,6 +207,6 @@ int main(int argc, char **argv)
 			attack(kind, rate, rate * ms / 1000);
 		puts("over");
 	}
-	tape_fini(&tape);
+	capture_fini(&capture);
 	return 0;
 }

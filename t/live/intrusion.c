@@ -36,7 +36,7 @@ static void sum(uint8_t *p, size_t len)
 	tux_put32(p + CRC_AT, tux_crc32c(0, p, len));
 }
 
-static size_t sent(const struct tape_way *w, uint8_t *p, size_t len,
+static size_t sent(const struct capture_way *w, uint8_t *p, size_t len,
 		   uint8_t **frame)
 {
 	size_t hdrs = tux_eth_build(p, len, &w->macs, &w->from, &w->to,
@@ -48,7 +48,7 @@ static size_t sent(const struct tape_way *w, uint8_t *p, size_t len,
 
 /* ---- without sense ---- */
 
-static size_t garbage(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t garbage(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		      tux_time now)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -69,7 +69,7 @@ static size_t garbage(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
 /* ---- openings ---- */
 
 /* One in the name of who sends on @w, with a MAC that somebody made up. */
-static size_t put_hello(const struct tape_way *w, uint8_t *p, bool stranger)
+static size_t put_hello(const struct capture_way *w, uint8_t *p, bool stranger)
 {
 	struct tux_pkt h = { .flags = TUX_PKT_OPEN };
 	struct tux_hello hello = w->hello;
@@ -90,7 +90,7 @@ static size_t put_hello(const struct tape_way *w, uint8_t *p, bool stranger)
 	return tux_writer_end(&writer, &h, &k);
 }
 
-static size_t hello_stranger(const struct tape_way *w, uint8_t *buf,
+static size_t hello_stranger(const struct capture_way *w, uint8_t *buf,
 			     uint8_t **frame, tux_time now)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -100,7 +100,7 @@ static size_t hello_stranger(const struct tape_way *w, uint8_t *buf,
 	return len ? sent(w, p, len, frame) : 0;
 }
 
-static size_t hello_forged(const struct tape_way *w, uint8_t *buf,
+static size_t hello_forged(const struct capture_way *w, uint8_t *buf,
 			   uint8_t **frame, tux_time now)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -112,7 +112,7 @@ static size_t hello_forged(const struct tape_way *w, uint8_t *buf,
 
 /* What says that it is longer or shorter than it is, in one place or the other,
  * or really is. */
-static size_t hello_length(const struct tape_way *w, uint8_t *buf,
+static size_t hello_length(const struct capture_way *w, uint8_t *buf,
 			   uint8_t **frame, tux_time now)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -141,7 +141,7 @@ static size_t hello_length(const struct tape_way *w, uint8_t *buf,
 	return sent(w, p, len, frame);
 }
 
-static size_t version(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t version(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		      tux_time now)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -160,7 +160,7 @@ static size_t version(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
 
 /* ---- numbered packets ---- */
 
-static void put_stream(const struct tape_way *w, struct tux_writer *to)
+static void put_stream(const struct capture_way *w, struct tux_writer *to)
 {
 	uint8_t *p = tux_writer_add(to, TUX_REC_STREAM, TUX_STREAM_ORDER |
 				    (below(4) ? 0 : TUX_STREAM_FIN),
@@ -171,14 +171,14 @@ static void put_stream(const struct tape_way *w, struct tux_writer *to)
 	memcpy(p + TUX_STREAM_HDR, "evil", 4);
 }
 
-static void put_reset(const struct tape_way *w, struct tux_writer *to)
+static void put_reset(const struct capture_way *w, struct tux_writer *to)
 {
 	(void)w;
 	tux_put32(tux_writer_add(to, TUX_REC_RESET, 0, TUX_RESET_LEN),
 		  below(30));
 }
 
-static void put_prepare(const struct tape_way *w, struct tux_writer *to)
+static void put_prepare(const struct capture_way *w, struct tux_writer *to)
 {
 	uint8_t *p = tux_writer_add(to, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
 
@@ -189,14 +189,14 @@ static void put_prepare(const struct tape_way *w, struct tux_writer *to)
 		  below(8));
 }
 
-static void put_raw(const struct tape_way *w, struct tux_writer *to)
+static void put_raw(const struct capture_way *w, struct tux_writer *to)
 {
 	(void)w;
 	tux_writer_add(to, TUX_REC_RAW, 0, 0);
 }
 
 /* All that was sent so far, and more, has arrived. */
-static void put_sack(const struct tape_way *w, struct tux_writer *to)
+static void put_sack(const struct capture_way *w, struct tux_writer *to)
 {
 	uint8_t *p = tux_writer_add(to, TUX_REC_SACK, 0, TUX_SACK_EACH);
 
@@ -204,16 +204,16 @@ static void put_sack(const struct tape_way *w, struct tux_writer *to)
 	tux_put32(p + 4, w->pkt.ack + below(1000));
 }
 
-static void put_ping(const struct tape_way *w, struct tux_writer *to)
+static void put_ping(const struct capture_way *w, struct tux_writer *to)
 {
 	(void)w;
 	tux_writer_add(to, TUX_REC_PING, 0, 0);
 }
 
-typedef void put_fn(const struct tape_way *w, struct tux_writer *to);
+typedef void put_fn(const struct capture_way *w, struct tux_writer *to);
 
 /* Under an id and numbers that are known or guessed, and a seal that is not. */
-static size_t numbered(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t numbered(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		       bool known, put_fn *put)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -239,14 +239,14 @@ static size_t numbered(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
 		    frame);
 }
 
-static size_t reset_blind(const struct tape_way *w, uint8_t *buf,
+static size_t reset_blind(const struct capture_way *w, uint8_t *buf,
 			  uint8_t **frame, tux_time now)
 {
 	(void)now;
 	return numbered(w, buf, frame, false, put_reset);
 }
 
-static size_t reset_known(const struct tape_way *w, uint8_t *buf,
+static size_t reset_known(const struct capture_way *w, uint8_t *buf,
 			  uint8_t **frame, tux_time now)
 {
 	(void)now;
@@ -263,14 +263,14 @@ static put_fn *any_data(void)
 	return put[below(sizeof(put) / sizeof(put[0]))];
 }
 
-static size_t data_blind(const struct tape_way *w, uint8_t *buf,
+static size_t data_blind(const struct capture_way *w, uint8_t *buf,
 			 uint8_t **frame, tux_time now)
 {
 	(void)now;
 	return numbered(w, buf, frame, false, any_data());
 }
 
-static size_t data_known(const struct tape_way *w, uint8_t *buf,
+static size_t data_known(const struct capture_way *w, uint8_t *buf,
 			 uint8_t **frame, tux_time now)
 {
 	(void)now;
@@ -279,7 +279,7 @@ static size_t data_known(const struct tape_way *w, uint8_t *buf,
 
 /* ---- what was sent once ---- */
 
-static size_t again(const struct tape_way *w, const struct tape_datagram *d,
+static size_t again(const struct capture_way *w, const struct capture_datagram *d,
 		    uint8_t *buf, uint8_t **frame)
 {
 	uint8_t *p = buf + TUX_ETH_ROOM;
@@ -290,33 +290,33 @@ static size_t again(const struct tape_way *w, const struct tape_datagram *d,
 	return sent(w, p, d->len, frame);
 }
 
-static size_t replay(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t replay(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		     tux_time now)
 {
 	(void)now;
-	return again(w, tape_kept(&w->now, any()), buf, frame);
+	return again(w, capture_kept(&w->now, any()), buf, frame);
 }
 
-static size_t replay_hello(const struct tape_way *w, uint8_t *buf,
+static size_t replay_hello(const struct capture_way *w, uint8_t *buf,
 			   uint8_t **frame, tux_time now)
 {
 	(void)now;
 	return again(w, w->has_hello ? &w->opening : NULL, buf, frame);
 }
 
-static size_t replay_earlier(const struct tape_way *w, uint8_t *buf,
+static size_t replay_earlier(const struct capture_way *w, uint8_t *buf,
 			     uint8_t **frame, tux_time now)
 {
 	(void)now;
-	return again(w, tape_kept(&w->before, any()), buf, frame);
+	return again(w, capture_kept(&w->before, any()), buf, frame);
 }
 
 /* A packet that arrived, with its seal, which covers the header, and another
  * body: who hears it can make the CRC right. */
-static size_t altered(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t altered(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		      tux_time now)
 {
-	const struct tape_datagram *d = tape_kept(&w->now, any());
+	const struct capture_datagram *d = capture_kept(&w->now, any());
 	uint8_t *p = buf + TUX_ETH_ROOM;
 	uint32_t seal;
 	size_t len, i;
@@ -341,7 +341,7 @@ static size_t altered(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
 /* ---- below Tux ---- */
 
 /* In the TCP connection that the last HELLO named. */
-static size_t tcp_reset(const struct tape_way *w, uint8_t *buf,
+static size_t tcp_reset(const struct capture_way *w, uint8_t *buf,
 			uint8_t **frame, tux_time now)
 {
 	const struct tux_tuple *t = &w->hello.tuple;
@@ -357,7 +357,7 @@ static size_t tcp_reset(const struct tape_way *w, uint8_t *buf,
 }
 
 /* What @w's receiver sent could not be delivered, or was too long. */
-static size_t icmp(const struct tape_way *w, uint8_t *buf, uint8_t **frame,
+static size_t icmp(const struct capture_way *w, uint8_t *buf, uint8_t **frame,
 		   tux_time now)
 {
 	(void)now;

@@ -9,7 +9,7 @@
 #ifndef TUX_T_LIVE_INTRUSION_H
 #define TUX_T_LIVE_INTRUSION_H
 
-#include "tape.h"
+#include "capture.h"
 
 enum { INTRUSION_ROOM = 2048 };
 
@@ -20,7 +20,7 @@ struct intrusion {
 	/* A frame in the INTRUSION_ROOM bytes at @buf, in the name of who sends
 	 * on @w; its length, and where it begins in *@frame.  0: nothing to make
 	 * it of. */
-	size_t (*make)(const struct tape_way *w, uint8_t *buf,
+	size_t (*make)(const struct capture_way *w, uint8_t *buf,
 		       uint8_t **frame, tux_time now);
 };
 

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "../unit/test.h"
-#include "parcel.h"
+#include "payload.h"
 #include "rig.h"
 #include "sys/clock.h"
 
 enum {
 	MAX = 8 << 20,
-	PARCELS = 400,
+	PAYLOADS = 400,
 	LIMIT_S = 20,
 };
 
@@ -134,21 +134,21 @@ static void expect(struct side *x, const char *text)
 
 struct half {
 	struct side *x;
-	struct parcels out, in;
+	struct payloads out, in;
 };
 
 static void half_init(struct half *h, struct side *x, uint64_t out, uint64_t in)
 {
 	h->x = x;
-	parcels_init(&h->out, out, PARCELS, MAX);
-	parcels_init(&h->in, in, 0, MAX);
+	payloads_init(&h->out, out, PAYLOADS, MAX);
+	payloads_init(&h->in, in, 0, MAX);
 }
 
 static void *exchange(void *arg)
 {
 	struct half *h = arg;
 
-	return (void *)(uintptr_t)parcels_exchange(h->x, &h->out, &h->in,
+	return (void *)(uintptr_t)payloads_exchange(h->x, &h->out, &h->in,
 						   TUX_NEVER);
 }
 
@@ -168,8 +168,8 @@ static void exchange__of_all_lengths(unsigned threads)
 	if (wrong)
 		fail_msg("%s", wrong);
 	assert_int_equal(rig_finish(t), 0);
-	assert_int_equal(c.in.got_n, PARCELS);
-	assert_int_equal(s.in.got_n, PARCELS);
+	assert_int_equal(c.in.got_n, PAYLOADS);
+	assert_int_equal(s.in.got_n, PAYLOADS);
 	down(&r);
 }
 

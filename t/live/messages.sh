@@ -8,9 +8,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
-courier=$build/t/live/courier
+message_peer=$build/t/live/message_peer
 tux=(env)
-need "$courier" "$forwarder" ip nsenter
+need "$message_peer" "$forwarder" ip nsenter
 privilege "$@"
 setup
 hosts
@@ -20,11 +20,11 @@ hosts
 meet()
 {
 	rm -f "$dir/server.out"		# the last one's port
-	start server "${b[@]}" "$courier" serve "$io" $b_addr "$1"
+	start server "${b[@]}" "$message_peer" serve "$io" $b_addr "$1"
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
 	port=$(sed -n 's/^port //p' "$dir/server.out")
-	start caller "${a[@]}" "$courier" call "$io" $b_addr "$port" "$@"
+	start caller "${a[@]}" "$message_peer" call "$io" $b_addr "$port" "$@"
 	caller=$pid
 }
 

@@ -8,9 +8,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 
-carry=$build/t/live/carry
+stream_peer=$build/t/live/stream_peer
 tux=(env)
-need "$carry" "$forwarder" ip nsenter
+need "$stream_peer" "$forwarder" ip nsenter
 privilege "$@"
 setup
 hosts
@@ -34,12 +34,12 @@ narrows()
 {
 	wire --rate 8000000 --longest 1000
 	rm -f "$dir/server.out" "$dir/narrow"	# the last one's
-	start server "${b[@]}" env TUX_TEST_IO="$io" "$carry" serve "$1" 1 0
+	start server "${b[@]}" env TUX_TEST_IO="$io" "$stream_peer" serve "$1" 1 0
 	server_pid=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
 	port=$(sed -n 's/^port //p' "$dir/server.out")
 	start client "${a[@]}" env TUX_TEST_IO="$io" \
-		TUX_TEST_UNTIL="$dir/narrow" "$carry" move "$1" "$port" 1 0
+		TUX_TEST_UNTIL="$dir/narrow" "$stream_peer" move "$1" "$port" 1 0
 	client_pid=$pid
 	wait_for 30 client_is moved
 	kill -USR2 "$wire_pid"

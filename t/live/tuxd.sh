@@ -10,16 +10,16 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-herald=$build/t/live/herald
-need "$herald" "$build/t/live/probe"
+tuxd_peer=$build/t/live/tuxd_peer
+need "$tuxd_peer" "$build/t/live/probe"
 privilege "$@"
 mounts "$@"
 setup
 two_cgroups
 on 65533 "$cg_a"
-client=("${a[@]}" "${words[@]}" "$herald")
+client=("${a[@]}" "${words[@]}" "$tuxd_peer")
 on 65534 "$cg_b"
-server=("${b[@]}" "${words[@]}" "$herald")
+server=("${b[@]}" "${words[@]}" "$tuxd_peer")
 chmod 755 "$dir"		# also they begin there
 
 status=$("$tuxd" status --cgroup "$cg_a" --bpffs "$dir/bpf")
@@ -220,7 +220,7 @@ same "a user has 64 listeners" "announced 64 of 100" "$(cat "$dir/quota.out")"
 same "... as status says" 64 "$(announced_n)"
 on 65532 "$cg_b"
 same "another user has some left" "announced 3 of 3" \
-	"$("${b[@]}" "${words[@]}" "$herald" quota 3)"
+	"$("${b[@]}" "${words[@]}" "$tuxd_peer" quota 3)"
 end "$quota_pid"
 check "none is left when they are closed" wait_for 10 announced_are 0
 
@@ -233,7 +233,7 @@ same "SO_REUSEPORT: one of two listeners closes, and the other is announced" \
 		awk '$1 == 2' | wc -l)"
 check "... and none is left" wait_for 10 announced_are 0
 same "an option of 8 KB reaches the kernel whole" \
-	"$("${b[@]}" "$herald" big)" "$("${server[@]}" big)"
+	"$("${b[@]}" "$tuxd_peer" big)" "$("${server[@]}" big)"
 
 cookies()
 {
@@ -254,7 +254,7 @@ near=(--cgroup "$cg_b/child" --bpffs "$dir/bpf")
 check "loaded on a child cgroup" "$tuxd" load "${near[@]}"
 far=("${server[@]}")
 on 65534 "$cg_b/child"
-server=("${b[@]}" "${words[@]}" "$herald")
+server=("${b[@]}" "${words[@]}" "$tuxd_peer")
 share "the nearest tuxd serves" '' ''
 check "unloaded there" "$tuxd" unload "${near[@]}"
 share "the next one serves" '' ''

@@ -10,9 +10,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-heir=$build/t/live/heir
-porter=$build/t/live/porter
-need systemd-socket-activate "$heir" "$porter"
+fork_server=$build/t/live/fork_server
+passed_server=$build/t/live/passed_server
+need systemd-socket-activate "$fork_server" "$passed_server"
 late=$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 12)) }')
 [ "$late" = 1 ] || cannot "this kernel cannot add a callback to a listener"
 privilege "$@"
@@ -39,13 +39,13 @@ activates()
 # asks NAME CONNECTIONS
 asks()
 {
-	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
+	run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
 	same_final "$1: each byte comes back" 0 $?
 }
 
 # The first connection starts the server, so its handshake was over before.
-activates "$porter" inherited
+activates "$passed_server" inherited
 asks "the first connection" 1
 same "the first connection: on TCP" "0 0" \
 	"$(on_tux "$dir/ask.err") $(on_tux "$dir/serve.err")"

@@ -14,10 +14,10 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-herald=$build/t/live/herald
+tuxd_peer=$build/t/live/tuxd_peer
 forger=$build/t/live/forger intruder=$build/t/live/intruder
 load=$build/t/posix/load
-need unshare "$herald" "$forger" "$intruder"
+need unshare "$tuxd_peer" "$forger" "$intruder"
 privilege "$@"
 mounts "$@"
 
@@ -48,7 +48,7 @@ up()
 serves()
 {
 	free_port
-	start serve "${server[@]}" "$herald" serve $b_addr "$port" "$@"
+	start serve "${server[@]}" "$tuxd_peer" serve $b_addr "$port" "$@"
 	server_pid=$pid
 	wait_for 10 up serve
 }
@@ -58,7 +58,7 @@ keys()
 {
 	local ask
 
-	ask=$(run 60 "${client[@]}" "$herald" ask $b_addr "$port" 1 2>&1)
+	ask=$(run 60 "${client[@]}" "$tuxd_peer" ask $b_addr "$port" 1 2>&1)
 	check "$1: a key" grep -q '^key [0-9a-f]\{32\} ' <<<"$ask"
 	wait_for 10 grep -q ^key "$dir/serve.out"
 	same "$1: the same at both ends" "${ask%% port*}" \
@@ -106,7 +106,7 @@ keys "after nonsense"
 # $got
 listeners()
 {
-	start quota "$@" "$herald" quota 100 hold
+	start quota "$@" "$tuxd_peer" quota 100 hold
 	held+=("$pid")
 	wait_for 10 grep -qs ^announced "$dir/quota.out"
 	got=$(cat "$dir/quota.out")
@@ -140,7 +140,7 @@ serves 1
 # shellcheck disable=SC2016 # for the other shell
 start twin "${container[@]}" sh -c 'ip link set lo up &&
 	ip addr add "$2/32" dev lo &&
-	exec "$1" serve "$2" "$3" 1 why=20 port=1' sh "$herald" $b_addr "$port"
+	exec "$1" serve "$2" "$3" 1 why=20 port=1' sh "$tuxd_peer" $b_addr "$port"
 twin_pid=$pid
 check "a container listens at the same address and port" \
 	wait_for 10 up twin
@@ -172,7 +172,7 @@ stolen()
 	shift
 	same "$name gets no descriptor" \
 		"pidfd_getfd: Operation not permitted open: Permission denied" \
-		"$("$@" "$herald" steal "$holder" "$fd" 2>&1 | tr '\n' ' ' |
+		"$("$@" "$tuxd_peer" steal "$holder" "$fd" 2>&1 | tr '\n' ' ' |
 			sed 's/ $//')"
 }
 holds

@@ -10,8 +10,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-ledger=$build/t/live/ledger
-need redis-server redis-cli ss "$ledger"
+cluster_writer=$build/t/live/cluster_writer
+need redis-server redis-cli ss "$cluster_writer"
 privilege "$@"
 mounts "$@"
 setup
@@ -134,7 +134,7 @@ writes()
 {
 	unprivileged 65533 "$cg_a"
 	# shellcheck disable=SC2046 # words
-	start "$1" "${a[@]}" "${words[@]}" "$ledger" $tag "$2" \
+	start "$1" "${a[@]}" "${words[@]}" "$cluster_writer" $tag "$2" \
 		$(for i in {1..6}; do echo "${addr[i]}:700$i"; done)
 	writer_pid=$pid
 	check "$1: writes are acknowledged" more "$1"

@@ -10,8 +10,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-heir=$build/t/live/heir
-need "$heir" "$build/t/live/herald" "$build/t/posix/heirs"
+fork_server=$build/t/live/fork_server
+need "$fork_server" "$build/t/live/tuxd_peer" "$build/t/posix/heirs"
 privilege "$@"
 mounts "$@"
 setup
@@ -30,10 +30,10 @@ asked()
 {
 	free_port
 	# shellcheck disable=SC2086 # words
-	start serve "${server[@]}" "$heir" serve $b_addr "$port" $3
+	start serve "${server[@]}" "$fork_server" serve $b_addr "$port" $3
 	server_pid=$pid
 	wait_for 10 listening "$port"
-	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
+	run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
 	same_final "$1: each byte comes back" 0 $?
 }

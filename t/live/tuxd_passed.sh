@@ -10,9 +10,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-heir=$build/t/live/heir
-porter=$build/t/live/porter
-need "$heir" "$porter" "$build/t/live/herald" "$build/t/posix/lent"
+fork_server=$build/t/live/fork_server
+passed_server=$build/t/live/passed_server
+need "$fork_server" "$passed_server" "$build/t/live/tuxd_peer" "$build/t/posix/lent"
 privilege "$@"
 mounts "$@"
 setup
@@ -69,14 +69,14 @@ says()
 # asked NAME CONNECTIONS MOVED [AT-SERVER]: so many, of which MOVED move
 asked()
 {
-	run 60 "${client[@]}" "$heir" ask $b_addr "$port" "$2" 400 \
+	run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
 		>"$dir/ask.out" 2>"$dir/ask.err"
 	same_final "$1: each byte comes back" 0 $?
 	wait_for 10 on_both_are "$3 ${4:-$3}"
 	same "$1: $3 of $2 move" "$3 ${4:-$3}" "$(on_both)"
 }
 
-workers=("${server[@]}" "$porter" serve $b_addr @PORT@)
+workers=("${server[@]}" "$passed_server" serve $b_addr @PORT@)
 : >"$dir/work.err"
 
 if without_tuxd "no tuxd"; then
@@ -93,7 +93,7 @@ end "$server_pid"
 
 # Where the processors are busy, the default path is TCP.
 TUX_PATH=auto served "${workers[@]}" 2
-TUX_PATH=auto run 60 "${client[@]}" "$heir" ask $b_addr "$port" 16 400 \
+TUX_PATH=auto run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" 16 400 \
 	>"$dir/ask.out" 2>"$dir/ask.err"
 same_final "sent to workers, by default: each byte comes back" 0 $?
 wait_for 10 all_settled 16 "$dir/ask.err" "$dir/serve.err"
@@ -118,10 +118,10 @@ end "$server_pid"
 # ancestor there in common with it
 strangers()
 {
-	start work "${server[@]}" "$porter" work "$dir/work.sock"
+	start work "${server[@]}" "$passed_server" work "$dir/work.sock"
 	work_pid=$pid
 	wait_for 10 test -S "$dir/work.sock"
-	served "$@" "$porter" send $b_addr @PORT@ "$dir/work.sock"
+	served "$@" "$passed_server" send $b_addr @PORT@ "$dir/work.sock"
 }
 
 strangers "${server[@]}"

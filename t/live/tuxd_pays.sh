@@ -11,9 +11,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
-heir=$build/t/live/heir
-pays=$build/t/live/pays
-need "$heir" "$pays"
+fork_server=$build/t/live/fork_server
+process_cost=$build/t/live/process_cost
+need "$fork_server" "$process_cost"
 privilege "$@"
 mounts "$@"
 setup
@@ -24,14 +24,15 @@ client=("${a[@]}" "${words[@]}")
 "${words[@]}" true 2>/dev/null || cannot "another user cannot run tuxrun here"
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
 
-# asked WORDS...: what a client pays that has asked @server, with WORDS for `pays`
+# asked WORDS...: what a client pays that has asked @server, with WORDS for
+# `process_cost`
 asked()
 {
 	free_port
-	start serve "${server[@]}" "$heir" serve $b_addr "$port"
+	start serve "${server[@]}" "$fork_server" serve $b_addr "$port"
 	server_pid=$pid
 	wait_for 10 listening "$port"
-	run 60 "${client[@]}" "$pays" $b_addr "$port" "$@" \
+	run 60 "${client[@]}" "$process_cost" $b_addr "$port" "$@" \
 		>"$dir/pays.out" 2>"$dir/pays.err"
 	same_final "it works" 0 $?
 	end "$server_pid"

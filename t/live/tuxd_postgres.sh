@@ -12,7 +12,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/postgres.sh"
 
-need md5sum "$build/t/live/listens" "$pg_bin/initdb" "$pg_bin/postgres" \
+need md5sum "$build/t/live/pg_listener" "$pg_bin/initdb" "$pg_bin/postgres" \
 	"$pg_bin/pgbench" "$pg_bin/psql"
 privilege "$@"
 mounts "$@"
@@ -276,7 +276,7 @@ check "... on Tux" moved sql-tux 1
 
 # ---- a notice to a session that is idle ------------------------------------------
 
-pg_client tux tux "$build/t/live/listens" $b_addr "${pg_port[tux]}" 2000
+pg_client tux tux "$build/t/live/pg_listener" $b_addr "${pg_port[tux]}" 2000
 start listens "${client[@]}"
 listens_pid=$pid
 wait_for 10 grep -q listens "$dir/listens.out"

@@ -12,8 +12,8 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
 load=$build/t/posix/load
-staying=$build/t/live/staying
-need redis-server "$load" "$build/t/live/herald" "$staying"
+stays_on_tcp=$build/t/live/stays_on_tcp
+need redis-server "$load" "$build/t/live/tuxd_peer" "$stays_on_tcp"
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 privilege "$@"
 mounts "$@"
@@ -77,7 +77,7 @@ mkdir "$cg_b/pod"
 on 65534 "$cg_b/pod"
 if "${words[@]}" unshare -Urn ip link set lo up 2>/dev/null; then
 	"${words[@]}" --bounding-set=-all unshare -UrnC sh -c "$contained" \
-		"$build/t/live/herald" "$dir/pod.serve" >"$dir/pod.out" 2>&1
+		"$build/t/live/tuxd_peer" "$dir/pod.serve" >"$dir/pod.out" 2>&1
 	same "a container without privilege: both ends get a key" 2 \
 		"$(grep -c '^key [0-9a-f]*' "$dir/pod.out")"
 	same "... the same" 1 \
@@ -114,13 +114,13 @@ stays()
 	free_port
 	unprivileged 65534 "$cg_b"
 	# shellcheck disable=SC2086 # a word or none
-	start staying_b "${b[@]}" "${words[@]}" "$staying" serve $b_addr \
+	start staying_b "${b[@]}" "${words[@]}" "$stays_on_tcp" serve $b_addr \
 		"$port" $3
 	server_pid=$pid
 	wait_for 10 listening "$port"
 	unprivileged 65533 "$cg_a"
 	# shellcheck disable=SC2086
-	start staying_a "${a[@]}" "${words[@]}" "$staying" ask $b_addr \
+	start staying_a "${a[@]}" "${words[@]}" "$stays_on_tcp" ask $b_addr \
 		"$port" $4
 	client_pid=$pid
 	for end in a b; do

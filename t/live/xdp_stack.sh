@@ -10,9 +10,9 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/hosts.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/xdp.sh"
 
-carry=$build/t/live/carry
+stream_peer=$build/t/live/stream_peer
 tux=(env)
-need "$carry" ip nsenter
+need "$stream_peer" ip nsenter
 privilege "$@"
 setup
 two_hosts
@@ -23,11 +23,11 @@ carried()
 	local server client
 
 	rm -f "$dir/server.out"		# the last one's port
-	start server "${b[@]}" "$carry" serve $b_addr "$1" "$2"
+	start server "${b[@]}" "$stream_peer" serve $b_addr "$1" "$2"
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || return 1
 	port=$(sed -n 's/^port //p' "$dir/server.out")
-	start client "${a[@]}" "$carry" move $b_addr "$port" "$@"
+	start client "${a[@]}" "$stream_peer" move $b_addr "$port" "$@"
 	wait "$pid"
 	client=$?
 	[ $client = 0 ] || kill "$server"

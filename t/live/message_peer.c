@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * courier - carries messages between two processes on two hosts, both ways,
+ * message_peer - carries messages between two processes on two hosts, both ways,
  * each with a stack of its own
  *
- *   courier serve IO IP THREADS
- *   courier call IO IP PORT THREADS SECONDS SEED
+ *   message_peer serve IO IP THREADS
+ *   message_peer call IO IP PORT THREADS SECONDS SEED
  *
  * IO is udp or xdp, on veth0 or what TUX_TEST_IF names.  The server prints
  * "port N".  Both send for SECONDS, or with 0 until SIGTERM, which both must
@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "parcel.h"
+#include "payload.h"
 #include "sys/clock.h"
 
 enum {
@@ -68,7 +68,7 @@ static struct tux_stack *begin(const char *io, unsigned threads)
 
 struct watch {
 	struct side *x;
-	struct parcels *out, *in;
+	struct payloads *out, *in;
 	_Atomic bool stop;
 };
 
@@ -104,19 +104,19 @@ static int cannot(const struct side *x, int rc)
 static int carry(struct tux_stack *s, int fd, bool active, unsigned seconds,
 		 uint64_t seed)
 {
-	static struct parcels out, in;
+	static struct payloads out, in;
 	struct watch w = { .out = &out, .in = &in };
 	const char *wrong;
 	struct side x;
 	pthread_t t;
 	int rc;
 
-	parcels_init(&out, 2 * seed + active, UINT32_MAX, MAX);
-	parcels_init(&in, 2 * seed + !active, UINT32_MAX, MAX);
+	payloads_init(&out, 2 * seed + active, UINT32_MAX, MAX);
+	payloads_init(&in, 2 * seed + !active, UINT32_MAX, MAX);
 	side_open(&x, s, fd, active, NULL, 0);
 	w.x = &x;
 	pthread_create(&t, NULL, watch, &w);
-	wrong = parcels_exchange(&x, &out, &in, seconds ?
+	wrong = payloads_exchange(&x, &out, &in, seconds ?
 				 tux_clock_read() + TUX_SEC(seconds) :
 				 TUX_NEVER);
 	atomic_store(&w.stop, true);
@@ -167,7 +167,7 @@ static unsigned number(const char *s, unsigned max)
 	unsigned long n = strtoul(s, NULL, 10);
 
 	if (n > max) {
-		fprintf(stderr, "courier: %s is too many\n", s);
+		fprintf(stderr, "message_peer: %s is too many\n", s);
 		exit(2);
 	}
 	return (unsigned)n;
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
 			    number(argv[5], 16), (struct request){
 				number(argv[6], SECONDS_MAX),
 				number(argv[7], UINT32_MAX) });
-	fputs("usage: courier serve IO IP THREADS\n"
-	      "       courier call IO IP PORT THREADS SECONDS SEED\n", stderr);
+	fputs("usage: message_peer serve IO IP THREADS\n"
+	      "       message_peer call IO IP PORT THREADS SECONDS SEED\n", stderr);
 	return 2;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * porter - servers that send back what they read, on connections that come to
+ * passed_server - servers that send back what they read, on connections that come to
  * their process in unusual ways
  *
- *	porter inherited
- *	porter serve ADDRESS PORT WORKERS [AFTER [keep]]
- *	porter send ADDRESS PORT PATH
- *	porter work PATH
+ *	passed_server inherited
+ *	passed_server serve ADDRESS PORT WORKERS [AFTER [keep]]
+ *	passed_server send ADDRESS PORT PATH
+ *	passed_server work PATH
  *
  * The first accepts from descriptor 3, which listens.  The second accepts, and
  * sends each connection to a child, by SCM_RIGHTS: at once, or when it has

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * staying - connections that their program keeps on TCP after the handshake
+ * stays_on_tcp - connections that their program keeps on TCP after the handshake
  *
- *   staying serve ADDR PORT [WORD]   echoes bytes of one connection at a time
- *   staying ask ADDR PORT [WORD]     sends a byte every 20 ms, and reads it
+ *   stays_on_tcp serve ADDR PORT [WORD]   echoes bytes of one connection at a time
+ *   stays_on_tcp ask ADDR PORT [WORD]     sends a byte every 20 ms, and reads it
  *
  * Each ends with its connection, or when it is ended.  Words:
  *   pin     sets an option that needs the kernel's own stream

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * herald - sockets that are announced by tuxd's programs
+ * tuxd_peer - sockets that are announced by tuxd's programs
  *
- *   herald serve ADDR PORT N [WORD]...  listens, echoes a byte of each of N
- *   herald ask ADDR PORT N [WORD]...    connects N times, sends a byte
+ *   tuxd_peer serve ADDR PORT N [WORD]...  listens, echoes a byte of each of N
+ *   tuxd_peer ask ADDR PORT N [WORD]...    connects N times, sends a byte
  *
  * Both print a line for each connection: its key, and what the peer announced;
  * or "tcp" and the reason.  Words:
@@ -20,10 +20,10 @@
  *   shy          no process of this user may look at it
  *   hold         stays until it is ended, and prints its number and descriptor
  *
- *   herald quota N           marks N listeners: how many are announced
- *   herald reuse ADDR PORT   two listeners there, of which one closes
- *   herald steal PID FD      tries to get the descriptor of another process
- *   herald big               an option of 8 KB: does the kernel get all of it?
+ *   tuxd_peer quota N           marks N listeners: how many are announced
+ *   tuxd_peer reuse ADDR PORT   two listeners there, of which one closes
+ *   tuxd_peer steal PID FD      tries to get the descriptor of another process
+ *   tuxd_peer big               an option of 8 KB: does the kernel get all of it?
  */
 #include <arpa/inet.h>
 #include <errno.h>

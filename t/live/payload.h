@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * parcel - messages of all lengths that both ends of a connection know, sent
+ * payload - messages of all lengths that both ends of a connection know, sent
  * and taken in any number, with the stream beside them
  *
  * What message i of a sender is follows from a seed and i.  One of four bytes
  * or more begins with i; shorter ones are always ordered, so that the reader
  * knows which it is.
  */
-#ifndef TUX_LIVE_PARCEL_H
-#define TUX_LIVE_PARCEL_H
+#ifndef TUX_LIVE_PAYLOAD_H
+#define TUX_LIVE_PAYLOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,9 +17,9 @@
 #include "side.h"
 #include "stack/post.h"
 
-enum { PARCEL_RING = 4096 };	/* more than can be under way */
+enum { PAYLOAD_RING = 4096 };	/* more than can be under way */
 
-struct parcels {		/* of one direction */
+struct payloads {		/* of one direction */
 	uint64_t seed;
 	uint32_t max;		/* the longest: every 97th */
 	uint32_t n;		/* of them; UINT32_MAX: not yet known */
@@ -29,24 +29,24 @@ struct parcels {		/* of one direction */
 	_Atomic uint32_t got_n;	/* how many are, */
 	uint32_t ordered;	/* no ordered one below is missing */
 	uint64_t bytes;
-	bool got[PARCEL_RING];
+	bool got[PAYLOAD_RING];
 };
 
-void parcels_init(struct parcels *p, uint64_t seed, uint32_t n, uint32_t max);
+void payloads_init(struct payloads *p, uint64_t seed, uint32_t n, uint32_t max);
 
-uint32_t parcel_len(const struct parcels *p, uint32_t i);
-unsigned parcel_flags(const struct parcels *p, uint32_t i);
+uint32_t payload_len(const struct payloads *p, uint32_t i);
+unsigned payload_flags(const struct payloads *p, uint32_t i);
 
 /* Hands the next one in.  0, or what tux_post_reserve() says. */
-int parcels_send(struct parcels *p, struct side *x);
+int payloads_send(struct payloads *p, struct side *x);
 
 /* Message @m has come.  NULL, or what is wrong with it. */
-const char *parcels_check(struct parcels *p, const struct tux_msg *m);
+const char *payloads_check(struct payloads *p, const struct tux_msg *m);
 
 /* Sends @out, until all are sent, @until has come or @out is told to stop, and
  * then, in the stream, how many; takes @in until that many are here.  NULL, or
  * what went wrong. */
-const char *parcels_exchange(struct side *x, struct parcels *out,
-			     struct parcels *in, tux_time until);
+const char *payloads_exchange(struct side *x, struct payloads *out,
+			     struct payloads *in, tux_time until);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heir - a server that forks a process for each connection, and its client
+ * fork_server - a server that forks a process for each connection, and its client
  *
- *	heir serve ADDRESS PORT [keep]
- *	heir ask ADDRESS PORT CONNECTIONS ROUNDS
+ *	fork_server serve ADDRESS PORT [keep]
+ *	fork_server ask ADDRESS PORT CONNECTIONS ROUNDS
  *
  * The server's children send back what they read.  With "keep", the parent keeps
  * its descriptor, too.  The client compares each byte, and says how many came.

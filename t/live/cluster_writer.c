@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ledger - a writer to a Redis Cluster that remembers what was acknowledged
+ * cluster_writer - a writer to a Redis Cluster that remembers what was acknowledged
  *
- *	ledger TAG REPLICAS ADDRESS:PORT...
+ *	cluster_writer TAG REPLICAS ADDRESS:PORT...
  *
  * Writes numbers, a key for each, all in the slot of TAG, one at a time, and
  * follows the cluster to the node that has the slot.  A write counts once it has

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pays - what one connection adds to the process that opens it
+ * process_cost - what one connection adds to the process that opens it
  *
- *	pays ADDRESS PORT [ROUNDS]
+ *	process_cost ADDRESS PORT [ROUNDS]
  *
  * Connects to a server that sends back what it reads, lets it do so ROUNDS times,
  * and then is idle until the stack has given back what it gives back.  Prints
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 3 || inet_pton(AF_INET, argv[1], &a.sin_addr) != 1)
-		errx(1, "usage: pays ADDRESS PORT [ROUNDS]");
+		errx(1, "usage: process_cost ADDRESS PORT [ROUNDS]");
 	a.sin_port = htons((uint16_t)atoi(argv[2]));
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	/* The first look has what looking itself takes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "parcel.h"
+#include "payload.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,13 +19,13 @@ enum {
 
 struct exchange {
 	struct side *x;
-	struct parcels *out, *in;
+	struct payloads *out, *in;
 	uint8_t told[TOLD], heard[TOLD];
 	unsigned told_n, heard_n;
 	const char *wrong;
 };
 
-void parcels_init(struct parcels *p, uint64_t seed, uint32_t n, uint32_t max)
+void payloads_init(struct payloads *p, uint64_t seed, uint32_t n, uint32_t max)
 {
 	memset(p, 0, sizeof(*p));
 	p->seed = seed;
@@ -33,12 +33,12 @@ void parcels_init(struct parcels *p, uint64_t seed, uint32_t n, uint32_t max)
 	p->max = max;
 }
 
-static uint64_t seed_of(const struct parcels *p, uint32_t i)
+static uint64_t seed_of(const struct payloads *p, uint32_t i)
 {
 	return known_word(p->seed, i);
 }
 
-uint32_t parcel_len(const struct parcels *p, uint32_t i)
+uint32_t payload_len(const struct payloads *p, uint32_t i)
 {
 	uint64_t r = seed_of(p, i);
 	uint32_t len = 1 + (uint32_t)((r >> 8) % (1u << (1 + r % LOG_MAX)));
@@ -46,17 +46,17 @@ uint32_t parcel_len(const struct parcels *p, uint32_t i)
 	return i % BIG_EACH == BIG_EACH - 1 || len > p->max ? p->max : len;
 }
 
-unsigned parcel_flags(const struct parcels *p, uint32_t i)
+unsigned payload_flags(const struct payloads *p, uint32_t i)
 {
-	return parcel_len(p, i) < 4 || seed_of(p, i) >> 63 ?
+	return payload_len(p, i) < 4 || seed_of(p, i) >> 63 ?
 	       TUX_MSG_ORDERED : 0;
 }
 
 /* Its bytes from @off on, up to eight; how many. */
-static uint32_t piece(const struct parcels *p, uint32_t i, uint32_t off,
+static uint32_t piece(const struct payloads *p, uint32_t i, uint32_t off,
 		      uint8_t word[8])
 {
-	uint32_t left = parcel_len(p, i) - off;
+	uint32_t left = payload_len(p, i) - off;
 	uint64_t w = known_word(seed_of(p, i), off);
 
 	memcpy(word, &w, 8);
@@ -65,9 +65,9 @@ static uint32_t piece(const struct parcels *p, uint32_t i, uint32_t off,
 	return left < 8 ? left : 8;
 }
 
-static void fill(const struct parcels *p, uint32_t i, uint8_t *to)
+static void fill(const struct payloads *p, uint32_t i, uint8_t *to)
 {
-	uint32_t off, k, len = parcel_len(p, i);
+	uint32_t off, k, len = payload_len(p, i);
 	uint8_t word[8];
 
 	for (off = 0; off < len; off += k) {
@@ -76,9 +76,9 @@ static void fill(const struct parcels *p, uint32_t i, uint8_t *to)
 	}
 }
 
-static bool right(const struct parcels *p, uint32_t i, const uint8_t *b)
+static bool right(const struct payloads *p, uint32_t i, const uint8_t *b)
 {
-	uint32_t off, k, len = parcel_len(p, i);
+	uint32_t off, k, len = payload_len(p, i);
 	uint8_t word[8];
 
 	for (off = 0; off < len; off += k) {
@@ -89,14 +89,14 @@ static bool right(const struct parcels *p, uint32_t i, const uint8_t *b)
 	return true;
 }
 
-int parcels_send(struct parcels *p, struct side *x)
+int payloads_send(struct payloads *p, struct side *x)
 {
 	uint32_t i = p->next;
 	uint64_t ref;
 	void *to;
 	int err;
 
-	err = tux_post_reserve(x->end, parcel_len(p, i), parcel_flags(p, i),
+	err = tux_post_reserve(x->end, payload_len(p, i), payload_flags(p, i),
 			       &to, &ref);
 	if (err)
 		return err;
@@ -107,23 +107,23 @@ int parcels_send(struct parcels *p, struct side *x)
 }
 
 /* The ordered one that must come next. */
-static uint32_t next_ordered(struct parcels *p)
+static uint32_t next_ordered(struct payloads *p)
 {
-	while (!(parcel_flags(p, p->ordered) & TUX_MSG_ORDERED))
+	while (!(payload_flags(p, p->ordered) & TUX_MSG_ORDERED))
 		p->ordered++;
 	return p->ordered;
 }
 
-static void note(struct parcels *p, uint32_t i)
+static void note(struct payloads *p, uint32_t i)
 {
-	p->got[i % PARCEL_RING] = true;
+	p->got[i % PAYLOAD_RING] = true;
 	p->got_n++;
-	p->bytes += parcel_len(p, i);
-	while (p->got[p->low % PARCEL_RING])
-		p->got[p->low++ % PARCEL_RING] = false;
+	p->bytes += payload_len(p, i);
+	while (p->got[p->low % PAYLOAD_RING])
+		p->got[p->low++ % PAYLOAD_RING] = false;
 }
 
-const char *parcels_check(struct parcels *p, const struct tux_msg *m)
+const char *payloads_check(struct payloads *p, const struct tux_msg *m)
 {
 	bool ordered = m->flags & TUX_MSG_ORDERED;
 	uint32_t i = ordered ? next_ordered(p) : 0;
@@ -133,9 +133,9 @@ const char *parcels_check(struct parcels *p, const struct tux_msg *m)
 			return "a short message lost its order";
 		i = tux_get32(m->p);
 	}
-	if (i - p->low >= PARCEL_RING || p->got[i % PARCEL_RING])
+	if (i - p->low >= PAYLOAD_RING || p->got[i % PAYLOAD_RING])
 		return "a message came twice";
-	if (m->len != parcel_len(p, i) || m->flags != parcel_flags(p, i))
+	if (m->len != payload_len(p, i) || m->flags != payload_flags(p, i))
 		return "a message is another";
 	if (!right(p, i, m->p))
 		return "a message has wrong bytes";
@@ -165,7 +165,7 @@ static bool send_some(struct exchange *e)
 			return fails(e, strerror(err));
 	if (e->out->next >= e->out->n)
 		return false;
-	err = parcels_send(e->out, e->x);
+	err = payloads_send(e->out, e->x);
 	if (err && err != -EAGAIN)
 		return fails(e, strerror(-err));
 	return !err;
@@ -178,7 +178,7 @@ static bool take_some(struct exchange *e)
 	const char *wrong;
 
 	for (i = 0; i < n; i++) {
-		wrong = parcels_check(e->in, &m[i]);
+		wrong = payloads_check(e->in, &m[i]);
 		if (wrong)
 			return fails(e, wrong);
 	}
@@ -225,8 +225,8 @@ static bool over(const struct exchange *e)
 	return e->wrong || (e->told_n == TOLD && e->in->got_n == e->in->n);
 }
 
-const char *parcels_exchange(struct side *x, struct parcels *out,
-			     struct parcels *in, tux_time until)
+const char *payloads_exchange(struct side *x, struct payloads *out,
+			     struct payloads *in, tux_time until)
 {
 	struct exchange e = { .x = x, .out = out, .in = in };
 	tux_time now = tux_clock_read(), moved_at = now;

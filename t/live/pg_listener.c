@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * listens - a client of PostgreSQL that waits until it is notified
+ * pg_listener - a client of PostgreSQL that waits until it is notified
  *
- *	listens ADDRESS PORT ROUNDS
+ *	pg_listener ADDRESS PORT ROUNDS
  *
  * It asks something ROUNDS times, then listens to "news".  It says "listens",
  * sends nothing more, and ends when the server notifies it.
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc != 4)
-		errx(2, "usage: listens ADDRESS PORT ROUNDS");
+		errx(2, "usage: pg_listener ADDRESS PORT ROUNDS");
 	alarm(PATIENCE);
 	fd = connected(argv[1], argv[2]);
 	start(fd);

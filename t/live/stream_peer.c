@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * carry - carries bytes over AF_XDP between two processes, each with a stack of
+ * stream_peer - carries bytes over AF_XDP between two processes, each with a stack of
  * its own, without the preload
  *
- * "carry serve IP CONNS THREADS" prints "port N", echoes CONNS connections to
- * their end, and ends.  "carry move IP PORT CONNS THREADS [STUCK]" sends random
+ * "stream_peer serve IP CONNS THREADS" prints "port N", echoes CONNS connections to
+ * their end, and ends.  "stream_peer move IP PORT CONNS THREADS [STUCK]" sends random
  * bytes on each, at first few at a time, until both directions are on Tux and
  * it says "moved", then many, and compares what comes back.  On the first STUCK
  * of them it only sends, until nothing more is taken, so that the other end
@@ -376,7 +376,7 @@ static unsigned number(const char *s, unsigned max)
 	unsigned long n = strtoul(s, NULL, 10);
 
 	if (n > max) {
-		fprintf(stderr, "carry: %s is too many\n", s);
+		fprintf(stderr, "stream_peer: %s is too many\n", s);
 		exit(2);
 	}
 	return (unsigned)n;
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
 		return move(argv[2], (uint16_t)number(argv[3], UINT16_MAX),
 			    number(argv[4], CONNS_MAX), number(argv[5], 16),
 			    argc == 7 ? number(argv[6], CONNS_MAX) : 0);
-	fputs("usage: carry serve IP CONNS THREADS\n"
-	      "       carry move IP PORT CONNS THREADS [STUCK]\n", stderr);
+	fputs("usage: stream_peer serve IP CONNS THREADS\n"
+	      "       stream_peer move IP PORT CONNS THREADS [STUCK]\n", stderr);
 	return 2;
 }

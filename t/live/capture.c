@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tape.h"
+#include "capture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@ static bool ours(const struct tux_eth_view *v)
 	       v->p[1] == (TUX_WIRE_MAGIC & 0xff);
 }
 
-static struct tape_life new_life(void)
+static struct capture_life new_life(void)
 {
-	struct tape_life l = {
-		.kept = calloc(TAPE_KEPT, sizeof(*l.kept)),
+	struct capture_life l = {
+		.kept = calloc(CAPTURE_KEPT, sizeof(*l.kept)),
 	};
 
 	if (!l.kept)
@@ -27,10 +27,10 @@ static struct tape_life new_life(void)
 }
 
 /* NULL: there are too many. */
-static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
+static struct capture_way *way_of(struct capture *t, const struct tux_eth_view *v,
 			       const uint8_t *frame)
 {
-	struct tape_way *w;
+	struct capture_way *w;
 
 	for (w = t->way; w < t->way + t->n; w++)
 		if (tux_addr_same_ip(&w->from, &v->from) &&
@@ -39,7 +39,7 @@ static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
 			w->to = v->to;
 			return w;
 		}
-	if (t->n == TAPE_WAYS)
+	if (t->n == CAPTURE_WAYS)
 		return NULL;
 	t->n++;
 	w->from = v->from;
@@ -52,10 +52,10 @@ static struct tape_way *way_of(struct tape *t, const struct tux_eth_view *v,
 
 /* Several connections may have a way at the same time, each with a HELLO.  After a
  * pause, the nonce is another connection's, or the same one speaks again. */
-static void hear_hello(struct tape_way *w, const struct tux_pkt *h,
+static void hear_hello(struct capture_way *w, const struct tux_pkt *h,
 		       const uint8_t *p, tux_time now)
 {
-	struct tape_life l = w->before;
+	struct capture_life l = w->before;
 	struct tux_record rec;
 	struct tux_reader r;
 	struct tux_hello hello;
@@ -74,7 +74,7 @@ static void hear_hello(struct tape_way *w, const struct tux_pkt *h,
 	w->has_hello = true;
 }
 
-static void keep(struct tape_datagram *d, const struct tux_eth_view *v,
+static void keep(struct capture_datagram *d, const struct tux_eth_view *v,
 		 tux_time now)
 {
 	d->at = now;
@@ -82,14 +82,14 @@ static void keep(struct tape_datagram *d, const struct tux_eth_view *v,
 	memcpy(d->p, v->p, v->len);
 }
 
-void tape_hear(struct tape *t, const uint8_t *frame, size_t len, tux_time now)
+void capture_hear(struct capture *t, const uint8_t *frame, size_t len, tux_time now)
 {
 	struct tux_eth_view v;
-	struct tape_way *w;
+	struct capture_way *w;
 	struct tux_pkt h;
 	size_t at;
 
-	if (tux_eth_parse(&v, frame, len) || !ours(&v) || v.len > TAPE_SIZE)
+	if (tux_eth_parse(&v, frame, len) || !ours(&v) || v.len > CAPTURE_SIZE)
 		return;
 	w = way_of(t, &v, frame);
 	if (!w)
@@ -105,18 +105,18 @@ void tape_hear(struct tape *t, const uint8_t *frame, size_t len, tux_time now)
 		}
 	}
 	w->heard_at = now;
-	if (w->now.n < TAPE_KEPT)
+	if (w->now.n < CAPTURE_KEPT)
 		keep(&w->now.kept[w->now.n++], &v, now);
 	else if (mrand48() % EACH == 0)
-		keep(&w->now.kept[(uint32_t)mrand48() % TAPE_KEPT], &v, now);
+		keep(&w->now.kept[(uint32_t)mrand48() % CAPTURE_KEPT], &v, now);
 }
 
-const struct tape_datagram *tape_kept(const struct tape_life *l, unsigned i)
+const struct capture_datagram *capture_kept(const struct capture_life *l, unsigned i)
 {
 	return l->n ? &l->kept[i % l->n] : NULL;
 }
 
-void tape_fini(struct tape *t)
+void capture_fini(struct capture *t)
 {
 	unsigned i;
 
