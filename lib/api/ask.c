@@ -6,6 +6,23 @@
 #include "api/ask.h"
 
 #include "api/connection.h"
+#include "api/wake.h"
+#include "sys/sys.h"
+
+void tux_api_shut(struct tux_connection *c)
+{
+	struct tux_latch *latch = tux_api_take_tx(c);
+
+	c->shut |= !c->end;
+	if (!atomic_load(&c->closed) &&
+	    (!c->end || !tux_duplex_shut(c->dx)))
+		tux_sys_shutdown(c->fd, SHUT_WR);
+	/* With the latch held: behind it, the connection may be gone. */
+	if (c->end)
+		tux_end_flush(c->end, false);
+	tux_api_wake(c);
+	tux_latch_drop(latch);
+}
 
 static void ask_for(struct tux_connection *c, uint32_t what)
 {
@@ -15,6 +32,12 @@ static void ask_for(struct tux_connection *c, uint32_t what)
 	stage = atomic_load(&c->stage);
 	if (stage != TUX_STAGE_FREE && stage != TUX_STAGE_GONE) {
 		atomic_fetch_or(&c->asked, what);
+		/* The end leaves now, on TCP: the task of @c closes later, when
+		 * what the program writes to others after this may be there.
+		 * Messages have to settle before. */
+		if (what == TUX_ASK_DISCONNECT && stage == TUX_STAGE_OPEN &&
+		    !c->messages)
+			tux_api_shut(c);
 		tux_api_raise(c, TUX_EVENT_END);
 	}
 	tux_sched_leave();

@@ -7,6 +7,9 @@
 
 #include "api/api_in.h"
 
+/* No more bytes are sent on the stream of @c: ends it. */
+void tux_api_shut(struct tux_connection *c);
+
 /* As tux_disconnect(), for tux_close(). */
 void tux_api_shutdown(struct tux_connection *c);
 

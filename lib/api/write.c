@@ -9,7 +9,6 @@
 #include "api/connection.h"
 #include "api/wait.h"
 #include "base/iov.h"
-#include "sys/sys.h"
 
 enum { PIECES = 64 };		/* of a vector, at once */
 
@@ -189,28 +188,14 @@ ssize_t tux_write_wait(struct tux_connection *c, const void *p, size_t n,
 	return tux_writev_wait(c, &v, 1, ns);
 }
 
-static int stream_shut(struct tux_connection *c)
-{
-	struct tux_latch *latch = tux_api_take_tx(c);
-
-	c->shut |= !c->end;
-	if (!atomic_load(&c->closed) &&
-	    (!c->end || !tux_duplex_shut(c->dx)))
-		tux_sys_shutdown(c->fd, SHUT_WR);
-	/* With the latch held: behind it, the connection may be gone. */
-	if (c->end)
-		tux_end_flush(c->end, false);
-	tux_api_wake(c);
-	tux_latch_drop(latch);
-	return 0;
-}
-
 int tux_shut(struct tux_connection *c)
 {
-	int err;
+	bool usable;
 
 	tux_sched_enter();
-	err = tux_api_usable(c) ? stream_shut(c) : -ENOTCONN;
+	usable = tux_api_usable(c);
+	if (usable)
+		tux_api_shut(c);
 	tux_sched_leave();
-	return err;
+	return usable ? 0 : -ENOTCONN;
 }

@@ -3,6 +3,7 @@
  * How connections of tux.h end: what is told before, and that all is told.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -404,6 +405,40 @@ static void disconnect__before_it_is_open(void **state)
 	duet_close(&d);
 }
 
+static void note_it(struct tux_connection *c, void *arg)
+{
+	struct tux_connection **first = arg;
+	char b;
+
+	if (tux_read(c, &b, 1) == 1)
+		*first = c;
+}
+
+/* Over TCP, as close(2): the peer has the end before anything that is written to
+ * others afterwards. */
+static void disconnect__ends_tcp_at_once(void **state)
+{
+	struct tux_connection *c = NULL;
+	tux_time until = tux_clock_read() + TUX_SEC(LIMIT_S);
+	struct pollfd p = { .events = POLLIN };
+	struct duet d;
+	char b = 'b';
+
+	(void)state;
+	up(&d);
+	tux_on_stream(d.server.s, note_it, &c);
+	p.fd = plain_connect(d.port);
+	assert_int_equal(write(p.fd, &b, 1), 1);
+	while (!c && tux_clock_read() < until)
+		assert_true(tux_turn(d.server.t) >= 0);
+	assert_non_null(c);
+	tux_disconnect(c);
+	assert_int_equal(poll(&p, 1, 1000 * LIMIT_S), 1);
+	assert_int_equal(read(p.fd, &b, 1), 0);
+	close(p.fd);
+	duet_close(&d);
+}
+
 /* ---- a callback that sleeps when the time is up ---- */
 
 static tux_time used(void)
@@ -531,6 +566,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(error__behind_bytes),
 		cmocka_unit_test(close__takes_no_more),
 		cmocka_unit_test(disconnect__before_it_is_open),
+		cmocka_unit_test(disconnect__ends_tcp_at_once),
 		cmocka_unit_test(expire__while_a_callback_sleeps),
 		cmocka_unit_test(close__with_one_that_waits),
 	};
