@@ -19,8 +19,8 @@
 
 struct tux_conn;
 
-/* Until when should the sending direction of @c stay on TCP, whose path is quiet
- * now?  Each time, for longer. */
+/* The path of @c is quiet: until when does its sending direction stay on TCP?  Each
+ * time it stays for longer. */
 tux_time tux_back_until(struct tux_conn *c, tux_time now);
 
 /* The sending direction of @c goes on in frames on TCP, if it is on Tux. */

@@ -82,7 +82,7 @@ struct tux_duplex_tx {
 	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
 	_Atomic uint32_t look_at;	/* PLAIN: ring TUX_DOORBELL_LOOK when
 					 * `bursts` has so many turn-arounds */
-	struct tux_burst bursts;		/* its bursts, on every path */
+	struct tux_burst bursts;	/* on every path */
 	_Atomic uint8_t marker_left;	/* SWITCHED: so many bytes of the marker
 					 * are not yet in TCP; the loop writes
 					 * them, and writes wait */
@@ -133,7 +133,7 @@ struct tux_duplex_rx {
 	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
 					 * marker's beginning and are data */
 	_Atomic uint32_t turn;		/* how often it has become PLAIN again */
-	struct tux_burst bursts;		/* its bursts, on every path */
+	struct tux_burst bursts;	/* on every path */
 	uint32_t gen;			/* the newest generation seen */
 	_Atomic uint64_t from;		/* offset at which the present turn began:
 					 * PLAIN, the ring may have bytes below */

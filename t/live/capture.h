@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * capture - what somebody has heard on a link: who talks Tux to whom, under what
+ * capture - what a host on a link has heard: who talks Tux to whom, under what
  * ids and numbers, and the datagrams themselves
  *
  * A way is one direction between two hosts.  Packets of several connections share

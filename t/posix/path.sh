@@ -14,8 +14,8 @@ export TUX_PATH=auto
 # Where processors are busy, connections stay on TCP; policy/cpu_busy.h has the
 # rule.  Most cases are not about it, so what else the machine does must not
 # count.  These words put a program where the kernel does not tell how long its
-# threads wait: the rule asks /proc/thread-self, and there is none.  shellcheck
-# disable=SC2016 # for the other shell
+# threads wait: the rule asks /proc/thread-self, and there is none.
+# shellcheck disable=SC2016 # for the other shell
 calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
 	mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
 		mount -t tmpfs none /proc && cd "$0/proc" || exit
@@ -205,7 +205,7 @@ at_last "a peer that was silent is not tried again at once" \
 
 # Many directions leave Tux and come back, whatever they wait with.
 check_final "talk and bulk in turns: each byte is right" \
-	run 60 "${tux[@]}" "$phases" 2
+	run 60 "${calm[@]}" "${tux[@]}" "$phases" 2
 check_final "every call goes on as it began" run 60 "${tux[@]}" "$build/t/posix/bytes"
 check_final "a child writes on a connection that has begun to talk" \
 	run 60 "${tux[@]}" "$build/t/posix/shared"
