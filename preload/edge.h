@@ -6,6 +6,10 @@
  * connection that moves to Tux has much happening to it that is nobody's
  * business, so here an edge is bytes that have come, be they read by now, room
  * that has come after bytes were written, or an end.
+ *
+ * One edge of the kernel's can be lost: bytes came on TCP and were read, and the
+ * direction moved before the caller looked. It would have told of room alone,
+ * which nobody waits for who has not written since.
  */
 #ifndef TUX_PRELOAD_EDGE_H
 #define TUX_PRELOAD_EDGE_H
