@@ -176,6 +176,27 @@ aim()
 		print (n > least ? n : least) }'
 }
 
+# ---- Redis, on the cores that the scheduler finds: the same words ------------
+
+needs_untied()
+{
+	needs_redis
+}
+
+servers_untied()
+{
+	local on_server=()
+
+	servers_redis
+}
+
+client_untied()
+{
+	local on_client=(nsenter "--net=/run/netns/$ns_a")
+
+	client_redis
+}
+
 # ---- nginx: FILE CONNECTIONS [tls|close], by wrk; FILE CONNECTIONS, by ab ----
 
 needs_web()

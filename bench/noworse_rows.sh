@@ -52,6 +52,10 @@ rows()
 	conns-10 redis 1500 auto both no get 1024 10 1
 	conns-100 redis 1500 auto both no get 1024 100 1
 	conns-1000 redis 1500 auto both yes get 1024 1000 1
+	untied-1 untied 1500 auto both yes get 1024 1 1
+	untied-4 untied 1500 auto both yes get 1024 4 1
+	untied-10 untied 1500 auto both no get 1024 10 1
+	untied-50 untied 1500 auto both no get 1024 50 1
 	close-redis redis 1500 auto both no get 1024 50 1 -k 0
 	close-ab ab 1500 auto both yes 1k 50
 	close-wrk web 1500 auto both no 1k 50 close

@@ -8,10 +8,11 @@
 
 enum {
 	CUT_NS = 1000000,
-	MEAN_MAX_US = 200,	/* a sleep's two wake-ups are in it */
+	MEAN_MAX_US = 600,	/* a sleep's two wake-ups are in it */
 	WEIGHT = 4,
 	PENALTY_MIN = 8,
-	PENALTY_MAX = 4096,
+	PENALTY_MAX = 256,
+	LATE_MAX = 2 * PENALTY_MIN,	/* or two ends may spin in turns */
 	GAP_US = 4,		/* between two looks, if nothing interrupts */
 };
 
@@ -38,6 +39,15 @@ static bool waits_are_long(const struct tux_spin *s)
 	return s->never || s->mean_ns > TUX_USEC(MEAN_MAX_US);
 }
 
+/* An eighth more than what a sleep takes: the peer's wake-up varies. */
+static tux_time spin_length(const struct tux_spin *s)
+{
+	tux_time sleep = (tux_time)s->slept_ns + s->slept_ns / 8;
+
+	return tux_time_min(tux_time_max(sleep, TUX_USEC(TUX_SPIN_MIN_US)),
+			    TUX_USEC(TUX_SPIN_MAX_US));
+}
+
 static tux_time spin_for(struct tux_spin *s)
 {
 	if (waits_are_long(s))
@@ -46,7 +56,7 @@ static tux_time spin_for(struct tux_spin *s)
 		s->skip--;
 		return 0;
 	}
-	return TUX_USEC(TUX_SPIN_US);
+	return spin_length(s);
 }
 
 void tux_spin_begin(struct tux_spin *s, tux_time now)
@@ -108,14 +118,30 @@ bool tux_spin_more(struct tux_spin *s, tux_time now)
 	return s->on;
 }
 
-/* A spin has found something. */
-static void judge_spin(struct tux_spin *s, bool cut)
+/* Has a spin of @in saved a third of what a sleep takes?  What comes soon always
+ * pays. */
+static bool saves(const struct tux_spin *s, tux_time in)
 {
-	if (cut && s->cut)
+	return in <= tux_time_max(TUX_USEC(TUX_SPIN_MIN_US),
+				  (tux_time)s->slept_ns * 2 / 3);
+}
+
+/* A spin has found something after @in. */
+static void judge_spin(struct tux_spin *s, tux_time in, bool cut)
+{
+	s->late = saves(s, in) ? 0 : (uint8_t)(s->late + 1);
+	if (s->late >= LATE_MAX || (cut && s->cut)) {
+		s->late = 0;
 		lose_spin(s);
-	else if (!cut && s->penalty > PENALTY_MIN)
+	} else if (!s->late && !cut && s->penalty > PENALTY_MIN) {
 		s->penalty /= 2;
+	}
 	s->cut = cut;
+}
+
+static uint32_t mean(uint32_t was, tux_time in)
+{
+	return was - was / WEIGHT + (uint32_t)in / WEIGHT;
 }
 
 void tux_spin_end(struct tux_spin *s, tux_time now)
@@ -127,8 +153,11 @@ void tux_spin_end(struct tux_spin *s, tux_time now)
 		   !(s->at_once && in < TUX_USEC(GAP_US));
 	if (!s->waits || (s->at_once && !s->slept))
 		return;
-	s->mean_ns = s->mean_ns - s->mean_ns / WEIGHT + (uint32_t)in / WEIGHT;
+	s->mean_ns = mean(s->mean_ns, in);
+	/* A longer one was no two wake-ups. */
+	if (s->slept && in <= TUX_USEC(MEAN_MAX_US))
+		s->slept_ns = mean(s->slept_ns, in);
 	if (s->on)
-		judge_spin(s, lost_processor(s, now));
+		judge_spin(s, in, lost_processor(s, now));
 	s->on = false;
 }

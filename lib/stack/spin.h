@@ -6,6 +6,18 @@
  * more than such a wait.  Two ends that both sleep make each other's waits
  * long, so a spin is tried also where the mean is a few times its length.
  *
+ * A wait that is slept through takes what the peer does, and what both ends'
+ * sleeps cost: a wake-up of the peer, our own, or a system call of the peer that
+ * sends an interrupt to our processor.  These take 5 to 50 us each on one machine
+ * and 100 us on another, under a hypervisor.  So a spin is as long as the waits
+ * that were slept through: it ends later than the peer's sleep does, and then
+ * the peer's spin finds at once what we send.  Both stay awake from then on.
+ *
+ * If the peer has to work for long, a spin finds what a sleep would have found
+ * soon after.  It pays if it saves a third of the time.  Only a row of spins
+ * that do not is one that was in vain, because the peer, too, tries now and
+ * then.
+ *
  * It does not pay when the other side waits for our processor; then spinning is
  * what keeps it from answering.  So a spin that found nothing is not repeated
  * for a while, twice as long each time.
@@ -31,7 +43,10 @@
 
 #include "base/time.h"
 
-enum { TUX_SPIN_US = 50 };	/* about what sleeping costs both ends */
+enum {
+	TUX_SPIN_MIN_US = 50,	/* about what sleeping costs both ends */
+	TUX_SPIN_MAX_US = 300,
+};
 
 struct tux_spin {
 	tux_time since;		/* the wait began */
@@ -41,8 +56,11 @@ struct tux_spin {
 				 * processor */
 	uint64_t preemptions;	/* when it was last asked */
 	uint32_t mean_ns;	/* of the last waits, each cut at 1 ms */
+	uint32_t slept_ns;	/* of the short ones that were slept through */
 	uint32_t skip;		/* waits without a spin, still to come */
 	uint32_t penalty;	/* how many after the next lost one */
+	uint8_t late;		/* spins in a row that found something, but
+				 * saved too little */
 	bool cut;		/* the thread lost its processor in the last
 				 * spin */
 	bool waits;		/* nothing was there when the wait began */
