@@ -11,25 +11,6 @@ programs=(bytes whole bare block ends family churn closing pollset handlers
 	heirs signals epoll_level epoll_edge epoll_end epoll_nest epoll_quiet
 	epoll_threads epoll_crowd poll_quiet uring)
 
-# What the program said of NAME, without what the preload did.
-said()
-{
-	grep -v '^tux: ' "$dir/$1.err" | tail -n 20
-}
-
-# cases_of NAME: the cases in NAME.out become ours.
-cases_of()
-{
-	local line
-
-	while read -r line; do
-		case $line in
-		"ok "*" - "*) ok "$1: ${line#* - }" ;;
-		"not ok "*" - "*) not_ok "$1: ${line#* - }" "$(said "$1")" ;;
-		esac
-	done <"$dir/$1.out"
-}
-
 # try NAME DRIVER WORDS...: starts the program of that name, under WORDS.
 try()
 {
@@ -52,9 +33,7 @@ judge()
 	rc=$?
 	name=${tried[pid]}
 	unset "tried[pid]"
-	cases_of "$name"
-	[ $rc = 0 ] || grep -q '^not ok' "$dir/$name.out" ||
-		final "$name: ended with $rc" "$(said "$name")"
+	cases_of "$name" $rc
 }
 
 tried=()		# by process

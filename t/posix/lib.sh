@@ -184,6 +184,54 @@ scene()
 	fi
 }
 
+# ---- programs that print cases ----------------------------------------------
+
+# What the program NAME said, without what the preload did.
+said()
+{
+	grep '^#' "$dir/$1.out"
+	grep -v '^tux: ' "$dir/$1.err" | tail -n 20
+}
+
+# cases_of NAME STATUS: the cases in $dir/NAME.out become ours.
+cases_of()
+{
+	local line
+
+	while read -r line; do
+		case $line in
+		"ok "*" - "*) ok "$1: ${line#* - }" ;;
+		"not ok "*" - "*) not_ok "$1: ${line#* - }" "$(said "$1")" ;;
+		esac
+	done <"$dir/$1.out"
+	[ "$2" = 0 ] || grep -q '^not ok' "$dir/$1.out" ||
+		final "$1: ended with $2" "$(said "$1")"
+}
+
+# play NAME COMMAND...: runs a program that prints cases.
+play()
+{
+	run 120 "${@:2}" >"$dir/$1.out" 2>"$dir/$1.err"
+	cases_of "$1" $?
+}
+
+# Where processors are busy, connections stay on TCP; policy/cpu_busy.h has the
+# rule.  Most tests are not about it, so what else the machine does must not
+# count.  Sets $calm: words that put a program where the kernel does not tell how
+# long its threads wait.  The rule asks /proc/thread-self, and there is none.
+calmly()
+{
+	# shellcheck disable=SC2016 # for the other shell
+	calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
+		mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
+			mount -t tmpfs none /proc && cd "$0/proc" || exit
+		for f in [a-z]*; do
+			[ "$f" = thread-self ] || ln -s "$0/proc/$f" /proc || exit
+		done
+		cd "$0" && exec "$@"' "$dir")
+	"${calm[@]}" [ ! -e /proc/thread-self ] 2>/dev/null || calm=()
+}
+
 # ---- programs ---------------------------------------------------------------
 
 # start NAME COMMAND...: in the background, in $dir; its output goes to

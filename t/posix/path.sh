@@ -11,19 +11,7 @@ need redis-server redis-cli taskset "$turns" "$phases" "$build/t/posix/bytes"
 setup
 export TUX_PATH=auto
 
-# Where processors are busy, connections stay on TCP; policy/cpu_busy.h has the
-# rule.  Most cases are not about it, so what else the machine does must not
-# count.  These words put a program where the kernel does not tell how long its
-# threads wait: the rule asks /proc/thread-self, and there is none.
-# shellcheck disable=SC2016 # for the other shell
-calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
-	mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
-		mount -t tmpfs none /proc && cd "$0/proc" || exit
-	for f in [a-z]*; do
-		[ "$f" = thread-self ] || ln -s "$0/proc/$f" /proc || exit
-	done
-	cd "$0" && exec "$@"' "$dir")
-"${calm[@]}" [ ! -e /proc/thread-self ] 2>/dev/null || calm=()
+calmly
 
 # session COUNT KEY...: one connection under tuxrun that asks for these keys;
 # $sum is how many bytes of values came.
