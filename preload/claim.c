@@ -62,6 +62,7 @@ void claim_left(struct sock *s)
 void claim_refuse(struct sock *s, enum tux_reason why)
 {
 	s->why = (uint8_t)why;
+	rest_leave(s);
 	atomic_store(&s->stage, SOCK_TCP);
 	say_decided(s, false, why, NULL);
 	claim_left(s);
@@ -283,6 +284,13 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
+static enum tux_reason claim_wake_end(struct sock *s, int fd)
+{
+	option_load(s, fd);
+	option_load_nonblock(s, fd);
+	return rest_wake(s) ? TUX_REASON_NONE : TUX_REASON_PINNED;
+}
+
 /* May this process claim @s, which it has inherited or received?  The peer of an
  * active end opens towards the port that the process has announced which called
  * connect(). */
@@ -308,6 +316,8 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return TUX_REASON_BYPASSED;
 	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
+	if (s->asleep && !rest_has_end(s))
+		return TUX_REASON_NOT_OWNER;	/* the parent has its end */
 	if ((s->epoch != fork_epoch || s->passed) && !claim_adopts(s))
 		return TUX_REASON_NOT_OWNER;
 	return TUX_REASON_NONE;
@@ -329,8 +339,8 @@ static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
 	counts = candidate_compare(s, fd);
 	if (counts == TUX_CANDIDATE_UNSURE)
 		return SOCK_CANDIDATE;
-	*why = counts == TUX_CANDIDATE_AGREE ? claim_open_end(s, fd) :
-					       TUX_REASON_PINNED;
+	*why = counts != TUX_CANDIDATE_AGREE ? TUX_REASON_PINNED :
+	       s->asleep ? claim_wake_end(s, fd) : claim_open_end(s, fd);
 	if (*why)
 		claim_tell(s, fd, *why);
 	return *why ? SOCK_TCP : SOCK_CLAIMED;
@@ -348,6 +358,8 @@ static void claim_connection(struct sock *s, int fd)
 		candidate_lasted(s);
 		to = claim_try(s, fd, &why);
 	}
+	if (to == SOCK_CANDIDATE && s->asleep)
+		rest_doze(s);
 	if (to == SOCK_TCP)
 		claim_refuse(s, why);
 	else
@@ -403,7 +415,7 @@ static bool claim_step(struct sock *s, int fd)
 
 	switch (stage) {
 	case SOCK_CANDIDATE:
-		if (!candidate_due(s, fd))
+		if (!rest_called(s) && !candidate_due(s, fd))
 			return true;
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "candidate.h"
+#include "rest.h"
 #include "sock.h"
 
 /* accept(@listener) has returned @fd, connected to @peer; NULL: the program has
@@ -39,7 +40,7 @@ static inline bool claim_is_kernels(const struct sock *s)
 	case SOCK_PLAIN:
 		return true;
 	case SOCK_CANDIDATE:
-		return !candidate_asks(s);
+		return !candidate_asks(s) && !rest_called(s);
 	default:
 		return false;
 	}

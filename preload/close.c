@@ -11,6 +11,7 @@
 #include "kind.h"
 #include "libc.h"
 #include "path.h"
+#include "rest.h"
 #include "share.h"
 #include "stack.h"
 #include "sys/defer.h"
@@ -55,11 +56,13 @@ static void end(struct sock *s, int fd)
 {
 	uint8_t stage = close_settle(s);
 	bool goes_on = share_leave(s);
+	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
 
-	if (stage == SOCK_CANDIDATE)
+	if (s->asleep)
+		closes = rest_close(s, fd, goes_on);
+	else if (stage == SOCK_CANDIDATE)
 		claim_over(s, fd, goes_on);
-	if ((stage == SOCK_CLAIMED || stage == SOCK_PLAIN) &&
-	    s->epoch == fork_epoch) {
+	if (closes && s->epoch == fork_epoch) {
 		close_mark_closed(s);
 		sock_ring(s);
 		tux_end_close(s->end, s->linger0);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "conf.h"
+#include "fork.h"
 #include "hooks.h"
 #include "kind.h"
 #include "libc.h"
@@ -231,6 +232,14 @@ void epoll_duped_fd(int fd, int to)
 	ep_put(ep);
 }
 
+/* Does a loop have a copy of @fd, whose sock may be asleep? */
+static bool has_copy(int fd)
+{
+	const struct sock *s = fd_peek(fd);
+
+	return s && s->end && s->epoch == fork_epoch;
+}
+
 /* A sock's item must go, because the loop's private copy of the descriptor
  * would keep the kernel's item alive; others go as the kernel lets them. */
 static void forget_item(struct ep *ep, int fd)
@@ -239,7 +248,7 @@ static void forget_item(struct ep *ep, int fd)
 
 	if (!it || !it->used)
 		return;
-	if (it->sock || it->nest) {
+	if (it->sock || it->nest || has_copy(fd)) {
 		item_drop(ep, it);
 	} else if (item_held(it)) {
 		it->stale = true;
@@ -293,19 +302,20 @@ static void each_holder(int fd, void (*fn)(struct ep *ep, struct item *it,
 	tux_latch_drop(&table_latch);
 }
 
-static void attach(struct ep *ep, struct item *it, void *sock)
+/* The item follows the stage of its sock, which may have changed once more since
+ * the caller changed it.  Who is CLAIMING it comes here afterwards. */
+static void follow_stage(struct ep *ep, struct item *it, void *sock)
 {
 	const struct sock *s = sock;
 
-	/* It may have gone back to the kernel meanwhile. */
-	if (atomic_load(&s->stage) == SOCK_CLAIMED)
+	if (atomic_load(&s->stage) != SOCK_CLAIMED) {
+		if (it->sock == s)
+			item_rest(ep, it);
+	} else if (it->sock == s) {
+		item_again(ep, it);
+	} else {
 		item_attach(ep, it, sock);
-}
-
-static void give_back(struct ep *ep, struct item *it, void *sock)
-{
-	if (it->sock == sock)
-		item_rest(ep, it);
+	}
 }
 
 static void forget_own(struct ep *ep, struct item *it, void *arg)
@@ -360,13 +370,13 @@ static void each_holder_of(struct sock *s, int fd,
 void epoll_claimed_fd(int fd, struct sock *s)
 {
 	sock_ring(s);		/* for threads in poll() */
-	each_holder_of(s, fd, attach);
+	each_holder_of(s, fd, follow_stage);
 }
 
 void epoll_rested_fd(int fd, struct sock *s)
 {
 	sock_ring(s);
-	each_holder_of(s, fd, give_back);
+	each_holder_of(s, fd, follow_stage);
 }
 
 /* ---- fork ------------------------------------------------------------- */

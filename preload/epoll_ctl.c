@@ -194,10 +194,12 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	int r = ctl_kernel(ep, it, EPOLL_CTL_MOD, e);
+	/* One shot that was told by a ring has taken the kernel's item away. */
+	int r = ctl_kernel(ep, it, it->kernel ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, e);
 
 	if (r)
 		return r;
+	it->kernel = true;
 	it->events = it->mask = e->events;
 	it->spent = false;
 	return 0;
@@ -260,7 +262,8 @@ static int del_foreign(struct ep *ep, int fd)
 
 static int del_item(struct ep *ep, struct item *it)
 {
-	int r = it->sock ? 0 : item_ctl(ep, EPOLL_CTL_DEL, it, 0);
+	int r = it->sock || !it->kernel ? 0 :
+		item_ctl(ep, EPOLL_CTL_DEL, it, 0);
 
 	if (r)
 		return r;

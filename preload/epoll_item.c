@@ -179,15 +179,19 @@ void item_detach(struct ep *ep, struct item *it)
 	sock_put(s);
 }
 
+/* The kernel knows of no edge that came while a direction was on a ring: where the
+ * end is asleep, there is one more. */
 void item_rest(struct ep *ep, struct item *it)
 {
 	struct epoll_event e = { .events = it->events, .data = it->data };
+	bool moved = (it->events & EPOLLET) && it->sock->asleep;
 
 	item_detach(ep, it);
 	it->again = false;
 	it->own = item_owns(it->fd, &e);
 	/* A change would be seen as another edge. */
-	if (!it->spent && (it->own || !it->kernel || it->mask != it->events))
+	if (!it->spent &&
+	    (it->own || !it->kernel || it->mask != it->events || moved))
 		kernel_set(ep, it, it->events);
 }
 

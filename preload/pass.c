@@ -88,7 +88,7 @@ bool pass_exec(void)
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_peek(fd);
 
-		if (s && s->stage == SOCK_CLAIMED &&
+		if (s && (s->stage == SOCK_CLAIMED || s->asleep) &&
 		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) && !pass_plain(fd))
 			return false;
 	}

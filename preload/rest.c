@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rest.h"
 
+#include <errno.h>
+
 #include "candidate.h"
 #include "claim.h"
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "option.h"
 #include "share.h"
+#include "sys/carried.h"
 #include "sys/take.h"
 #include "wait.h"
 
@@ -14,25 +18,63 @@ enum {
 	REST_S = 10,
 	REST_MAX_S = 320,
 	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
+	LEAVE_MS = 100,
+	AWAKE_S = 1,
 };
 
 static const struct tux_backoff_rule resting = {
 	.min = TUX_SEC(REST_S), .max = TUX_SEC(REST_MAX_S), .calm = TUX_NEVER,
 };
 
+static bool rest_take(struct tux_duplex *dx)
+{
+	if (!tux_latch_take_within(&dx->tx.latch, LATCH_TRIES))
+		return false;
+	if (tux_latch_take_within(&dx->rx.latch, LATCH_TRIES))
+		return true;
+	tux_latch_drop(&dx->tx.latch);
+	return false;
+}
+
+static void rest_drop(struct tux_duplex *dx)
+{
+	tux_latch_drop(&dx->rx.latch);
+	tux_latch_drop(&dx->tx.latch);
+}
+
 /* From now on TCP has all bytes that come and go, and no thread is inside. */
 static bool rest_pin(struct tux_duplex *dx)
 {
-	bool ok = false;
+	bool ok;
 
-	if (!tux_latch_take_within(&dx->tx.latch, LATCH_TRIES))
+	if (!rest_take(dx))
 		return false;
-	if (tux_latch_take_within(&dx->rx.latch, LATCH_TRIES)) {
-		ok = !tux_duplex_pin(dx);
-		tux_latch_drop(&dx->rx.latch);
-	}
-	tux_latch_drop(&dx->tx.latch);
+	ok = !tux_duplex_pin(dx);
+	rest_drop(dx);
 	return ok;
+}
+
+/* The same, until it wakes; and the bytes are counted from here on.  -EAGAIN: it
+ * may be had later. */
+static int rest_sleep(struct sock *s, int fd)
+{
+	struct tux_duplex *dx = s->dx;
+	struct tux_carried c;
+	int r;
+
+	if (!rest_take(dx))
+		return -EAGAIN;
+	r = tux_duplex_sleep(dx);
+	if (!r) {
+		r = tux_carried_look(fd, s->active, &c);
+		if (r)
+			tux_duplex_wake(dx, NULL, NULL);
+		else
+			tux_candidate_again(&s->candidate, &dx->tx.bursts,
+					    &dx->rx.bursts, c.sent, c.received);
+	}
+	rest_drop(dx);
+	return r == -EBUSY ? -EAGAIN : r;
 }
 
 /* Does the kernel know all that the program has done with @s? */
@@ -74,6 +116,16 @@ static void rest_as_candidate(struct sock *s, int fd)
 		epoll_rested_fd(fd, s);
 }
 
+/* Its end stays. */
+static void rest_asleep(struct sock *s, int fd)
+{
+	s->asleep = true;
+	s->path = 0;
+	fd_unmoves(s);
+	if (rest_as(s, SOCK_CANDIDATE))
+		epoll_rested_fd(fd, s);
+}
+
 /* A thread that looked at the connection meanwhile was told nothing of it: it is
  * told to look again. */
 static void rest_not(struct sock *s, int fd)
@@ -82,16 +134,53 @@ static void rest_not(struct sock *s, int fd)
 		epoll_claimed_fd(fd, s);
 }
 
-void rest_begin(struct sock *s, int fd)
+/* A later call tries again: what has returned may have bytes on the ring yet, or a
+ * thread inside. */
+static void rest_later(struct sock *s, int fd)
+{
+	rest_told(s);
+	rest_not(s, fd);
+}
+
+/* Is all of @s on TCP, as the loop has told?  If it has moved again, the loop will
+ * tell again.  A peer that has called gets some time to move its direction. */
+static bool rest_due(struct sock *s)
+{
+	const struct tux_duplex *dx = s->dx;
+	bool awake = s->woken && wait_now() < s->woken + TUX_SEC(AWAKE_S);
+	uint8_t tx, rx;
+
+	atomic_store(&s->rests, false);
+	if (!awake && tux_duplex_is_plain(dx))
+		return true;
+	tx = atomic_load(&dx->tx.state);
+	rx = atomic_load(&dx->rx.state);
+	if (tx < TUX_TX_SWITCHED && rx < TUX_RX_SWITCHED)
+		rest_told(s);
+	return false;
+}
+
+/* @s, whose end stays, is CLAIMING.  What a fork has shared is asked for first: the
+ * child may rely on the pins. */
+static void rest_returned(struct sock *s, int fd)
+{
+	int r = rest_allowed(s) ? rest_sleep(s, fd) : -EPERM;
+
+	if (!r)
+		rest_asleep(s, fd);
+	else if (r == -EAGAIN)
+		rest_later(s, fd);
+	else
+		rest_not(s, fd);
+}
+
+/* @s is CLAIMING, and its end is over. */
+static void rest_given_up(struct sock *s, int fd)
 {
 	enum tux_reason why = (enum tux_reason)atomic_load(&s->decided);
-	uint8_t from = SOCK_CLAIMED;
 
-	if (fork_is_vfork() ||
-	    !atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
-		return;
-	if (!rest_pin(s->dx)) {		/* a later call may */
-		rest_not(s, fd);
+	if (!rest_pin(s->dx)) {
+		rest_later(s, fd);
 		return;
 	}
 	atomic_store(&s->rests, false);
@@ -103,6 +192,20 @@ void rest_begin(struct sock *s, int fd)
 		rest_as_candidate(s, fd);
 	else
 		rest_not(s, fd);
+}
+
+void rest_begin(struct sock *s, int fd)
+{
+	bool stays = !tux_end_over(s->end);
+	uint8_t from = SOCK_CLAIMED;
+
+	if (fork_is_vfork() || (stays && !rest_due(s)) ||
+	    !atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
+		return;
+	if (stays)
+		rest_returned(s, fd);
+	else
+		rest_given_up(s, fd);
 }
 
 /* The end of the last claim may go once no other thread holds @s, which could be in
@@ -119,8 +222,75 @@ static bool rest_clear(struct sock *s)
 	return true;
 }
 
+/* The duplex learns what the kernel has moved. */
+static bool rest_count(struct sock *s)
+{
+	struct tux_duplex *dx = s->dx;
+	bool ok;
+
+	tux_latch_take(&dx->tx.latch);
+	tux_latch_take(&dx->rx.latch);
+	ok = tux_duplex_wake(dx, &s->candidate.sent, &s->candidate.received);
+	rest_drop(dx);
+	return ok;
+}
+
+bool rest_wake(struct sock *s)
+{
+	struct tux_duplex *dx = s->dx;
+
+	if (tux_end_over(s->end) || atomic_load(&dx->tx.shut) ||
+	    atomic_load(&dx->err) || !rest_count(s))
+		return false;
+	s->asleep = false;
+	s->woken = wait_now();
+	fd_moves(s);
+	tux_end_ring(s->end, TUX_DOORBELL_LOOK, false);
+	return true;
+}
+
+bool rest_has_end(const struct sock *s)
+{
+	return s->asleep && s->epoch == fork_epoch;
+}
+
+void rest_doze(struct sock *s)
+{
+	if (rest_has_end(s))
+		atomic_store(&s->dx->called, 0);
+	tux_candidate_busy(&s->candidate);
+}
+
+/* Until the loop has let go of the socket, which keeps the kernel's items of epoll
+ * alive. */
+void rest_leave(struct sock *s)
+{
+	tux_time until = wait_now() + TUX_MSEC(LEAVE_MS);
+
+	while (rest_has_end(s) && !tux_end_has_left(s->end) &&
+	       wait_now() < until)
+		tux_end_pause(s->end, until);
+	s->asleep = false;
+}
+
+bool rest_close(struct sock *s, int fd, bool goes_on)
+{
+	if (goes_on || !rest_has_end(s)) {
+		rest_leave(s);
+		return false;
+	}
+	option_load(s, fd);
+	rest_count(s);
+	s->asleep = false;
+	return true;
+}
+
 bool rest_end(struct sock *s)
 {
+	if (s->asleep && (rest_called(s) || wait_now() >= s->rest_until))
+		return true;
+	if (s->asleep)
+		return false;
 	if (!s->rest_until ||
 	    (wait_now() >= s->rest_until && rest_clear(s)))
 		return true;

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rest - a claimed connection of which nothing has moved goes back to the kernel
+ * rest - a claimed connection of which all is on TCP goes back to the kernel
  *
  * A claimed connection pays for the duplex and for looks at rings with every call.
- * If the loop gives the connection up, the next call gives it back.  For a reason
- * that lasts, at either end, the connection is left to the kernel for good.  If the
- * peer is silent, the connection is a candidate again: its calls are the kernel's,
- * too, and it is claimed again only after a rest, which doubles each time.
+ * If the loop gives the connection up before anything has moved, the next call
+ * gives it back.  For a reason that lasts, at either end, the connection is left to
+ * the kernel for good.  If the peer is silent, the connection is a candidate again:
+ * its calls are the kernel's, too, and it is claimed again only after a rest, which
+ * doubles each time.
+ *
+ * A connection that was on Tux, and is on TCP again in both directions, is a
+ * candidate again, too, but keeps its end, which is asleep: both directions are
+ * pinned in the duplex.  Its calls are counted as those of any candidate.  When it
+ * is worth Tux again, or the peer would move a direction, the duplex gets the
+ * counts, and the connection is claimed as before.  It does not go back to sleep
+ * for a second, so that the peer's next attempt finds it awake.
  */
 #ifndef TUX_PRELOAD_REST_H
 #define TUX_PRELOAD_REST_H
 
 #include <stdbool.h>
 
+#include "fork.h"
 #include "sock.h"
 
 /* The loop has given @s up, or is done with it.  Any thread. */
@@ -27,14 +36,40 @@ static inline bool rest_asked(const struct sock *s)
 	return atomic_load_explicit(&s->rests, memory_order_acquire);
 }
 
-/* The loop has given up @s, reached by @fd: gives it back, unless the program has
- * already done with it what only the duplex knows, or a fork has given it to
- * another process.  Then it stays claimed, and on TCP for good.  Signals are
+/* Does the peer, or the loop, call for @s, whose end is asleep? */
+static inline bool rest_called(const struct sock *s)
+{
+	return s->asleep && s->epoch == fork_epoch &&
+	       atomic_load_explicit(&s->dx->called, memory_order_relaxed);
+}
+
+/* The loop has given up @s, reached by @fd, or all of it is on TCP: gives it back,
+ * unless the program has already done with it what only the duplex knows, or a
+ * fork has given it to another process.  Then it stays claimed.  Signals are
  * deferred, and no latch is held. */
 void rest_begin(struct sock *s, int fd);
 
 /* @s is CLAIMING, by this thread, and about to be claimed.  False: its rest goes on,
  * and it is looked at again after more turn-arounds. */
 bool rest_end(struct sock *s);
+
+/* The same; the end of @s is asleep, and wakes.  False: it is over, or its peer has
+ * asked for plain TCP for good. */
+bool rest_wake(struct sock *s);
+
+/* @s sleeps on, although it was called or worth Tux: it is looked at again after some
+ * turn-arounds. */
+void rest_doze(struct sock *s);
+
+/* @s stays on TCP for good: an end that is asleep leaves it. */
+void rest_leave(struct sock *s);
+
+/* @s, whose end is asleep, loses its last descriptor @fd.  True: the end is awake,
+ * and is to be closed as that of a claimed connection.  @goes_on: other processes
+ * hold the connection, which stays on TCP. */
+bool rest_close(struct sock *s, int fd, bool goes_on);
+
+/* Is the end of @s asleep in this process, which is to close it? */
+bool rest_has_end(const struct sock *s);
 
 #endif

@@ -64,7 +64,9 @@ static bool rights_lend(struct sock *s)
 	tux_defer_enter();
 	held = claim_hold(s);
 	share_stay(s);
-	if (held) {
+	if (held && s->asleep) {
+		claim_refuse(s, TUX_REASON_NOT_OWNER);
+	} else if (held) {
 		s->why = TUX_REASON_NOT_OWNER;
 		atomic_store(&s->passed, true);
 		atomic_store(&s->stage, SOCK_CANDIDATE);

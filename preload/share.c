@@ -102,7 +102,13 @@ void share_in_child(void)
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_peek(fd);
 
-		if (s && s->stage == SOCK_CLAIMING)
+		if (!s || s->stage != SOCK_CLAIMING)
+			continue;
+		/* It may have been about to rest: its directions are pinned as
+		 * those of a claimed one. */
+		if (s->end && !s->asleep)
+			atomic_store(&s->stage, SOCK_CLAIMED);
+		else
 			claim_refuse(s, TUX_REASON_NOT_OWNER);
 	}
 }

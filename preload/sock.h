@@ -88,7 +88,10 @@ struct sock {
 	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
 	_Atomic bool rests;	/* claimed, and given up by the loop: see rest.h */
 	struct tux_backoff rest;	/* how long it rests */
-	tux_time rest_until;	/* not claimed again before; 0: it never was */
+	_Atomic tux_time rest_until;	/* not claimed again before; 0: it never
+				 * was */
+	_Atomic bool asleep;	/* a candidate whose end stays: see rest.h */
+	tux_time woken;		/* when it woke last; 0: it never slept */
 	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
 				 * asked for yet */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it

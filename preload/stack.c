@@ -41,6 +41,14 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 		say_decided(s, tux, why, &g);
 }
 
+static void on_returned(void *user, tux_time until)
+{
+	struct sock *s = user;
+
+	atomic_store(&s->rest_until, until);
+	rest_told(s);
+}
+
 static void stack_on_gone(void *user)
 {
 	rest_told(user);
@@ -63,6 +71,7 @@ static int stack_start(void)
 		.ready = stack_on_ready,
 		.decided = on_decided,
 		.gone = stack_on_gone,
+		.returned = on_returned,
 		.said = say_link,
 	};
 	struct tux_stack *s;

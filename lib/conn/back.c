@@ -173,6 +173,7 @@ void tux_back_heard(struct tux_conn *c, tux_time now)
 		return;
 	if (c->tx.away_at != TUX_NEVER)
 		c->tx.away_at = now;
+	atomic_store(&c->dx->called, 1);
 	if (tux_conn_tx_state(c) == TUX_TX_PLAIN) {
 		c->tx.announce_at = now;
 		tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);

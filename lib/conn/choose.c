@@ -76,6 +76,7 @@ bool tux_choose_tux(struct tux_conn *c, tux_time now)
 		return true;
 	c->tx.announce_at = now < p->until ? p->until : TUX_NEVER;
 	atomic_store(&c->dx->tx.look_at, tux_choice_look_turns(p, e.turns));
+	tux_conn_mark(c, TUX_DIRTY_READY);	/* it has returned for longer */
 	return false;
 }
 

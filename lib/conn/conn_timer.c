@@ -98,6 +98,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = c->tx.away_at = until;
 		c->tx.stalled = true;
+		tux_conn_mark(c, TUX_DIRTY_READY);
 	}
 }
 

@@ -257,6 +257,10 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c);
 /* Is the path of @c not proved yet, so that nothing of it can have moved? */
 bool tux_conn_opens(const struct tux_conn *c);
 
+/* Are both directions of @c on TCP again, after one was on Tux?  Then *@until is
+ * when one may be better on Tux again, as far as is known. */
+bool tux_conn_returned(const struct tux_conn *c, tux_time *until);
+
 /* What decides which path the directions of @c take, as it is now. */
 struct tux_grounds tux_conn_grounds(const struct tux_conn *c);
 

@@ -95,7 +95,7 @@ struct tux_duplex_tx {
 					 * complete the marker; counts when such
 					 * waits begin and end */
 	uint8_t pinned;			/* announce no N any more */
-	uint8_t doubt;			/* the receiver may be armed at `at`,
+	_Atomic uint8_t doubt;		/* the receiver may be armed at `at`,
 					 * and the bytes that TCP has behind it,
 					 * if any, match the marker so far */
 	uint8_t disarming;		/* the last announcement was of
@@ -154,6 +154,8 @@ struct tux_duplex {
 	_Atomic uint32_t touches;	/* plain reads and writes that still
 					 * ring TUX_DOORBELL_TOUCH */
 	_Atomic uint32_t err;		/* errno for the application; 0: none */
+	_Atomic uint8_t called;		/* the peer wanted to move a direction that
+					 * was pinned */
 	_Atomic uint64_t wake_at;	/* ring TUX_DOORBELL_RX when the rx ring
 					 * is consumed up to here; never more
 					 * than half a ring beyond the tail that
@@ -263,6 +265,20 @@ bool tux_duplex_rx_is_raw(const struct tux_duplex *d);
  * if they will once the peer has answered an announcement of TUX_NOWHERE: try
  * again; -EBUSY if a direction has begun to switch. */
 int tux_duplex_pin(struct tux_duplex *d);
+
+/* Are both directions PLAIN, with no byte left on the rx ring, and no doubt?  Needs
+ * no latch; it may be otherwise a moment later. */
+bool tux_duplex_is_plain(const struct tux_duplex *d);
+
+/* As tux_duplex_pin(), until tux_duplex_wake(), and all or nothing; -EPERM if a
+ * direction is pinned for good. */
+int tux_duplex_sleep(struct tux_duplex *d);
+
+/* The directions may move again.  The kernel's calls have moved bytes since: @tx and
+ * @rx are what the directions have carried in all; NULL: nothing was moved.  False
+ * if one has been pinned for good meanwhile. */
+bool tux_duplex_wake(struct tux_duplex *d, const struct tux_burst *tx,
+		     const struct tux_burst *rx);
 
 /* Sets @bits in d->rung.  Returns true if the caller must put the connection's
  * index into the loop's bell, because it is not there yet. */

@@ -40,7 +40,9 @@ bool tux_duplex_rx_is_raw(const struct tux_duplex *d)
 	       (load8(&r->state) == TUX_RX_PLAIN && r->pinned);
 }
 
-int tux_duplex_pin(struct tux_duplex *d)
+enum { FOR_GOOD = 1, ASLEEP = 2 };	/* bits of `pinned` */
+
+static int pin(struct tux_duplex *d, uint8_t how)
 {
 	uint8_t tx, rx = load8(&d->rx.state);
 
@@ -49,6 +51,57 @@ int tux_duplex_pin(struct tux_duplex *d)
 	if (tx == TUX_TX_SWITCHED || tx == TUX_TX_RAW || load8(&d->tx.hold) ||
 	    rx != TUX_RX_PLAIN || tux_duplex_readable(d))
 		return -EBUSY;
-	d->tx.pinned = d->rx.pinned = 1;
+	d->tx.pinned |= how;
+	d->rx.pinned |= how;
 	return tux_duplex_tx_is_raw(d) ? 0 : -EAGAIN;
+}
+
+int tux_duplex_pin(struct tux_duplex *d)
+{
+	return pin(d, FOR_GOOD);
+}
+
+bool tux_duplex_is_plain(const struct tux_duplex *d)
+{
+	const struct tux_duplex_tx *t = &d->tx;
+
+	return load8(&t->state) == TUX_TX_PLAIN && !load8(&t->hold) &&
+	       !load8(&t->doubt) && load8(&d->rx.state) == TUX_RX_PLAIN &&
+	       !tux_duplex_readable(d);
+}
+
+static void unpin(struct tux_duplex *d)
+{
+	d->tx.pinned &= (uint8_t)~ASLEEP;
+	d->rx.pinned &= (uint8_t)~ASLEEP;
+}
+
+int tux_duplex_sleep(struct tux_duplex *d)
+{
+	int r;
+
+	if (d->tx.pinned || d->rx.pinned)
+		return -EPERM;
+	store8(&d->called, 0);
+	r = pin(d, ASLEEP);
+	if (r)
+		unpin(d);
+	return r;
+}
+
+bool tux_duplex_wake(struct tux_duplex *d, const struct tux_burst *tx,
+		     const struct tux_burst *rx)
+{
+	if (tx) {
+		d->tx.off += tux_burst_total(tx) -
+			     tux_burst_total(&d->tx.bursts);
+		tux_burst_copy(&d->tx.bursts, tx);
+	}
+	if (rx) {
+		d->rx.off += tux_burst_total(rx) -
+			     tux_burst_total(&d->rx.bursts);
+		tux_burst_copy(&d->rx.bursts, rx);
+	}
+	unpin(d);
+	return !d->tx.pinned && !d->rx.pinned;
 }

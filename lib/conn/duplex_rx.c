@@ -349,6 +349,8 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 	r->at = at;
 	if (at == TUX_NOWHERE)
 		return true;
+	if (r->pinned)
+		store8(&d->called, 1);
 	if (at < r->off || r->pinned)
 		return false;
 	tux_marker(r->marker, key, gen, active);

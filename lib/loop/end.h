@@ -72,6 +72,7 @@ struct tux_end {
 	bool tux;		/* what `decided` told last: both directions */
 	uint8_t why;		/* enum tux_reason */
 	uint32_t flow;		/* the link's handle, with a connection */
+	bool returned;		/* `returned` was told, and nothing moved since */
 	bool blocked;		/* the link could not carry it when last asked */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */

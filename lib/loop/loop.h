@@ -49,6 +49,10 @@ struct tux_loop_opts {
 	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);
+	/* An end with `rests` was on Tux, and is on TCP again both ways, until
+	 * @until at least: its calls may be the kernel's.  NULL: of no
+	 * interest. */
+	void (*returned)(void *user, tux_time until);
 	/* What came to a listener fits no connection of @l. */
 	void (*stranger)(void *arg, struct tux_loop *l,
 			 const struct tux_addr *from, const uint8_t *p,

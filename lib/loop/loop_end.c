@@ -283,6 +283,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 		e->closed = true;
 	if (bits & TUX_DOORBELL_LEAVE)
 		leave_socket(l, e);
+	if (bits & TUX_DOORBELL_LOOK)
+		e->returned = false;	/* it may be told again */
 	if (e->stage == TUX_END_FRESH && !e->closed && !open_end(l, e))
 		return;
 	if (e->conn) {
@@ -342,12 +344,27 @@ static void own(struct tux_loop *l, struct tux_end *e)
 	tux_conn_owned(e->conn, err, l->now);
 }
 
+/* The application may leave the calls of @e to the kernel, until it is called
+ * back: by the peer (duplex->called), by the time, or by short bursts. */
+static void look_at_return(struct tux_loop *l, struct tux_end *e)
+{
+	bool told = e->returned;
+	tux_time until;
+
+	if (!e->rests || !l->o.returned)
+		return;
+	e->returned = tux_conn_returned(e->conn, &until);
+	if (e->returned && !told)
+		l->o.returned(e->user, until);
+}
+
 static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 {
 	if (effects & TUX_EFFECT_OWN)
 		own(l, e);
 	if (effects & TUX_EFFECT_READY) {
 		decide(l, e, tux_conn_reason(e->conn));
+		look_at_return(l, e);
 		l->o.ready(e->user, &l->wakes);
 	}
 	if (effects & TUX_EFFECT_TCP) {
@@ -391,6 +408,8 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)
 		tux_conn_unstall(e->conn, l->now);
+	if (was && !e->blocked)
+		atomic_store(&e->dx->called, 1);
 	/* The reason changes if the interface is removed after it went down. */
 	if (e->blocked && unexplained(tux_conn_reason(e->conn)))
 		decide(l, e, tux_conn_reason(e->conn));

@@ -27,6 +27,20 @@ bool tux_candidate_opens(struct tux_candidate *y, bool active, uint32_t packet)
 	return false;
 }
 
+void tux_candidate_again(struct tux_candidate *y, const struct tux_burst *sent,
+			 const struct tux_burst *received, uint64_t tcp_sent,
+			 uint64_t tcp_received)
+{
+	*y = (struct tux_candidate){
+		.beside_sent = (int64_t)(tcp_sent - tux_burst_total(sent)),
+		.beside_received = (int64_t)(tcp_received -
+					     tux_burst_total(received)),
+	};
+	tux_burst_copy(&y->sent, sent);
+	tux_burst_copy(&y->received, received);
+	y->look_at = tux_candidate_turns(y) + TUX_CHOICE_TURNS_AGAIN;
+}
+
 void tux_candidate_wait(struct tux_candidate *y)
 {
 	y->look_at = tux_candidate_turns(y) + WAIT;
@@ -41,8 +55,10 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 						uint64_t sent,
 						uint64_t received)
 {
-	int64_t s = (int64_t)(sent - tux_burst_total(&y->sent));
-	int64_t r = (int64_t)(received - tux_burst_total(&y->received));
+	int64_t s = (int64_t)(sent - tux_burst_total(&y->sent)) -
+		    y->beside_sent;
+	int64_t r = (int64_t)(received - tux_burst_total(&y->received)) -
+		    y->beside_received;
 
 	if (!s && !r)
 		return TUX_CANDIDATE_AGREE;

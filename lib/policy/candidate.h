@@ -30,6 +30,8 @@ struct tux_candidate {		/* all zero at first */
 	struct tux_burst sent, received;
 	_Atomic uint32_t look_at;	/* turn-arounds at which to ask again */
 	uint32_t limit;		/* bytes: see struct tux_grounds */
+	int64_t beside_sent, beside_received;	/* bytes of TCP that are not the
+				 * application's: frames and markers */
 	int64_t more_sent, more_received;	/* bytes: how many more the
 				 * kernel had counted at the last comparison */
 	uint8_t compared;	/* how often the counts did not agree */
@@ -44,6 +46,14 @@ static inline void tux_candidate_begin(struct tux_candidate *y, uint64_t sent,
 	tux_burst_begin(&y->sent, sent, received);
 	tux_burst_begin(&y->received, received, sent);
 }
+
+/* A connection that was on Tux is on TCP again.  Its directions have carried @sent
+ * and @received, of which TCP has, frames and markers included, @tcp_sent and
+ * @tcp_received bytes more or less.  It is asked about again after as many
+ * turn-arounds as a direction that has returned. */
+void tux_candidate_again(struct tux_candidate *y, const struct tux_burst *sent,
+			 const struct tux_burst *received, uint64_t tcp_sent,
+			 uint64_t tcp_received);
 
 /* TCP has carried @n > 0 bytes: sent, if @out, or received. */
 static inline void tux_candidate_moved(struct tux_candidate *y, bool out,

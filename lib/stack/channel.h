@@ -45,7 +45,9 @@ struct tux_end_opts {
 	bool rests;		/* while the path is not proved: a reason that
 				 * lasts, or a peer that stays silent, ends it as
 				 * if it had been closed, with gone(), and the
-				 * connection is the kernel's */
+				 * connection is the kernel's.  When it has been
+				 * on Tux, and is on TCP again both ways,
+				 * returned() is told */
 	unsigned loop;		/* of what will wait for its events, as in struct
 				 * tux_waiter; 0: the thread's own */
 	/* What the connection has carried so far; NULL: nothing. */

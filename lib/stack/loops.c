@@ -103,6 +103,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.ready = s->o.ready,
 		.decided = s->o.decided,
 		.gone = s->o.gone,
+		.returned = s->o.returned,
 		.stranger = on_stranger,
 		.refused = on_refused,
 		.arg = d,

@@ -45,6 +45,7 @@ struct tux_stack_opts {
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	/* The loop is done with an end that was closed, or that rests. */
 	void (*gone)(void *user);
+	void (*returned)(void *user, tux_time until);
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 

@@ -39,6 +39,10 @@ void pair_move(struct pair *p);
 /* Have both directions left TCP?  Eight bytes each way say so. */
 bool pair_moved(struct pair *p);
 
+/* Long bursts go both ways, until TCP carries them: @p does not stay on Tux for
+ * them. */
+void pair_return(struct pair *p);
+
 void pair_close(struct pair *p);
 
 /* A listening socket on loopback and its port. */

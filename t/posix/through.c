@@ -62,6 +62,7 @@ struct plan {			/* of a case; the child writes it */
 static struct plan *plan;
 static bool young;		/* the connections may move yet */
 static bool rested;		/* ... but they were claimed in vain */
+static bool returned;		/* ... or they were on Tux, and are on TCP again */
 
 /* ---- the child: what it does ---- */
 
@@ -306,7 +307,7 @@ static void rests(const struct pair *p, double until)
 {
 	char b[4];
 
-	begin("claimed in vain");
+	begin(returned ? "on TCP again" : "claimed in vain");
 	plan->until = until;
 	want(SYS_recvfrom, 4, I(p->a), P(b), I(4), I(0));
 	MAKE(recv(p->a, b, 4, 0));
@@ -360,6 +361,37 @@ static void claim_in_vain(struct pair *p)
 	close(ep);
 }
 
+/* Short requests, for which the pairs move; then long ones, for which they do
+ * not stay. */
+static void go_and_return(struct pair *p)
+{
+	double until = pair_ms() + PAIR_PATIENCE_MS;
+	int ep = pair_epoll();
+
+	for (int i = 0; i < PAIRS; i++)
+		pair_add(ep, p[i].a, EPOLLIN | (i % 4 == 1 ? EPOLLET : 0));
+	for (int i = 0; i < PAIRS; i++)
+		pair_move(&p[i]);
+	for (int i = 0; i < PAIRS; i++)
+		pair_return(&p[i]);
+	for (int i = 0; i < PAIRS; i++) {
+		struct pair other = { p[i].b, p[i].a };
+
+		do {
+			usleep(10000);
+			rests(&p[i], until);
+		} while (plan->again);
+		do {
+			usleep(10000);
+			rests(&other, until);
+		} while (plan->again);
+	}
+	waits(p, ep);
+	for (int i = 1; i < PAIRS; i += 2)
+		p[i] = (struct pair){ p[i].b, p[i].a };
+	close(ep);
+}
+
 static void child(void)
 {
 	struct pair p[PAIRS];
@@ -368,11 +400,13 @@ static void child(void)
 		pair_fresh(&p[i]);
 	if (rested)
 		claim_in_vain(p);
+	if (returned)
+		go_and_return(p);
 	receives(&p[0]);
 	sends(&p[0]);
 	/* By now the preload has a thread: while this one sleeps, another one may
 	 * claim what may still move. */
-	for (int ms = 0; ms <= !rested; ms++) {
+	for (int ms = 0; ms <= !(rested || returned); ms++) {
 		polls(p, ms);
 		selects(p, ms);
 	}
@@ -485,7 +519,8 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	rested = argc > 1 && !strcmp(argv[1], "rested");
-	young = rested || (argc > 1 && !strcmp(argv[1], "young"));
+	returned = argc > 1 && !strcmp(argv[1], "returned");
+	young = rested || returned || (argc > 1 && !strcmp(argv[1], "young"));
 	plan = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (plan == MAP_FAILED)

@@ -16,4 +16,6 @@ play "waits until it is worth Tux" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" young
 play "claimed in vain" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" rested
+play "on TCP again" env TUX_PATH=auto TUX_IO=udp \
+	"$tuxrun" -i lo "$program" returned
 finish

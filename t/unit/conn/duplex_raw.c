@@ -10,6 +10,7 @@ static void pin__untouched(void **state)
 
 	assert_false(tux_duplex_tx_is_raw(f->d));
 	assert_false(tux_duplex_rx_is_raw(f->d));
+	assert_true(tux_duplex_is_plain(f->d));
 	assert_int_equal(tux_duplex_pin(f->d), 0);
 	assert_true(tux_duplex_tx_is_raw(f->d));
 	assert_true(tux_duplex_rx_is_raw(f->d));
@@ -21,7 +22,9 @@ static void pin__waits_for_doubt(void **state)
 	struct fixture *f = *state;
 
 	announce(f, 0);
+	assert_false(tux_duplex_is_plain(f->d));
 	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
+	assert_false(tux_duplex_is_plain(f->d));
 	assert_int_equal(announce(f, 0), TUX_NOWHERE);
 	assert_int_equal(tux_duplex_pin(f->d), -EAGAIN);
 	tux_duplex_prepared(f->d, f->d->tx.gen);
@@ -38,6 +41,7 @@ static void pin__minds_the_spill(void **state)
 	arrive(f, f->d->rx.marker, 3);
 	assert_int_equal(get(f, buf, 1), -EAGAIN);
 	arm(f, 2, TUX_NOWHERE);
+	assert_false(tux_duplex_is_plain(f->d));
 	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
 	assert_int_equal(get(f, buf, 4), 3);
 	assert_int_equal(tux_duplex_pin(f->d), 0);
@@ -50,6 +54,45 @@ static void pin__too_late(void **state)
 	arm(f, 1, 5);
 	assert_int_equal(tux_duplex_pin(f->d), -EBUSY);
 	assert_int_equal(f->d->tx.pinned, 0);
+}
+
+/* While it is pinned, the peer is not answered, and that it asked is noted. */
+static void wake__goes_on_at_the_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_burst sent = { .total = 7 }, received = { .total = 9 };
+
+	assert_int_equal(tux_duplex_sleep(f->d), 0);
+	assert_false(tux_duplex_arm(f->d, 1, 20, &key, false));
+	assert_int_equal(f->d->called, 1);
+	assert_true(tux_duplex_wake(f->d, &sent, &received));
+	assert_int_equal(announce(f, 3), 10);
+	assert_true(tux_duplex_arm(f->d, 2, 20, &key, false));
+	assert_int_equal(f->d->rx.off, 9);
+}
+
+/* A child, or the peer, may have pinned it for good. */
+static void sleep__keeps_what_is_pinned_for_good(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(tux_duplex_sleep(f->d), 0);
+	assert_int_equal(tux_duplex_pin(f->d), 0);
+	assert_false(tux_duplex_wake(f->d, NULL, NULL));
+	assert_true(tux_duplex_tx_is_raw(f->d) && tux_duplex_rx_is_raw(f->d));
+	assert_int_equal(tux_duplex_sleep(f->d), -EPERM);
+}
+
+/* ... or none of it is pinned; and who called before it slept does not count. */
+static void sleep__all_or_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	f->d->called = 1;
+	announce(f, 0);
+	assert_int_equal(tux_duplex_sleep(f->d), -EAGAIN);
+	assert_int_equal(f->d->tx.pinned | f->d->rx.pinned, 0);
+	assert_int_equal(f->d->called, 0);
 }
 
 static void raw__not_before_its_frame(void **state)
@@ -152,6 +195,9 @@ int main(void)
 		T(pin__not_what_has_moved),
 		T(pin__not_over_an_undrained_ring),
 		T(pin__not_while_it_leaves),
+		T(wake__goes_on_at_the_counts),
+		T(sleep__keeps_what_is_pinned_for_good),
+		T(sleep__all_or_nothing),
 	};
 #undef T
 

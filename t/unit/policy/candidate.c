@@ -197,6 +197,30 @@ static void opens__a_passive_end_with_longer_packets(void **state)
 	assert_in_range(opened, i / 4, i - i / 10);
 }
 
+/* After a return: the counts go on, and TCP has carried frames, too. */
+static void again__goes_on_with_what_was_counted(void **state)
+{
+	struct tux_candidate old = { .look_at = 0 }, y;
+	uint32_t turns;
+
+	(void)state;
+	turn(&old, 20, 100, 100);
+	turns = tux_candidate_turns(&old);
+	tux_candidate_again(&y, &old.sent, &old.received, 2500, 1000);
+	assert_false(tux_candidate_asks(&y));
+	assert_int_equal(tux_candidate_turns(&y), turns);
+	assert_int_equal(tux_candidate_compare(&y, 2500, 1000),
+			 TUX_CANDIDATE_AGREE);
+	turn(&y, TUX_CHOICE_TURNS_AGAIN - 1, 100, 100);
+	assert_false(tux_candidate_asks(&y));
+	turn(&y, 1, 100, 100);
+	assert_true(tux_candidate_asks(&y));
+	assert_int_equal(tux_candidate_compare(&y, 2500 + 3200, 1000 + 3200),
+			 TUX_CANDIDATE_AGREE);
+	assert_int_equal(tux_candidate_compare(&y, 5000, 5000),
+			 TUX_CANDIDATE_UNSURE);
+}
+
 static void wait__for_a_silent_peer(void **state)
 {
 	struct tux_candidate y = { .look_at = 0 };
@@ -350,6 +374,7 @@ int main(void)
 		cmocka_unit_test(opens__the_passive_end_if_the_active_one_will),
 		cmocka_unit_test(opens__both_ends_for_bursts_that_suit_both),
 		cmocka_unit_test(opens__a_passive_end_with_longer_packets),
+		cmocka_unit_test(again__goes_on_with_what_was_counted),
 		cmocka_unit_test(wait__for_a_silent_peer),
 		cmocka_unit_test(busy__waits_for_some_turns),
 		cmocka_unit_test(compare__agrees),
