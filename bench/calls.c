@@ -7,12 +7,9 @@
  * waits until it is worth Tux goes on waiting.  bench/tax runs this with and
  * without tuxrun.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,22 +23,22 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "loopback.h"
 #include "option.h"
 #include "sys/clock.h"
 
 enum {
 	CROWD = 1000,
 	SIZE = 64,		/* bytes that a row sends at a time */
-	PATIENCE = 10000,	/* exchanges until a connection has moved */
 };
 
 /* Descriptors of connections, the two ends of one beside each other. */
 static int fds[CROWD], n;
-static int listener, file, ep;
-static struct sockaddr_in here;
+static int file, ep;
 static struct pollfd set[CROWD];
 static unsigned turn;		/* which connection is next */
-static bool moves;		/* to Tux, before anything is measured */
+static bool moves, returns;	/* to Tux, and to TCP again, before anything is
+				 * measured */
 
 /* ---- connections ---- */
 
@@ -51,79 +48,15 @@ static void must(bool ok, const char *what)
 		option_fail(1, "%s: %s", what, strerror(errno));
 }
 
-static void listen_here(void)
-{
-	socklen_t len = sizeof(here);
-
-	here.sin_family = AF_INET;
-	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	must(listener >= 0 &&
-	     !bind(listener, (void *)&here, sizeof(here)) &&
-	     !listen(listener, 128) &&
-	     !getsockname(listener, (void *)&here, &len), "listen");
-}
-
-static int dial(void)
-{
-	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	must(fd >= 0 && !connect(fd, (void *)&here, sizeof(here)) &&
-	     !setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) &&
-	     !fcntl(fd, F_SETFL, O_NONBLOCK), "connect");
-	return fd;
-}
-
-static int answer(void)
-{
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	must(fd >= 0, "accept");
-	return fd;
-}
-
-static uint64_t tcp_carried(int fd)
-{
-	struct tcp_info i = { 0 };
-	socklen_t len = sizeof(i);
-
-	must(!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &i, &len), "TCP_INFO");
-	return i.tcpi_bytes_acked;
-}
-
-/* A byte from @a to @b. */
-static void pass(int a, int b)
-{
-	struct pollfd p = { .fd = b, .events = POLLIN };
-	char c = 'x';
-
-	must(write(a, &c, 1) == 1 && poll(&p, 1, -1) == 1 &&
-	     read(b, &c, 1) == 1, "exchange");
-}
-
-/* Exchanges bytes until TCP carries none of them. */
-static void move(int a, int b)
-{
-	for (int i = 0; i < PATIENCE; i++) {
-		uint64_t before = tcp_carried(a) + tcp_carried(b);
-
-		for (int j = 0; j < 8; j++) {
-			pass(a, b);
-			pass(b, a);
-		}
-		if (tcp_carried(a) + tcp_carried(b) == before)
-			return;
-	}
-	option_fail(1, "a connection has not moved to Tux");
-}
-
 static void open_to(int want)
 {
 	while (n < want) {
-		fds[n] = dial();
-		fds[n + 1] = answer();
+		fds[n] = loopback_dial();
+		fds[n + 1] = loopback_answer();
 		if (moves)
-			move(fds[n], fds[n + 1]);
+			loopback_move(fds[n], fds[n + 1]);
+		if (returns)
+			loopback_return(fds[n], fds[n + 1]);
 		n += 2;
 	}
 }
@@ -281,7 +214,7 @@ static void row_sendmsg(void)
 
 static void row_churn(void)
 {
-	int a = dial(), b = answer();
+	int a = loopback_dial(), b = loopback_answer();
 
 	must(!close(a) && !close(b), "close");
 }
@@ -385,10 +318,11 @@ static void show(const struct row *r)
 /* ---- the program ---- */
 
 static const char usage_text[] =
-"usage: bench/calls [--moved] [--thread] [--list] [ROW...]\n"
-"  --moved   move the connections to Tux before measuring\n"
-"  --thread  with a second thread, which sleeps\n"
-"  --list    print the names of the rows, and exit\n"
+"usage: bench/calls [--moved] [--returned] [--thread] [--list] [ROW...]\n"
+"  --moved     move the connections to Tux before measuring\n"
+"  --returned  and then, by long bursts, back to TCP\n"
+"  --thread    with a second thread, which sleeps\n"
+"  --list      print the names of the rows, and exit\n"
 "Prints for each row, or those named, its name, how many calls it makes (0:\n"
 "of several kinds), and how many nanoseconds it takes: of the fastest of 20\n"
 "batches.\n";
@@ -433,14 +367,16 @@ static void usage(FILE *to, int code)
 static void parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "moved", 0, 0, 'm' }, { "thread", 0, 0, 't' },
-		{ "list", 0, 0, 'l' }, { "help", 0, 0, 'H' }, { 0 },
+		{ "moved", 0, 0, 'm' }, { "returned", 0, 0, 'r' },
+		{ "thread", 0, 0, 't' }, { "list", 0, 0, 'l' },
+		{ "help", 0, 0, 'H' }, { 0 },
 	};
 	int k;
 
 	while ((k = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (k) {
 		case 'm': moves = true; break;
+		case 'r': moves = returns = true; break;
 		case 't': accompany(); break;
 		case 'l': list(); break;
 		case 'H': usage(stdout, 0); break;
@@ -459,7 +395,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_NOFILE, &files);
 	file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	must(file >= 0, "/dev/zero");
-	listen_here();
+	loopback_listen();
 	for (int i = 0; i < ROWS; i++)
 		if (wanted(rows[i].name, argv + optind))
 			show(&rows[i]);

@@ -28,7 +28,8 @@ check "there are rows" [ ${#rows[@]} -gt 10 ]
 run 600 "$tax" --runs 1 >"$dir/rows" 2>"$dir/err"
 rc=$?
 check "each is sound" sound
-same "each in three states, alone and beside a thread" $((${#rows[@]} * 6)) \
+same "each in four states, three of them without a thread, too" \
+	$((${#rows[@]} * 7)) \
 	"$(grep -cv -e '^#' -e '^tax:' "$dir/rows")"
 case $rc in
 0) word=ok ;;
