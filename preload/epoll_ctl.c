@@ -191,11 +191,17 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 
 /* ---- modify, delete --------------------------------------------------- */
 
+/* One shot that a ring has told has taken the kernel's item away. */
+static bool shot_by_ring(const struct item *it)
+{
+	return it->spent && !it->kernel;
+}
+
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	/* One shot that was told by a ring has taken the kernel's item away. */
-	int r = ctl_kernel(ep, it, it->kernel ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, e);
+	int r = ctl_kernel(ep, it, shot_by_ring(it) ? EPOLL_CTL_ADD :
+						      EPOLL_CTL_MOD, e);
 
 	if (r)
 		return r;
@@ -262,7 +268,7 @@ static int del_foreign(struct ep *ep, int fd)
 
 static int del_item(struct ep *ep, struct item *it)
 {
-	int r = it->sock || !it->kernel ? 0 :
+	int r = it->sock || shot_by_ring(it) ? 0 :
 		item_ctl(ep, EPOLL_CTL_DEL, it, 0);
 
 	if (r)

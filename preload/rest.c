@@ -20,6 +20,7 @@ enum {
 	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
 	LEAVE_MS = 100,
 	AWAKE_S = 1,
+	LATER_MS = 1,
 };
 
 static const struct tux_backoff_rule resting = {
@@ -138,6 +139,7 @@ static void rest_not(struct sock *s, int fd)
  * thread inside. */
 static void rest_later(struct sock *s, int fd)
 {
+	s->rests_at = wait_now() + TUX_MSEC(LATER_MS);
 	rest_told(s);
 	rest_not(s, fd);
 }
@@ -147,7 +149,7 @@ static void rest_later(struct sock *s, int fd)
 static bool rest_due(struct sock *s)
 {
 	const struct tux_duplex *dx = s->dx;
-	bool awake = s->woken && wait_now() < s->woken + TUX_SEC(AWAKE_S);
+	bool awake = s->rests_at && wait_now() < s->rests_at;
 	uint8_t tx, rx;
 
 	atomic_store(&s->rests, false);
@@ -243,9 +245,9 @@ bool rest_wake(struct sock *s)
 	    atomic_load(&dx->err) || !rest_count(s))
 		return false;
 	s->asleep = false;
-	s->woken = wait_now();
+	s->rests_at = wait_now() + TUX_SEC(AWAKE_S);
 	fd_moves(s);
-	tux_end_ring(s->end, TUX_DOORBELL_LOOK, false);
+	tux_end_ring(s->end, TUX_DOORBELL_WOKE, false);
 	return true;
 }
 

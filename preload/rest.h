@@ -36,11 +36,14 @@ static inline bool rest_asked(const struct sock *s)
 	return atomic_load_explicit(&s->rests, memory_order_acquire);
 }
 
-/* Does the peer, or the loop, call for @s, whose end is asleep? */
+/* Does the peer, or the loop, call for @s, whose end is asleep?  Of a stale sock,
+ * the duplex may go meanwhile, but its memory stays mapped. */
 static inline bool rest_called(const struct sock *s)
 {
-	return s->asleep && s->epoch == fork_epoch &&
-	       atomic_load_explicit(&s->dx->called, memory_order_relaxed);
+	const struct tux_duplex *dx = *(struct tux_duplex *const volatile *)&s->dx;
+
+	return s->asleep && s->epoch == fork_epoch && dx &&
+	       atomic_load_explicit(&dx->called, memory_order_relaxed);
 }
 
 /* The loop has given up @s, reached by @fd, or all of it is on TCP: gives it back,

@@ -106,7 +106,7 @@ void share_in_child(void)
 			continue;
 		/* It may have been about to rest: its directions are pinned as
 		 * those of a claimed one. */
-		if (s->end && !s->asleep)
+		if (s->end && !s->asleep && !tux_end_over(s->end))
 			atomic_store(&s->stage, SOCK_CLAIMED);
 		else
 			claim_refuse(s, TUX_REASON_NOT_OWNER);

@@ -91,7 +91,7 @@ struct sock {
 	_Atomic tux_time rest_until;	/* not claimed again before; 0: it never
 				 * was */
 	_Atomic bool asleep;	/* a candidate whose end stays: see rest.h */
-	tux_time woken;		/* when it woke last; 0: it never slept */
+	tux_time rests_at;	/* it does not go to sleep before */
 	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
 				 * asked for yet */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it

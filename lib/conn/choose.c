@@ -63,6 +63,27 @@ static bool tried_tcp(struct tux_conn *c, struct tux_evidence *e, tux_time now)
 	return !c->tx.windows;
 }
 
+bool tux_conn_returned(const struct tux_conn *c, tux_time *until)
+{
+	if (c->life != TUX_LIFE_PROVED || c->tx.path != TUX_PATH_PLAIN ||
+	    c->rx.path != TUX_PATH_PLAIN || c->tx.raw_wanted || c->tx.done ||
+	    c->tx.windows || c->tx.gen ||
+	    !(atomic_load(&c->dx->tx.turn) | atomic_load(&c->dx->rx.turn)))
+		return false;
+	*until = c->tx.choice.until;
+	if (c->tx.away_at != TUX_NEVER && c->tx.away_at > *until)
+		*until = c->tx.away_at;
+	return true;
+}
+
+void tux_choose_stays(struct tux_conn *c)
+{
+	tux_time until;
+
+	if (tux_conn_returned(c, &until))
+		tux_conn_mark(c, TUX_DIRTY_READY);
+}
+
 bool tux_choose_tux(struct tux_conn *c, tux_time now)
 {
 	struct tux_choice *p = &c->tx.choice;
@@ -76,7 +97,7 @@ bool tux_choose_tux(struct tux_conn *c, tux_time now)
 		return true;
 	c->tx.announce_at = now < p->until ? p->until : TUX_NEVER;
 	atomic_store(&c->dx->tx.look_at, tux_choice_look_turns(p, e.turns));
-	tux_conn_mark(c, TUX_DIRTY_READY);	/* it has returned for longer */
+	tux_choose_stays(c);
 	return false;
 }
 
@@ -116,6 +137,8 @@ void tux_choose_look(struct tux_conn *c, tux_time now)
 					 now < c->tx.choice.until ?
 					 c->tx.choice.until : now);
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
+	if (now < c->tx.choice.until)
+		tux_choose_stays(c);
 }
 
 /* Do bytes wait?  Half of the ring is full. */

@@ -122,7 +122,7 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 			    TUX_DOORBELL_CLOSE))
 			on_read(c);
 	}
-	if (bits & TUX_DOORBELL_LOOK)
+	if (bits & (TUX_DOORBELL_LOOK | TUX_DOORBELL_WOKE))
 		tux_choose_look(c, now);
 	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, TUX_REASON_PINNED);

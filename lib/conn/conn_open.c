@@ -141,19 +141,6 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c)
 	return c->reason;
 }
 
-bool tux_conn_returned(const struct tux_conn *c, tux_time *until)
-{
-	if (c->life != TUX_LIFE_PROVED || c->tx.path != TUX_PATH_PLAIN ||
-	    c->rx.path != TUX_PATH_PLAIN || c->tx.raw_wanted || c->tx.done ||
-	    c->tx.windows || c->tx.gen ||
-	    !(atomic_load(&c->dx->tx.turn) | atomic_load(&c->dx->rx.turn)))
-		return false;
-	*until = c->tx.choice.until;
-	if (c->tx.away_at != TUX_NEVER && c->tx.away_at > *until)
-		*until = c->tx.away_at;
-	return true;
-}
-
 bool tux_conn_opens(const struct tux_conn *c)
 {
 	return c->life == TUX_LIFE_OPENING;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "conn/back.h"
+#include "conn/choose.h"
 #include "conn/conn_ack.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
@@ -98,7 +99,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		c->tx.quiet_at = TUX_NEVER;
 		c->tx.announce_at = c->tx.away_at = until;
 		c->tx.stalled = true;
-		tux_conn_mark(c, TUX_DIRTY_READY);
+		tux_choose_stays(c);
 	}
 }
 

@@ -92,6 +92,7 @@ static void next_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
 	c->tx.quiet_at = TUX_NEVER;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
 	c->tx.announce_at = tux_time_add(now, (gap << n) / 2);
+	tux_choose_stays(c);
 }
 
 static void on_void(struct tux_conn *c, tux_time now)

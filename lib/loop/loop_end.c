@@ -283,8 +283,8 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 		e->closed = true;
 	if (bits & TUX_DOORBELL_LEAVE)
 		leave_socket(l, e);
-	if (bits & TUX_DOORBELL_LOOK)
-		e->returned = false;	/* it may be told again */
+	if (bits & TUX_DOORBELL_WOKE)
+		e->returned = false;
 	if (e->stage == TUX_END_FRESH && !e->closed && !open_end(l, e))
 		return;
 	if (e->conn) {
