@@ -19,12 +19,6 @@
 #include "share.h"
 #include "stack.h"
 #include "sys/defer.h"
-#include "sys/take.h"
-
-enum {
-	INHERIT_TRIES = 1000,	/* the latches may be held for ever */
-	DISARM_MS = 200,	/* for the peer's answer */
-};
 
 static _Atomic bool stopped;
 
@@ -369,45 +363,6 @@ static void claim_connection(struct sock *s, int fd)
 	errno = saved;
 }
 
-/* In a child: a claimed connection of the parent's.  If it has not begun to
- * move, both processes stay on TCP with it: the duplex is in shared memory. */
-static int pin_once(struct tux_duplex *dx)
-{
-	int r = -EBUSY;
-
-	if (!tux_latch_take_within(&dx->tx.latch, INHERIT_TRIES))
-		return -EBUSY;
-	if (tux_latch_try(&dx->rx.latch)) {
-		r = tux_duplex_pin(dx);
-		tux_latch_drop(&dx->rx.latch);
-	}
-	tux_latch_drop(&dx->tx.latch);
-	return r;
-}
-
-static bool pin_shared(struct tux_duplex *dx)
-{
-	int r = pin_once(dx);
-
-	for (int i = 0; r == -EAGAIN && i < DISARM_MS; i++) {
-		libc.poll(NULL, 0, 1);
-		r = pin_once(dx);
-	}
-	return !r;
-}
-
-static void inherit(struct sock *s)
-{
-	uint8_t from = SOCK_CLAIMED;
-
-	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
-		return;
-	if (pin_shared(s->dx))
-		claim_refuse(s, TUX_REASON_NOT_OWNER);
-	else
-		atomic_store(&s->stage, SOCK_LOST);
-}
-
 /* One step; true if @s is settled: claimed, or not to be. */
 static bool claim_step(struct sock *s, int fd)
 {
@@ -427,7 +382,7 @@ static bool claim_step(struct sock *s, int fd)
 		return false;
 	case SOCK_CLAIMED:
 		if (s->epoch != fork_epoch) {
-			inherit(s);
+			rest_inherited(s);
 			return false;
 		}
 		if (rest_asked(s))

@@ -8,8 +8,8 @@
  * that has come after bytes were written, or an end.
  *
  * One edge of the kernel's can be lost: bytes came on TCP and were read, and the
- * direction moved before the caller looked. It would have told of room alone,
- * which nobody waits for who has not written since.
+ * direction moved before the caller looked.  That edge would have told of room
+ * alone.  A caller that has written nothing since does not wait for room.
  */
 #ifndef TUX_PRELOAD_EDGE_H
 #define TUX_PRELOAD_EDGE_H

@@ -232,7 +232,8 @@ void epoll_duped_fd(int fd, int to)
 	ep_put(ep);
 }
 
-/* Does a loop have a copy of @fd, whose sock may be asleep? */
+/* Does a loop have a copy of descriptor @fd?  It keeps the copy while the end of the
+ * connection sleeps. */
 static bool has_copy(int fd)
 {
 	const struct sock *s = fd_peek(fd);
@@ -302,8 +303,8 @@ static void each_holder(int fd, void (*fn)(struct ep *ep, struct item *it,
 	tux_latch_drop(&table_latch);
 }
 
-/* The item follows the stage of its sock, which may have changed once more since
- * the caller changed it.  Who is CLAIMING it comes here afterwards. */
+/* Makes @it fit the stage of its sock, which another thread may have changed since
+ * the caller did.  A thread that is CLAIMING the sock calls this afterwards. */
 static void follow_stage(struct ep *ep, struct item *it, void *sock)
 {
 	const struct sock *s = sock;

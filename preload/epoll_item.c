@@ -179,8 +179,9 @@ void item_detach(struct ep *ep, struct item *it)
 	sock_put(s);
 }
 
-/* The kernel knows of no edge that came while a direction was on a ring: where the
- * end is asleep, there is one more. */
+/* The kernel knows of no edge that came while a direction was on a ring.  So an
+ * edge-triggered item is armed anew when the end of its connection goes to sleep,
+ * which may be one edge too many. */
 void item_rest(struct ep *ep, struct item *it)
 {
 	struct epoll_event e = { .events = it->events, .data = it->data };

@@ -2,12 +2,14 @@
 #include "rest.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include "candidate.h"
 #include "claim.h"
 #include "fd.h"
 #include "fork.h"
 #include "hooks.h"
+#include "libc.h"
 #include "option.h"
 #include "share.h"
 #include "sys/carried.h"
@@ -18,9 +20,10 @@ enum {
 	REST_S = 10,
 	REST_MAX_S = 320,
 	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
-	LEAVE_MS = 100,
-	AWAKE_S = 1,
-	LATER_MS = 1,
+	LEAVE_MS = 100,		/* for the loop to let go of the socket */
+	AWAKE_S = 1,		/* for the peer's next attempt to move */
+	LATER_MS = 1,		/* between two attempts to sleep */
+	DISARM_MS = 200,	/* for the peer's answer */
 };
 
 static const struct tux_backoff_rule resting = {
@@ -43,20 +46,21 @@ static void rest_drop(struct tux_duplex *dx)
 	tux_latch_drop(&dx->tx.latch);
 }
 
-/* From now on TCP has all bytes that come and go, and no thread is inside. */
-static bool rest_pin(struct tux_duplex *dx)
+/* From now on TCP has all bytes that come and go, and no thread is inside: as
+ * tux_duplex_pin(). */
+static int rest_pin(struct tux_duplex *dx)
 {
-	bool ok;
+	int r;
 
 	if (!rest_take(dx))
-		return false;
-	ok = !tux_duplex_pin(dx);
+		return -EBUSY;
+	r = tux_duplex_pin(dx);
 	rest_drop(dx);
-	return ok;
+	return r;
 }
 
-/* The same, until it wakes; and the bytes are counted from here on.  -EAGAIN: it
- * may be had later. */
+/* As rest_pin(), until rest_wake(); and the bytes are counted from here on.
+ * -EAGAIN: a later attempt may succeed. */
 static int rest_sleep(struct sock *s, int fd)
 {
 	struct tux_duplex *dx = s->dx;
@@ -117,7 +121,7 @@ static void rest_as_candidate(struct sock *s, int fd)
 		epoll_rested_fd(fd, s);
 }
 
-/* Its end stays. */
+/* @s keeps its end. */
 static void rest_asleep(struct sock *s, int fd)
 {
 	s->asleep = true;
@@ -139,17 +143,18 @@ static void rest_not(struct sock *s, int fd)
  * thread inside. */
 static void rest_later(struct sock *s, int fd)
 {
-	s->rests_at = wait_now() + TUX_MSEC(LATER_MS);
+	s->awake_until = wait_now() + TUX_MSEC(LATER_MS);
 	rest_told(s);
 	rest_not(s, fd);
 }
 
-/* Is all of @s on TCP, as the loop has told?  If it has moved again, the loop will
- * tell again.  A peer that has called gets some time to move its direction. */
+/* Is all of @s on TCP, as the loop has told?  If a direction has moved again, the
+ * loop will tell again.  For a while after it woke, @s does not sleep, so that the
+ * peer can move its direction. */
 static bool rest_due(struct sock *s)
 {
 	const struct tux_duplex *dx = s->dx;
-	bool awake = s->rests_at && wait_now() < s->rests_at;
+	bool awake = s->awake_until && wait_now() < s->awake_until;
 	uint8_t tx, rx;
 
 	atomic_store(&s->rests, false);
@@ -162,8 +167,8 @@ static bool rest_due(struct sock *s)
 	return false;
 }
 
-/* @s, whose end stays, is CLAIMING.  What a fork has shared is asked for first: the
- * child may rely on the pins. */
+/* @s, which keeps its end, is CLAIMING.  rest_allowed() comes before the pins: it
+ * fails after a fork, and a child may rely on pins of its own. */
 static void rest_returned(struct sock *s, int fd)
 {
 	int r = rest_allowed(s) ? rest_sleep(s, fd) : -EPERM;
@@ -181,7 +186,7 @@ static void rest_given_up(struct sock *s, int fd)
 {
 	enum tux_reason why = (enum tux_reason)atomic_load(&s->decided);
 
-	if (!rest_pin(s->dx)) {
+	if (rest_pin(s->dx)) {
 		rest_later(s, fd);
 		return;
 	}
@@ -245,7 +250,7 @@ bool rest_wake(struct sock *s)
 	    atomic_load(&dx->err) || !rest_count(s))
 		return false;
 	s->asleep = false;
-	s->rests_at = wait_now() + TUX_SEC(AWAKE_S);
+	s->awake_until = wait_now() + TUX_SEC(AWAKE_S);
 	fd_moves(s);
 	tux_end_ring(s->end, TUX_DOORBELL_WOKE, false);
 	return true;
@@ -263,8 +268,8 @@ void rest_doze(struct sock *s)
 	tux_candidate_busy(&s->candidate);
 }
 
-/* Until the loop has let go of the socket, which keeps the kernel's items of epoll
- * alive. */
+/* Waits until the loop has closed its copy of the descriptor, which would keep the
+ * kernel's items of epoll alive. */
 void rest_leave(struct sock *s)
 {
 	tux_time until = wait_now() + TUX_MSEC(LEAVE_MS);
@@ -287,12 +292,33 @@ bool rest_close(struct sock *s, int fd, bool goes_on)
 	return true;
 }
 
+static bool pin_shared(struct tux_duplex *dx)
+{
+	int r = rest_pin(dx);
+
+	for (int i = 0; r == -EAGAIN && i < DISARM_MS; i++) {
+		libc.poll(NULL, 0, 1);
+		r = rest_pin(dx);
+	}
+	return !r;
+}
+
+void rest_inherited(struct sock *s)
+{
+	uint8_t from = SOCK_CLAIMED;
+
+	if (!atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
+		return;
+	if (pin_shared(s->dx))
+		claim_refuse(s, TUX_REASON_NOT_OWNER);
+	else
+		atomic_store(&s->stage, SOCK_LOST);
+}
+
 bool rest_end(struct sock *s)
 {
-	if (s->asleep && (rest_called(s) || wait_now() >= s->rest_until))
-		return true;
 	if (s->asleep)
-		return false;
+		return rest_called(s) || wait_now() >= s->rest_until;
 	if (!s->rest_until ||
 	    (wait_now() >= s->rest_until && rest_clear(s)))
 		return true;

@@ -36,8 +36,9 @@ static inline bool rest_asked(const struct sock *s)
 	return atomic_load_explicit(&s->rests, memory_order_acquire);
 }
 
-/* Does the peer, or the loop, call for @s, whose end is asleep?  Of a stale sock,
- * the duplex may go meanwhile, but its memory stays mapped. */
+/* Has the peer or the loop asked for @s while its end sleeps?  The caller may hold no
+ * reference: another thread may recycle @s, and clear `dx`, after `asleep` was
+ * read.  The memory of a duplex stays mapped. */
 static inline bool rest_called(const struct sock *s)
 {
 	const struct tux_duplex *dx = *(struct tux_duplex *const volatile *)&s->dx;
@@ -56,23 +57,28 @@ void rest_begin(struct sock *s, int fd);
  * and it is looked at again after more turn-arounds. */
 bool rest_end(struct sock *s);
 
-/* The same; the end of @s is asleep, and wakes.  False: it is over, or its peer has
- * asked for plain TCP for good. */
+/* As rest_end(), where the end of @s is asleep: the end wakes.  False: the end is over,
+ * or the peer has asked for plain TCP for good. */
 bool rest_wake(struct sock *s);
 
-/* @s sleeps on, although it was called or worth Tux: it is looked at again after some
- * turn-arounds. */
+/* The end of @s was asked for, or @s is worth Tux, but cannot be claimed now: the end
+ * sleeps on, and @s is looked at again after some turn-arounds. */
 void rest_doze(struct sock *s);
 
 /* @s stays on TCP for good: an end that is asleep leaves it. */
 void rest_leave(struct sock *s);
 
-/* @s, whose end is asleep, loses its last descriptor @fd.  True: the end is awake,
- * and is to be closed as that of a claimed connection.  @goes_on: other processes
- * hold the connection, which stays on TCP. */
+/* The last descriptor of @s, @fd, is about to be closed while its end sleeps.  True:
+ * the end is awake, and the caller closes it as that of a claimed connection.
+ * @goes_on: other processes hold the connection, which stays on TCP. */
 bool rest_close(struct sock *s, int fd, bool goes_on);
 
 /* Is the end of @s asleep in this process, which is to close it? */
 bool rest_has_end(const struct sock *s);
+
+/* @s is claimed by the parent of this process.  If no direction has begun to move,
+ * both processes stay on TCP with it, because the duplex is in shared memory; else
+ * this process has lost it. */
+void rest_inherited(struct sock *s);
 
 #endif

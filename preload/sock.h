@@ -90,8 +90,8 @@ struct sock {
 	struct tux_backoff rest;	/* how long it rests */
 	_Atomic tux_time rest_until;	/* not claimed again before; 0: it never
 				 * was */
-	_Atomic bool asleep;	/* a candidate whose end stays: see rest.h */
-	tux_time rests_at;	/* it does not go to sleep before */
+	_Atomic bool asleep;	/* a candidate that keeps its end: see rest.h */
+	_Atomic tux_time awake_until;	/* ... which does not sleep before */
 	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
 				 * asked for yet */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it

@@ -9,6 +9,7 @@ set -u
 program=$build/t/posix/through tuxrun=$build/contrib/tuxrun
 need "$program"
 setup
+calmly
 play "without tuxrun" "$program"
 play "loopback, which is not ours" env TUX_PATH=auto "$tuxrun" "$program"
 play "--path=tcp" env TUX_PATH=tcp "$tuxrun" -i lo "$program"
@@ -16,6 +17,7 @@ play "waits until it is worth Tux" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" young
 play "claimed in vain" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" rested
-play "on TCP again" env TUX_PATH=auto TUX_IO=udp \
+# On a busy processor, a connection would not move in the first place.
+play "on TCP again" "${calm[@]}" env TUX_PATH=auto TUX_IO=udp \
 	"$tuxrun" -i lo "$program" returned
 finish
