@@ -10,17 +10,12 @@
  * "so-far PORT answers N" says how many answers there were.  SIGTERM ends it.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-
+#include "../filter.h"
 #include "../posix/client.h"
 
 enum { PAUSE_US = 20000, PATIENCE_S = 30, USER = 65534 };
@@ -38,18 +33,7 @@ static void on_signal(int sig)
 /* In all threads. */
 static void deny_bpf(void)
 {
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog p = { sizeof(f) / sizeof(f[0]), f };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		    SECCOMP_FILTER_FLAG_TSYNC, &p))
+	if (!filter_refuse(SYS_bpf, 0, 0, EPERM, SECCOMP_FILTER_FLAG_TSYNC))
 		client_fail("seccomp: %s", strerror(errno));
 }
 

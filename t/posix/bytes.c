@@ -27,24 +27,13 @@ ssize_t __recvfrom_chk(int fd, void *buf, size_t len, size_t size, int flags,
 static const char text[] = "0123456789abcdefghij";
 enum { TEXT = sizeof(text) - 1 };
 
-/* Waits until @n bytes can be read from @fd. */
-static bool arrive(int fd, int n)
-{
-	double end = pair_ms() + PAIR_PATIENCE_MS;
-	int have = 0;
-
-	while (!ioctl(fd, FIONREAD, &have) && have < n && pair_ms() < end)
-		poll(NULL, 0, 1);
-	return have >= n;
-}
-
 /* @fd has exactly @want to give; takes it. */
 static bool holds(int fd, const char *want)
 {
 	size_t n = strlen(want);
 	char buf[256];
 
-	return arrive(fd, (int)n) && read(fd, buf, sizeof(buf)) == (ssize_t)n &&
+	return pair_arrive(fd, (int)n) && read(fd, buf, sizeof(buf)) == (ssize_t)n &&
 	       memcmp(buf, want, n) == 0;
 }
 
@@ -53,7 +42,7 @@ static void read_write(struct pair *p)
 	char buf[64] = "";
 
 	CHECK(write(p->b, text, TEXT) == TEXT);
-	CHECK(arrive(p->a, TEXT));
+	CHECK(pair_arrive(p->a, TEXT));
 	CHECK(read(p->a, buf, 5) == 5 && memcmp(buf, text, 5) == 0);
 	CHECK(read(p->a, buf, sizeof(buf)) == TEXT - 5);
 	CHECK(memcmp(buf, text + 5, TEXT - 5) == 0);
@@ -69,7 +58,7 @@ static void fortified(struct pair *p)
 	struct sockaddr_in a;
 
 	CHECK(write(p->b, text, 9) == 9);
-	CHECK(arrive(p->a, 9));
+	CHECK(pair_arrive(p->a, 9));
 	CHECK(__read_chk(p->a, buf, 3, sizeof(buf)) == 3 && buf[0] == '0');
 	CHECK(__recv_chk(p->a, buf, 3, sizeof(buf), 0) == 3 && buf[0] == '3');
 	CHECK(__recvfrom_chk(p->a, buf, 3, sizeof(buf), 0, (void *)&a, &len) ==
@@ -88,7 +77,7 @@ static void vectors(struct pair *p)
 		v[i] = (struct iovec){ (char *)(uintptr_t)text + i / 2 % TEXT,
 				       i % 2 };
 	CHECK(writev(p->b, v, 32) == 16);
-	CHECK(arrive(p->a, 16));
+	CHECK(pair_arrive(p->a, 16));
 	for (int i = 0; i < 32; i++)
 		v[i] = (struct iovec){ buf + i, 1 };
 	CHECK(readv(p->a, v, 11) == 11);
@@ -106,7 +95,7 @@ static void with_offset(struct pair *p)
 	struct iovec in = { buf, sizeof(buf) };
 
 	CHECK(pwritev2(p->b, &out, 1, -1, 0) == 6);
-	CHECK(arrive(p->a, 6));
+	CHECK(pair_arrive(p->a, 6));
 	CHECK(preadv2(p->a, &in, 1, -1, 0) == 6 && memcmp(buf, text, 6) == 0);
 	CHECK(preadv2(p->a, &in, 1, 0, 0) == -1 && errno == ESPIPE);
 	CHECK(pread(p->a, buf, 1, 0) == -1 && errno == ESPIPE);
@@ -117,7 +106,7 @@ static void flags(struct pair *p)
 	char buf[64];
 
 	CHECK(send(p->b, text, 10, MSG_NOSIGNAL | MSG_DONTWAIT) == 10);
-	CHECK(arrive(p->a, 10));
+	CHECK(pair_arrive(p->a, 10));
 	CHECK(recv(p->a, buf, 4, MSG_PEEK) == 4 && buf[0] == '0');
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_PEEK) == 10 && buf[0] == '0');
 	buf[0] = 'x';
@@ -140,7 +129,7 @@ static void thrown_away(struct pair *p)
 
 	for (int i = 0; i < 2; i++)
 		CHECK(write(p->b, buf, sizeof(buf)) == sizeof(buf));
-	CHECK(arrive(p->a, 2 * sizeof(buf)));
+	CHECK(pair_arrive(p->a, 2 * sizeof(buf)));
 	buf[0] = 'x';
 	CHECK(recvmsg(p->a, &m, MSG_TRUNC) == sizeof(buf) && buf[0] == 'x');
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_TRUNC) == sizeof(buf));
@@ -158,7 +147,7 @@ static void no_bytes(struct pair *p)
 	CHECK(recv(p->a, &c, 0, 0) == -1 && errno == EAGAIN);
 	CHECK(recvmsg(p->a, &m, 0) == -1 && errno == EAGAIN);
 	pair_poke(p->b);
-	CHECK(arrive(p->a, 1));
+	CHECK(pair_arrive(p->a, 1));
 	CHECK(recv(p->a, &c, 0, 0) == 0 && recvmsg(p->a, &m, 0) == 0);
 	CHECK(send(p->b, &c, 0, 0) == 0 && write(p->b, &c, 0) == 0);
 	CHECK(holds(p->a, "x"));
@@ -197,7 +186,7 @@ static void from_to(struct pair *p)
 	char buf[32];
 
 	CHECK(sendto(p->b, text, 8, 0, NULL, 0) == 8);
-	CHECK(arrive(p->a, 8));
+	CHECK(pair_arrive(p->a, 8));
 	CHECK(recvfrom(p->a, buf, 4, 0, (void *)&a, &len) == 4 && len == 0);
 	CHECK(recvfrom(p->a, buf, 4, 0, NULL, NULL) == 4 && buf[0] == '4');
 }
@@ -211,7 +200,7 @@ static void messages(struct pair *p)
 	struct iovec in[2] = { { buf, 3 }, { buf + 3, 20 } };
 
 	CHECK(sendmsg(p->b, &m, MSG_NOSIGNAL) == 10);
-	CHECK(arrive(p->a, 10));
+	CHECK(pair_arrive(p->a, 10));
 	m = (struct msghdr){ .msg_iov = in, .msg_iovlen = 2,
 			     .msg_control = control,
 			     .msg_controllen = sizeof(control),
@@ -236,7 +225,7 @@ static void many_messages(struct pair *p)
 	}
 	CHECK(sendmmsg(p->b, m, 3, 0) == 3);
 	CHECK(m[0].msg_len == 4 && m[2].msg_len == 4);
-	CHECK(arrive(p->a, 12));
+	CHECK(pair_arrive(p->a, 12));
 	for (int i = 0; i < 3; i++)
 		v[i] = (struct iovec){ buf[i], 4 };
 	CHECK(recvmmsg(p->a, m, 3, 0, NULL) == 3);
@@ -244,7 +233,7 @@ static void many_messages(struct pair *p)
 	CHECK(recvmmsg(p->a, m, 3, MSG_WAITFORONE, NULL) == -1 &&
 	      errno == EAGAIN);
 	CHECK(write(p->b, text, 5) == 5);
-	CHECK(arrive(p->a, 5));
+	CHECK(pair_arrive(p->a, 5));
 	CHECK(recvmmsg(p->a, m, 3, MSG_WAITFORONE, NULL) == 2);
 	CHECK(m[0].msg_len == 4 && m[1].msg_len == 1);
 }
@@ -275,7 +264,7 @@ static void counts(struct pair *p)
 
 	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 0);
 	CHECK(write(p->b, text, 7) == 7);
-	CHECK(arrive(p->a, 7));
+	CHECK(pair_arrive(p->a, 7));
 	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 7);
 	CHECK(holds(p->a, "0123456"));
 	CHECK(ioctl(p->a, FIONREAD, &n) == 0 && n == 0);

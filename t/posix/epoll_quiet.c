@@ -5,33 +5,12 @@
  * nobody change an instance, and nobody is the worse for it.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "../filter.h"
 #include "pair.h"
 
 enum { ROUNDS = 20 };
-
-/* From now on epoll_ctl(2) fails in this thread. */
-static bool forbid(void)
-{
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_epoll_ctl, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(f) / sizeof(f[0]), f };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
-}
 
 /* What redis-benchmark does with each request. */
 static void request(int ep, struct pair *p)
@@ -56,7 +35,7 @@ static void *requests(void *arg)
 	int ep = pair_epoll();
 
 	if (pair_preloaded())
-		CHECK(forbid());
+		CHECK(filter_refuse(SYS_epoll_ctl, 0, 0, EPERM, 0));
 	for (int i = 0; i < ROUNDS; i++)
 		request(ep, arg);
 	close(ep);

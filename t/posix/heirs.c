@@ -11,48 +11,26 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../filter.h"
 #include "client.h"
 #include "pair.h"
 
-enum { TURNS = 60, PATIENCE = 30000, MOVES = 20 };
+enum { TURNS = 60, MOVES = 20 };
 
 static bool counted;		/* the kernel's count is known */
 
 /* ---- bytes and children ----------------------------------------------- */
-
-/* One byte, and the right one. */
-static bool carries(int from, int to, char c)
-{
-	struct pollfd f = { .fd = to, .events = POLLIN };
-	char got;
-
-	return write(from, &c, 1) == 1 && poll(&f, 1, PATIENCE) == 1 &&
-	       read(to, &got, 1) == 1 && got == c;
-}
-
-static void talk(struct pair *p)
-{
-	for (int i = 0; i < TURNS; i++) {
-		CHECK(carries(p->a, p->b, (char)i));
-		CHECK(carries(p->b, p->a, (char)~i));
-		poll(NULL, 0, 1);
-	}
-}
 
 struct child {
 	pid_t pid;
@@ -119,11 +97,11 @@ static void snapshot(struct pair *p)
 
 	if (!begin(&c))
 		idle(&c);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 	CHECK(ended(&c) == 0);
 	pair_move(p);
-	talk(p);
+	pair_talk(p, TURNS);
 }
 
 static void duplicated(struct pair *p)
@@ -132,7 +110,7 @@ static void duplicated(struct pair *p)
 
 	snapshot(p);
 	close(more);
-	talk(p);
+	pair_talk(p, TURNS);
 }
 
 static void two_children(struct pair *p)
@@ -146,7 +124,7 @@ static void two_children(struct pair *p)
 		idle(&d);
 	}
 	CHECK(ended(&c) == 0);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 	CHECK(ended(&d) == 0);
 	pair_move(p);
@@ -170,12 +148,12 @@ static void closed_in_child(struct pair *p)
 /* No poll() ends before its time, though bytes change their path meanwhile. */
 static void moving(struct pair *p)
 {
-	talk(p);
+	pair_talk(p, TURNS);
 	for (int i = 0; i < MOVES; i++) {
 		struct pair more;
 
 		pair_fresh(&more);
-		talk(&more);
+		pair_talk(&more, TURNS);
 		pair_close(&more);
 	}
 }
@@ -185,7 +163,7 @@ static void gone(struct pair *p)
 {
 	if (counted)
 		pair_move(p);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(counted || !pair_moved(p));
 }
 
@@ -241,8 +219,8 @@ static void both_use(struct pair *p)
 	if (!begin(&c)) {
 		for (int i = 0; i < TURNS; i++) {
 			wait_word(c.down);
-			if (!carries(p->a, p->b, 'c') ||
-			    !carries(p->b, p->a, 'd'))
+			if (!pair_carries(p->a, p->b, 'c') ||
+			    !pair_carries(p->b, p->a, 'd'))
 				_exit(1);
 			word(c.up);
 		}
@@ -251,13 +229,13 @@ static void both_use(struct pair *p)
 	for (int i = 0; i < TURNS; i++) {
 		word(c.down);
 		wait_word(c.up);
-		CHECK(carries(p->a, p->b, 'p'));
-		CHECK(carries(p->b, p->a, 'q'));
+		CHECK(pair_carries(p->a, p->b, 'p'));
+		CHECK(pair_carries(p->b, p->a, 'q'));
 	}
 	CHECK(!pair_moved(p));
 	CHECK(ended(&c) == 0);
-	talk(p);
-	talk(p);
+	pair_talk(p, TURNS);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 }
 
@@ -272,7 +250,7 @@ static void handed_over(struct pair *p)
 			struct pollfd f = { .fd = p->a, .events = POLLIN };
 			char byte;
 
-			if (poll(&f, 1, PATIENCE) != 1 ||
+			if (poll(&f, 1, PAIR_PATIENCE_MS) != 1 ||
 			    read(p->a, &byte, 1) != 1 ||
 			    write(p->a, &byte, 1) != 1)
 				_exit(1);
@@ -281,7 +259,7 @@ static void handed_over(struct pair *p)
 	}
 	close(p->a);
 	for (int i = 0; i < TURNS; i++) {
-		CHECK(carries(p->b, p->b, (char)i));
+		CHECK(pair_carries(p->b, p->b, (char)i));
 		poll(NULL, 0, 1);
 	}
 	CHECK(ended(&c) == 0);
@@ -324,7 +302,7 @@ static void shared_with_program(struct pair *p)
 	struct child c;
 
 	begin_program(&c);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 	CHECK(ended(&c) == 0);
 }
@@ -359,7 +337,7 @@ static void failed_exec(struct pair *p)
 		idle(&c);
 	}
 	wait_word(c.up);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 	CHECK(ended(&c) == 0);
 	pair_move(p);
@@ -372,38 +350,19 @@ static void used_after_failed_exec(struct pair *p)
 	keep_from_programs(p);
 	if (!begin(&c)) {
 		execl("/", "heirs", (char *)NULL);
-		if (!carries(p->a, p->b, 'x'))
+		if (!pair_carries(p->a, p->b, 'x'))
 			_exit(1);
 		word(c.up);
 		idle(&c);
 	}
 	wait_word(c.up);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(ended(&c) == 0);
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_moved(p));
 }
 
 /* ---- a fork that fails ------------------------------------------------ */
-
-/* From now on clone() of a process fails; threads are made as before. */
-static bool forbid_fork(void)
-{
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(f) / sizeof(f[0]), f };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
-}
 
 static void failed_fork(struct pair *p)
 {
@@ -446,7 +405,8 @@ int main(int argc, char **argv)
 	report("... be it by one of two descriptors", partly_kept_by_exec);
 	report("an exec that fails changes nothing", failed_exec);
 	report("... if it is used then", used_after_failed_exec);
-	if (forbid_fork())
+	/* clone() of a process fails; threads are made as before. */
+	if (filter_refuse(SYS_clone, CLONE_VM, 0, EAGAIN, 0))
 		report("a fork that fails changes nothing", failed_fork);
 	else
 		pair_skip("a fork that fails", "no seccomp");

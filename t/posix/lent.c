@@ -22,32 +22,13 @@
 #include "client.h"
 #include "pair.h"
 
-enum { TURNS = 500, PATIENCE = 30000, BYTES = 5000, UNREAD = 10 };
+enum { TURNS = 500, BYTES = 5000, UNREAD = 10 };
 
 /* ---- bytes ------------------------------------------------------------ */
 
-/* One byte, and the right one. */
-static bool carries(int from, int to, char c)
-{
-	struct pollfd f = { .fd = to, .events = POLLIN };
-	char got;
-
-	return write(from, &c, 1) == 1 && poll(&f, 1, PATIENCE) == 1 &&
-	       read(to, &got, 1) == 1 && got == c;
-}
-
-static void talk(struct pair *p)
-{
-	for (int i = 0; i < TURNS; i++) {
-		CHECK(carries(p->a, p->b, (char)i));
-		CHECK(carries(p->b, p->a, (char)~i));
-		poll(NULL, 0, 1);
-	}
-}
-
 static void stays(struct pair *p)
 {
-	talk(p);
+	pair_talk(p, TURNS);
 	CHECK(!pair_preloaded() || !pair_moved(p));
 }
 
@@ -225,7 +206,7 @@ static void half_closed(struct pair *p)
 	close(p->a);
 	p->a = taken(&w);
 	for (int i = 0; i < TURNS; i++)
-		CHECK(carries(p->b, p->a, (char)i));
+		CHECK(pair_carries(p->b, p->a, (char)i));
 	CHECK(read(p->b, &byte, 1) == 0);
 	wire_close(&w);
 }
@@ -258,7 +239,7 @@ static void begin(struct child *c, struct pair *p, int n)
 		close(c->to.in);
 		fd = taken(&c->to);
 		for (; n; n--)
-			if (!carries(fd, fd, (char)n))
+			if (!pair_carries(fd, fd, (char)n))
 				_exit(1);
 		if (write(said[1], "", 1) != 1)
 			_exit(1);
@@ -325,7 +306,7 @@ static void unread(struct pair *p)
 	char byte;
 
 	pair_move(p);
-	CHECK(write(p->b, "ab", 2) == 2 && poll(&f, 1, PATIENCE) == 1);
+	CHECK(write(p->b, "ab", 2) == 2 && poll(&f, 1, PAIR_PATIENCE_MS) == 1);
 	if (pair_preloaded())
 		CHECK(lend(&w, &p->a, 1) == -1 && errno == EBUSY);
 	CHECK(read(p->a, &byte, 1) == 1 && byte == 'a');

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -250,6 +251,25 @@ void pair_move(struct pair *p)
 	}
 }
 
+bool pair_carries(int from, int to, char c)
+{
+	struct pollfd f = { .fd = to, .events = POLLIN };
+	char got;
+
+	return write(from, &c, 1) == 1 &&
+	       poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(to, &got, 1) == 1 &&
+	       got == c;
+}
+
+void pair_talk(struct pair *p, int turns)
+{
+	for (int i = 0; i < turns; i++) {
+		CHECK(pair_carries(p->a, p->b, (char)i));
+		CHECK(pair_carries(p->b, p->a, (char)~i));
+		poll(NULL, 0, 1);
+	}
+}
+
 /* One burst from @from to @to, which no thread reads meanwhile. */
 static void burst(int from, int to, size_t n)
 {
@@ -302,6 +322,16 @@ void pair_close(struct pair *p)
 }
 
 /* ---- bytes ------------------------------------------------------------ */
+
+bool pair_arrive(int fd, int n)
+{
+	double end = pair_ms() + PAIR_PATIENCE_MS;
+	int have = 0;
+
+	while (!ioctl(fd, FIONREAD, &have) && have < n && pair_ms() < end)
+		poll(NULL, 0, 1);
+	return have >= n;
+}
 
 size_t pair_drain(int fd)
 {

@@ -39,6 +39,12 @@ void pair_move(struct pair *p);
 /* Have both directions left TCP?  Eight bytes each way say so. */
 bool pair_moved(struct pair *p);
 
+/* Does byte @c go from @from to @to? */
+bool pair_carries(int from, int to, char c);
+
+/* @turns bytes go each way, one at a time. */
+void pair_talk(struct pair *p, int turns);
+
 /* Long bursts go both ways, until TCP carries them: @p does not stay on Tux for
  * them. */
 void pair_return(struct pair *p);
@@ -54,6 +60,9 @@ int pair_dial(uint16_t port);
 /* The same in two steps. */
 int pair_socket(void);
 void pair_connect(int fd, uint16_t port);
+
+/* Waits until @n bytes can be read from @fd, for PAIR_PATIENCE_MS at most. */
+bool pair_arrive(int fd, int n);
 
 /* Reads all there is; how much. */
 size_t pair_drain(int fd);

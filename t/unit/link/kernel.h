@@ -9,17 +9,14 @@
 #include "link/paths.h"
 
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../filter.h"
 #include "../test.h"
 
 enum { KERNEL_INDEX = 1000000, KERNEL_MTU = 1500 };
@@ -183,18 +180,8 @@ static inline void kernel_taken(struct kernel *k)
  * has given up its privilege.  So a program that is not there is not missed. */
 static inline int kernel_deny(void **state)
 {
-	struct sock_filter f[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog p = { N_OF(f), f };
-
 	(void)state;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p)) {
+	if (!filter_refuse(SYS_bpf, 0, 0, EPERM, 0)) {
 		puts("this kernel takes no seccomp filter");
 		exit(77);
 	}
