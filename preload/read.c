@@ -201,7 +201,7 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	struct rw r;
 	ssize_t n;
 
-	if (rw_enter(&r, m->msg_iovlen <= IOV_MAX ? stream_fd(fd, flags) : -1))
+	if (rw_enter(&r, rw_takes(m) ? stream_fd(fd, flags) : -1))
 		return recv_msg(&r, m, flags);
 	n = rw_left_received(&r, libc.recvmsg(fd, m, flags), flags);
 	if (n >= 0 && m->msg_controllen)
@@ -232,13 +232,14 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 	struct rw r;
 	unsigned i;
 
-	if (!rw_enter(&r, stream_fd(fd, flags)))
+	if (!rw_enter(&r, n && rw_takes(&v->msg_hdr) ? stream_fd(fd, flags) :
+						       -1))
 		return read_left_mmsg(&r, v, libc.recvmmsg(fd, v, n, flags,
 							   timeout), flags);
 	for (i = 0; i < n; i++) {
 		ssize_t k;
 
-		if (i && !rw_enter(&r, fd)) {
+		if (i && !rw_enter(&r, rw_takes(&v[i].msg_hdr) ? fd : -1)) {
 			rw_left(&r, 0);
 			break;
 		}
@@ -251,7 +252,5 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 		if (!k)
 			return (int)i + 1;
 	}
-	if (!n)
-		sock_put(r.s);
 	return (int)i;
 }

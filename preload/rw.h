@@ -40,11 +40,20 @@ static inline bool rw_enter(struct rw *r, int fd)
 	return false;
 }
 
-/* A vector of no bytes does not reach the socket in the kernel, nor do more than
- * IOV_MAX pieces. */
+/* The kernel refuses more than IOV_MAX pieces, and more than SSIZE_MAX bytes, before
+ * they reach the socket. */
+static inline bool rw_takes(const struct msghdr *m)
+{
+	return m->msg_iovlen <= IOV_MAX &&
+	       tux_iov_len(m->msg_iov, (int)m->msg_iovlen) <= SSIZE_MAX;
+}
+
+/* As rw_takes(); and by readv() and writev(), no bytes do not reach it. */
 static inline bool rw_has_bytes(const struct iovec *iov, int n)
 {
-	return n > 0 && n <= IOV_MAX && tux_iov_len(iov, n);
+	size_t len = n > 0 && n <= IOV_MAX ? tux_iov_len(iov, n) : 0;
+
+	return len && len <= SSIZE_MAX;
 }
 
 /* Hands on what the kernel's call returned: @n.  rw_left() is for calls that have

@@ -76,7 +76,7 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	struct rw r;
 	ssize_t n;
 
-	if (rw_enter(&r, m->msg_iovlen <= IOV_MAX ? fd : -1))
+	if (rw_enter(&r, rw_takes(m) ? fd : -1))
 		return rw_send(&r, m->msg_iov, (int)m->msg_iovlen, flags);
 	if (m->msg_controllen && !rights_send(&rights, m))
 		n = rw_left(&r, -1);
@@ -93,23 +93,20 @@ static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
 
 	for (i = 0; i < n; i++) {
 		struct msghdr *m = &v[i].msg_hdr;
-		size_t want = 0;
 		ssize_t k;
 
-		if (i && !rw_enter(r, r->fd))
+		if (i && !rw_enter(r, rw_takes(m) ? r->fd : -1)) {
+			rw_left(r, 0);
 			break;
-		for (size_t j = 0; j < m->msg_iovlen; j++)
-			want += m->msg_iov[j].iov_len;
+		}
 		k = rw_send(r, m->msg_iov, (int)m->msg_iovlen, flags);
 		if (k < 0)
 			return i ? (int)i : -1;
 		v[i].msg_len = (unsigned)k;
 		/* What follows must not overtake the rest of this one. */
-		if ((size_t)k < want)
+		if ((size_t)k < tux_iov_len(m->msg_iov, (int)m->msg_iovlen))
 			return (int)i + 1;
 	}
-	if (i < n || !n)
-		rw_left(r, 0);
 	return (int)i;
 }
 
@@ -140,7 +137,7 @@ HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 	struct rw r;
 	int sent;
 
-	if (rw_enter(&r, n ? fd : -1))
+	if (rw_enter(&r, n && rw_takes(&v->msg_hdr) ? fd : -1))
 		return write_send_all(&r, v, n, flags);
 	if (!write_rights_mmsg(&rights, v, n))
 		sent = (int)rw_left(&r, -1);

@@ -5,19 +5,23 @@
 #ifndef TUX_BASE_IOV_H
 #define TUX_BASE_IOV_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
-/* How many bytes the @n buffers have. */
+/* How many bytes the @n buffers have; SIZE_MAX: more than SSIZE_MAX. */
 static inline size_t tux_iov_len(const struct iovec *iov, int n)
 {
 	size_t len = 0;
 	int i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		if (iov[i].iov_len > SSIZE_MAX - len)
+			return SIZE_MAX;
 		len += iov[i].iov_len;
+	}
 	return len;
 }
 

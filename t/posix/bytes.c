@@ -88,6 +88,30 @@ static void vectors(struct pair *p)
 	CHECK(writev(p->a, v, too_many) == -1 && errno == EINVAL);
 }
 
+/* No compiler is to know how long they are. */
+static volatile size_t too_long = SIZE_MAX;
+
+static void vectors_too_long(struct pair *p)
+{
+	char buf[2];
+	struct iovec v[2] = { { buf, 1 }, { buf + 1, too_long } };
+	struct mmsghdr m[2] = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		m[i].msg_hdr.msg_iov = v;
+		m[i].msg_hdr.msg_iovlen = 2 - (size_t)i;
+	}
+	CHECK(writev(p->b, v, 2) == -1 && errno == EINVAL);
+	CHECK(sendmsg(p->b, &m[0].msg_hdr, 0) == -1 && errno == EINVAL);
+	CHECK(sendmmsg(p->b, m, 2, 0) == -1 && errno == EINVAL);
+	CHECK(write(p->b, text, 3) == 3);
+	CHECK(pair_arrive(p->a, 3));
+	CHECK(readv(p->a, v, 2) == -1 && errno == EINVAL);
+	CHECK(recvmsg(p->a, &m[0].msg_hdr, 0) == -1 && errno == EINVAL);
+	CHECK(recvmmsg(p->a, m, 2, 0, NULL) == -1 && errno == EINVAL);
+	CHECK(holds(p->a, "012"));
+}
+
 static void with_offset(struct pair *p)
 {
 	char buf[8];
@@ -339,6 +363,7 @@ int main(void)
 	pair_case("read and write", read_write);
 	pair_case("what fortified programs call", fortified);
 	pair_case("readv and writev", vectors);
+	pair_case("vectors that are too long", vectors_too_long);
 	pair_case("preadv2 and pwritev2", with_offset);
 	pair_case("recv with flags", flags);
 	pair_case("MSG_TRUNC", thrown_away);

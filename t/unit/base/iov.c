@@ -17,6 +17,18 @@ static void len__adds(void **state)
 	assert_int_equal(tux_iov_len(four, 4), 10);
 }
 
+static void len__beyond_what_a_call_returns(void **state)
+{
+	const struct iovec most[2] = { { text, SSIZE_MAX - 1 }, { text, 1 } };
+	const struct iovec more[2] = { { text, SSIZE_MAX }, { text, 1 } };
+	const struct iovec wrap[2] = { { text, 2 }, { text, SIZE_MAX } };
+
+	(void)state;
+	assert_int_equal(tux_iov_len(most, 2), SSIZE_MAX);
+	assert_int_equal(tux_iov_len(more, 2), SIZE_MAX);
+	assert_int_equal(tux_iov_len(wrap, 2), SIZE_MAX);
+}
+
 static void skip__nothing_leaves_out_the_empty(void **state)
 {
 	struct iovec out[4];
@@ -98,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(len__adds),
+		cmocka_unit_test(len__beyond_what_a_call_returns),
 		cmocka_unit_test(skip__nothing_leaves_out_the_empty),
 		cmocka_unit_test(skip__each_number_of_bytes),
 		cmocka_unit_test(skip__fills_what_there_is),
