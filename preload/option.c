@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "option.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/time.h>
 
 #include "base/time.h"
-#include "claim.h"
-#include "fd.h"
 #include "libc.h"
+#include "sys/tcp_only.h"
 
 static int64_t timeout(int fd, int name)
 {
@@ -67,80 +65,6 @@ void option_load_nonblock(struct sock *s, int fd)
 bool option_pins(int fd)
 {
 	return is_on(fd, SOL_SOCKET, SO_ZEROCOPY) ||
-	       is_on(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT);
-}
-
-/* What needs the kernel's own stream: not on a socket that may leave it. */
-static bool needs_tcp(int level, int name)
-{
-	if (level == SOL_SOCKET)
-		return name == SO_ZEROCOPY;
-	return level == IPPROTO_TCP &&
-	       (name == TCP_ULP || name == TCP_REPAIR);
-}
-
-/* 0, or the errno to refuse it with.  Who asks for TLS in the kernel asks every
- * time, and does it itself if the kernel cannot: no reason to stay on TCP. */
-static int refuses(struct sock *s, int fd, int level, int name)
-{
-	if (!needs_tcp(level, name))
-		return 0;
-	if (name != TCP_ULP)
-		claim_pin(fd);
-	return s->stage == SOCK_CLAIMED || s->stage == SOCK_CANDIDATE ?
-	       ENOPROTOOPT : 0;
-}
-
-static int option_set(struct sock *s, int fd, int level, int name,
-		      const void *value, socklen_t len)
-{
-	int err = refuses(s, fd, level, name);
-	int r;
-
-	if (err)
-		return (int)libc_ret(-err);
-	r = libc.setsockopt(fd, level, name, value, len);
-	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED)
-		option_load(s, fd);
-	return r;
-}
-
-HOOK int setsockopt(int fd, int level, int name, const void *value,
-		    socklen_t len)
-{
-	struct sock *s = fd_peek(fd) ? sock_get(fd) : NULL;
-	int r;
-
-	if (!s)
-		return libc.setsockopt(fd, level, name, value, len);
-	r = option_set(s, fd, level, name, value, len);
-	sock_put(s);
-	return r;
-}
-
-/* The kernel's error goes first; it knows of connect(). */
-static void merge_error(struct sock *s, int *err)
-{
-	if (!*err)
-		*err = (int)atomic_exchange(&s->err, 0);
-	if (!*err)
-		*err = (int)atomic_exchange(&s->dx->err, 0);
-}
-
-HOOK int getsockopt(int fd, int level, int name, void *restrict value,
-		    socklen_t *restrict len)
-{
-	int r = libc.getsockopt(fd, level, name, value, len);
-	struct sock *s;
-
-	if (r || level != SOL_SOCKET || name != SO_ERROR || !fd_peek(fd) ||
-	    *len < sizeof(int))
-		return r;
-	s = sock_get(fd);
-	if (!s)
-		return r;
-	if (s->stage == SOCK_CLAIMED)
-		merge_error(s, value);
-	sock_put(s);
-	return r;
+	       is_on(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT) ||
+	       tux_tcp_only_set(fd);
 }

@@ -18,6 +18,7 @@
 #include "stack/stack_in.h"
 #include "sys/carried.h"
 #include "sys/sys.h"
+#include "sys/tcp_only.h"
 
 /* Options of a socket, in the kernel's numbers. */
 enum { ULP_NAME = 16 };
@@ -41,7 +42,7 @@ static bool is_plain(int fd)
 	socklen_t len = sizeof(ulp);
 
 	return !tux_sys_getsockopt(fd, IPPROTO_TCP, TCP_ULP, ulp, &len) &&
-	       !len && tux_api_option(fd, SOL_SOCKET, SO_PEEK_OFF) < 0;
+	       !len && !tux_tcp_only_set(fd);
 }
 
 /* The stack closes the socket, and no program that is started has it then.  It

@@ -262,24 +262,39 @@ static void attach__not_announced(void **state)
 	assert_int_equal(gone_on_tux, 0);
 }
 
-static void attach__says_why_it_stays(void **state)
+/* What is attached to the server stays on TCP, for the reason @why: @announced, as
+ * both ends may be, or bound to a @device. */
+static void stays(bool announced, bool device, const char *why)
 {
 	struct duet d;
 	uint16_t port;
 	int fd[2], listener;
 
-	(void)state;
 	up(&d, TUX_BACKEND_UDP);
-	listener = a_listener(NULL, &port);
+	listener = a_listener(announced ? d.server.t : NULL, &port);
 	part_run(&d);
-	a_pair(NULL, listener, port, fd);
+	a_pair(announced ? d.client.t : NULL, listener, port, fd);
+	if (device)
+		assert_int_equal(setsockopt(fd[1], SOL_SOCKET, SO_BINDTODEVICE,
+					    "lo", sizeof("lo")), 0);
 	assert_int_equal(attach(&d.server, fd[1]), 0);
 	close(fd[0]);
 	await(&gone, 1);
-	assert_string_equal(tux_reason_word((unsigned)gone_reason),
-			    "not-announced");
+	assert_string_equal(tux_reason_word((unsigned)gone_reason), why);
 	duet_close(&d);
 	close(listener);
+}
+
+static void attach__says_why_it_stays(void **state)
+{
+	(void)state;
+	stays(false, false, "not-announced");
+}
+
+static void attach__bound_to_a_device(void **state)
+{
+	(void)state;
+	stays(true, true, "pinned");
 }
 
 static void attach__what_cannot_be(void **state)
@@ -867,6 +882,7 @@ int main(void)
 		cmocka_unit_test(attach__tcp_alone),
 		cmocka_unit_test(attach__not_announced),
 		cmocka_unit_test(attach__says_why_it_stays),
+		cmocka_unit_test(attach__bound_to_a_device),
 		cmocka_unit_test(attach__what_cannot_be),
 		cmocka_unit_test(attach__between_turns),
 		cmocka_unit_test(attach__in_the_middle_of_a_stream),

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sockopt - the options that a program sets and asks for
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include "claim.h"
+#include "fd.h"
+#include "libc.h"
+#include "option.h"
+#include "pass.h"
+#include "sys/tcp_only.h"
+
+/* What needs the kernel's own stream: not on a socket that may leave it. */
+static bool needs_tcp(int level, int name)
+{
+	if (level == SOL_SOCKET)
+		return name == SO_ZEROCOPY;
+	return level == IPPROTO_TCP &&
+	       (name == TCP_ULP || name == TCP_REPAIR);
+}
+
+/* 0, or the errno to refuse it with.  Who asks for TLS in the kernel asks every
+ * time, and does it itself if the kernel cannot: no reason to stay on TCP. */
+static int refuses(struct sock *s, int fd, int level, int name)
+{
+	if (!needs_tcp(level, name))
+		return 0;
+	if (name != TCP_ULP)
+		claim_pin(fd);
+	return s->stage == SOCK_CLAIMED || s->stage == SOCK_CANDIDATE ?
+	       ENOPROTOOPT : 0;
+}
+
+static int option_set(struct sock *s, int fd, int level, int name,
+		      const void *value, socklen_t len)
+{
+	int err = refuses(s, fd, level, name);
+	int r;
+
+	if (err)
+		return (int)libc_ret(-err);
+	r = libc.setsockopt(fd, level, name, value, len);
+	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED)
+		option_load(s, fd);
+	return r;
+}
+
+HOOK int setsockopt(int fd, int level, int name, const void *value,
+		    socklen_t len)
+{
+	struct sock *s;
+	int r;
+
+	if (fd_peek(fd) && tux_tcp_only(level, name) && !pass_plain(fd))
+		return -1;
+	s = fd_peek(fd) ? sock_get(fd) : NULL;
+	if (!s)
+		return libc.setsockopt(fd, level, name, value, len);
+	r = option_set(s, fd, level, name, value, len);
+	sock_put(s);
+	return r;
+}
+
+/* The kernel's error goes first; it knows of connect(). */
+static void merge_error(struct sock *s, int *err)
+{
+	if (!*err)
+		*err = (int)atomic_exchange(&s->err, 0);
+	if (!*err)
+		*err = (int)atomic_exchange(&s->dx->err, 0);
+}
+
+HOOK int getsockopt(int fd, int level, int name, void *restrict value,
+		    socklen_t *restrict len)
+{
+	int r = libc.getsockopt(fd, level, name, value, len);
+	struct sock *s;
+
+	if (r || level != SOL_SOCKET || name != SO_ERROR || !fd_peek(fd) ||
+	    *len < sizeof(int))
+		return r;
+	s = sock_get(fd);
+	if (!s)
+		return r;
+	if (s->stage == SOCK_CLAIMED)
+		merge_error(s, value);
+	sock_put(s);
+	return r;
+}
