@@ -5,8 +5,11 @@
  */
 #include "link/xfrm.h"
 
+#include <errno.h>
 #include <linux/xfrm.h>
+#include <sys/socket.h>
 
+#include "../../filter.h"
 #include "../test.h"
 
 /* No limits, and nothing counted yet: struct xfrm_lifetime_cfg and _cur. */
@@ -342,6 +345,19 @@ static void open__works_everywhere(void **state)
 	assert_int_equal(y.notify.fd, -1);
 }
 
+/* The last one: it stays so. */
+static void open__without_netlink(void **state)
+{
+	struct tux_xfrm y;
+
+	(void)state;
+	if (!filter_refuse(SYS_socket, UINT32_MAX, AF_NETLINK, EAFNOSUPPORT, 0))
+		skip();
+	assert_int_equal(tux_xfrm_open(&y), 0);
+	assert_true(y.open && y.blind);
+	tux_xfrm_close(&y);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -364,6 +380,7 @@ int main(void)
 		CASE(hear__prefixes_that_are_too_long),
 		CASE(refuses__what_it_cannot_see),
 		CASE(open__works_everywhere),
+		CASE(open__without_netlink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
