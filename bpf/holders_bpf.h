@@ -61,8 +61,7 @@ static __always_inline long holders(struct bpf_sock *sk)
 	if (!file || bpf_probe_read_kernel(&n, sizeof(n), (const void *)
 					   (file + layout.file_count)))
 		return -1;
-	n += 1 - layout.count_from - takes_reference();
-	return n > TUX_BPF_HELD_MAX ? TUX_BPF_HELD_MAX : (long)n;
+	return tux_bpf_held(n, layout.count_from, takes_reference());
 }
 
 #endif

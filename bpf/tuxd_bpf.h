@@ -71,6 +71,17 @@ struct tux_bpf_conf {
 #define TUX_BPF_HELD_ACTIVE 0x100	/* the end that called connect() */
 #define TUX_BPF_HELD_READ 0x200		/* a process has asked for its key */
 
+/* How many references to a file there are, at most MAX, if its counter says @count.
+ * A single reference counts as @one, which is 0 or 1; @taken of them are those of
+ * the call that asks.  Negative: these numbers cannot be. */
+static inline long tux_bpf_held(unsigned long long count, unsigned int one,
+				unsigned int taken)
+{
+	long n = (long)count + 1 - (long)one - (long)taken;
+
+	return n < TUX_BPF_HELD_MAX ? n : TUX_BPF_HELD_MAX;
+}
+
 /* Listeners of the host, and how many of them a user may have; also those of
  * each 65536 numbers of users from 65536 on, since a user may have a namespace
  * with that many. */
