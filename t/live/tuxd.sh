@@ -11,7 +11,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/cgroups.sh"
 
 tuxd_peer=$build/t/live/tuxd_peer
-need "$tuxd_peer" "$build/t/live/probe"
+need "$tuxd_peer" "$build/t/live/probe" "$build/t/live/sockops"
 privilege "$@"
 mounts "$@"
 setup
@@ -81,6 +81,10 @@ umount "$dir/bpf2"
 refuses "no cgroup-v2 tree" "mount -t cgroup2" unshare -m sh -c 'findmnt -rnt \
 	cgroup2 -o TARGET | while read -r at; do umount -l "$at"; done; exec "$@"' \
 	sh "$tuxd" load --bpffs "$dir/bpf"
+"$build/t/live/sockops" "$cg_a/other" ||
+	cannot "a program cannot be attached to a cgroup"
+refuses "beside a program that admits no other" "bpftool cgroup tree" \
+	"$tuxd" load --cgroup "$cg_a/other" --bpffs "$dir/bpf"
 rmdir "$cg_a/other"
 
 # ---- two ends ------------------------------------------------------------------
