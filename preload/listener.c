@@ -109,7 +109,8 @@ void listener_refresh(struct sock *l, int fd)
 
 	if (!refresh_due(l))
 		return;
-	if (l->why == TUX_REASON_NO_PRIVILEGE)
+	if (l->why == TUX_REASON_NO_PRIVILEGE ||
+	    l->why == TUX_REASON_NOT_STARTED)
 		l->why = (uint8_t)listener_reach(l, fd);
 	stack = preload_stack();
 	if (l->why)

@@ -13,15 +13,16 @@
 #include "sys/sys.h"
 #include "wait.h"
 
-enum { LOOK_MS = 1000 };	/* how often tuxd is looked for */
+/* A start that failed is tried again, because tuxd may be loaded, or a port or a
+ * descriptor free by then; but not for every connection, which would pay for it. */
+enum { AGAIN_MS = 1000 };
 
-/* A start that failed is not tried again: every connection would pay for it.  One
- * that needs privilege or tuxd may succeed later. */
-enum { NONE, STARTING, RUNNING, FAILED };
+enum { NONE, STARTING, RUNNING };
 
 static struct tux_stack *_Atomic stack;
 static _Atomic int state;
-static _Atomic tux_time looked;		/* for tuxd, in vain; 0: never */
+static _Atomic tux_time failed_at;	/* 0: never */
+static _Atomic int failed_for = TUX_REASON_NOT_STARTED;
 
 static void stack_on_ready(void *user, struct tux_wakes *wakes)
 {
@@ -55,6 +56,20 @@ static void stack_on_gone(void *user)
 	sock_put(user);
 }
 
+/* Of the same error there is nothing new to say. */
+static void stack_failed(int err)
+{
+	static int said;
+	bool lacks = err == -EUNATCH;
+
+	if (!lacks && err != said)
+		say_failed("start the network stack", -err);
+	said = err;
+	atomic_store(&failed_for, lacks ? TUX_REASON_NO_PRIVILEGE :
+					  TUX_REASON_NOT_STARTED);
+	atomic_store(&failed_at, wait_now());
+}
+
 /* The state that follows. */
 static int stack_start(void)
 {
@@ -78,13 +93,9 @@ static int stack_start(void)
 	int r;
 
 	r = tux_stack_new(&s, &o);
-	if (r == -EUNATCH) {
-		atomic_store(&looked, wait_now());
-		return NONE;
-	}
 	if (r < 0) {
-		say_failed("start the network stack", -r);
-		return FAILED;
+		stack_failed(r);
+		return NONE;
 	}
 	atomic_store(&stack, s);
 	return RUNNING;
@@ -95,12 +106,11 @@ struct tux_stack *preload_stack(void)
 	return atomic_load_explicit(&stack, memory_order_acquire);
 }
 
-/* Was tuxd looked for a moment ago? */
-static bool looked_lately(void)
+static bool failed_lately(void)
 {
-	tux_time at = atomic_load_explicit(&looked, memory_order_relaxed);
+	tux_time at = atomic_load_explicit(&failed_at, memory_order_relaxed);
 
-	return at && wait_now() - at < TUX_MSEC(LOOK_MS);
+	return at && wait_now() - at < TUX_MSEC(AGAIN_MS);
 }
 
 static void stack_try(void)
@@ -118,12 +128,11 @@ static void stack_try(void)
 
 struct tux_stack *stack_get(enum tux_reason *why)
 {
-	if (!preload_stack() && !looked_lately())
+	if (!preload_stack() && !failed_lately())
 		stack_try();
 	if (why)
 		*why = preload_stack() ? TUX_REASON_NONE :
-		       atomic_load(&state) == FAILED ? TUX_REASON_NOT_STARTED :
-						       TUX_REASON_NO_PRIVILEGE;
+		       (enum tux_reason)atomic_load(&failed_for);
 	return preload_stack();
 }
 

@@ -8,7 +8,10 @@
 #include "sys/name.h"
 #include "sys/sys.h"
 
-enum { SOCKET_BUF = 8 << 20 };
+enum {
+	SOCKET_BUF = 8 << 20,
+	TRIES = 256,		/* of ports: about a millisecond */
+};
 
 static void udp_set(int fd, int level, int name, int v)
 {
@@ -53,7 +56,8 @@ int tux_udp_bound(int family, const struct tux_addr *at, bool v6only)
 	return tux_fd_lift(fd);
 }
 
-/* Ports from a random one on are tried, in turn. */
+/* Ports from a random one on are tried, in turn; of a long range some random ones,
+ * since the thread's signals wait meanwhile. */
 static int bound_within(int family, uint16_t low, uint16_t high)
 {
 	uint32_t n = (uint32_t)high - low + 1, i, from = 0;
@@ -62,8 +66,9 @@ static int bound_within(int family, uint16_t low, uint16_t high)
 
 	if (!low)
 		return tux_udp_bound(family, &at, false);
-	tux_sys_getrandom(&from, sizeof(from));
-	for (i = 0; i < n && fd == -EADDRINUSE; i++) {
+	for (i = 0; i < n && i < TRIES && fd == -EADDRINUSE; i++) {
+		if (!i || n > TRIES)
+			tux_sys_getrandom(&from, sizeof(from));
 		at.port = (uint16_t)(low + (from + i) % n);
 		fd = tux_udp_bound(family, &at, false);
 	}

@@ -263,12 +263,19 @@ memory()
 	awk '/^VmRSS/ { print $2 }' "/proc/$server_pid/status"
 }
 
-# life NAME: clients that move
-life()
+# clients NAME: they get answers
+clients()
 {
 	start "$1" "${client[@]}" "$build/contrib/tuxrun" -v "$load" \
 		--host $b_addr --port "$port" --conns 3 --size 1000 --every 100
 	client_pid=$pid
+	check "$1: answers come" wait_for 10 answered "$1" 3
+}
+
+# life NAME: clients that move
+life()
+{
+	clients "$1"
 	check "$1: on Tux" wait_for 10 moved "$1" 3
 }
 
@@ -331,6 +338,27 @@ check "the server's memory: $before KB before, $after KB after" \
 life new
 check "a new connection moves" goes_on new
 stops new
+end "$server_pid"
+
+# ---- the only port is taken ------------------------------------------------------
+
+start holder "${other[@]}" "$build/t/live/attacker" $b_addr 7001 7001 \
+	$a_addr 9 9 1
+holder_pid=$pid
+check "another user holds the port" wait_for 10 up holder
+redis server "${words[@]}" || exit 1
+server_pid=$pid
+clients taken
+check "... and they are told why they do not move" \
+	wait_for 10 said not-started taken
+stops taken
+end "$holder_pid"
+sleep 1.1			# it is tried once a second at most
+clients first			# a connection is accepted, and it is tried again
+stops first
+sleep 1.5			# a port rests for a second
+life free
+stops free
 end "$server_pid"
 
 finish

@@ -48,6 +48,20 @@ static void open__within_a_range(void **state)
 	close(b.fd);
 }
 
+/* Of a long range, any port; and not all are tried. */
+static void open__within_a_long_range(void **state)
+{
+	struct tux_udp_queue q;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(tux_udp_queue_open(&q, 2000, UINT16_MAX), 0);
+		assert_in_range(q.port, 2000, UINT16_MAX);
+		close(q.fd);
+	}
+}
+
 /* What costs the kernel time waits until a loop needs it. */
 static void ready__sets_options(void **state)
 {
@@ -71,6 +85,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open__any_port),
 		cmocka_unit_test(open__within_a_range),
+		cmocka_unit_test(open__within_a_long_range),
 		cmocka_unit_test(ready__sets_options),
 	};
 
