@@ -76,6 +76,13 @@ failed_cases()
 	/^((not )?ok |# )/ && !/^# took/ && show && lines++ < 8' "$1"
 }
 
+# The beginning of the first report of a sanitizer in a log.
+report()
+{
+	sed -nE '/^WARNING: ThreadSanitizer|^==[0-9]+==ERROR: |: runtime error: /,$p' \
+		"$1" | head -n 50
+}
+
 # fault LINE LOG: a failure in a line, and why, with the end of the log, where
 # a program that died has its last words.
 fault()
@@ -84,6 +91,7 @@ fault()
 	{
 		echo "${2#"$top"/}:"
 		failed_cases "$2" | head -n 24
+		report "$2"
 		echo "..."
 		tail -n 25 "$2"
 	} 2>&1 | sed 's/^/    | /'

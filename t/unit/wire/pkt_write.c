@@ -143,6 +143,24 @@ static void init__caps_at_the_longest_packet(void **state)
 	assert_int_equal(got.len, TUX_PKT_MAX);
 }
 
+/* Field by field: between fields there are bytes that belong to none. */
+static void assert_same(const struct tux_pkt *a, const struct tux_pkt *b)
+{
+	assert_int_equal(a->version, b->version);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->len, b->len);
+	assert_int_equal(a->span, b->span);
+	assert_int_equal(a->delay, b->delay);
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->seq, b->seq);
+	assert_int_equal(a->ack, b->ack);
+	assert_int_equal(a->window, b->window);
+	assert_int_equal(a->got, b->got);
+	assert_int_equal(a->seal, b->seal);
+	assert_int_equal(a->ect, b->ect);
+	assert_int_equal(a->ce, b->ce);
+}
+
 /* Packets of random content are read as they were written. */
 static void end__decodes_to_the_same(void **state)
 {
@@ -181,7 +199,7 @@ static void end__decodes_to_the_same(void **state)
 		len = tux_writer_end(&w, &h, NULL);
 		assert_int_equal(tux_pkt_decode(&got, p, sizeof(p)), 0);
 		assert_int_equal(got.len, len);
-		assert_memory_equal(&got, &h, sizeof(h));
+		assert_same(&got, &h);
 		tux_reader_init(&r, &got, p);
 		for (unsigned k = 0; k < n; k++) {
 			assert_int_equal(tux_reader_next(&r, &rec), 1);
