@@ -21,6 +21,11 @@ void tux_routine_parks(struct tux_donor *d)
 	tux_here.preempt_count = 1;
 }
 
+__attribute__((noinline)) void tux_routine_set_errno(int err)
+{
+	errno = err;
+}
+
 static void resume_shared(struct tux_sched *s, struct tux_routine *r)
 {
 	struct tux_here here = tux_here;
@@ -54,7 +59,7 @@ void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
 	if (r->masked)
 		tux_mask_back(r);
 	/* A routine with storage of its own finds errno as it left it. */
-	errno = err;
+	tux_routine_set_errno(err);
 }
 
 void tux_sched_yield(void)

@@ -16,6 +16,11 @@ void tux_routine_resume(struct tux_routine *r);
 /* In @r, with preemption off: back to the network thread. */
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
 
+/* Sets errno of the thread that runs now.  A function of its own, since a compiler
+ * looks up once in a function where errno lies.  A routine without storage of its
+ * own may be left in one thread and go on in another. */
+void tux_routine_set_errno(int err);
+
 /* @r was left as blocked: does it have to wait? If so, from now on the thread
  * that wakes it puts it among the woken. */
 bool tux_routine_waits(struct tux_routine *r);

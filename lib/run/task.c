@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/task.h"
 
-#include <errno.h>
 #include <locale.h>
 
 #include "run/fifo.h"
@@ -11,7 +10,7 @@
 /* A callback leaves nothing behind for the next one in its storage. */
 static void clean(struct tux_routine *r)
 {
-	errno = 0;
+	tux_routine_set_errno(0);
 	if (r->masked || r->strange)
 		tux_mask_aside(r);
 	r->masked = r->strange = false;
@@ -39,7 +38,7 @@ static void routine_main(void *arg)
 	struct tux_task *t;
 
 	/* With the storage of the thread, it may be anything. */
-	errno = 0;
+	tux_routine_set_errno(0);
 	for (;;) {
 		while ((t = tux_fifo_next(r->sched)))
 			run_one(r, t);

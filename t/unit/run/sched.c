@@ -592,6 +592,69 @@ static void yield__errno_is_its_own(void **state)
 	tux_sched_free(s);
 }
 
+/* Functions of their own: the compiler would look up only once where errno lies. */
+static __attribute__((noinline)) int errno_now(void)
+{
+	return errno;
+}
+
+static __attribute__((noinline)) void errno_be(int err)
+{
+	errno = err;
+}
+
+static void errno_behind_a_block(struct tux_task *t)
+{
+	struct job *j = job_of(t);
+
+	j->self = tux_sched_self();
+	errno_be(EBADF);
+	tux_sched_block();
+	note(errno_now() == EBADF ? j->name : '!');
+}
+
+static void errno_is_clean(struct tux_task *t)
+{
+	note(errno_now() ? '!' : job_of(t)->name);
+	errno_be(EBADF);
+}
+
+static void *run_what_can(void *s)
+{
+	while (tux_sched_run(s))
+		;
+	return NULL;
+}
+
+/* Two routines were made in a thread that has ended meanwhile: one was left there
+ * in the middle of a task, the other behind one. */
+static void run__errno_of_another_thread(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b, c, d;
+	pthread_t t;
+
+	(void)state;
+	open_job(&a, s, 'a', errno_behind_a_block);
+	open_job(&b, s, 'b', errno_is_clean);
+	open_job(&c, s, 'c', errno_is_clean);
+	open_job(&d, s, 'd', errno_is_clean);
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	assert_int_equal(pthread_create(&t, NULL, run_what_can, s), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_string_equal(journal, "b");
+	tux_sched_wake(a.self);
+	tux_sched_put(s, &c.task);
+	tux_sched_put(s, &d.task);
+	errno = EPERM;
+	run_all(s);
+	assert_int_equal(errno, EPERM);
+	assert_string_equal(journal, "bcda");
+	assert_int_equal(tux_sched_stats(s)->routines_ever, 2);
+	tux_sched_free(s);
+}
+
 static void leave_traces(struct tux_task *t)
 {
 	struct job *j = job_of(t);
@@ -681,6 +744,7 @@ int main(void)
 		cmocka_unit_test(run__no_more_routines_than_allowed),
 		cmocka_unit_test(free__with_work_half_done),
 		cmocka_unit_test(yield__errno_is_its_own),
+		cmocka_unit_test(run__errno_of_another_thread),
 		cmocka_unit_test(run__a_task_leaves_nothing_to_the_next),
 		cmocka_unit_test(run__modes_of_arithmetic),
 	};
