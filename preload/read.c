@@ -92,7 +92,7 @@ HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, rw_has_bytes(iov, n) ? fd : -1))
+	if (!rw_enter_vector(&r, fd, iov, n))
 		return rw_left_received(&r, libc.readv(fd, iov, n), 0);
 	return rw_recv(&r, iov, n, 0);
 }
@@ -101,11 +101,10 @@ HOOK ssize_t readv(int fd, const struct iovec *iov, int n)
 HOOK ssize_t preadv2(int fd, const struct iovec *iov, int n, off_t at,
 		     int flags)
 {
-	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) &&
-		    rw_has_bytes(iov, n);
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT);
 	struct rw r;
 
-	if (!rw_enter(&r, ours ? fd : -1))
+	if (!rw_enter_vector(&r, ours ? fd : -1, iov, n))
 		return rw_left_received(&r, libc.preadv2(fd, iov, n, at, flags),
 					0);
 	return rw_recv(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
@@ -201,7 +200,7 @@ HOOK ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	struct rw r;
 	ssize_t n;
 
-	if (rw_enter(&r, rw_takes(m) ? stream_fd(fd, flags) : -1))
+	if (rw_enter_message(&r, stream_fd(fd, flags), m))
 		return recv_msg(&r, m, flags);
 	n = rw_left_received(&r, libc.recvmsg(fd, m, flags), flags);
 	if (n >= 0 && m->msg_controllen)
@@ -232,14 +231,13 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 	struct rw r;
 	unsigned i;
 
-	if (!rw_enter(&r, n && rw_takes(&v->msg_hdr) ? stream_fd(fd, flags) :
-						       -1))
+	if (!rw_enter_message(&r, n ? stream_fd(fd, flags) : -1, &v->msg_hdr))
 		return read_left_mmsg(&r, v, libc.recvmmsg(fd, v, n, flags,
 							   timeout), flags);
 	for (i = 0; i < n; i++) {
 		ssize_t k;
 
-		if (i && !rw_enter(&r, rw_takes(&v[i].msg_hdr) ? fd : -1)) {
+		if (i && !rw_enter_message(&r, fd, &v[i].msg_hdr)) {
 			rw_left(&r, 0);
 			break;
 		}

@@ -40,20 +40,26 @@ static inline bool rw_enter(struct rw *r, int fd)
 	return false;
 }
 
-/* The kernel refuses more than IOV_MAX pieces, and more than SSIZE_MAX bytes, before
- * they reach the socket. */
-static inline bool rw_takes(const struct msghdr *m)
+/* As rw_enter(), for the bytes of a message.  The kernel refuses more than IOV_MAX
+ * pieces, and more than SSIZE_MAX bytes, before they reach the socket.  They are
+ * counted for sockets that are looked after, and for no other file. */
+static inline bool rw_enter_message(struct rw *r, int fd,
+				    const struct msghdr *m)
 {
-	return m->msg_iovlen <= IOV_MAX &&
-	       tux_iov_len(m->msg_iov, (int)m->msg_iovlen) <= SSIZE_MAX;
+	return rw_enter(r, fd_peek(fd) && m->msg_iovlen <= IOV_MAX &&
+			   tux_iov_len(m->msg_iov, (int)m->msg_iovlen) <=
+			   SSIZE_MAX ? fd : -1);
 }
 
-/* As rw_takes(); and by readv() and writev(), no bytes do not reach it. */
-static inline bool rw_has_bytes(const struct iovec *iov, int n)
+/* As rw_enter_message(), for readv() and writev(): no bytes do not reach the socket,
+ * either. */
+static inline bool rw_enter_vector(struct rw *r, int fd,
+				   const struct iovec *iov, int n)
 {
-	size_t len = n > 0 && n <= IOV_MAX ? tux_iov_len(iov, n) : 0;
+	size_t len = fd_peek(fd) && n > 0 && n <= IOV_MAX ?
+		     tux_iov_len(iov, n) : 0;
 
-	return len && len <= SSIZE_MAX;
+	return rw_enter(r, len && len <= SSIZE_MAX ? fd : -1);
 }
 
 /* Hands on what the kernel's call returned: @n.  rw_left() is for calls that have

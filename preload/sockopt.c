@@ -23,8 +23,9 @@ static bool needs_tcp(int level, int name)
 	       (name == TCP_ULP || name == TCP_REPAIR);
 }
 
-/* 0, or the errno to refuse it with.  Who asks for TLS in the kernel asks every
- * time, and does it itself if the kernel cannot: no reason to stay on TCP. */
+/* 0, or the errno to refuse it with.  A program that asks for TLS in the kernel asks
+ * for each connection, and does TLS itself if the kernel cannot: no reason to stay
+ * on TCP. */
 static int refuses(struct sock *s, int fd, int level, int name)
 {
 	if (!needs_tcp(level, name))

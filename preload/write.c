@@ -23,7 +23,7 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
 {
 	struct rw r;
 
-	if (!rw_enter(&r, rw_has_bytes(iov, n) ? fd : -1))
+	if (!rw_enter_vector(&r, fd, iov, n))
 		return rw_left_sent(&r, libc.writev(fd, iov, n), 0);
 	return rw_send(&r, iov, n, 0);
 }
@@ -31,11 +31,10 @@ HOOK ssize_t writev(int fd, const struct iovec *iov, int n)
 HOOK ssize_t pwritev2(int fd, const struct iovec *iov, int n, off_t at,
 		      int flags)
 {
-	bool ours = at == -1 && !(flags & ~RWF_NOWAIT) &&
-		    rw_has_bytes(iov, n);
+	bool ours = at == -1 && !(flags & ~RWF_NOWAIT);
 	struct rw r;
 
-	if (!rw_enter(&r, ours ? fd : -1))
+	if (!rw_enter_vector(&r, ours ? fd : -1, iov, n))
 		return rw_left_sent(&r, libc.pwritev2(fd, iov, n, at, flags),
 				    0);
 	return rw_send(&r, iov, n, flags & RWF_NOWAIT ? MSG_DONTWAIT : 0);
@@ -76,7 +75,7 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	struct rw r;
 	ssize_t n;
 
-	if (rw_enter(&r, rw_takes(m) ? fd : -1))
+	if (rw_enter_message(&r, fd, m))
 		return rw_send(&r, m->msg_iov, (int)m->msg_iovlen, flags);
 	if (m->msg_controllen && !rights_send(&rights, m))
 		n = rw_left(&r, -1);
@@ -95,7 +94,7 @@ static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
 		struct msghdr *m = &v[i].msg_hdr;
 		ssize_t k;
 
-		if (i && !rw_enter(r, rw_takes(m) ? r->fd : -1)) {
+		if (i && !rw_enter_message(r, r->fd, m)) {
 			rw_left(r, 0);
 			break;
 		}
@@ -137,7 +136,7 @@ HOOK int sendmmsg(int fd, struct mmsghdr *v, unsigned n, int flags)
 	struct rw r;
 	int sent;
 
-	if (rw_enter(&r, n && rw_takes(&v->msg_hdr) ? fd : -1))
+	if (rw_enter_message(&r, n ? fd : -1, &v->msg_hdr))
 		return write_send_all(&r, v, n, flags);
 	if (!write_rights_mmsg(&rights, v, n))
 		sent = (int)rw_left(&r, -1);

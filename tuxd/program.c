@@ -257,7 +257,7 @@ static bool pin_all(const struct place *p, struct bpf_object *o,
 		return why_not("the maps cannot be pinned", err, f);
 	for (i = 0; i < LENGTH(links) && !err; i++)
 		err = attach(p, o, i);
-	/* Who may load programs may attach them, too. */
+	/* A process that may load programs may attach them, too. */
 	if (err == -EPERM)
 		return fault_is(f, "the programs cannot be attached to the "
 				"cgroup: a program that admits no other is "

@@ -240,8 +240,8 @@ int tux_xfrm_open(struct tux_xfrm *x)
 		return 0;
 	}
 	tux_xfrm_close(x);
-	/* EAFNOSUPPORT: the process may not use netlink, which systemd's
-	 * RestrictAddressFamilies= says so.  The policies are there all the same. */
+	/* EAFNOSUPPORT: the process may not use netlink, as for example under
+	 * systemd's RestrictAddressFamilies=.  There may be policies all the same. */
 	x->blind = err == -EPERM || err == -EACCES || err == -EAFNOSUPPORT;
 	x->open = x->blind || err == -EPROTONOSUPPORT;
 	return x->open ? 0 : err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sockops - a program of somebody else on a cgroup, as old tools attach them: the
- * kernel then takes no other one there
+ * sockops - attaches a program to a cgroup as tools do that know of no second one:
+ * afterwards, the kernel takes no other program there
  *
- *   sockops CGROUP    attaches it; it goes with the cgroup
+ *   sockops CGROUP    the program goes with the cgroup
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
