@@ -50,6 +50,20 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	return r;
 }
 
+/* The kernel has taken @low for SO_RCVLOWAT.  The loop waits for frames with the same
+ * socket, and they are short: so the kernel has it again when the socket is back on
+ * TCP.  One that cannot go back keeps it for reads: the program did nothing wrong. */
+static void low_water_set(int fd, int low)
+{
+	const int one = 1;
+
+	if (!fd_peek(fd) || !tux_tcp_only_set(fd))
+		return;
+	libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+	if (pass_plain(fd))
+		libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+}
+
 HOOK int setsockopt(int fd, int level, int name, const void *value,
 		    socklen_t len)
 {
@@ -63,6 +77,8 @@ HOOK int setsockopt(int fd, int level, int name, const void *value,
 		return libc.setsockopt(fd, level, name, value, len);
 	r = option_set(s, fd, level, name, value, len);
 	sock_put(s);
+	if (!r && level == SOL_SOCKET && name == SO_RCVLOWAT)
+		low_water_set(fd, *(const int *)value);
 	return r;
 }
 

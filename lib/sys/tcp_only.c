@@ -24,5 +24,5 @@ static int value(int fd, int name, int unset)
 bool tux_tcp_only_set(int fd)
 {
 	return value(fd, SO_MARK, 0) || value(fd, SO_BINDTOIFINDEX, 0) ||
-	       value(fd, SO_PEEK_OFF, -1) >= 0;
+	       value(fd, SO_PEEK_OFF, -1) >= 0 || value(fd, SO_RCVLOWAT, 1) > 1;
 }

@@ -9,13 +9,17 @@
  *   SO_PEEK_OFF
  *		each MSG_PEEK begins where the last one ended.  The kernel counts
  *		the bytes that it has peeked at.
+ *   SO_RCVLOWAT above 1
+ *		poll() says nothing before that many bytes are there.  The kernel
+ *		counts those in its own buffer, and the first part of a message
+ *		may be on a ring already.
  */
 #ifndef TUX_SYS_TCP_ONLY_H
 #define TUX_SYS_TCP_ONLY_H
 
 #include <stdbool.h>
 
-/* Is option @name of @level one of them? */
+/* Is option @name of @level one of them, whatever its value? */
 bool tux_tcp_only(int level, int name);
 
 /* Has one of them been set on socket @fd, by its program or on the listener that

@@ -11,7 +11,10 @@
 
 #include "pair.h"
 
-enum { TURNS = 60 };		/* enough to move */
+enum {
+	TURNS = 60,		/* enough to move */
+	LOW = 100, PIECES = 5,	/* of a message, in bytes and writes */
+};
 
 static void stays(struct pair *p)
 {
@@ -76,6 +79,67 @@ static void unread(struct pair *p)
 	pair_talk(p, TURNS);
 }
 
+/* A message of LOW bytes in PIECES writes, for which the reader waits. */
+static bool tells(int from, int to)
+{
+	struct pollfd f = { .fd = to, .events = POLLIN };
+	char b[LOW] = "";
+	int n = 0;
+
+	for (int i = 0; i < PIECES; i++)
+		if (write(from, b, LOW / PIECES) != LOW / PIECES)
+			return false;
+	/* The end of a message may come behind a marker. */
+	while (n < LOW && poll(&f, 1, PAIR_PATIENCE_MS) == 1)
+		n += (int)read(to, b, (size_t)(LOW - n));
+	return n == LOW;
+}
+
+/* Also while the connection moves: the kernel counts what is left in TCP alone. */
+static void low_water_of_messages(struct pair *p)
+{
+	const int low = LOW;
+	bool ok = true;
+
+	CHECK(!setsockopt(p->a, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)));
+	CHECK(!setsockopt(p->b, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)));
+	for (int i = 0; i < 5 * TURNS && ok; i++) {
+		ok = tells(p->a, p->b) && tells(p->b, p->a);
+		if (i % 10 == 0)
+			poll(NULL, 0, 1);
+	}
+	CHECK(ok);
+}
+
+/* Fewer bytes than that are nothing to poll() for. */
+static void low_water_of_few(struct pair *p)
+{
+	struct pollfd f = { .fd = p->a, .events = POLLIN };
+	const int low = LOW;
+	char b[LOW] = "";
+
+	CHECK(!setsockopt(p->a, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)));
+	CHECK(write(p->b, b, 10) == 10);
+	CHECK(pair_arrive(p->a, 10));
+	CHECK(poll(&f, 1, 0) == 0);
+	CHECK(write(p->b, b, LOW - 10) == LOW - 10);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(p->a, b, LOW) == LOW);
+	CHECK(write(p->b, b, 1) == 1 && !shutdown(p->b, SHUT_WR));
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(p->a, b, LOW) == 1);
+	CHECK(poll(&f, 1, 0) == 1 && read(p->a, b, LOW) == 0);
+}
+
+/* More than any buffer holds: a full one is enough. */
+static void low_water_of_more(struct pair *p)
+{
+	struct pollfd f = { .fd = p->a, .events = POLLIN };
+	const int low = 64 << 20;
+
+	CHECK(!setsockopt(p->a, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)));
+	CHECK(pair_fill(p->b) > 0);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && (f.revents & POLLIN));
+}
+
 int main(void)
 {
 	pair_case("SO_BINDTODEVICE", device);
@@ -83,5 +147,9 @@ int main(void)
 	pair_case("... while bytes are unread", unread);
 	pair_case("SO_MARK", mark);
 	pair_case("SO_PEEK_OFF", peek_off);
+	pair_case("SO_RCVLOWAT, and messages of that length",
+		  low_water_of_messages);
+	pair_case("SO_RCVLOWAT, and fewer bytes", low_water_of_few);
+	pair_case("SO_RCVLOWAT, and no room for more", low_water_of_more);
 	return pair_done();
 }

@@ -83,15 +83,24 @@ static void set__where_to_peek(void **state)
 	sets(SO_PEEK_OFF, &first, sizeof(first));
 }
 
+static void set__how_many_bytes_to_tell_of(void **state)
+{
+	const int two = 2;
+
+	(void)state;
+	sets(SO_RCVLOWAT, &two, sizeof(two));
+}
+
 static void set__not_any_more(void **state)
 {
-	const int off = -1, first = 0;
+	const int off = -1, first = 0, one = 1;
 	int fd = sock();
 
 	(void)state;
 	setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &first, sizeof(first));
 	setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &off, sizeof(off));
 	setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "", 1);
+	setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 	assert_false(tux_tcp_only_set(fd));
 	close(fd);
 }
@@ -106,6 +115,7 @@ int main(void)
 		cmocka_unit_test(set__a_mark),
 		cmocka_unit_test(set__a_device),
 		cmocka_unit_test(set__where_to_peek),
+		cmocka_unit_test(set__how_many_bytes_to_tell_of),
 		cmocka_unit_test(set__not_any_more),
 	};
 
