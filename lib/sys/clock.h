@@ -10,7 +10,7 @@
 #include "base/sip.h"
 #include "base/time.h"
 
-/* Nanoseconds on CLOCK_MONOTONIC. */
+/* Nanoseconds on CLOCK_MONOTONIC, as the kernel has it. */
 tux_time tux_clock_read(void);
 
 /* As it was at the kernel's last tick, up to 10 ms ago: a fifth of the price. */

@@ -3,6 +3,29 @@
 
 #include "../test.h"
 
+/* A clock that stands still, in place of libc's. */
+static unsigned asked;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	(void)id;
+	asked++;
+	*ts = (struct timespec){ .tv_sec = 1 };
+	return 0;
+}
+
+static void read__not_from_the_programs_clock(void **state)
+{
+	tux_time began;
+
+	(void)state;
+	asked = 0;
+	began = tux_clock_read();
+	while (tux_clock_read() == began || tux_clock_coarse() <= began)
+		;
+	assert_int_equal(asked, 0);
+}
+
 static void read__does_not_go_back(void **state)
 {
 	tux_time last = tux_clock_read();
@@ -67,6 +90,7 @@ static void seed__differs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read__not_from_the_programs_clock),
 		cmocka_unit_test(read__does_not_go_back),
 		cmocka_unit_test(coarse__is_at_most_a_tick_late),
 		cmocka_unit_test(until__is_what_is_left),
