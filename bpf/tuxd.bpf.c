@@ -64,18 +64,19 @@ static __always_inline void place_of(struct bpf_sockopt *c,
 	l->addr[3] = SOCK(sk, src_ip6[3]);
 }
 
-/* The callbacks of @sk, which listens already; others may have some of them. */
+/* The callbacks of @sk, which listens already.  Others may have some of them; or we,
+ * if it was marked before. */
 static __always_inline int want_late(struct bpf_sock *sk, struct tux_bpf_mark *m)
 {
-	int had = 0, flags;
+	int had = 0, flags = WRITES | STATES;
 
-	m->asked |= WRITES | STATES;
+	if (!settings.all &&
+	    bpf_getsockopt(sk, TCP, CB_FLAGS, &had, sizeof(had)))
+		return 0;
+	m->asked |= (__u8)(flags & ~had);
 	if (settings.all)
 		return 1;
-	if (bpf_getsockopt(sk, TCP, CB_FLAGS, &had, sizeof(had)))
-		return 0;
-	m->asked &= (__u8)~had;
-	flags = had | WRITES | STATES;
+	flags |= had;
 	return !bpf_setsockopt(sk, TCP, CB_FLAGS, &flags, sizeof(flags));
 }
 
@@ -318,7 +319,7 @@ static __always_inline void on_end(struct bpf_sock_ops *s, int active)
 		want_no_more(s, &h->m);
 	} else if (settings.all && !active) {
 		bpf_sock_ops_cb_flags_set(s, s->bpf_sock_ops_cb_flags &
-					     ~(WRITES | STATES));
+					     ~WRITES);
 	}
 }
 

@@ -81,7 +81,7 @@ umount "$dir/bpf2"
 refuses "no cgroup-v2 tree" "mount -t cgroup2" unshare -m sh -c 'findmnt -rnt \
 	cgroup2 -o TARGET | while read -r at; do umount -l "$at"; done; exec "$@"' \
 	sh "$tuxd" load --bpffs "$dir/bpf"
-"$build/t/live/sockops" "$cg_a/other" ||
+"$build/t/live/sockops" "$cg_a/other" alone ||
 	cannot "a program cannot be attached to a cgroup"
 refuses "beside a program that admits no other" "bpftool cgroup tree" \
 	"$tuxd" load --cgroup "$cg_a/other" --bpffs "$dir/bpf"
@@ -239,6 +239,34 @@ check "... and none is left" wait_for 10 announced_are 0
 same "an option of 8 KB reaches the kernel whole" \
 	"$("${b[@]}" "$tuxd_peer" big)" "$("${server[@]}" big)"
 
+# watched NAME SERVER-WORDS: a program of another counts the connections of the
+# server that close; none of them calls back for each packet
+watched()
+{
+	local watcher
+
+	mkdir "$cg_b/other"
+	start watch "$build/t/live/sockops" "$cg_b/other" watch
+	watcher=$pid
+	wait_for 10 grep -q ^ready "$dir/watch.out"
+	on 65534 "$cg_b/other"
+	server=("${b[@]}" "${words[@]}" "$tuxd_peer")
+	meet "$1" "$2" ''
+	end "$watcher"
+	same "$1" "closed 1 called 0" "$(grep ^closed "$dir/watch.out")"
+	server=("${far[@]}")
+	rmdir "$cg_b/other"
+}
+far=("${server[@]}")
+watched "another program sees a connection of ours close" ''
+if [ "$late" = 1 ]; then
+	start quota "${server[@]}" quota 100 hold
+	quota_pid=$pid
+	wait_for 10 grep -qs ^announced "$dir/quota.out"
+	watched "... and of a listener beyond the quota, marked twice" "late twice"
+	end "$quota_pid"
+fi
+
 cookies()
 {
 	# shellcheck disable=SC2016 # for the other shell
@@ -256,7 +284,6 @@ fi
 mkdir "$cg_b/child"
 near=(--cgroup "$cg_b/child" --bpffs "$dir/bpf")
 check "loaded on a child cgroup" "$tuxd" load "${near[@]}"
-far=("${server[@]}")
 on 65534 "$cg_b/child"
 server=("${b[@]}" "${words[@]}" "$tuxd_peer")
 share "the nearest tuxd serves" '' ''

@@ -9,6 +9,7 @@
  * or "tcp" and the reason.  Words:
  *   plain        marks nothing
  *   late         marks when it listens already
+ *   twice        ... and once more
  *   again        connects to nowhere first, with the same socket
  *   port=N       announces this UDP port
  *   why=N        announces that it will not move, for this reason
@@ -49,7 +50,7 @@
 enum { QUOTA_MAX = 4096, BIG = 8192, BIG_RCVBUF = 65536, PATIENCE_S = 10 };
 
 static struct {
-	bool plain, late, again, tfo, fork, pass, count, shy, hold;
+	bool plain, late, twice, again, tfo, fork, pass, count, shy, hold;
 	unsigned port, why;
 	const char *md5;
 } how;
@@ -307,6 +308,8 @@ static int open_listener(const struct where *w, bool reuse)
 		die("listen");
 	if (how.late)
 		mark_socket(fd);
+	if (how.twice)
+		mark_socket(fd);
 	sign(fd);
 	return fd;
 }
@@ -468,6 +471,7 @@ static void take_word(const char *word)
 		bool *flag;
 	} flags[] = {
 		{ "plain", &how.plain }, { "late", &how.late },
+		{ "twice", &how.twice },
 		{ "again", &how.again }, { "tfo", &how.tfo },
 		{ "fork", &how.fork }, { "pass", &how.pass },
 		{ "count", &how.count },
