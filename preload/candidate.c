@@ -6,57 +6,55 @@
 #include "conf.h"
 #include "policy/history.h"
 #include "stack/channel.h"
+#include "stack/loops.h"
 #include "stack/thread_busy.h"
 #include "sys/carried.h"
 #include "sys/clock.h"
 
-/* Asked of the kernel once: the decision is asked for again and again. */
-static uint32_t candidate_packet(struct sock *s, int fd)
+struct tux_view candidate_view(struct sock *s, int fd, bool called)
 {
-	uint32_t n = atomic_load_explicit(&s->packet, memory_order_relaxed);
-
-	if (n)
-		return n;
-	n = tux_end_segment(conf.io, fd);
-	atomic_store_explicit(&s->packet, n, memory_order_relaxed);
-	return n;
+	if (conf.path == TUX_PATH_MODE_AUTO)
+		tux_end_segment(&s->candidate, conf.io, fd);
+	return (struct tux_view){
+		.candidate = &s->candidate, .mode = conf.path,
+		.active = s->active, .called = called,
+		.rest_until = s->rest_until,
+	};
 }
 
-bool candidate_due(struct sock *s, int fd)
+void candidate_wait(struct sock *s, const struct tux_decision *d)
 {
-	if (conf.path != TUX_PATH_MODE_AUTO)
-		return true;		/* to be claimed, or refused */
-	return tux_candidate_asks(&s->candidate) &&
-	       tux_candidate_opens(&s->candidate, s->active,
-				   candidate_packet(s, fd));
+	if (d->why)
+		s->why = (uint8_t)d->why;
+	tux_candidate_wait(&s->candidate, d->turns);
+}
+
+bool candidate_due(struct sock *s, const struct tux_view *v)
+{
+	struct tux_decision d = tux_decide(v, tux_clock_read());
+
+	if (d.verdict == TUX_DECIDE_WAIT)
+		candidate_wait(s, &d);
+	return d.verdict != TUX_DECIDE_WAIT;
 }
 
 /* ---- what the processors show ------------------------------------------ */
 
 __thread struct tux_recent candidate_recent;
 
-bool candidate_busy(struct sock *s, const struct tux_stack *stack)
+bool candidate_cpu_busy(const struct tux_stack *stack, unsigned loop)
 {
-	if (conf.path != TUX_PATH_MODE_AUTO || !stack ||
-	    !tux_thread_busy(stack, &candidate_recent))
-		return false;
-	tux_candidate_busy(&s->candidate);
-	s->why = TUX_REASON_CPU_BUSY;
-	return true;
+	return stack && (tux_loops_away(stack, loop, tux_clock_read()) ||
+			 tux_thread_busy(stack, &candidate_recent));
 }
 
 /* ---- what earlier connections have shown ------------------------------ */
 
 static struct tux_history history;
 
-bool candidate_waits(struct sock *s)
+bool candidate_peer_silent(const struct sock *s)
 {
-	if (conf.path != TUX_PATH_MODE_AUTO || !s->active ||
-	    !tux_history_waits(&history, &s->tuple.passive, tux_clock_read()))
-		return false;
-	tux_candidate_wait(&s->candidate);
-	s->why = TUX_REASON_PEER_SILENT;
-	return true;
+	return tux_history_waits(&history, &s->tuple.passive, tux_clock_read());
 }
 
 void candidate_decided(const struct sock *s, bool tux, enum tux_reason why)

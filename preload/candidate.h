@@ -3,7 +3,7 @@
  * candidate - a socket that is not worth Tux yet
  *
  * Its bytes go through the kernel's calls.  policy/candidate.h counts what they
- * carry, and says when the connection is worth the upgrade; then it is claimed.
+ * carry, and policy/decide.h says when the connection may move; then it is claimed.
  */
 #ifndef TUX_PRELOAD_CANDIDATE_H
 #define TUX_PRELOAD_CANDIDATE_H
@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "conf.h"
+#include "policy/decide.h"
 #include "policy/recent.h"
 #include "sock.h"
 #include "sys/defer.h"
@@ -33,23 +34,31 @@ static inline void candidate_moved(struct sock *s, bool out, size_t n)
  * kernel has counted so far is where this one begins.  False: it is not known. */
 bool candidate_begin(struct sock *s, int fd);
 
-/* Is it time to ask candidate_due() about candidate @s? */
+/* Is it time to ask tux_decide() about candidate @s? */
 static inline bool candidate_asks(const struct sock *s)
 {
 	return conf.path != TUX_PATH_MODE_AUTO ||
 	       tux_candidate_asks(&s->candidate);
 }
 
-/* Is candidate @s, reached by @fd, to be claimed now? */
-bool candidate_due(struct sock *s, int fd);
+/* What is known of candidate @s, reached by @fd, without a system call; but for
+ * the first time.  @called: it has an end, which the peer asks for. */
+struct tux_view candidate_view(struct sock *s, int fd, bool called);
 
-/* Does @s wait because this thread, which carries its bytes, gets too little of
- * the processors?  Then it looks again after some turn-arounds. */
-bool candidate_busy(struct sock *s, const struct tux_stack *stack);
+/* Is there nothing in @v that keeps @s on TCP for now?  If there is, it is asked
+ * about again later. */
+bool candidate_due(struct sock *s, const struct tux_view *v);
 
-/* Does @s, whose addresses are known, wait because earlier connections to its
- * peer had no answer over UDP?  Then it looks again after more turn-arounds. */
-bool candidate_waits(struct sock *s);
+/* @d is TUX_DECIDE_WAIT. */
+void candidate_wait(struct sock *s, const struct tux_decision *d);
+
+/* Has @loop, which a candidate would get, left its connections to TCP, or does this
+ * thread, which carries the candidate's bytes, get too little of the processors? */
+bool candidate_cpu_busy(const struct tux_stack *stack, unsigned loop);
+
+/* Had earlier connections to the peer of active candidate @s, whose addresses are
+ * known, no answer over UDP? */
+bool candidate_peer_silent(const struct sock *s);
 
 /* It was decided whether @s is on Tux, and if not, @why. */
 void candidate_decided(const struct sock *s, bool tux, enum tux_reason why);

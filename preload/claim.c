@@ -19,6 +19,7 @@
 #include "share.h"
 #include "stack.h"
 #include "sys/defer.h"
+#include "wait.h"
 
 static _Atomic bool stopped;
 
@@ -317,50 +318,74 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
-/* The stage that @s, which is worth Tux, gets.  *@why: if it stays on TCP. */
-static enum sock_stage claim_try(struct sock *s, int fd, enum tux_reason *why)
+/* Finds out what tux_decide() does not know of @s yet. */
+static void claim_find(struct sock *s, int fd, enum tux_fact fact,
+		       struct tux_view *v)
 {
-	enum tux_candidate_counts counts;
-
-	*why = claim_forbids(s, fd);
-	if (*why) {
-		claim_tell(s, fd, *why);
-		return SOCK_TCP;
+	v->known |= fact;
+	switch (fact) {
+	case TUX_FACT_ALONE:
+		v->alone = atomic_load(&s->refs) < SOCK_PASSING &&
+			   share_alone(s, fd) && claim_look_up(s, fd) &&
+			   rest_end(s);
+		break;
+	case TUX_FACT_PEER:
+		v->peer_silent = candidate_peer_silent(s);
+		break;
+	case TUX_FACT_FORBIDS:
+		v->forbids = claim_forbids(s, fd);
+		break;
+	case TUX_FACT_CPU:
+		v->cpu_busy = candidate_cpu_busy(stack_get(NULL),
+						 epoll_loop(fd));
+		break;
+	case TUX_FACT_COUNTS:
+		s->epoch = fork_epoch;	/* it counts for this process now */
+		v->counts = candidate_compare(s, fd);
+		break;
 	}
-	if (candidate_busy(s, stack_get(NULL)))
-		return SOCK_CANDIDATE;
-	s->epoch = fork_epoch;
-	counts = candidate_compare(s, fd);
-	if (counts == TUX_CANDIDATE_UNSURE)
-		return SOCK_CANDIDATE;
-	*why = counts != TUX_CANDIDATE_AGREE ? TUX_REASON_PINNED :
-	       s->asleep ? claim_wake_end(s, fd) : claim_open_end(s, fd);
-	if (*why)
-		claim_tell(s, fd, *why);
-	return *why ? SOCK_TCP : SOCK_CLAIMED;
+}
+
+static struct tux_decision claim_decide(struct sock *s, int fd)
+{
+	struct tux_view v = candidate_view(s, fd, rest_called(s));
+	struct tux_decision d;
+
+	while ((d = tux_decide(&v, wait_now())).verdict == TUX_DECIDE_FIND)
+		claim_find(s, fd, d.fact, &v);
+	return d;
 }
 
 /* @s is CLAIMING, by this thread. */
 static void claim_connection(struct sock *s, int fd)
 {
 	int saved = errno;
-	enum sock_stage to = SOCK_CANDIDATE;
-	enum tux_reason why = TUX_REASON_NONE;
+	struct tux_decision d;
 
-	if (atomic_load(&s->refs) < SOCK_PASSING && share_alone(s, fd) &&
-	    claim_look_up(s, fd) && rest_end(s) && !candidate_waits(s)) {
-		candidate_lasted(s);
-		to = claim_try(s, fd, &why);
-	}
-	if (to == SOCK_CANDIDATE && s->asleep)
+	candidate_lasted(s);
+	d = claim_decide(s, fd);
+	if (d.verdict == TUX_DECIDE_OPEN)
+		d.why = s->asleep ? claim_wake_end(s, fd) :
+				    claim_open_end(s, fd);
+	if (d.verdict == TUX_DECIDE_WAIT) {
+		candidate_wait(s, &d);
 		rest_doze(s);
-	if (to == SOCK_TCP)
-		claim_refuse(s, why);
-	else
-		atomic_store(&s->stage, to);
-	if (to == SOCK_CLAIMED)
+		atomic_store(&s->stage, SOCK_CANDIDATE);
+	} else if (d.why) {
+		claim_tell(s, fd, d.why);
+		claim_refuse(s, d.why);
+	} else {
+		atomic_store(&s->stage, SOCK_CLAIMED);
 		epoll_claimed_fd(fd, s);
+	}
 	errno = saved;
+}
+
+static bool is_due(struct sock *s, int fd)
+{
+	struct tux_view v = candidate_view(s, fd, rest_called(s));
+
+	return candidate_due(s, &v);
 }
 
 /* One step; true if @s is settled: claimed, or not to be. */
@@ -370,7 +395,7 @@ static bool claim_step(struct sock *s, int fd)
 
 	switch (stage) {
 	case SOCK_CANDIDATE:
-		if (!rest_called(s) && !candidate_due(s, fd))
+		if (!is_due(s, fd))
 			return true;
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))

@@ -114,7 +114,6 @@ static void rest_as_candidate(struct sock *s, int fd)
 	tux_time now = wait_now();
 
 	s->rest_until = now + tux_backoff_again(&s->rest, &resting, now);
-	tux_candidate_wait(&s->candidate);
 	s->path = 0;
 	fd_unmoves(s);
 	if (rest_as(s, SOCK_CANDIDATE))
@@ -215,20 +214,6 @@ void rest_begin(struct sock *s, int fd)
 		rest_given_up(s, fd);
 }
 
-/* The end of the last claim may go once no other thread holds @s, which could be in
- * a call with it.  In a child, it is the parent's. */
-static bool rest_clear(struct sock *s)
-{
-	if (s->end && s->epoch == fork_epoch) {
-		if (atomic_load(&s->fds) != 1 || atomic_load(&s->refs) != 2)
-			return false;
-		tux_end_free(s->end);
-	}
-	s->end = NULL;
-	s->dx = NULL;
-	return true;
-}
-
 /* The duplex learns what the kernel has moved. */
 static bool rest_count(struct sock *s)
 {
@@ -265,7 +250,6 @@ void rest_doze(struct sock *s)
 {
 	if (rest_has_end(s))
 		atomic_store(&s->dx->called, 0);
-	tux_candidate_busy(&s->candidate);
 }
 
 /* Waits until the loop has closed its copy of the descriptor, which would keep the
@@ -315,13 +299,17 @@ void rest_inherited(struct sock *s)
 		atomic_store(&s->stage, SOCK_LOST);
 }
 
+/* In a child, the end is the parent's. */
 bool rest_end(struct sock *s)
 {
 	if (s->asleep)
-		return rest_called(s) || wait_now() >= s->rest_until;
-	if (!s->rest_until ||
-	    (wait_now() >= s->rest_until && rest_clear(s)))
 		return true;
-	tux_candidate_wait(&s->candidate);
-	return false;
+	if (s->end && s->epoch == fork_epoch) {
+		if (atomic_load(&s->fds) != 1 || atomic_load(&s->refs) != 2)
+			return false;
+		tux_end_free(s->end);
+	}
+	s->end = NULL;
+	s->dx = NULL;
+	return true;
 }

@@ -53,16 +53,16 @@ static inline bool rest_called(const struct sock *s)
  * deferred, and no latch is held. */
 void rest_begin(struct sock *s, int fd);
 
-/* @s is CLAIMING, by this thread, and about to be claimed.  False: its rest goes on,
- * and it is looked at again after more turn-arounds. */
+/* @s is CLAIMING, by this thread, its rest is over, and it may be claimed: the end of
+ * the last claim goes, unless it is asleep.  False: another thread holds @s, which
+ * could be in a call with that end. */
 bool rest_end(struct sock *s);
 
 /* As rest_end(), where the end of @s is asleep: the end wakes.  False: the end is over,
  * or the peer has asked for plain TCP for good. */
 bool rest_wake(struct sock *s);
 
-/* The end of @s was asked for, or @s is worth Tux, but cannot be claimed now: the end
- * sleeps on, and @s is looked at again after some turn-arounds. */
+/* @s cannot be claimed now: if its end was asked for, it sleeps on. */
 void rest_doze(struct sock *s);
 
 /* @s stays on TCP for good: an end that is asleep leaves it. */

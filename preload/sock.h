@@ -92,8 +92,6 @@ struct sock {
 				 * was */
 	_Atomic bool asleep;	/* a candidate that keeps its end: see rest.h */
 	_Atomic tux_time awake_until;	/* ... which does not sleep before */
-	_Atomic uint32_t packet;	/* bytes that a packet of it carries; 0: not
-				 * asked for yet */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it
 				 * reachable */
 	struct tux_addr local;	/* of a listener */

@@ -3,15 +3,17 @@
  * When a connection may move to Tux.
  *
  * A candidate has no end, so its bytes go straight to TCP, which its
- * directions' calls count (stream.c).  Its task asks policy/candidate.h whether
- * it is worth Tux now.  The claim holds the latches of both directions: a
- * thread that waits for one of them goes on with that of the duplex
- * (tux_api_take_rx(), ..._tx()).
+ * directions' calls count (stream.c).  Its task asks policy/decide.h whether it
+ * may move now.  The claim holds the latches of both directions: a thread that
+ * waits for one of them goes on with that of the duplex (tux_api_take_rx(),
+ * ..._tx()).
  */
 #include "api/claim.h"
 
 #include "api/host.h"
 #include "api/say.h"
+#include "policy/decide.h"
+#include "stack/loops.h"
 #include "stack/stack_in.h"
 #include "sys/clock.h"
 #include "sys/take.h"
@@ -72,23 +74,51 @@ void tux_api_claim_begin(struct tux_connection *c)
 		stay_on_tcp(c, why);
 }
 
-/* Earlier connections to the same peer had no answer over UDP. */
-static bool claim_waits(struct tux_connection *c)
+/* @fact is TUX_FACT_PEER or TUX_FACT_CPU. */
+static void look_up_fact(const struct tux_connection *c, enum tux_fact fact,
+			 tux_time now, struct tux_view *v)
 {
-	if (!c->active || !tux_history_waits(&c->t->history, &c->tuple.passive,
-					     tux_clock_read()))
-		return false;
-	tux_candidate_wait(&c->candidate);
-	atomic_store(&c->why, TUX_REASON_PEER_SILENT);
-	return true;
+	struct tux *t = c->t;
+
+	v->known |= fact;
+	if (fact == TUX_FACT_PEER)
+		v->peer_silent = tux_history_waits(&t->history,
+						   &c->tuple.passive, now);
+	else
+		v->cpu_busy = tux_loops_away(t->stack, t->loop_n, now);
+}
+
+/* The library alone moves the bytes of @c, and what forbids it to move was found
+ * when it began. */
+static struct tux_decision decide_claim(struct tux_connection *c)
+{
+	tux_time now = tux_clock_read();
+	struct tux_view v = {
+		.candidate = &c->candidate, .mode = TUX_PATH_MODE_AUTO,
+		.active = c->active,
+		.known = ~(unsigned)(TUX_FACT_PEER | TUX_FACT_CPU),
+		.alone = true,
+	};
+	struct tux_decision d;
+
+	tux_end_segment(&c->candidate, c->t->stack->o.io, c->fd);
+	while ((d = tux_decide(&v, now)).verdict == TUX_DECIDE_FIND)
+		look_up_fact(c, d.fact, now, &v);
+	return d;
 }
 
 static bool claim_is_due(struct tux_connection *c)
 {
-	return tux_candidate_asks(&c->candidate) &&
-	       tux_candidate_opens(&c->candidate, c->active,
-				   tux_end_segment(c->t->stack->o.io, c->fd)) &&
-	       !claim_waits(c);
+	struct tux_decision d;
+
+	if (!tux_candidate_asks(&c->candidate))
+		return false;
+	d = decide_claim(c);
+	if (d.why)
+		atomic_store(&c->why, d.why);
+	if (d.verdict == TUX_DECIDE_WAIT)
+		tux_candidate_wait(&c->candidate, d.turns);
+	return d.verdict == TUX_DECIDE_OPEN;
 }
 
 /* A thread may have shut @c down meanwhile: then it stays as it is. */

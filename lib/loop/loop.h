@@ -73,6 +73,9 @@ struct tux_loop {
 	struct tux_loop_held held;	/* epfd is readable: there is work, as
 					 * the link's fd */
 	_Atomic uint32_t end_n;		/* ends that it is not done with */
+	_Atomic tux_time away_until;	/* connections are left to TCP until then,
+					 * because the processors are busy; 0:
+					 * they are not */
 	_Atomic bool tends;		/* the link has plans of its own */
 	_Atomic bool hears;		/* peers may ask for what is no end */
 	struct tux_forward forward;

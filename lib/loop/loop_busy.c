@@ -9,7 +9,7 @@ enum { AGAIN_S = 10 };		/* where the kernel does not tell */
 bool tux_loop_look_busy(struct tux_loop *l)
 {
 	struct tux_thread_times t = { 0 };
-	bool told = tux_thread_times(&t);
+	bool told = tux_thread_times(&t), changed;
 	struct tux_cpu_busy_seen s = {
 		.thread = (uintptr_t)&tux_defer,
 		.ran = t.ran,
@@ -23,5 +23,8 @@ bool tux_loop_look_busy(struct tux_loop *l)
 		l->busy.next = l->now + TUX_SEC(AGAIN_S);
 		return false;
 	}
-	return tux_cpu_busy_look(&l->busy, &s, l->now) != TUX_CPU_BUSY_STAY;
+	changed = tux_cpu_busy_look(&l->busy, &s, l->now) != TUX_CPU_BUSY_STAY;
+	if (changed)
+		atomic_store(&l->away_until, l->busy.away ? l->busy.next : 0);
+	return changed;
 }

@@ -5,50 +5,24 @@
 #include "policy/candidate.h"
 
 enum {
-	LOOK_EVERY = 8,		/* turn-arounds, after an answer of "no" */
-	WAIT = 1024,		/* ... while the peer is known to be silent */
-	WAIT_BUSY = 64,		/* ... while the processors are busy */
 	LONG = 65536,		/* a burst for which TCP is faster on any link */
 	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
 	COMPARED_MOST = 8,	/* ... or in all */
 };
-
-bool tux_candidate_opens(struct tux_candidate *y, bool active, uint32_t packet)
-{
-	uint32_t turns = tux_candidate_turns(y);
-
-	y->look_at = turns + LOOK_EVERY;
-	y->limit = tux_choice_limit(packet);
-	if (tux_choice_opens(TUX_PATH_MODE_AUTO, active, &y->sent,
-			     &y->received, packet))
-		return true;
-	if (turns < TUX_CHOICE_TURNS_ACTIVE)
-		y->look_at = TUX_CHOICE_TURNS_ACTIVE;
-	return false;
-}
 
 void tux_candidate_again(struct tux_candidate *y, const struct tux_burst *sent,
 			 const struct tux_burst *received, uint64_t tcp_sent,
 			 uint64_t tcp_received)
 {
 	*y = (struct tux_candidate){
+		.packet = y->packet,
 		.beside_sent = (int64_t)(tcp_sent - tux_burst_total(sent)),
 		.beside_received = (int64_t)(tcp_received -
 					     tux_burst_total(received)),
 	};
 	tux_burst_copy(&y->sent, sent);
 	tux_burst_copy(&y->received, received);
-	y->look_at = tux_candidate_turns(y) + TUX_CHOICE_TURNS_AGAIN;
-}
-
-void tux_candidate_wait(struct tux_candidate *y)
-{
-	y->look_at = tux_candidate_turns(y) + WAIT;
-}
-
-void tux_candidate_busy(struct tux_candidate *y)
-{
-	y->look_at = tux_candidate_turns(y) + WAIT_BUSY;
+	tux_candidate_wait(y, TUX_CHOICE_TURNS_AGAIN);
 }
 
 enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
@@ -73,7 +47,6 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 	y->compared++;
 	if (y->same >= COMPARED_SAME || y->compared >= COMPARED_MOST)
 		return TUX_CANDIDATE_MISSED;
-	y->look_at = tux_candidate_turns(y) + LOOK_EVERY;
 	return TUX_CANDIDATE_UNSURE;
 }
 
@@ -88,10 +61,12 @@ enum tux_reason tux_candidate_why(const struct tux_candidate *y)
 
 struct tux_grounds tux_candidate_grounds(const struct tux_candidate *y)
 {
+	uint32_t packet = atomic_load(&y->packet);
+
 	return (struct tux_grounds){
 		.turns = tux_candidate_turns(y),
 		.sent = tux_burst_mean(&y->sent),
 		.received = tux_burst_mean(&y->received),
-		.limit = y->limit,
+		.limit = packet ? tux_choice_limit(packet) : 0,
 	};
 }

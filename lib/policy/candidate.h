@@ -29,7 +29,8 @@ enum tux_candidate_counts {
 struct tux_candidate {		/* all zero at first */
 	struct tux_burst sent, received;
 	_Atomic uint32_t look_at;	/* turn-arounds at which to ask again */
-	uint32_t limit;		/* bytes: see struct tux_grounds */
+	_Atomic uint32_t packet;	/* bytes: the payload of a packet; 0: not
+				 * asked for yet */
 	int64_t beside_sent, beside_received;	/* bytes of TCP that are not the
 				 * application's: frames and markers */
 	int64_t more_sent, more_received;	/* bytes: how many more the
@@ -74,7 +75,7 @@ static inline uint32_t tux_candidate_turns(const struct tux_candidate *y)
 	return tx < rx ? tx : rx;
 }
 
-/* Is there enough to ask tux_candidate_opens()? */
+/* Is there enough to ask tux_decide()? */
 static inline bool tux_candidate_asks(const struct tux_candidate *y)
 {
 	uint32_t turns = tux_candidate_turns(y);
@@ -83,23 +84,19 @@ static inline bool tux_candidate_asks(const struct tux_candidate *y)
 	return turns >= at && turns >= TUX_CHOICE_TURNS_PASSIVE;
 }
 
-/* Is the connection worth the upgrade?  @packet: the payload of a packet, in
- * bytes.  If not, it is asked again after more turn-arounds. */
-bool tux_candidate_opens(struct tux_candidate *y, bool active, uint32_t packet);
-
-/* The peer is known to be silent: to be asked again after many turn-arounds. */
-void tux_candidate_wait(struct tux_candidate *y);
-
-/* The processors are busy: to be asked again after some turn-arounds. */
-void tux_candidate_busy(struct tux_candidate *y);
+/* The connection is asked about again after @turns more turn-arounds. */
+static inline void tux_candidate_wait(struct tux_candidate *y, uint32_t turns)
+{
+	atomic_store_explicit(&y->look_at, tux_candidate_turns(y) + turns,
+			      memory_order_relaxed);
+}
 
 /* The kernel says that TCP has carried @sent and @received bytes of the
  * application.  Does it agree with what was counted?  The kernel's numbers come
  * from several questions, and a byte that is acknowledged or arrives between two
  * of them makes a number too small.  So a difference is believed if it is the
  * same at a few comparisons in a row and no number is too small, or if there is
- * one at many comparisons.  While the answer is "unsure", the connection is asked
- * about again after more turn-arounds. */
+ * one at many comparisons. */
 enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 						uint64_t sent,
 						uint64_t received);

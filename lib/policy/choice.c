@@ -30,16 +30,13 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 	tux_choice_packet(p, packet);
 }
 
-bool tux_choice_opens(enum tux_path_mode mode, bool active,
-		      const struct tux_burst *tx, const struct tux_burst *rx,
-		      uint32_t packet)
+bool tux_choice_opens(bool active, const struct tux_burst *tx,
+		      const struct tux_burst *rx, uint32_t packet)
 {
 	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
 				  TUX_CHOICE_TURNS_PASSIVE;
 	uint32_t limit = tux_choice_limit(packet);
 
-	if (mode != TUX_PATH_MODE_AUTO)
-		return mode == TUX_PATH_MODE_TUX;
 	return tux_burst_turns(tx) >= turns && tux_burst_turns(rx) >= turns &&
 	       tux_burst_len(tx) <= limit && tux_burst_len(rx) <= limit;
 }

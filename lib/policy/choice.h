@@ -117,9 +117,8 @@ void tux_choice_packet(struct tux_choice *p, uint32_t packet);
  * two directions, @packet as above.  Both ends compare the same numbers where
  * they count the same bursts and TCP has agreed on one length of segments, so
  * the passive end opens if the active end will. */
-bool tux_choice_opens(enum tux_path_mode mode, bool active,
-		      const struct tux_burst *tx, const struct tux_burst *rx,
-		      uint32_t packet);
+bool tux_choice_opens(bool active, const struct tux_burst *tx,
+		      const struct tux_burst *rx, uint32_t packet);
 
 /* What should a direction do that is @on_tux?  It changes nothing; the caller
  * does what it says, and then calls tux_choice_moved() or

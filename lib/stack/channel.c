@@ -96,12 +96,17 @@ static uint32_t tcp_segment(int fd)
 	return (uint32_t)mss;
 }
 
-uint32_t tux_end_segment(enum tux_io io, int fd)
+/* The kernel is asked once: the question comes up again and again. */
+void tux_end_segment(struct tux_candidate *y, enum tux_io io, int fd)
 {
 	const uint32_t most = io == TUX_IO_UDP ? TUX_PKT_MAX : TUX_NIC_MTU;
-	uint32_t mss = tcp_segment(fd);
+	uint32_t mss;
 
-	return mss < most ? mss : most;
+	if (atomic_load_explicit(&y->packet, memory_order_relaxed))
+		return;
+	mss = tcp_segment(fd);
+	atomic_store_explicit(&y->packet, mss < most ? mss : most,
+			      memory_order_relaxed);
 }
 
 /* Back to where they came from; NULL is fine. */

@@ -60,9 +60,9 @@ struct tux_end_opts {
 int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep);
 
-/* The payload of a segment of TCP socket @fd, in bytes: close to that of a
- * packet, which backend @io limits, too. */
-uint32_t tux_end_segment(enum tux_io io, int fd);
+/* Sets y->packet, if it is not known yet, to the payload of a segment of TCP socket
+ * @fd: close to that of a packet, which backend @io limits, too. */
+void tux_end_segment(struct tux_candidate *y, enum tux_io io, int fd);
 
 struct tux_duplex *tux_end_duplex(const struct tux_end *e);
 

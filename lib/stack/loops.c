@@ -291,6 +291,21 @@ struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)
 	return NULL;
 }
 
+bool tux_loops_away(const struct tux_stack *s, unsigned loop, tux_time now)
+{
+	unsigned first = 0, n = tux_loops_n(s), i;
+
+	if (!s->o.threads) {
+		n = loops_known(s, loop);
+		first = n - 1;
+	}
+	for (i = first; i < n; i++)
+		if (now >= atomic_load_explicit(&s->driver[i].loop->away_until,
+						memory_order_relaxed))
+			return false;
+	return n;
+}
+
 struct tux_driver *tux_loops_run(struct tux_stack *s,
 				 const struct tux_waiter *w)
 {

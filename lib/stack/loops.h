@@ -26,6 +26,7 @@
 #ifndef TUX_STACK_LOOPS_H
 #define TUX_STACK_LOOPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stack/driver.h"
@@ -57,6 +58,11 @@ unsigned tux_loops_pick(const uint32_t *ends, unsigned n, unsigned max);
  * claims, counted there from now on; @loop: as in struct tux_end_opts.  NULL:
  * it cannot be opened, or its threads cannot be started. */
 struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop);
+
+/* Does the loop that tux_loops_choose() gives, or would any of the dedicated ones,
+ * leave its connections to TCP for now, because the processors are busy
+ * (policy/cpu_busy.h)?  False if that loop is not there yet. */
+bool tux_loops_away(const struct tux_stack *s, unsigned loop, tux_time now);
 
 /* The driver of the loop that the calling thread runs while it waits with @w,
  * or with NULL.  The loop may not be there as long as the driver is not

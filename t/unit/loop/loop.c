@@ -560,12 +560,13 @@ static void turn__ends_the_hold_of_busy_processors(void **state)
 	while (tux_loop_turn(f->l))
 		;
 	f->l->busy.away = true;
-	f->l->busy.next = f->l->now + TUX_SEC(1);
+	f->l->busy.next = f->l->away_until = f->l->now + TUX_SEC(1);
 	assert_true(tux_loop_deadline(f->l) == f->l->busy.next);
 	f->l->busy.next = f->l->now;
 	tux_loop_turn(f->l);
 	tux_loop_turn(f->l);
 	assert_false(f->l->busy.away);
+	assert_int_equal(f->l->away_until, 0);
 	assert_true(tux_loop_deadline(f->l) > f->l->now);
 }
 

@@ -45,7 +45,7 @@ static bool opens(bool active, unsigned n, uint64_t ask, uint64_t answer)
 	struct tux_burst tx = { 0 }, rx = { 0 };
 
 	talk(&tx, &rx, n, ask, answer);
-	return tux_choice_opens(TUX_PATH_MODE_AUTO, active, &tx, &rx, PACKET);
+	return tux_choice_opens(active, &tx, &rx, PACKET);
 }
 
 /* What bench/border has measured: the payload of a packet, the burst's bytes, and
@@ -155,15 +155,6 @@ static void opens__not_for_long_answers(void **state)
 	(void)state;
 	assert_false(opens(true, 100, 40, LONG));
 	assert_false(opens(false, 100, LONG, 40));
-}
-
-static void opens__at_once_or_never_if_the_user_says_so(void **state)
-{
-	struct tux_burst t = { 0 };
-
-	(void)state;
-	assert_true(tux_choice_opens(TUX_PATH_MODE_TUX, true, &t, &t, PACKET));
-	assert_false(tux_choice_opens(TUX_PATH_MODE_TCP, true, &t, &t, PACKET));
 }
 
 static void look__tux_whenever_both_can_never_returns(void **state)
@@ -328,7 +319,6 @@ int main(void)
 		cmocka_unit_test(opens__the_passive_end_sooner),
 		cmocka_unit_test(opens__both_ends_up_to_the_same_limit),
 		cmocka_unit_test(opens__not_for_long_answers),
-		cmocka_unit_test(opens__at_once_or_never_if_the_user_says_so),
 		cmocka_unit_test(look__tux_whenever_both_can_never_returns),
 		cmocka_unit_test(look__short_bursts_move_and_stay),
 		cmocka_unit_test(look__between_the_limits_nothing_moves),

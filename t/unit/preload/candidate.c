@@ -7,25 +7,33 @@
 
 #include <errno.h>
 
+#include "stack/loops.h"
 #include "stack/thread_busy.h"
 #include "sys/carried.h"
 #include "../test.h"
 
-enum { SEGMENT = 1448, TURNS = 1000 };
+enum { SEGMENT = 1448, TURNS = 1000, LOOP = 3 };
 
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 
 static unsigned asked;		/* for the segment */
 
-uint32_t tux_end_segment(enum tux_io io, int fd)
+void tux_end_segment(struct tux_candidate *y, enum tux_io io, int fd)
 {
 	(void)io, (void)fd;
 	asked++;
-	return SEGMENT;
+	y->packet = SEGMENT;
 }
 
-static bool thread_busy;
+static bool away, thread_busy;
 static uint64_t thread_calls;
+
+bool tux_loops_away(const struct tux_stack *s, unsigned loop, tux_time now)
+{
+	assert_non_null(s);
+	assert_true(now > 0);
+	return away && loop == LOOP;
+}
 
 bool tux_thread_busy(const struct tux_stack *s, struct tux_recent *r)
 {
@@ -51,12 +59,18 @@ int tux_carried_look(int fd, bool active, struct tux_carried *c)
 /* A request of @n bytes and its answer; then the candidate's next call. */
 static bool turn(struct sock *s, size_t n)
 {
+	struct tux_view v;
+
 	candidate_moved(s, true, n);
 	candidate_moved(s, false, n);
-	return candidate_asks(s) && candidate_due(s, 3);
+	if (!candidate_asks(s))
+		return false;
+	v = candidate_view(s, 3, false);
+	return candidate_due(s, &v);
 }
 
-static void due__asks_for_the_segment_once(void **state)
+/* Bulk is asked about at one turn-around of eight. */
+static void due__seldom(void **state)
 {
 	struct sock s = { .active = true };
 
@@ -64,8 +78,7 @@ static void due__asks_for_the_segment_once(void **state)
 	asked = 0;
 	for (int i = 0; i < TURNS; i++)
 		assert_false(turn(&s, 16384));
-	assert_int_equal(asked, 1);
-	assert_int_equal(s.packet, SEGMENT);
+	assert_in_range(asked, TURNS / 10, TURNS / 7);
 }
 
 static void asks__again_when_bulk_becomes_brief(void **state)
@@ -92,25 +105,52 @@ static void asks__always_on_a_chosen_path(void **state)
 	conf.path = TUX_PATH_MODE_AUTO;
 }
 
-static void busy__stays_a_candidate(void **state)
+static void cpu_busy__of_the_calling_thread(void **state)
 {
 	const struct tux_stack *stack = (void *)&stack;
+	struct sock s = { .active = true };
+
+	(void)state;
+	candidate_recent = (struct tux_recent){ .calls = 0 };
+	turn(&s, 100);
+	thread_busy = true;
+	assert_true(candidate_cpu_busy(stack, LOOP));
+	assert_int_equal(thread_calls, 1);
+	assert_false(candidate_cpu_busy(NULL, LOOP));
+	thread_busy = false;
+	assert_false(candidate_cpu_busy(stack, LOOP));
+}
+
+static void cpu_busy__of_the_loop(void **state)
+{
+	const struct tux_stack *stack = (void *)&stack;
+
+	(void)state;
+	away = true;
+	assert_true(candidate_cpu_busy(stack, LOOP));
+	assert_false(candidate_cpu_busy(stack, LOOP - 1));
+	away = false;
+}
+
+static void wait__remembers_why(void **state)
+{
+	const struct tux_decision busy = {
+		.verdict = TUX_DECIDE_WAIT, .turns = 64,
+		.why = TUX_REASON_CPU_BUSY,
+	}, again = { .verdict = TUX_DECIDE_WAIT, .turns = 8 };
 	struct sock s = { .active = true };
 	unsigned n = 0;
 
 	(void)state;
-	candidate_recent = (struct tux_recent){ .calls = 0 };
+	while (!turn(&s, 100))
+		;
+	candidate_wait(&s, &busy);
+	assert_int_equal(candidate_why(&s), TUX_REASON_CPU_BUSY);
 	while (!turn(&s, 100))
 		n++;
-	thread_busy = true;
-	assert_true(candidate_busy(&s, stack));
-	assert_int_equal(thread_calls, n + 1);
+	assert_int_equal(n, 63);
+	candidate_wait(&s, &again);
 	assert_int_equal(candidate_why(&s), TUX_REASON_CPU_BUSY);
-	for (n = 0; !turn(&s, 100); n++)
-		;
-	assert_in_range(n, 60, 70);
-	thread_busy = false;
-	assert_false(candidate_busy(&s, stack));
 }
 
 /* Two connections may share a bit; ten have several. */
@@ -126,19 +166,6 @@ static void recent__tells_connections_apart(void **state)
 	for (unsigned i = 0; i < 10; i++)
 		turn(&s[i], 100);
 	assert_in_range(tux_recent_count(&candidate_recent, TUX_SEC(1)), 4, 10);
-}
-
-static void busy__not_on_a_chosen_path(void **state)
-{
-	const struct tux_stack *stack = (void *)&stack;
-	struct sock s = { .active = true };
-
-	(void)state;
-	thread_busy = true;
-	assert_false(candidate_busy(&s, NULL));
-	conf.path = TUX_PATH_MODE_TUX;
-	assert_false(candidate_busy(&s, stack));
-	conf.path = TUX_PATH_MODE_AUTO;
 }
 
 static void compare__with_what_the_kernel_has(void **state)
@@ -190,12 +217,13 @@ static void begin__with_what_the_kernel_has(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(due__asks_for_the_segment_once),
+		cmocka_unit_test(due__seldom),
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
-		cmocka_unit_test(busy__stays_a_candidate),
+		cmocka_unit_test(cpu_busy__of_the_calling_thread),
+		cmocka_unit_test(cpu_busy__of_the_loop),
+		cmocka_unit_test(wait__remembers_why),
 		cmocka_unit_test(recent__tells_connections_apart),
-		cmocka_unit_test(busy__not_on_a_chosen_path),
 		cmocka_unit_test(compare__with_what_the_kernel_has),
 		cmocka_unit_test(compare__without_an_answer),
 		cmocka_unit_test(begin__with_what_the_kernel_has),

@@ -182,6 +182,33 @@ static void choose__as_asked(void **state)
 	end_jobs(t);
 }
 
+static void away__of_the_loop_that_is_asked_for(void **state)
+{
+	struct jobs *t = run_jobs(stack_of(0, LOOPS), 2);
+
+	(void)state;
+	t->s->driver[1].loop->away_until = TUX_SEC(2);
+	assert_false(tux_loops_away(t->s, 1, TUX_SEC(1)));
+	assert_true(tux_loops_away(t->s, 2, TUX_SEC(1)));
+	assert_false(tux_loops_away(t->s, 2, TUX_SEC(2)));
+	assert_false(tux_loops_away(t->s, LOOPS + 1, TUX_SEC(1)));
+	end_jobs(t);
+}
+
+/* Of dedicated loops, any may get it. */
+static void away__if_all_are(void **state)
+{
+	struct tux_stack *s = stack_of(LOOPS, 0);
+	struct jobs *t = run_jobs(s, 1);
+
+	(void)state;
+	s->driver[0].loop->away_until = TUX_SEC(2);
+	assert_false(tux_loops_away(s, 0, TUX_SEC(1)));
+	s->driver[1].loop->away_until = TUX_SEC(2);
+	assert_true(tux_loops_away(s, 0, TUX_SEC(1)));
+	end_jobs(t);
+}
+
 /* One is all where more were not asked for. */
 static void loops__one(void **state)
 {
@@ -347,6 +374,8 @@ int main(void)
 		cmocka_unit_test(threads__have_a_loop_each),
 		cmocka_unit_test(waiter__follows_a_connection),
 		cmocka_unit_test(choose__as_asked),
+		cmocka_unit_test(away__of_the_loop_that_is_asked_for),
+		cmocka_unit_test(away__if_all_are),
 		cmocka_unit_test(loops__one),
 		cmocka_unit_test(loops__dedicated),
 		cmocka_unit_test(first__comes_with_a_connection),
