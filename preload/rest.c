@@ -254,14 +254,31 @@ void rest_doze(struct sock *s)
 
 /* Waits until the loop has closed its copy of the descriptor, which would keep the
  * kernel's items of epoll alive. */
-void rest_leave(struct sock *s)
+static void rest_part(struct sock *s)
 {
 	tux_time until = wait_now() + TUX_MSEC(LEAVE_MS);
 
-	while (rest_has_end(s) && !tux_end_has_left(s->end) &&
-	       wait_now() < until)
+	while (!tux_end_has_left(s->end) && wait_now() < until)
 		tux_end_pause(s->end, until);
+}
+
+void rest_leave(struct sock *s)
+{
+	if (rest_has_end(s))
+		rest_part(s);
 	s->asleep = false;
+}
+
+void rest_reset(struct sock *s, int fd)
+{
+	uint8_t from = SOCK_CLAIMED;
+
+	if (s->epoch != fork_epoch ||
+	    !atomic_compare_exchange_strong(&s->stage, &from, SOCK_CLAIMING))
+		return;
+	rest_part(s);
+	tux_end_close(s->end, true);
+	rest_as_tcp(s, fd, TUX_REASON_CLOSED);
 }
 
 bool rest_close(struct sock *s, int fd, bool goes_on)

@@ -68,6 +68,10 @@ void rest_doze(struct sock *s);
 /* @s stays on TCP for good: an end that is asleep leaves it. */
 void rest_leave(struct sock *s);
 
+/* The program resets the connection of @s, reached by @fd, and keeps the socket.  If
+ * @s is claimed, the peer is told, and the socket is the kernel's from then on. */
+void rest_reset(struct sock *s, int fd);
+
 /* The last descriptor of @s, @fd, is about to be closed while its end sleeps.  True:
  * the end is awake, and the caller closes it as that of a claimed connection.
  * @goes_on: other processes hold the connection, which stays on TCP. */

@@ -17,6 +17,8 @@
 #include "listener.h"
 #include "mark.h"
 #include "path.h"
+#include "rest.h"
+#include "sys/defer.h"
 
 HOOK int socket(int domain, int type, int protocol)
 {
@@ -120,12 +122,35 @@ HOOK int listen(int fd, int backlog)
 	return r;
 }
 
+/* The kernel takes it for "reset the connection; the socket may have another". */
+static bool asks_for_reset(const struct sockaddr *addr, socklen_t len)
+{
+	return addr && len >= sizeof(addr->sa_family) &&
+	       addr->sa_family == AF_UNSPEC;
+}
+
+static void reset_connection(int fd)
+{
+	struct sock *s;
+
+	claim_stay(fd, TUX_REASON_CLOSED);
+	s = sock_get(fd);
+	if (!s)
+		return;
+	tux_defer_enter();
+	rest_reset(s, fd);
+	tux_defer_leave();
+	sock_put(s);
+}
+
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct tux_addr peer;
 	enum tux_reason why;
 	int r, saved;
 
+	if (!kind_left(fd) && asks_for_reset(addr, len))
+		reset_connection(fd);
 	if (kind_left(fd) || !read_addr(&peer, addr, len))
 		return libc.connect(fd, addr, len);
 	why = mark_connecting(fd, &peer);

@@ -286,6 +286,36 @@ static void connects_blocking(void)
 	pair_close(&p);
 }
 
+/* connect() to no address; then the socket has another connection. */
+static void disconnected(struct pair *p)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct pollfd f = { .events = POLLIN };
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = p->b };
+	int ep = epoll_create1(0);
+	uint16_t port;
+	char c;
+
+	f.fd = pair_listen(&port);
+	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, p->b, &e));
+	pair_poke(p->a);
+	CHECK(pair_until(ep, p->b, EPOLLIN) == EPOLLIN);
+	CHECK(!connect(p->b, &none, sizeof(none)));
+	CHECK(the_end(p->a) == -1 && errno == ECONNRESET);
+	CHECK(read(p->b, &c, 1) == -1 && errno == ECONNRESET);
+	CHECK(read(p->b, &c, 1) == -1 && errno == ENOTCONN);
+	close(p->a);
+	pair_connect(p->b, port);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
+	p->a = accept4(f.fd, NULL, NULL, SOCK_NONBLOCK);
+	close(f.fd);
+	pair_talk(p, 60);
+	pair_poke(p->a);
+	CHECK(pair_until(ep, p->b, EPOLLIN) == EPOLLIN);
+	CHECK(pair_expect(p->b, 1));
+	close(ep);
+}
+
 int main(void)
 {
 	pair_case("half-close", half_closed);
@@ -294,6 +324,7 @@ int main(void)
 	pair_case("SIGPIPE and MSG_NOSIGNAL", sigpipe);
 	pair_case("writing to a peer that has gone", peer_gone);
 	pair_case("SO_LINGER of 0 resets", reset);
+	pair_case("connect() to no address", disconnected);
 	pair_case("dup, dup3, F_DUPFD", duplicates);
 	pair_case("dup2 over a connection", replaced);
 	pair_case("a number is used again", reused);

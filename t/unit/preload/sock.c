@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shutdown() of a candidate, which another thread may claim at the same time.
+ * shutdown() and connect() to no address, of a candidate, which another thread may
+ * claim at the same time.
  */
 #include "../../../preload/claim.h"
 #include "../../../preload/hooks.h"
@@ -19,7 +20,7 @@ struct libc libc;
 static struct sock sock;
 static bool raced;		/* another thread claims it before it can be
 				 * made to stay on TCP */
-static unsigned refs, by_kernel, by_path;
+static unsigned refs, by_kernel, by_path, resets;
 
 /* ---- what sock.c calls ---- */
 
@@ -30,6 +31,23 @@ struct sock *sock_claimed(int fd)
 		return NULL;
 	refs++;
 	return &sock;
+}
+
+struct sock *sock_get(int fd)
+{
+	assert_int_equal(fd, FD);
+	refs++;
+	return &sock;
+}
+
+void rest_reset(struct sock *s, int fd)
+{
+	assert_ptr_equal(s, &sock);
+	assert_int_equal(fd, FD);
+	/* The kernel has not reset it yet. */
+	assert_int_equal(by_kernel, 0);
+	if (s->stage == SOCK_CLAIMED)
+		resets++;
 }
 
 void sock_put(struct sock *s)
@@ -161,14 +179,55 @@ static void shutdown__of_what_is_claimed_meanwhile(void **state)
 	assert_int_equal(by_kernel, 0);
 }
 
+/* ---- connect() to no address ---- */
+
+static int kernel_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	(void)fd, (void)addr, (void)len;
+	by_kernel++;
+	return 0;
+}
+
+static void disconnect(enum sock_stage stage, bool race)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	sock = (struct sock){ .stage = (uint8_t)stage };
+	raced = race;
+	refs = by_kernel = resets = 0;
+	assert_int_equal(connect(FD, &none, sizeof(none)), 0);
+	assert_int_equal(refs, 0);
+	assert_int_equal(by_kernel, 1);
+}
+
+static void disconnect__a_candidate_stays_on_tcp(void **state)
+{
+	(void)state;
+	disconnect(SOCK_CANDIDATE, false);
+	assert_int_equal(sock.stage, SOCK_TCP);
+	assert_int_equal(resets, 0);
+}
+
+static void disconnect__what_is_claimed(void **state)
+{
+	(void)state;
+	disconnect(SOCK_CLAIMED, false);
+	assert_int_equal(resets, 1);
+	disconnect(SOCK_CANDIDATE, true);
+	assert_int_equal(resets, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shutdown__keeps_a_candidate_on_tcp),
 		cmocka_unit_test(shutdown__of_what_is_claimed),
 		cmocka_unit_test(shutdown__of_what_is_claimed_meanwhile),
+		cmocka_unit_test(disconnect__a_candidate_stays_on_tcp),
+		cmocka_unit_test(disconnect__what_is_claimed),
 	};
 
 	libc.shutdown = kernel_shutdown;
+	libc.connect = kernel_connect;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
