@@ -378,6 +378,9 @@ int look_direct(int fd, struct epoll_event *evs, int k);
 /* Is any item of the list ready?  Drops those that are not (latch held). */
 bool look_any(struct ep *ep);
 
+/* The same, once the bell has filled the list. */
+bool look_finds(struct ep *ep);
+
 /* Would the kernel report anything for the application now?  (latch held) */
 bool look_peek(struct ep *ep);
 

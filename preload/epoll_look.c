@@ -181,6 +181,17 @@ bool look_any(struct ep *ep)
 	return false;
 }
 
+bool look_finds(struct ep *ep)
+{
+	bool any;
+
+	ep_lock(ep);
+	look_drain(ep);
+	any = look_any(ep);
+	ep_unlock(ep);
+	return any;
+}
+
 /* ---- what the kernel says --------------------------------------------- */
 
 /* Was it the eventfd of ep_kick()?  By now, threads have left the kernel's

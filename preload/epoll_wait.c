@@ -231,12 +231,13 @@ static int ewait_look(struct look *l, enum look_after after)
 	if (after == SLEPT_QUIET)
 		l->ep->polled_at = now;
 	keep = share(l, now);
-	look_rings(l, l->max - keep);
-	if ((l->n || l->until == 0) && !fresh) {
+	/* What has arrived before the call belongs to it.  An item that is told once
+	 * has to be told all of it. */
+	if (!fresh && (l->until == 0 || look_finds(l->ep))) {
 		tux_channel_turn(preload_stack(), &l->ep->w);
 		turned = true;
-		look_rings(l, l->max - keep);
 	}
+	look_rings(l, l->max - keep);
 	ask = l->n ? l->half && l->n < l->max : last;
 	skip = after == SLEPT_QUIET || (!fresh && can_wait(l));
 	if ((keep || ask) && !skip)
