@@ -77,7 +77,7 @@ failed_cases()
 }
 
 # The beginning of the first report of a sanitizer in a log.
-report()
+sanitizer_said()
 {
 	sed -nE '/^WARNING: ThreadSanitizer|^==[0-9]+==ERROR: |: runtime error: /,$p' \
 		"$1" | head -n 50
@@ -91,7 +91,7 @@ fault()
 	{
 		echo "${2#"$top"/}:"
 		failed_cases "$2" | head -n 24
-		report "$2"
+		sanitizer_said "$2"
 		echo "..."
 		tail -n 25 "$2"
 	} 2>&1 | sed 's/^/    | /'
