@@ -65,6 +65,15 @@ static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 	return now & EPOLLIN;	/* left over where the ring is not in use */
 }
 
+/* The kernel wakes whoever waits for room when the program shuts its writes down. */
+static bool edge_shut(struct edge *e, const struct tux_duplex *d)
+{
+	bool was = e->shut;
+
+	e->shut = atomic_load(&d->tx.shut);
+	return e->shut && !was;
+}
+
 /* What has come after @now was made is for the next time: it rings again. */
 bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 {
@@ -75,7 +84,8 @@ bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 	e->end |= now & (EPOLLRDHUP | READY_ALWAYS);
 	if ((asked & EPOLLIN) && new_bytes(e, s->dx, now))
 		return true;
-	return e->end != end || ((now & EPOLLOUT) && edge_wrote(e, s));
+	return e->end != end ||
+	       ((now & EPOLLOUT) && (edge_shut(e, s->dx) || edge_wrote(e, s)));
 }
 
 static bool came_behind(struct edge *e, struct sock *s)

@@ -5,7 +5,7 @@
  * The kernel tells an edge when something happens, be it of no consequence.  A
  * connection that moves to Tux has much happening to it that is nobody's
  * business, so here an edge is bytes that have come, be they read by now, room
- * that has come after bytes were written, or an end.
+ * that has come after bytes were written, or an end, also of the own writes.
  *
  * One edge of the kernel's can be lost: bytes came on TCP and were read, and the
  * direction moved before the caller looked.  That edge would have told of room
@@ -23,6 +23,7 @@ struct edge {			/* what was told so far */
 	uint64_t rx;		/* bytes that had come on the ring; 0: none */
 	uint64_t tx;		/* bytes that had left, when told of room */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
+	bool shut;		/* writes were shut down */
 	uint32_t turns;		/* edge_hidden(): times that a direction has
 				 * become plain again, */
 	uint8_t bars;		/* ... waits for the end of a doubt, */

@@ -59,6 +59,19 @@ static void edge_out(struct pair *p)
 	close(ep);
 }
 
+static void edge_shutdown(struct pair *p)
+{
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLIN | EPOLLOUT | EPOLLET) == 0);
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	CHECK(!shutdown(p->a, SHUT_WR));
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	close(ep);
+}
+
 /* One byte comes and is read: the room that is told then, within @ms. */
 static uint32_t read_before(struct pair *p, int ep, int ms)
 {
@@ -361,6 +374,7 @@ int main(void)
 	pair_case("an edge for new data", edge_in);
 	pair_case("an edge for new room", edge_out);
 	pair_case("an edge whose bytes were read before", edge_read_before);
+	pair_case("an edge for shutdown() of the own writes", edge_shutdown);
 	pair_case("a stream by edges", edge_stream);
 	pair_case("MOD and ADD look again", rearm_edge);
 	pair_case("EPOLLONESHOT", oneshot);
