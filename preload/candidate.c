@@ -42,10 +42,14 @@ bool candidate_due(struct sock *s, const struct tux_view *v)
 
 __thread struct tux_recent candidate_recent;
 
-bool candidate_cpu_busy(const struct tux_stack *stack, unsigned loop)
+bool candidate_loop_away(const struct tux_stack *stack, unsigned loop)
 {
-	return stack && (tux_loops_away(stack, loop, tux_clock_read()) ||
-			 tux_thread_busy(stack, &candidate_recent));
+	return stack && tux_loops_away(stack, loop, tux_clock_read());
+}
+
+bool candidate_cpu_busy(const struct tux_stack *stack)
+{
+	return stack && tux_thread_busy(stack, &candidate_recent);
 }
 
 /* ---- what earlier connections have shown ------------------------------ */

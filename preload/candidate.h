@@ -52,9 +52,13 @@ bool candidate_due(struct sock *s, const struct tux_view *v);
 /* @d is TUX_DECIDE_WAIT. */
 void candidate_wait(struct sock *s, const struct tux_decision *d);
 
-/* Has @loop, which a candidate would get, left its connections to TCP, or does this
- * thread, which carries the candidate's bytes, get too little of the processors? */
-bool candidate_cpu_busy(const struct tux_stack *stack, unsigned loop);
+/* Has @loop, which a candidate would get, left its connections to TCP, because the
+ * processors are busy? */
+bool candidate_loop_away(const struct tux_stack *stack, unsigned loop);
+
+/* Does this thread, which carries the bytes of candidates, get too little of the
+ * processors? */
+bool candidate_cpu_busy(const struct tux_stack *stack);
 
 /* Had earlier connections to the peer of active candidate @s, whose addresses are
  * known, no answer over UDP? */

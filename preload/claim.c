@@ -326,8 +326,8 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 	switch (fact) {
 	case TUX_FACT_ALONE:
 		v->alone = atomic_load(&s->refs) < SOCK_PASSING &&
-			   share_alone(s, fd) && claim_look_up(s, fd) &&
-			   rest_end(s);
+			   rest_end(s) && share_alone(s, fd) &&
+			   claim_look_up(s, fd);
 		break;
 	case TUX_FACT_PEER:
 		v->peer_silent = candidate_peer_silent(s);
@@ -336,8 +336,10 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 		v->forbids = claim_forbids(s, fd);
 		break;
 	case TUX_FACT_CPU:
-		v->cpu_busy = candidate_cpu_busy(stack_get(NULL),
-						 epoll_loop(fd));
+		/* An end that sleeps has its loop. */
+		v->cpu_busy = (!s->asleep && candidate_loop_away(stack_get(NULL),
+								 epoll_loop(fd))) ||
+			      candidate_cpu_busy(stack_get(NULL));
 		break;
 	case TUX_FACT_COUNTS:
 		s->epoch = fork_epoch;	/* it counts for this process now */
@@ -395,7 +397,8 @@ static bool claim_step(struct sock *s, int fd)
 
 	switch (stage) {
 	case SOCK_CANDIDATE:
-		if (!is_due(s, fd))
+		/* Another thread may have decided meanwhile. */
+		if (claim_is_kernels(s) || !is_due(s, fd))
 			return true;
 		if (atomic_compare_exchange_strong(&s->stage, &stage,
 						   SOCK_CLAIMING))

@@ -326,6 +326,14 @@ int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
 	return op == EPOLL_CTL_MOD ? ctl_mod(ep, fd, e) : ctl_del(ep, fd);
 }
 
+/* Has the kernel no item of @fd, although the program has one? */
+static bool ctl_shot(struct ep *ep, int fd)
+{
+	const struct item *it = item_find(ep, fd);
+
+	return it && it->used && shot_by_ring(it);
+}
+
 /* A connection that was left to the kernel never has a sock.  What is
  * registered of it from then on carries the program's data, unless that looks
  * like a tag. */
@@ -336,6 +344,8 @@ static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
 	if (!kind_left(fd) || fd_peek(fd) || (e && tag_is(e->data.u64)))
 		return false;
 	ep = ep_peek(epfd);
+	if (ep && ctl_shot(ep, fd))
+		return false;
 	if (!ep || op == EPOLL_CTL_DEL || !e)
 		return true;
 	ep_mark(&ep->own);

@@ -44,6 +44,8 @@ void option_load(struct sock *s, int fd)
 	s->rcvtimeo = timeout(fd, SO_RCVTIMEO);
 	s->sndtimeo = timeout(fd, SO_SNDTIMEO);
 	s->linger0 = lingers_not(fd);
+	if (atomic_load(&s->lowat_stays))
+		return;
 	if (libc.getsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, &len) || low < 1)
 		low = 1;
 	s->lowat = (uint32_t)low;

@@ -74,6 +74,25 @@ bool pass_plain_for(int fd, enum tux_reason why)
 	return ok;
 }
 
+void pass_reset(int fd)
+{
+	bool again = true;
+
+	while (again) {
+		struct sock *s;
+
+		claim_stay(fd, TUX_REASON_CLOSED);
+		s = sock_get(fd);
+		if (!s)
+			return;
+		tux_defer_enter();
+		rest_reset(s, fd);
+		tux_defer_leave();
+		again = may_move(s);
+		sock_put(s);
+	}
+}
+
 bool pass_plain(int fd)
 {
 	return pass_plain_for(fd, TUX_REASON_PINNED);

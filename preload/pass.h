@@ -16,7 +16,11 @@
  * peer did not follow, or bytes from the ring are not read yet. */
 bool pass_plain(int fd);
 
-/* The same, and @why if it has not been claimed. */
+/* The program resets the connection of @fd, and keeps the socket, which is the
+ * kernel's from then on.  The peer of a claimed one is told. */
+void pass_reset(int fd);
+
+/* As pass_plain(), and @why if it has not been claimed. */
 bool pass_plain_for(int fd, enum tux_reason why);
 
 /* exec() is about to replace this process by another program. */

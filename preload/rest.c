@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "candidate.h"
 #include "claim.h"
@@ -269,8 +270,10 @@ void rest_leave(struct sock *s)
 	s->asleep = false;
 }
 
+/* What lies in TCP may be a marker or frames: no call of the kernel's finds it. */
 void rest_reset(struct sock *s, int fd)
 {
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	uint8_t from = SOCK_CLAIMED;
 
 	if (s->epoch != fork_epoch ||
@@ -278,6 +281,7 @@ void rest_reset(struct sock *s, int fd)
 		return;
 	rest_part(s);
 	tux_end_close(s->end, true);
+	libc.connect(fd, &none, sizeof(none));
 	rest_as_tcp(s, fd, TUX_REASON_CLOSED);
 }
 

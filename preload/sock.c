@@ -16,9 +16,8 @@
 #include "libc.h"
 #include "listener.h"
 #include "mark.h"
+#include "pass.h"
 #include "path.h"
-#include "rest.h"
-#include "sys/defer.h"
 
 HOOK int socket(int domain, int type, int protocol)
 {
@@ -129,20 +128,6 @@ static bool asks_for_reset(const struct sockaddr *addr, socklen_t len)
 	       addr->sa_family == AF_UNSPEC;
 }
 
-static void reset_connection(int fd)
-{
-	struct sock *s;
-
-	claim_stay(fd, TUX_REASON_CLOSED);
-	s = sock_get(fd);
-	if (!s)
-		return;
-	tux_defer_enter();
-	rest_reset(s, fd);
-	tux_defer_leave();
-	sock_put(s);
-}
-
 HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	struct tux_addr peer;
@@ -150,7 +135,7 @@ HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	int r, saved;
 
 	if (!kind_left(fd) && asks_for_reset(addr, len))
-		reset_connection(fd);
+		pass_reset(fd);
 	if (kind_left(fd) || !read_addr(&peer, addr, len))
 		return libc.connect(fd, addr, len);
 	why = mark_connecting(fd, &peer);

@@ -82,6 +82,7 @@ struct sock {
 	uint64_t given;		/* ... which exec is about to leave */
 	_Atomic uint32_t err;	/* errno that a later call will return */
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
+	_Atomic bool lowat_stays;	/* ... which the kernel does not have */
 	_Atomic int64_t rcvtimeo, sndtimeo;	/* ns; 0: none */
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
 	struct tux_candidate candidate;	/* as a candidate: see candidate.h */

@@ -50,18 +50,42 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	return r;
 }
 
-/* The kernel has taken @low for SO_RCVLOWAT.  The loop waits for frames with the same
- * socket, and they are short: so the kernel has it again when the socket is back on
- * TCP.  One that cannot go back keeps it for reads: the program did nothing wrong. */
-static void low_water_set(int fd, int low)
+static void low_water_kernel(int fd, int low)
 {
-	const int one = 1;
+	libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+}
 
-	if (!fd_peek(fd) || !tux_tcp_only_set(fd))
+/* Does a loop, of this process or of its parent, read from @fd's socket?  Then @low
+ * is for reads of the rings alone. */
+static bool low_water_stays(int fd, int low)
+{
+	struct sock *s = sock_get(fd);
+	uint8_t stage;
+
+	if (!s)
+		return false;
+	stage = atomic_load(&s->stage);
+	if (stage == SOCK_CLAIMED || stage == SOCK_LOST) {
+		atomic_store(&s->lowat, (uint32_t)low);
+		atomic_store(&s->lowat_stays, true);
+	}
+	sock_put(s);
+	return stage == SOCK_CLAIMED || stage == SOCK_LOST;
+}
+
+/* The kernel has taken @low for SO_RCVLOWAT of @s, reached by @fd.  The loop waits for
+ * frames with the same socket, and they are short.  So the kernel has the option
+ * only when the socket is back on TCP.  On a socket that cannot go back, reads
+ * honour it: the program did nothing wrong. */
+static void low_water_set(struct sock *s, int fd, int low)
+{
+	atomic_store(&s->lowat_stays, false);
+	if (claim_is_kernels(s) || !tux_tcp_only_set(fd))
 		return;
-	libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
-	if (pass_plain(fd))
-		libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+	low_water_kernel(fd, 1);
+	pass_plain(fd);
+	if (!low_water_stays(fd, low))
+		low_water_kernel(fd, low);
 }
 
 HOOK int setsockopt(int fd, int level, int name, const void *value,
@@ -76,9 +100,9 @@ HOOK int setsockopt(int fd, int level, int name, const void *value,
 	if (!s)
 		return libc.setsockopt(fd, level, name, value, len);
 	r = option_set(s, fd, level, name, value, len);
-	sock_put(s);
 	if (!r && level == SOL_SOCKET && name == SO_RCVLOWAT)
-		low_water_set(fd, *(const int *)value);
+		low_water_set(s, fd, *(const int *)value);
+	sock_put(s);
 	return r;
 }
 

@@ -4,12 +4,11 @@
  */
 #include "policy/decide.h"
 
-/* Turn-arounds to the next question: what changes by itself is asked for again
- * soon, what holds for seconds later. */
+/* Turn-arounds to the next question: of what the connection shows by itself, and of
+ * what is held for some time. */
 enum {
 	SOON = 8,
-	WHILE_CPU_BUSY = 64,
-	WHILE_HELD = 1024,
+	LATER = 64,
 };
 
 static struct tux_decision wait_for(uint32_t turns, enum tux_reason why)
@@ -58,7 +57,7 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 	if (!chosen && !v->called && !is_worth(v))
 		return wait_for(until_worth(v), TUX_REASON_NONE);
 	if (!v->called && now < v->rest_until)
-		return wait_for(WHILE_HELD, TUX_REASON_NONE);
+		return wait_for(LATER, TUX_REASON_NONE);
 
 	if (lacks(v, TUX_FACT_ALONE))
 		return must_find(TUX_FACT_ALONE);
@@ -68,7 +67,7 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 	if (!chosen && v->active && lacks(v, TUX_FACT_PEER))
 		return must_find(TUX_FACT_PEER);
 	if (v->peer_silent)
-		return wait_for(WHILE_HELD, TUX_REASON_PEER_SILENT);
+		return wait_for(LATER, TUX_REASON_PEER_SILENT);
 
 	if (lacks(v, TUX_FACT_FORBIDS))
 		return must_find(TUX_FACT_FORBIDS);
@@ -78,7 +77,7 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 	if (!chosen && lacks(v, TUX_FACT_CPU))
 		return must_find(TUX_FACT_CPU);
 	if (v->cpu_busy)
-		return wait_for(WHILE_CPU_BUSY, TUX_REASON_CPU_BUSY);
+		return wait_for(LATER, TUX_REASON_CPU_BUSY);
 
 	if (lacks(v, TUX_FACT_COUNTS))
 		return must_find(TUX_FACT_COUNTS);

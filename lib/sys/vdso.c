@@ -96,7 +96,8 @@ tux_vdso_fn tux_vdso_find(const char *name)
 	object_read(&o, at);
 	n = o.symbols && o.names ? symbols_n(&o) : 0;
 	for (i = 0; i < n; i++)
-		if (o.symbols[i].st_shndx != SHN_UNDEF &&
+		if (ELF64_ST_TYPE(o.symbols[i].st_info) == STT_FUNC &&
+		    o.symbols[i].st_shndx != SHN_UNDEF &&
 		    !strcmp(o.names + o.symbols[i].st_name, name))
 			return (tux_vdso_fn)(o.bias + o.symbols[i].st_value);
 	return NULL;

@@ -286,12 +286,13 @@ static void connects_blocking(void)
 	pair_close(&p);
 }
 
-/* connect() to no address; then the socket has another connection. */
-static void disconnected(struct pair *p)
+/* connect() to no address; then the socket has another connection.  @events: of its
+ * item, which lives on. */
+static void disconnects(struct pair *p, uint32_t events)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 	struct pollfd f = { .events = POLLIN };
-	struct epoll_event e = { .events = EPOLLIN, .data.fd = p->b };
+	struct epoll_event e = { .events = events, .data.fd = p->b };
 	int ep = epoll_create1(0);
 	uint16_t port;
 	char c;
@@ -310,10 +311,22 @@ static void disconnected(struct pair *p)
 	p->a = accept4(f.fd, NULL, NULL, SOCK_NONBLOCK);
 	close(f.fd);
 	pair_talk(p, 60);
+	CHECK(!epoll_ctl(ep, EPOLL_CTL_MOD, p->b, &e));
 	pair_poke(p->a);
 	CHECK(pair_until(ep, p->b, EPOLLIN) == EPOLLIN);
 	CHECK(pair_expect(p->b, 1));
+	CHECK(!epoll_ctl(ep, EPOLL_CTL_DEL, p->b, NULL));
 	close(ep);
+}
+
+static void disconnected(struct pair *p)
+{
+	disconnects(p, EPOLLIN);
+}
+
+static void disconnected_shot(struct pair *p)
+{
+	disconnects(p, EPOLLIN | EPOLLONESHOT);
 }
 
 int main(void)
@@ -325,6 +338,7 @@ int main(void)
 	pair_case("writing to a peer that has gone", peer_gone);
 	pair_case("SO_LINGER of 0 resets", reset);
 	pair_case("connect() to no address", disconnected);
+	pair_case("... after a report of EPOLLONESHOT", disconnected_shot);
 	pair_case("dup, dup3, F_DUPFD", duplicates);
 	pair_case("dup2 over a connection", replaced);
 	pair_case("a number is used again", reused);

@@ -4,7 +4,7 @@
 #include "../test.h"
 
 enum { PACKET = 1400, FITS = 3 * PACKET, SERIES = 500, ROUNDS = 100 };
-enum { NOW = 1000, EVERY = ~0, SOME = 8, MORE = 64, MANY = 1024 };
+enum { NOW = 1000, EVERY = ~0, SOME = 8, MORE = 64 };
 
 /* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
  * end counts them. */
@@ -231,11 +231,11 @@ static void decide__the_first_closed_gate(void **state)
 	v.forbids = TUX_REASON_LOOPBACK;
 	is_never(v, TUX_REASON_LOOPBACK);
 	v.peer_silent = true;
-	waits(v, MANY, TUX_REASON_PEER_SILENT);
+	waits(v, MORE, TUX_REASON_PEER_SILENT);
 	v.alone = false;
 	waits(v, SOME, TUX_REASON_NONE);
 	v.rest_until = NOW + 1;
-	waits(v, MANY, TUX_REASON_NONE);
+	waits(v, MORE, TUX_REASON_NONE);
 	worth = (struct tux_candidate){ .packet = PACKET };
 	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_NONE);
 }

@@ -114,21 +114,21 @@ static void cpu_busy__of_the_calling_thread(void **state)
 	candidate_recent = (struct tux_recent){ .calls = 0 };
 	turn(&s, 100);
 	thread_busy = true;
-	assert_true(candidate_cpu_busy(stack, LOOP));
+	assert_true(candidate_cpu_busy(stack));
 	assert_int_equal(thread_calls, 1);
-	assert_false(candidate_cpu_busy(NULL, LOOP));
+	assert_false(candidate_cpu_busy(NULL));
 	thread_busy = false;
-	assert_false(candidate_cpu_busy(stack, LOOP));
+	assert_false(candidate_cpu_busy(stack));
 }
 
-static void cpu_busy__of_the_loop(void **state)
+static void away__of_the_loop(void **state)
 {
 	const struct tux_stack *stack = (void *)&stack;
 
 	(void)state;
 	away = true;
-	assert_true(candidate_cpu_busy(stack, LOOP));
-	assert_false(candidate_cpu_busy(stack, LOOP - 1));
+	assert_true(candidate_loop_away(stack, LOOP));
+	assert_false(candidate_loop_away(stack, LOOP - 1));
 	away = false;
 }
 
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test(asks__again_when_bulk_becomes_brief),
 		cmocka_unit_test(asks__always_on_a_chosen_path),
 		cmocka_unit_test(cpu_busy__of_the_calling_thread),
-		cmocka_unit_test(cpu_busy__of_the_loop),
+		cmocka_unit_test(away__of_the_loop),
 		cmocka_unit_test(wait__remembers_why),
 		cmocka_unit_test(recent__tells_connections_apart),
 		cmocka_unit_test(compare__with_what_the_kernel_has),

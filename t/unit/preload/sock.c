@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shutdown() and connect() to no address, of a candidate, which another thread may
- * claim at the same time.
+ * shutdown() of a candidate, which another thread may claim at the same time; and
+ * connect() to no address.
  */
 #include "../../../preload/claim.h"
 #include "../../../preload/hooks.h"
@@ -10,6 +10,7 @@
 #include "../../../preload/libc.h"
 #include "../../../preload/listener.h"
 #include "../../../preload/mark.h"
+#include "../../../preload/pass.h"
 #include "../../../preload/path.h"
 #include "../test.h"
 
@@ -33,21 +34,12 @@ struct sock *sock_claimed(int fd)
 	return &sock;
 }
 
-struct sock *sock_get(int fd)
+void pass_reset(int fd)
 {
-	assert_int_equal(fd, FD);
-	refs++;
-	return &sock;
-}
-
-void rest_reset(struct sock *s, int fd)
-{
-	assert_ptr_equal(s, &sock);
 	assert_int_equal(fd, FD);
 	/* The kernel has not reset it yet. */
 	assert_int_equal(by_kernel, 0);
-	if (s->stage == SOCK_CLAIMED)
-		resets++;
+	resets++;
 }
 
 void sock_put(struct sock *s)
@@ -188,32 +180,17 @@ static int kernel_connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return 0;
 }
 
-static void disconnect(enum sock_stage stage, bool race)
+static void connect__to_no_address_resets_first(void **state)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-	sock = (struct sock){ .stage = (uint8_t)stage };
-	raced = race;
-	refs = by_kernel = resets = 0;
+	(void)state;
+	by_kernel = resets = 0;
 	assert_int_equal(connect(FD, &none, sizeof(none)), 0);
-	assert_int_equal(refs, 0);
-	assert_int_equal(by_kernel, 1);
-}
-
-static void disconnect__a_candidate_stays_on_tcp(void **state)
-{
-	(void)state;
-	disconnect(SOCK_CANDIDATE, false);
-	assert_int_equal(sock.stage, SOCK_TCP);
-	assert_int_equal(resets, 0);
-}
-
-static void disconnect__what_is_claimed(void **state)
-{
-	(void)state;
-	disconnect(SOCK_CLAIMED, false);
 	assert_int_equal(resets, 1);
-	disconnect(SOCK_CANDIDATE, true);
+	assert_int_equal(by_kernel, 1);
+	/* Too short to say so. */
+	assert_int_equal(connect(FD, &none, 1), 0);
 	assert_int_equal(resets, 1);
 }
 
@@ -223,8 +200,7 @@ int main(void)
 		cmocka_unit_test(shutdown__keeps_a_candidate_on_tcp),
 		cmocka_unit_test(shutdown__of_what_is_claimed),
 		cmocka_unit_test(shutdown__of_what_is_claimed_meanwhile),
-		cmocka_unit_test(disconnect__a_candidate_stays_on_tcp),
-		cmocka_unit_test(disconnect__what_is_claimed),
+		cmocka_unit_test(connect__to_no_address_resets_first),
 	};
 
 	libc.shutdown = kernel_shutdown;
