@@ -95,9 +95,10 @@ static __always_inline void want(struct bpf_sock_ops *s, struct tux_bpf_mark *m,
 	bpf_sock_ops_cb_flags_set(s, s->bpf_sock_ops_cb_flags | flags);
 }
 
-/* STATES stays, which a connection inherits from its listener: another program may
- * have asked for it at the same event, and that cannot be seen.  It costs a call
- * for each change of state; WRITES would cost one for each packet. */
+/* A connection inherits the callbacks of its listener.  Another program may ask for
+ * some of them when the connection is established, and that cannot be seen.  So
+ * STATES stays: it costs a call for each change of state.  WRITES would cost one for
+ * each packet, and is taken back, also from such a program. */
 static __always_inline void want_no_more(struct bpf_sock_ops *s,
 					 struct tux_bpf_mark *m)
 {

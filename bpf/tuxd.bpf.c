@@ -64,8 +64,8 @@ static __always_inline void place_of(struct bpf_sockopt *c,
 	l->addr[3] = SOCK(sk, src_ip6[3]);
 }
 
-/* The callbacks of @sk, which listens already.  Others may have some of them; or we,
- * if it was marked before. */
+/* Asks for the callbacks of @sk, which listens already.  It may have some of them: for
+ * other programs, or for us, from an earlier mark. */
 static __always_inline int want_late(struct bpf_sock *sk, struct tux_bpf_mark *m)
 {
 	int had = 0, flags = WRITES | STATES;

@@ -45,11 +45,12 @@ static inline bool candidate_asks(const struct sock *s)
  * the first time.  @called: it has an end, which the peer asks for. */
 struct tux_view candidate_view(struct sock *s, int fd, bool called);
 
-/* Is there nothing in @v that keeps @s on TCP for now?  If there is, it is asked
- * about again later. */
+/* Is there nothing in @v that keeps @s on TCP for now?  If there is, as
+ * candidate_wait(). */
 bool candidate_due(struct sock *s, const struct tux_view *v);
 
-/* @d is TUX_DECIDE_WAIT. */
+/* @d is TUX_DECIDE_WAIT: @s has its reason, and is asked about again after as many
+ * turn-arounds as it says. */
 void candidate_wait(struct sock *s, const struct tux_decision *d);
 
 /* Has @loop, which a candidate would get, left its connections to TCP, because the
@@ -60,8 +61,8 @@ bool candidate_loop_away(const struct tux_stack *stack, unsigned loop);
  * processors? */
 bool candidate_cpu_busy(const struct tux_stack *stack);
 
-/* Had earlier connections to the peer of active candidate @s, whose addresses are
- * known, no answer over UDP? */
+/* @s is an active candidate, and its addresses are known.  Did its peer leave the
+ * last connections without an answer over UDP? */
 bool candidate_peer_silent(const struct sock *s);
 
 /* It was decided whether @s is on Tux, and if not, @why. */

@@ -318,6 +318,16 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 	return TUX_REASON_NONE;
 }
 
+/* Have the processors no time for @s?  An end that sleeps has its loop already, and
+ * sleeps for that loop's hold. */
+static bool claim_is_crowded(const struct sock *s, int fd)
+{
+	const struct tux_stack *stack = stack_get(NULL);
+
+	return candidate_cpu_busy(stack) ||
+	       (!s->asleep && candidate_loop_away(stack, epoll_loop(fd)));
+}
+
 /* Finds out what tux_decide() does not know of @s yet. */
 static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 		       struct tux_view *v)
@@ -336,10 +346,7 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 		v->forbids = claim_forbids(s, fd);
 		break;
 	case TUX_FACT_CPU:
-		/* An end that sleeps has its loop. */
-		v->cpu_busy = (!s->asleep && candidate_loop_away(stack_get(NULL),
-								 epoll_loop(fd))) ||
-			      candidate_cpu_busy(stack_get(NULL));
+		v->cpu_busy = claim_is_crowded(s, fd);
 		break;
 	case TUX_FACT_COUNTS:
 		s->epoch = fork_epoch;	/* it counts for this process now */

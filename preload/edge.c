@@ -65,7 +65,8 @@ static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 	return now & EPOLLIN;	/* left over where the ring is not in use */
 }
 
-/* The kernel wakes whoever waits for room when the program shuts its writes down. */
+/* When the program shuts its writes down, the kernel wakes the threads that wait for
+ * room. */
 static bool edge_shut(struct edge *e, const struct tux_duplex *d)
 {
 	bool was = e->shut;

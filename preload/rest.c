@@ -254,7 +254,8 @@ void rest_doze(struct sock *s)
 }
 
 /* Waits until the loop has closed its copy of the descriptor, which would keep the
- * kernel's items of epoll alive. */
+ * kernel's items of epoll alive.  A loop whose thread does not run for LEAVE_MS
+ * closes it later. */
 static void rest_part(struct sock *s)
 {
 	tux_time until = wait_now() + TUX_MSEC(LEAVE_MS);

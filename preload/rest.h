@@ -54,8 +54,8 @@ static inline bool rest_called(const struct sock *s)
 void rest_begin(struct sock *s, int fd);
 
 /* @s is CLAIMING, by this thread, its rest is over, and it may be claimed: the end of
- * the last claim goes, unless it is asleep.  False: another thread holds @s, which
- * could be in a call with that end. */
+ * the last claim goes, unless it is asleep.  False: a second descriptor names @s, or
+ * another thread holds it, which could be in a call with that end. */
 bool rest_end(struct sock *s);
 
 /* As rest_end(), where the end of @s is asleep: the end wakes.  False: the end is over,

@@ -134,6 +134,7 @@ HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 	enum tux_reason why;
 	int r, saved;
 
+	/* Its result is that of the kernel's call below, which does it once more. */
 	if (!kind_left(fd) && asks_for_reset(addr, len))
 		pass_reset(fd);
 	if (kind_left(fd) || !read_addr(&peer, addr, len))

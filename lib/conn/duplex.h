@@ -65,8 +65,8 @@ enum {
 					 * released */
 	TUX_DOORBELL_LOOK = 0x80,	/* tx has shown new evidence of which
 					 * path is better (tx.look_at) */
-	TUX_DOORBELL_LEAVE = 0x100,	/* TCP is plain, for good, and the socket
-					 * is the application's alone */
+	TUX_DOORBELL_LEAVE = 0x100,	/* the socket is the application's alone:
+					 * TCP is plain for good, or is reset */
 	TUX_DOORBELL_WOKE = 0x200,	/* it had slept: tux_duplex_wake() */
 	TUX_DOORBELL_QUEUED = 0x80000000u, /* the index of the connection is in
 					    * the loop's bell */

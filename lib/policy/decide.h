@@ -38,7 +38,8 @@ struct tux_view {		/* of one connection */
 	enum tux_path_mode mode;
 	bool active;
 	bool called;		/* it has an end, which the peer asks for */
-	tux_time rest_until;	/* claimed in vain: not again before; 0: never */
+	tux_time rest_until;	/* after a claim in vain, or while its end sleeps:
+				 * not claimed before; 0: there was neither */
 	unsigned known;		/* enum tux_fact: which of these are found out */
 	bool alone;		/* ALONE: no other process or thread has it */
 	bool peer_silent;	/* PEER: tux_history_waits() */
@@ -59,8 +60,9 @@ struct tux_decision {
 	enum tux_verdict verdict;
 	enum tux_fact fact;	/* TUX_DECIDE_FIND */
 	uint32_t turns;		/* TUX_DECIDE_WAIT */
-	enum tux_reason why;	/* TUX_DECIDE_WAIT, _NEVER: the gate.  NONE: what
-				 * tux_candidate_why() says, or as before */
+	enum tux_reason why;	/* TUX_DECIDE_WAIT, _NEVER: the gate.  NONE: the
+				 * reason of the last answer stays, or that of
+				 * tux_candidate_why() */
 };
 
 struct tux_decision tux_decide(const struct tux_view *v, tux_time now);

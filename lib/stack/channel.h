@@ -117,8 +117,8 @@ bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp);
  * time. */
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 
-/* The application takes a socket that was lent back, after tux_end_is_raw(): has
- * the loop done with it?  To be called until it has; the loop has to run between
+/* The application takes the socket, after tux_end_is_raw(), or to reset the
+ * connection: has the loop done with it?  To be called until it has; the loop has to run between
  * two calls.  It closes nothing, answers the peer for some seconds, and says
  * gone(). */
 bool tux_end_has_left(struct tux_end *e);

@@ -11,8 +11,6 @@
 #define CLOCK_GETTIME "__vdso_clock_gettime"
 #elif defined(__aarch64__)
 #define CLOCK_GETTIME "__kernel_clock_gettime"
-#else
-#define CLOCK_GETTIME ""
 #endif
 
 typedef int (*gettime_fn)(clockid_t id, struct timespec *ts);
@@ -37,8 +35,8 @@ static int gettime_first(clockid_t id, struct timespec *ts)
 	return fn(id, ts);
 }
 
-/* The kernel's clock, without libc's function: a program that is preloaded, too, may
- * replace that by a clock which stands still or runs faster. */
+/* The kernel's clock, without libc's function: another preloaded library may replace
+ * that by a clock which stands still or runs faster. */
 static tux_time clock_of(clockid_t id)
 {
 	struct timespec ts;

@@ -45,7 +45,7 @@ static void look_at_entry(struct object *o, const ElfW(Dyn) *d)
 	}
 }
 
-/* It has one segment that is loaded. */
+/* The vDSO has one segment that is loaded. */
 static void object_read(struct object *o, uintptr_t at)
 {
 	const ElfW(Ehdr) *e = (const void *)at;

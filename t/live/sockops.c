@@ -7,7 +7,7 @@
  *   sockops CGROUP watch    attaches one that counts, of the connections which the
  *                           cgroup accepts, those that close, and those that still
  *                           call back for each packet then; prints the two numbers
- *                           when it is told to end
+ *                           when it is told to end and one has closed
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -39,6 +39,8 @@
 #define ADD(dst, src) \
 	{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = (dst), \
 	  .src_reg = (src), .imm = BPF_ADD }
+
+enum { TRIES = 1000, TRY_US = 10000 };
 
 struct counts {
 	uint64_t closed, called;
@@ -126,7 +128,7 @@ static int attach(const char *cgroup, int prog, uint32_t flags)
 static int watch(const char *cgroup)
 {
 	int map = make_map(), signal;
-	struct counts n;
+	struct counts n = { 0 };
 	uint32_t key = 0;
 	union bpf_attr a = {
 		.map_fd = (uint32_t)map, .key = (uintptr_t)&key,
@@ -142,8 +144,14 @@ static int watch(const char *cgroup)
 	printf("ready\n");
 	fflush(stdout);
 	sigwait(&end, &signal);
-	if (call(BPF_MAP_LOOKUP_ELEM, &a))
-		return -1;
+	/* The peer's last acknowledgment may be on its way. */
+	for (int i = 0; i < TRIES; i++) {
+		if (call(BPF_MAP_LOOKUP_ELEM, &a))
+			return -1;
+		if (n.closed)
+			break;
+		usleep(TRY_US);
+	}
 	printf("closed %llu called %llu\n", (unsigned long long)n.closed,
 	       (unsigned long long)n.called);
 	return 0;

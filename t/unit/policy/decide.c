@@ -67,7 +67,7 @@ static void opens__not_for_long_answers(void **state)
 	assert_true(tux_candidate_asks(&y));
 }
 
-/* One end of a connection whose program reads and writes in whole bursts. */
+/* An end of a connection.  Its program reads and writes whole bursts. */
 struct side {
 	struct tux_candidate y;
 	bool active, open;
