@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ground/libc.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ground/early.h"
+
+/* ---- before the constructor ------------------------------------------- */
+
+#define LATE(type, call, params, args) \
+	static type late_##call params \
+	{ \
+		libc_init(); \
+		return libc.call args; \
+	}
+
+LATE(pid_t, fork, (void), ())
+LATE(pid_t, _Fork, (void), ())
+LATE(int, execve, (const char *p, char *const *a, char *const *e), (p, a, e))
+LATE(int, execv, (const char *p, char *const *a), (p, a))
+LATE(int, execvp, (const char *p, char *const *a), (p, a))
+LATE(int, execvpe, (const char *p, char *const *a, char *const *e), (p, a, e))
+LATE(int, fexecve, (int fd, char *const *a, char *const *e), (fd, a, e))
+LATE(int, daemon, (int a, int b), (a, b))
+LATE(int, sigaction,
+     (int n, const struct sigaction *a, struct sigaction *o), (n, a, o))
+LATE(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
+LATE(int, fclose, (FILE *f), (f))
+
+static void late_closefrom(int from)
+{
+	libc_init();
+	libc.closefrom(from);
+}
+
+struct libc libc = {
+#define X(name) .name = early_##name,
+	LIBC_EARLY(X)
+#undef X
+#define X(name) .name = late_##name,
+	LIBC_LATE(X)
+#undef X
+};
+
+/* ---- the real ones ---------------------------------------------------- */
+
+static bool done;
+
+/* A function that this libc does not have keeps its entry from above. */
+static void libc_resolve(void *entry, const char *name)
+{
+	void *f = dlsym(RTLD_NEXT, name);
+
+	if (f)
+		memcpy(entry, &f, sizeof(f));
+}
+
+void libc_init(void)
+{
+	int saved = errno;
+
+	if (done)
+		return;
+	done = true;
+#define X(name) libc_resolve(&libc.name, #name);
+	LIBC_CALLS(X)
+#undef X
+	errno = saved;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * process - which process is who, and its stack
+ *
+ * Each fork begins an epoch in the child; socks carry the epoch that made them,
+ * or claimed them.  A claimed sock of an older epoch is the parent's, and the
+ * parent's loops serve it.  A vfork child runs in its parent's memory and must
+ * change nothing there.
+ */
+#ifndef TUX_PRELOAD_PROCESS_H
+#define TUX_PRELOAD_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tux_stack;
+
+extern uint32_t process_epoch;
+
+/* At the start; and in a child, right after fork. */
+void process_init(void);
+void process_forked(void);
+
+/* Is this another process than the one whose memory it uses?  A system call:
+ * for slow paths only. */
+bool process_is_vfork(void);
+
+/* The stack of this process, which stack.c starts and ends; NULL before the
+ * first socket or in a child. */
+extern struct tux_stack *_Atomic process_stack;
+
+static inline struct tux_stack *preload_stack(void)
+{
+	return atomic_load_explicit(&process_stack, memory_order_acquire);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fork - the calls that begin and end a process
+ */
+#include "family/fork.h"
+
+#include "ground/libc.h"
+#include "ground/process.h"
+#include "sock/close.h"
+
+/* The handlers run alike if fork() fails. */
+static pid_t fork_done(pid_t pid)
+{
+	if (pid < 0)
+		fork_failed();
+	return pid;
+}
+
+HOOK pid_t fork(void)
+{
+	return fork_done(libc.fork());
+}
+
+/* libc's _Fork() runs no handlers, and its fork() does not call this. */
+HOOK pid_t _Fork(void)
+{
+	pid_t pid;
+
+	fork_prepare();
+	pid = libc._Fork();
+	if (pid == 0)
+		fork_in_child();
+	else
+		fork_in_parent();
+	return fork_done(pid);
+}
+
+/* ---- the end ---------------------------------------------------------- */
+
+static void drain(void)
+{
+	if (!process_is_vfork())
+		close_all();
+}
+
+/* exit(), after the program's own handlers. */
+static __attribute__((destructor(101))) void fork_fini(void)
+{
+	drain();
+}
+
+HOOK void _exit(int status)
+{
+	drain();
+	libc._exit(status);
+	__builtin_unreachable();
+}
+
+HOOK void _Exit(int status)
+{
+	drain();
+	libc._Exit(status);
+	__builtin_unreachable();
+}
+
+HOOK void quick_exit(int status)
+{
+	drain();
+	libc.quick_exit(status);
+	__builtin_unreachable();
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/close.h"
+
+#include <errno.h>
+
+#include "ground/process.h"
+#include "sock/claim.h"
+#include "sock/fd.h"
+#include "sock/kind.h"
+#include "sock/leave.h"
+#include "sock/observer.h"
+#include "sock/path.h"
+#include "sock/rest.h"
+#include "sock/share.h"
+#include "sock/stack.h"
+#include "sock/stage.h"
+#include "sys/defer.h"
+#include "sys/sys.h"
+
+enum { DRAIN_S = 1, TRIES = 10000 };
+
+/* Under both latches: no thread is using the number then, and none will. */
+static void close_mark_closed(struct sock *s)
+{
+	bool rx = path_lock_rx(s);
+	bool tx = path_lock_tx(s);
+
+	stage_close(s);
+	if (tx)
+		path_unlock_tx(s);
+	if (rx)
+		path_unlock_rx(s);
+}
+
+/* The stage that @s was in; no thread claims it any more.  At exit, the thread
+ * that was about to claim it may not run any more, and is not waited for. */
+static uint8_t close_settle(struct sock *s)
+{
+	uint8_t stage = stage_of(s);
+
+	for (int i = 0; stage == SOCK_CLAIMING && i < TRIES; i++) {
+		tux_sys_yield();
+		stage = stage_of(s);
+	}
+	if (stage != SOCK_CANDIDATE)
+		return stage;
+	/* Else another thread has just begun. */
+	return stage_try(s, SOCK_CANDIDATE, SOCK_CLOSED) ? SOCK_CANDIDATE :
+							  close_settle(s);
+}
+
+/* The last descriptor is about to go. */
+static void end(struct sock *s, int fd)
+{
+	uint8_t stage = close_settle(s);
+	bool goes_on = share_leave(s);
+	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
+
+	if (s->asleep)
+		closes = rest_close(s, fd, goes_on);
+	else if (stage == SOCK_CANDIDATE)
+		claim_over(s, fd, goes_on);
+	if (closes && s->epoch == process_epoch) {
+		close_mark_closed(s);
+		sock_ring(s);
+		tux_end_close(s->end, s->linger0);
+	} else {
+		stage_close(s);
+		/* The reference of the loop that the parent had stays. */
+		sock_unmoves(s);
+	}
+	leave_listener(s);
+}
+
+/* @fd goes, but another descriptor of @s stays: the loop must know. */
+static void close_move(struct sock *s, int fd)
+{
+	if (s->fd != fd || !s->end || s->epoch != process_epoch)
+		return;
+	for (int to = 0; to < fd_top(); to++) {
+		if (fd_peek(to) != s)
+			continue;
+		s->fd = to;
+		tux_end_set_fd(s->end, to);
+		return;
+	}
+}
+
+static void close_drop(struct sock *s, int fd)
+{
+	if (atomic_fetch_sub(&s->fds, 1) == 1)
+		end(s, fd);
+	else
+		close_move(s, fd);
+	sock_put(s);
+}
+
+void close_forget(int fd)
+{
+	int saved = errno;
+	struct sock *s;
+
+	tux_defer_enter();
+	kind_forget(fd);
+	observer_gone(fd);
+	s = fd_take(fd);
+	if (s)
+		close_drop(s, fd);
+	tux_defer_leave();
+	errno = saved;
+}
+
+int close_fresh(int fd)
+{
+	kind_forget(fd);
+	if (fd_peek(fd) && !process_is_vfork())
+		close_forget(fd);
+	return fd;
+}
+
+void close_all(void)
+{
+	tux_defer_enter();
+	for (int fd = 0; fd < fd_top(); fd++) {
+		struct sock *s = fd_take(fd);
+
+		if (s)
+			close_drop(s, fd);
+	}
+	stack_end(TUX_SEC(DRAIN_S));
+	tux_defer_leave();
+}

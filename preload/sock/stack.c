@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sock/stack.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "ground/conf.h"
+#include "loop/end.h"
+#include "sock/candidate.h"
+#include "sock/rest.h"
+#include "sock/say.h"
+#include "sys/clock.h"
+#include "sys/defer.h"
+#include "sys/sys.h"
+
+/* A start that failed is tried again, because tuxd may be loaded, or a port or
+ * a descriptor free by then; but not for every connection, which would pay for
+ * it. */
+enum { AGAIN_MS = 1000 };
+
+enum { NONE, STARTING, RUNNING };
+
+static _Atomic int state;
+static _Atomic tux_time failed_at;	/* 0: never */
+static _Atomic int failed_for = TUX_REASON_NOT_STARTED;
+
+static void stack_on_ready(void *user, struct tux_wakes *wakes)
+{
+	sock_ready(user, wakes);
+}
+
+/* Of a peer that is silent once more there is nothing new to say. */
+static void on_decided(void *user, bool tux, enum tux_reason why)
+{
+	struct sock *s = user;
+	struct tux_grounds g = tux_end_grounds(s->end);
+	bool again = s->rest.len && !tux && s->decided == why;
+
+	s->decided = (uint8_t)why;
+	candidate_decided(s, tux, why);
+	if (!again)
+		say_decided(s, tux, why, &g);
+}
+
+static void on_returned(void *user, tux_time until)
+{
+	struct sock *s = user;
+
+	atomic_store(&s->rest_until, until);
+	rest_told(s);
+}
+
+static void stack_on_gone(void *user)
+{
+	rest_told(user);
+	sock_put(user);
+}
+
+/* Of the same error there is nothing new to say. */
+static void stack_failed(int err)
+{
+	static int said;
+	bool lacks = err == -EUNATCH;
+
+	if (!lacks && err != said)
+		say_failed("start the network stack", -err);
+	said = err;
+	atomic_store(&failed_for, lacks ? TUX_REASON_NO_PRIVILEGE :
+					  TUX_REASON_NOT_STARTED);
+	atomic_store(&failed_at, tux_clock_read());
+}
+
+/* The state that follows. */
+static int stack_start(void)
+{
+	struct tux_stack_opts o = {
+		.ifname = conf.iface,
+		.io = conf.io,
+		.threads = conf.threads,
+		.loops = tux_sys_cpus(),
+		.able = true,
+		.attach_start = conf.attach_start,
+		.yields = conf.path != TUX_PATH_MODE_TUX,
+		.zerocopy = conf.zerocopy,
+		.cc = conf.cc,
+		.ready = stack_on_ready,
+		.decided = on_decided,
+		.gone = stack_on_gone,
+		.returned = on_returned,
+		.said = say_link,
+	};
+	struct tux_stack *s;
+	int r;
+
+	r = tux_stack_new(&s, &o);
+	if (r < 0) {
+		stack_failed(r);
+		return NONE;
+	}
+	atomic_store(&process_stack, s);
+	return RUNNING;
+}
+
+static bool failed_lately(void)
+{
+	tux_time at = atomic_load_explicit(&failed_at, memory_order_relaxed);
+
+	return at && tux_clock_read() - at < TUX_MSEC(AGAIN_MS);
+}
+
+static void stack_try(void)
+{
+	int none = NONE, saved = errno;
+
+	tux_defer_enter();
+	if (atomic_compare_exchange_strong(&state, &none, STARTING))
+		atomic_store(&state, stack_start());
+	tux_defer_leave();
+	while (atomic_load(&state) == STARTING)
+		sched_yield();
+	errno = saved;
+}
+
+struct tux_stack *stack_get(enum tux_reason *why)
+{
+	if (!preload_stack() && !failed_lately())
+		stack_try();
+	if (why)
+		*why = preload_stack() ? TUX_REASON_NONE :
+		       (enum tux_reason)atomic_load(&failed_for);
+	return preload_stack();
+}
+
+void stack_end(tux_time for_ns)
+{
+	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
+
+	if (!s)
+		return;
+	tux_defer_enter();
+	tux_channel_drain(s, for_ns);
+	if (conf.verbose)
+		tux_stack_count(s);
+	tux_defer_leave();
+}
+
+void stack_forked(void)
+{
+	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
+
+	atomic_store(&state, NONE);
+	if (s)
+		tux_stack_forked(s);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "wait/poll_quiet.h"
+
+#include "sock/fd.h"
+#include "sock/ready.h"
+#include "sys/clock.h"
+#include "wait/epoll.h"
+#include "wait/wait.h"
+
+/* Has claimed @fd nothing that the kernel does not know?  Bytes may have come
+ * by a ring before the direction went back to TCP. */
+static bool claimed_quiet(int fd)
+{
+	struct sock *s = sock_get(fd);
+	struct ready r;
+
+	if (!s)
+		return false;
+	r = ready_of(s);
+	sock_put(s);
+	return !r.now && (r.tcp & READY_ALWAYS);
+}
+
+/* Is @s of @fd, of which no reference is held, the kernel's to poll for now? */
+static bool sock_quiet(const struct sock *s, int fd)
+{
+	uint8_t stage = atomic_load_explicit(&s->stage, memory_order_acquire);
+	uint8_t looks = atomic_load_explicit(&s->quiet, memory_order_relaxed);
+
+	if (looks < READY_QUIET || atomic_load(&s->path))
+		return false;
+	return stage == SOCK_CANDIDATE ||
+	       (stage == SOCK_CLAIMED && claimed_quiet(fd));
+}
+
+static bool all_quiet(const struct polling *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		int fd = p->fds[i].fd;
+		const struct sock *s = fd_peek(fd);
+
+		if (s ? poll_ours(fd) && !sock_quiet(s, fd) :
+			ep_peek(fd) != NULL)
+			return false;
+	}
+	return true;
+}
+
+/* What the kernel has told of quiet sockets; how many have something for the
+ * caller.  That of a claimed one may be the mark that it moves. */
+static int merge_quiet(struct polling *p)
+{
+	int ready = 0;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		struct pollfd *k = &p->kernel[i];
+		struct sock *s = k->revents ? sock_get(k->fd) : NULL;
+		struct ready r;
+
+		if (s && !(k->revents & POLLNVAL))
+			k->revents = (short)ready_told(s, k->fd,
+						       (uint16_t)k->revents, &r);
+		if (s)
+			sock_put(s);
+		ready += poll_answer(p, i, k->revents);
+	}
+	return ready;
+}
+
+static int sleep_quiet(struct polling *p, struct waiting *t)
+{
+	int r;
+
+	poll_arrange(p);
+	r = tux_channel_wait(NULL, &t->w, p->kernel, p->n, p->until, p->mask);
+	return r < 0 ? r : merge_quiet(p);
+}
+
+bool poll_quiet(struct polling *p, int *r)
+{
+	struct watch w;
+	struct waiting *t;
+	bool slept = false;
+
+	if (!all_quiet(p))
+		return false;
+	t = wait_take();
+	if (!t)
+		return false;
+	wait_watch_all(t, &w);
+	if (all_quiet(p)) {
+		*r = sleep_quiet(p, t);
+		slept = *r || tux_clock_read() >= p->until;
+	}
+	sock_unwatch_all(&w);
+	wait_give(t);
+	return slept;
+}
