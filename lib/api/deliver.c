@@ -30,7 +30,7 @@ static bool ring_changed(struct tux_connection *c, unsigned can)
 	return tux_end_ring_grew(c->dx, &c->rx_told) || (can & TUX_IS_ERR);
 }
 
-/* What lay in TCP behind the frames has not been told of. */
+/* Is it plain TCP anew?  No event tells of bytes that lay behind the frames. */
 static bool deliver_became_plain(struct tux_connection *c)
 {
 	uint32_t turns = tux_duplex_rx_turns(c->dx);
@@ -57,8 +57,8 @@ static bool stream_due(struct tux_connection *c, uint32_t events)
 	return (can & TUX_RX_ON_RING && ring_changed(c, can)) || due;
 }
 
-/* Nobody wants the stream: its end is the connection's, bytes are a mistake of
- * the peer's. */
+/* The program has no on_stream(): the end of the stream closes the connection,
+ * and bytes break it, since the peer should not have sent any. */
 static void unheard(struct tux_connection *c)
 {
 	char byte;
@@ -125,14 +125,15 @@ static uint32_t has_room_for(const struct tux_connection *c, uint32_t events)
 	return has;
 }
 
-/* A write has found room, or has not been tried since there was none. */
+/* Watched for TUX_OUT, and no write has failed since there last was room? */
 static bool watches_room(const struct tux_connection *c)
 {
 	return atomic_load(&c->watched) & TUX_OUT &&
 	       !(atomic_load(&c->wants) & TUX_WANTS_STREAM);
 }
 
-/* Where the stream is watched, only messages are told of once. */
+/* Tells of room once; of room in a stream that is watched, in every run.  Room for
+ * messages is told once in any case. */
 static void room(struct tux_connection *c, uint32_t events)
 {
 	bool watched = atomic_load(&c->watched);
@@ -219,8 +220,8 @@ static void look_while_closing(struct tux_connection *c, uint32_t events)
 
 /* ---- all of it ---- */
 
-/* The end of the stream comes behind all messages, and where there is no ring
- * one cannot see whether it is the end. */
+/* Must the stream wait for the messages that are left?  Its end may be told only
+ * after them, and off the ring what is readable may be the end. */
 static bool must_wait(const struct tux_connection *c)
 {
 	return (tux_duplex_poll(c->dx) & (TUX_RX_ON_RING | TUX_IS_EOF |
@@ -279,7 +280,7 @@ void tux_api_run(struct tux_task *task)
 		deliver_events(c, events);
 	else if (atomic_load(&c->stage) == TUX_STAGE_CLOSING)
 		look_while_closing(c, events);
-	/* It went while gone was being told. */
+	/* An OVER that came while gone() was called is kept. */
 	if (atomic_load(&c->stage) == TUX_STAGE_GONE)
 		tux_api_raise_here(c, events & TUX_EVENT_OVER);
 	else

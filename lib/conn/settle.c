@@ -249,9 +249,8 @@ static void settle_reason(struct tux_conn *c)
 
 /* ---- what TCP is to carry ---- */
 
-/* May something have become due to TCP, the marker or a frame?  TUX_DIRTY_TCP
- * alone does not count: while TCP takes bytes, the loop asks for more by
- * itself. */
+/* May TCP have something new to carry, a marker or a frame?  TUX_DIRTY_TCP does
+ * not count alone: while TCP takes bytes, the loop asks for more by itself. */
 static bool writes_changed(const struct tux_conn *c, uint32_t dirty)
 {
 	const uint32_t any = TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_RAW |
@@ -307,11 +306,11 @@ void tux_pair_settle(struct tux_core *core, struct tux_pair *p, tux_time now)
 
 /* ---- all of it ---- */
 
-/* PROVED just now, at the active end.  The HELLO that would prove the path to
- * the peer may be lost.  This end does not repeat it, and the peer may be one
- * that only answers HELLOs (`begins`).  A packet with a number
- * proves the path to the peer as well, and its content is sent again when lost.
- * So a PING is sent if no other packet with a number is due. */
+/* The path was PROVED just now, at the active end.  The HELLO that would tell
+ * the peer may be lost: this end does not repeat it, and the peer may be one
+ * that only answers HELLOs (`begins`).  A packet with a number tells the peer,
+ * too, and its content is sent again when lost.  So a PING is sent if no other
+ * packet with a number is due. */
 static void settle_opened(struct tux_conn *c)
 {
 	if (!(c->todo & TUX_DO_NUMBERED))

@@ -36,9 +36,9 @@ static bool try_rx(struct tux_conn *c, tux_time now)
 
 /* ---- the direction that this end sends ---- */
 
-/* The path has been closed, and this end drops what the peer sent before it has
- * heard from this end again.  Only a PING makes sure that it does; so PREPARE
- * comes later. */
+/* Must a PING come before PREPARE?  Yes if the path was closed: this end drops
+ * what the peer sends until the peer has heard from this end again.  A PING is
+ * repeated until that is so, and PREPARE follows later. */
 static bool asked_first(struct tux_conn *c)
 {
 	if (c->trusted)
@@ -49,8 +49,8 @@ static bool asked_first(struct tux_conn *c)
 	return true;
 }
 
-/* Must a peer that may be armed be disarmed, whichever path is better?  Plain
- * TCP is wanted for good, or a write waits for that. */
+/* Must the doubt be ended even if TCP is the better path?  Yes if plain TCP is
+ * wanted for good, or if a write waits for the end of the doubt. */
 static bool must_disarm(const struct tux_conn *c)
 {
 	return c->tx.raw_wanted || tux_duplex_barred(c->dx);
@@ -134,8 +134,8 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
-/* This end has given up the open generation, since the path is quiet: withdraws
- * it.  Without that, no other could be announced until the writer passes N. */
+/* Withdraws the open generation, which this end has given up as the peer does
+ * not answer.  Else no other could be announced until the writer passes N. */
 static void withdraw(struct tux_conn *c, tux_time now)
 {
 	if (!try_tx(c, now))
@@ -144,10 +144,10 @@ static void withdraw(struct tux_conn *c, tux_time now)
 	tux_latch_drop(&c->dx->tx.latch);
 }
 
-/* Does a write wait for the end of the doubt?  Then "nowhere" is announced at
- * once, even if the path is quiet.  Only the peer knows the marker, so it is the
- * peer that has made the application write it; a peer that does not answer
- * either is given up, by tux_conn_expire(). */
+/* Does a write wait for the end of the doubt, since it equals the marker?  Then
+ * announces "nowhere" at once, even if the path is quiet.  Only the peer, which
+ * alone knows the marker, can have made the application write that; a peer that
+ * does not answer either is given up, by tux_conn_expire(). */
 static void look_barred(struct tux_conn *c, tux_time now)
 {
 	if (!tux_duplex_barred(c->dx)) {

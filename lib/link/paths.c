@@ -17,8 +17,8 @@ enum {
 	UNUSED_MAX_S = 320,
 	UNUSED_CALM_S = 600,
 	STEADY_MS = 60000,		/* kept for so long: retries start anew */
-	/* Connections that need an interface move so many packets in a second;
-	 * to have it taken again, in a tenth of one. */
+	/* In use: STIRS packets from one look to the next, a second later.
+	 * To be taken again: STIRS datagrams over UDP sockets in STIR_MS. */
 	STIRS = 32,
 	STIR_MS = 100,
 	PROBE_TICKS = 30,		/* between looks at known neighbours */
@@ -126,7 +126,7 @@ static void on_news(struct tux_paths *p, tux_time now)
 	struct tux_iface before = p->iface;
 	unsigned changed = tux_neigh_read(&p->neigh, &p->iface, p->ifname);
 
-	/* Another interface may have had the name for long. */
+	/* Looks the name up: another interface may have got it long ago. */
 	if (changed & TUX_NEIGH_LOST ||
 	    (before.index && !p->iface.index && *p->ifname))
 		tux_paths_look(p);
@@ -148,8 +148,8 @@ void tux_paths_event(struct tux_paths *p, unsigned what, tux_time now)
 
 /* ---- time ---- */
 
-/* The kernel's own traffic to a neighbour stops when ours begins: without being
- * asked, it would not notice that one has gone. */
+/* Has the kernel probe next hops: it sends them nothing itself once packets go
+ * over Tux, and so would not notice that a neighbour has gone. */
 static void probe(struct tux_paths *p)
 {
 	bool all = p->ticks++ % PROBE_TICKS == 0;
@@ -163,8 +163,8 @@ static void probe(struct tux_paths *p)
 	}
 }
 
-/* A process that has given up its privilege may not ask, but keeps what it
- * has. */
+/* May this process no longer ask whether its program is attached, since it has
+ * given up its privilege?  Then it keeps the interface, and says so once. */
 static bool denied(struct tux_paths *p)
 {
 	if (!tux_prog_denied(&p->nic.prog))
@@ -175,8 +175,8 @@ static bool denied(struct tux_paths *p)
 	return true;
 }
 
-/* The answer may come late, since the kernel takes the lock of all interfaces.
- * So a loop that receives, through the program then, does not ask. */
+/* Is the program detached?  To ask takes the kernel's lock of all interfaces,
+ * and may be slow.  Not if @received: packets have come through the program. */
 static bool detached(struct tux_paths *p, bool received)
 {
 	return !denied(p) && !received && tux_prog_lost(&p->nic.prog);
@@ -194,8 +194,8 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 	return true;
 }
 
-/* Do connections need the interface now?  Where UDP sockets can carry them, only
- * those that send or receive do. */
+/* Does anything need the interface now?  If UDP sockets can carry the flows
+ * (`mixed`), only STIRS packets since the last look count; else any flow does. */
 static bool in_use(const struct tux_paths *p, const struct tux_tally *t)
 {
 	if (p->always || p->waiting)
@@ -219,7 +219,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 	struct tux_tally t = { .rx = p->rx, .tx = p->tx };
 	bool received;
 
-	/* On the way, the interface is its thread's. */
+	/* While it is being taken, only the thread that takes it may use it. */
 	if (tux_paths_on(p))
 		tux_nic_moved(&p->nic, &t);
 	received = t.rx != p->rx;

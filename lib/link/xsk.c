@@ -171,7 +171,7 @@ static int bind_queue(struct tux_xsk *x, unsigned ifindex, uint32_t queue,
 	return tux_sys_bind(x->fd, &at, sizeof(at));
 }
 
-/* What was asked for, and what it is: a driver may have thought otherwise. */
+/* Sets `zerocopy` to what the driver does.  -EOPNOTSUPP: it copies instead. */
 static int check_mode(struct tux_xsk *x, uint16_t how)
 {
 	struct xdp_options o = { 0 };
@@ -255,9 +255,9 @@ static void drop_held(struct tux_xsk *x)
 			      TUX_UMEM_FREE);
 }
 
-/* The kernel gets as many frames as came from it before anybody looks at these.
- * So half of all frames are always its own to receive into, however long the
- * others are under way, and rx has room for them. */
+/* Gives the kernel a free frame for each one that it has filled, before the caller
+ * uses these.  So half of all frames are always the kernel's to receive into,
+ * however long the others are in use, and rx has a slot for each of them. */
 unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 {
 	struct xsk_ring_cons *r = &x->rx;
@@ -389,7 +389,7 @@ void tux_xsk_moved(const struct tux_xsk *x, struct tux_tally *t)
 	t->tx_bytes += x->did.tx_bytes;
 }
 
-/* xsk_cons_nb_avail() asks the kernel only when it knows of none. */
+/* Not xsk_cons_nb_avail(), which reads `producer` only if it knows of none. */
 static uint32_t arrived(const struct xsk_ring_cons *r)
 {
 	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->cached_cons;

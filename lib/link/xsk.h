@@ -53,9 +53,9 @@ struct tux_xsk_frame {
 	uint32_t len;
 };
 
-/* Opens a socket with @frames frames (a power of two, half of them to receive
- * into), which the kernel has.  0; -EPERM, -ENOBUFS (memory must not be locked),
- * other -errno.  @x is all zero and fd -1 then. */
+/* Opens a socket with @frames frames, a power of two; half of them go to the
+ * kernel to receive into.  0; -EPERM; -ENOBUFS: RLIMIT_MEMLOCK is too low; or
+ * another -errno.  After an error, @x is all zero and fd -1. */
 int tux_xsk_open(struct tux_xsk *x, uint32_t frames);
 
 /* Binds it to @queue of interface @ifindex, with XDP_COPY or XDP_ZEROCOPY.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One turn.  What rings comes first, so that its bytes share datagrams with
- * the acknowledgments that the arrivals cause: one recvmmsg and one sendmmsg
- * for all connections.  epoll, which only knows of TCP and of new connections,
- * is asked when nothing has arrived or a while has passed.
+ * One turn.  The bell comes first: what applications have written then shares
+ * datagrams with the acknowledgments that arrivals cause, with one recvmmsg and
+ * one sendmmsg for all connections.  epoll, which only knows of TCP and of new
+ * connections, is asked when nothing has arrived or a while has passed.
  */
 #include "loop/loop.h"
 
@@ -171,8 +171,8 @@ static unsigned take_forwarded(struct tux_loop *l)
 	return n;
 }
 
-/* What this loop does not know, another one may: they share the listeners, and
- * the port that the stack announces is the first loop's. */
+/* A datagram of no connection of this loop goes to stranger(), for other loops:
+ * they share the listeners, and the port of the first one is announced. */
 static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 {
 	const struct tux_core_stats *s = tux_core_stats(l->core);
@@ -223,7 +223,7 @@ static unsigned loop_take_events(struct tux_loop *l)
 	return n > 0 ? (unsigned)n : 0;
 }
 
-/* A sleep that ended without a word of epoll was a look at it. */
+/* Is epoll to be asked?  A sleep that found it empty counts as a look. */
 static bool loop_must_look(struct tux_loop *l, bool busy)
 {
 	tux_time since;
@@ -238,8 +238,8 @@ static bool loop_must_look(struct tux_loop *l, bool busy)
 	return l->woken || since >= TUX_USEC(LOOK_IDLE_US);
 }
 
-/* What a packet costs over AF_XDP was not measured.  A hold ends also if all
- * connections have gone meanwhile. */
+/* Not over AF_XDP, where the cost of a packet was not measured.  While the loop
+ * leaves connections to TCP, it looks even without ends, to end the hold. */
 static bool may_be_busy(const struct tux_loop *l)
 {
 	return l->busy.away || (!l->link->bypass && atomic_load(&l->end_n));
@@ -364,7 +364,7 @@ bool tux_loop_prepare_sleep(struct tux_loop *l)
 
 void tux_loop_finish_sleep(struct tux_loop *l, enum tux_loop_told told)
 {
-	/* What epoll saw of the bell, on_event() clears. */
+	/* What epoll saw of the bell, loop_on_event() clears. */
 	tux_wake_finish_sleep(l->bell, l->held.bell_fd, false);
 	l->woken |= told == TUX_LOOP_READABLE;
 	l->looked = told == TUX_LOOP_NOTHING;

@@ -76,8 +76,8 @@ struct tux_loop {
 	_Atomic tux_time away_until;	/* connections are left to TCP until then,
 					 * because the processors are busy; 0:
 					 * they are not */
-	_Atomic bool tends;		/* the link has plans of its own */
-	_Atomic bool hears;		/* peers may ask for what is no end */
+	_Atomic bool tends;		/* the link has a deadline of its own */
+	_Atomic bool hears;		/* HELLOs may come that fit no end */
 	struct tux_forward forward;
 
 	/* the driver's */

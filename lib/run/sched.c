@@ -21,8 +21,8 @@ void tux_sched_say(const struct tux_sched *s, const char *line)
 
 /* ---- a slice ---- */
 
-/* A routine that left although it could have gone on stands behind what the
- * network thread has put into the FIFO since. */
+/* Queues the routine of the last slice, if it can go on, behind what the network
+ * thread has put into the FIFO since. */
 static void push_last(struct tux_sched *s)
 {
 	if (s->last)
@@ -149,7 +149,8 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 	sched_settle(s, r);
 }
 
-/* Without somebody to wake us, we have to be asked again. */
+/* Can a fresh task begin?  Without wake(), donors that are not ready yet count,
+ * too: the caller has to ask again. */
 static bool can_begin(struct tux_sched *s)
 {
 	return !tux_list_empty(&s->idle) || tux_donors_ready(&s->donors) ||

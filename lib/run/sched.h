@@ -6,8 +6,8 @@
  * callbacks.  A routine is a stack, with thread-local storage of its own if
  * routines are to be preempted and the processor allows it.  Tasks share a
  * routine, one after another; one that is preempted, blocks or sleeps in the
- * middle keeps the routine, and the others get another.  So there are as many
- * routines as tasks amidst something, and one.
+ * middle keeps the routine, and the others get another.  So there is a routine
+ * for each task that has begun and not ended, and one more for the next task.
  *
  * One thread, "the network thread", calls tux_sched_run(), and between two
  * slices does what else it has to do, on its own stack. All calls belong to
@@ -50,7 +50,7 @@ struct tux_task {
 
 struct tux_sched_opts {
 	tux_time slice;			/* 0: 100 us */
-	bool preempt;			/* routines that do not leave */
+	bool preempt;			/* end a slice by a signal */
 	size_t stack_len;		/* of a routine; 0: 256 KiB */
 	uint32_t routines_max;		/* 0: 1024 */
 	/* A line of text, without a newline, about what goes wrong; or NULL. */
@@ -87,14 +87,14 @@ int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o);
  * queued are forgotten.  NULL is fine. */
 void tux_sched_free(struct tux_sched *s);
 
-/* One slice.  How many could run at once: 0 says that there is nothing to do
- * until the deadline, a put or a wake. */
+/* One slice.  How many tasks and routines could run right away; 0: there is
+ * nothing to do until the deadline, a put or a wake. */
 unsigned tux_sched_run(struct tux_sched *s);
 
-/* The thread is about to do what is not ours: those that were preempted amidst
- * libc or an allocator go on until they are out of it, within limits.  If some
- * are not, they go on when the thread waits for a lock, until tux_sched_back()
- * or tux_sched_run(). */
+/* The network thread is about to run code of the program.  Runs routines that
+ * were preempted in libc or an allocator until they are out of it, for 16 slices
+ * at most.  Those that are not go on when the thread waits for a lock, until
+ * tux_sched_back() or tux_sched_run(). */
 void tux_sched_settle(struct tux_sched *s);
 void tux_sched_back(struct tux_sched *s);
 
@@ -104,8 +104,8 @@ tux_time tux_sched_deadline(const struct tux_sched *s);
 /* Has this process, or one that forked it, ever made one? */
 bool tux_sched_ever(void);
 
-/* Is the caller the thread that ran the last slice of @s, or, before the first,
- * has made it?  _is_near: or a routine of it; _is_here: outside of routines. */
+/* Outside of routines, is the caller the thread that ran the last slice of @s
+ * (before the first: that made @s)?  _is_near: a routine of @s counts, too. */
 bool tux_sched_is_near(const struct tux_sched *s);
 bool tux_sched_is_here(const struct tux_sched *s);
 
@@ -170,7 +170,7 @@ uint64_t tux_sched_preempted(void);
 
 /* ---- any thread ---- */
 
-/* What is left late: a tick came meanwhile. */
+/* The slow part of tux_sched_leave(): a tick came meanwhile, and acts now. */
 void tux_sched_give_way(void);
 
 /* The caller is not preempted between these; they may be nested.  Also outside

@@ -49,8 +49,8 @@ static enum tux_reason why_not(const struct tux_stack *s,
 	return lo ? TUX_REASON_OTHER_INTERFACE : TUX_REASON_LOOPBACK;
 }
 
-/* What the peer said that it takes, when it opened: its own MTU may be smaller
- * than ours, and nothing would put a datagram into fragments. */
+/* The MTU that follows from the segments that the peer accepts.  It may be
+ * smaller than ours, and over AF_XDP nothing fragments a datagram. */
 static int peer_mtu(int fd, bool v4)
 {
 	struct tcp_info t = { 0 };
@@ -327,9 +327,9 @@ void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 
 /* ---- going raw -------------------------------------------------------- */
 
-/* The caller reads nothing meanwhile; so if the marker of the peer comes next in
- * TCP, it must be found here.  What has not moved is pinned here as well: an end
- * may have no connection in the core that would do it. */
+/* Pins what has not moved: the core may have no connection that would do it.
+ * Looks for the peer's marker, too: the caller reads nothing meanwhile, so no
+ * read would find a marker that comes next in TCP. */
 static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	bool raw;
@@ -399,8 +399,8 @@ static uint32_t channel_left(const struct tux_stack *s)
 	return n;
 }
 
-/* A thread that died with the latch, or was interrupted with it to come here,
- * is not waited for; then no thread gives an end back either. */
+/* Goes on without the latch if its holder died, or is this thread, interrupted:
+ * the latch stays held then, so that no other thread can free an end. */
 static void close_ends(struct tux_stack *s)
 {
 	bool latched = tux_latch_take_within(&s->ends.latch, LATCH_TRIES);

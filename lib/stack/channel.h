@@ -33,8 +33,8 @@ struct tux_end;
 
 struct tux_end_opts {
 	int fd;			/* the connected TCP socket */
-	bool lent;		/* ... is the end's to use and, after
-				 * tux_end_close(), to close; or else it takes a
+	bool lent;		/* the end uses @fd itself, and closes it after
+				 * tux_end_close(); false: it takes a
 				 * duplicate */
 	struct tux_tuple tuple;
 	bool active;		/* this process called connect() */
@@ -84,9 +84,9 @@ static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
  * of it, stays open. */
 void tux_end_set_fd(struct tux_end *e, int fd);
 
-/* The caller put @bits (TUX_DOORBELL_*) to the duplex's account: tell the loop, and
- * wake it if it sleeps.  With @now, and nobody driving, a turn is taken here
- * and now, so that a thread that will not wait soon still sends. */
+/* Rings for @bits (TUX_DOORBELL_*) and for what the duplex's calls left in
+ * dx->rung, and wakes the loop if it sleeps.  With @now, if no thread drives,
+ * the caller takes a turn, so that it sends even if it will not wait soon. */
 void tux_end_ring(struct tux_end *e, uint32_t bits, bool now);
 
 /* Rings for whatever the duplex's calls left in dx->rung; cheap if nothing. */
@@ -98,7 +98,7 @@ void tux_end_flush(struct tux_end *e, bool now);
  * @abort the peer gets a reset.  After gone() the loop hears no more of it. */
 void tux_end_close(struct tux_end *e, bool abort);
 
-/* The application will close a descriptor that was lent itself, after gone(). */
+/* The application itself will close the descriptor that it lent, after gone(). */
 void tux_end_keep_fd(struct tux_end *e);
 
 /* Has the loop said gone() for @e? */
@@ -108,19 +108,19 @@ bool tux_end_over(const struct tux_end *e);
  * in a call with them any more. */
 void tux_end_free(struct tux_end *e);
 
-/* Asks for plain TCP in both directions for good, which cannot be taken back, and
- * has that come?  The peer has to follow, so the loop has to run between two
- * calls.  @tcp is the connection's socket.  Not in a forked child. */
+/* Asks for plain TCP in both directions for good, which cannot be undone.  True
+ * once both are plain.  The peer has to follow, so the loop has to run between
+ * two calls.  @tcp is the connection's socket.  Not in a forked child. */
 bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp);
 
 /* The same, and waits at most @for_ns.  0; -EBUSY if the peer did not follow in
  * time. */
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 
-/* The application takes the socket, after tux_end_is_raw(), or to reset the
- * connection: has the loop done with it?  To be called until it has; the loop has to run between
- * two calls.  It closes nothing, answers the peer for some seconds, and says
- * gone(). */
+/* The application takes the socket over, after tux_end_is_raw() or to reset the
+ * connection.  True once the loop has let go of it; to be called until then, and
+ * the loop has to run between two calls.  The loop does not end TCP; it answers
+ * the peer for some seconds, and then says gone(). */
 bool tux_end_has_left(struct tux_end *e);
 
 /* Between two of those calls: runs the loop of @e, or waits if another thread

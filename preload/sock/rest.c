@@ -160,8 +160,8 @@ static bool rest_due(struct sock *s)
 	return false;
 }
 
-/* @s, which keeps its end, is CLAIMING.  rest_allowed() comes before the pins:
- * it fails after a fork, and a child may rely on pins of its own. */
+/* @s is CLAIMING and keeps its end.  rest_allowed() comes first: it fails after a
+ * fork, and rest_sleep() could undo pins that a child has made. */
 static void rest_returned(struct sock *s, int fd)
 {
 	int r = rest_allowed(s) ? rest_sleep(s, fd) : -EPERM;
@@ -263,8 +263,7 @@ void rest_leave(struct sock *s)
 	s->asleep = false;
 }
 
-/* What lies in TCP may be a marker or frames: no call of the kernel's finds
- * it. */
+/* connect(AF_UNSPEC) drops what lies in TCP: it may be a marker or frames. */
 void rest_reset(struct sock *s, int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };

@@ -36,9 +36,9 @@ static inline bool rest_asked(const struct sock *s)
 	return atomic_load_explicit(&s->rests, memory_order_acquire);
 }
 
-/* Has the peer or the loop asked for @s while its end sleeps?  The caller may
- * hold no reference: another thread may recycle @s, and clear `dx`, after
- * `asleep` was read.  The memory of a duplex stays mapped. */
+/* While the end of @s sleeps, has the peer or the loop asked for it?  Needs no
+ * reference: another thread may recycle @s, and clear `dx`, after `asleep` was
+ * read, but the memory of a duplex stays mapped. */
 static inline bool rest_called(const struct sock *s)
 {
 	const struct tux_duplex *dx = *(struct tux_duplex *const volatile *)&s->dx;

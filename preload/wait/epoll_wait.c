@@ -82,7 +82,7 @@ static bool over(const struct look *l)
 
 /* ---- an instance without socks ---------------------------------------- */
 
-/* How long the kernel may sleep.  At first, what the caller gave: the rest has
+/* How long the kernel may sleep.  Not computed from `until` at first: that has
  * a fraction of a millisecond, for which old kernels have no call. */
 static tux_time for_ns(struct look *l)
 {
@@ -185,9 +185,9 @@ static int share(struct look *l, tux_time now)
 	return ep->flip;
 }
 
-/* The sleep that follows asks the kernel, which had nothing the last time:
- * there is no need to ask before. */
-static bool can_wait(const struct look *l)
+/* May the look leave out the kernel?  Yes if a sleep follows, which asks it, and
+ * it had nothing the last time. */
+static bool sleep_asks(const struct look *l)
 {
 	return !l->n && l->until && l->ep->on_ring && !l->ep->found;
 }
@@ -214,15 +214,15 @@ static int ewait_look(struct look *l, enum look_after after)
 	if (after == SLEPT_QUIET)
 		l->ep->polled_at = now;
 	keep = share(l, now);
-	/* What has arrived before the call belongs to it.  An item that is told
-	 * once has to be told all of it. */
+	/* A turn takes in what arrived before the call, if the call looks once,
+	 * or if an item is told: of EPOLLONESHOT, it has to be told all. */
 	if (!fresh && (l->until == 0 || look_finds(l->ep))) {
 		tux_channel_turn(preload_stack(), &l->ep->w);
 		turned = true;
 	}
 	look_rings(l, l->max - keep);
 	ask = l->n ? l->half && l->n < l->max : last;
-	skip = after == SLEPT_QUIET || (!fresh && can_wait(l));
+	skip = after == SLEPT_QUIET || (!fresh && sleep_asks(l));
 	if ((keep || ask) && !skip)
 		r = look_kernel(l, l->max - l->n, now);
 	/* Nobody took the place that was kept. */
