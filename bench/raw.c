@@ -18,13 +18,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "link/prog.h"
-#include "link/xsk.h"
+#include "afxdp/prog.h"
+#include "afxdp/xsk.h"
+#include "sys/clock.h"
+#include "wire/eth.h"
 #include "option.h"
 #include "report.h"
-#include "sys/clock.h"
 #include "tux_bpf.h"
-#include "wire/eth.h"
 
 enum {
 	FRAMES = 4096,

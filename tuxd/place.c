@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
-#include "link/cgroup.h"
+#include "handshake/cgroup.h"
 
 /* ---- the cgroup ---- */
 

@@ -11,7 +11,7 @@
 
 #include "api/host.h"
 #include "api/say.h"
-#include "link/mark.h"
+#include "handshake/mark.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 #include "sys/take.h"

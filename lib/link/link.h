@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "link/feature.h"
+#include "kernel/feature.h"
 #include "link/tally.h"
 #include "policy/give_way.h"
 #include "wire/addr.h"

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "conn/core.h"
+#include "kernel/xfrm.h"
 #include "link/link.h"
-#include "link/xfrm.h"
 #include "loop/end.h"
 #include "loop/forward.h"
 #include "policy/cpu_busy.h"

@@ -6,7 +6,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 
-#include "link/nic.h"
+#include "afxdp/nic.h"
 #include "stack/drive.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"

@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "link/prog.h"
-#include "link/udp.h"
-#include "link/xdp.h"
+#include "afxdp/prog.h"
+#include "afxdp/xdp.h"
 #include "stack/drive_helper.h"
 #include "stack/loops.h"
 #include "sys/area.h"
@@ -14,6 +13,7 @@
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "sys/take.h"
+#include "udp/udp.h"
 
 #ifdef TUX_XDP
 #define XDP (&tux_xdp)

@@ -6,14 +6,14 @@
 #ifndef TUX_STACK_STACK_IN_H
 #define TUX_STACK_STACK_IN_H
 
-#include "link/announce.h"
-#include "link/udp_queue.h"
+#include "handshake/announce.h"
 #include "loop/end.h"
 #include "stack/driver.h"
 #include "stack/mode.h"
 #include "stack/refusals.h"
 #include "stack/stack.h"
 #include "sys/arena.h"
+#include "udp/udp_queue.h"
 
 enum {
 	TUX_LISTENERS_MAX = 256,

@@ -6,7 +6,7 @@
 
 #include "ground/conf.h"
 #include "ground/process.h"
-#include "link/mark.h"
+#include "handshake/mark.h"
 #include "sock/candidate.h"
 #include "sock/claim.h"
 #include "sock/close.h"

@@ -7,7 +7,7 @@
 #include "ground/conf.h"
 #include "ground/libc.h"
 #include "ground/process.h"
-#include "link/mark.h"
+#include "handshake/mark.h"
 #include "sock/allow.h"
 #include "sock/fd.h"
 #include "sock/iface.h"

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "ground/libc.h"
-#include "link/mark.h"
+#include "handshake/mark.h"
 
 enum { ULP_NAME = 16 };
 

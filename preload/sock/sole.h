@@ -3,7 +3,7 @@
  * sole - is a descriptor the only one of its connection, in all processes?
  *
  * The kernel counts the descriptors and the messages that hold a connection,
- * and tuxd's programs tell (link/mark.h).
+ * and tuxd's programs tell (handshake/mark.h).
  */
 #ifndef TUX_PRELOAD_SOLE_H
 #define TUX_PRELOAD_SOLE_H

@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 
 #include "fuzz.h"
-#include "link/feature.h"
-#include "link/neigh.h"
+#include "kernel/feature.h"
+#include "kernel/neigh.h"
 
 enum { MESSAGES = 4, ATTRS = 6, BODY = 20, MAX = 1024, HOPS = 2 };
 

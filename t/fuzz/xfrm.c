@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "fuzz.h"
-#include "link/xfrm.h"
+#include "kernel/xfrm.h"
 
 enum { MESSAGES = 6, MESSAGE = 640, MAX = MESSAGES * MESSAGE, INDEXES = 4 };
 

@@ -37,7 +37,7 @@
 
 #include "announce_bpf.h"
 #include "base/bytes.h"
-#include "link/mark.h"
+#include "handshake/mark.h"
 #include "segment.h"
 #include "tuxd_bpf.h"
 #include "wire/key.h"

@@ -45,7 +45,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "link/mark.h"
+#include "handshake/mark.h"
 
 enum { QUOTA_MAX = 4096, BIG = 8192, BIG_RCVBUF = 65536, PATIENCE_S = 10 };
 

@@ -4,7 +4,7 @@
 # xdp_hold - the interface is given back when the connections are gone, and
 # taken again for the next.  How long it is held, so that a peer that connects
 # and closes again and again does not have it taken as often, is in
-# t/unit/link/paths
+# t/unit/afxdp/paths
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../posix/lib.sh"

@@ -6,7 +6,7 @@
 # they have it again
 #
 # How much traffic is bulk, and for how long the interface is left to it, is in
-# t/unit/link/paths and t/unit/policy/give_way.  The rates are in thorough runs
+# t/unit/afxdp/paths and t/unit/policy/give_way.  The rates are in thorough runs
 # only.
 
 set -u

@@ -16,7 +16,7 @@
 #include "conn/conn_life.h"
 #include "conn/hello.h"
 #include "conn/settle.h"
-#include "link/udp.h"
+#include "udp/udp.h"
 
 static unsigned strangers;
 

@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <stdarg.h>
 
-#include "../../../lib/link/mark.h"
+#include "handshake/mark.h"
 #include "ground/libc.h"
 #include "../test.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "link/udp.h"
+#include "udp/udp.h"
 #include "sys/clock.h"
 #include "sys/wake.h"
 

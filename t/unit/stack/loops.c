@@ -10,7 +10,7 @@
 
 #include "../../live/side.h"
 #include "../test.h"
-#include "link/udp.h"
+#include "udp/udp.h"
 #include "stack/stack_in.h"
 #include "sys/area.h"
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nic - an interface that we have taken: our program on it, a socket per queue
+ *
+ * Taking it and giving it back can last, while a driver resets its hardware.  A
+ * thread of its own does it, so that the loop goes on meanwhile: the loop calls
+ * tux_nic_take() or tux_nic_drop() in a state of rest, and tux_nic_settle()
+ * once `fd` is readable.  In between, what is in here is the thread's.
+ */
+#ifndef TUX_AFXDP_NIC_H
+#define TUX_AFXDP_NIC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "afxdp/prog.h"
+#include "afxdp/trial.h"
+#include "afxdp/xsk.h"
+#include "kernel/feature.h"
+#include "kernel/neigh.h"
+#include "link/link.h"
+#include "wire/reason.h"
+#include "tux_bpf.h"
+
+enum {
+	TUX_NIC_QUEUES = TUX_BPF_QUEUES,
+	/* Packets are never longer than this, headers of IP and UDP included,
+	 * whatever the interface takes: with what drivers put around it, a
+	 * page.  So they are received in one piece also where the interface's
+	 * own longest ones come in several. */
+	TUX_NIC_MTU = 3498,
+	TUX_NIC_MTU_MIN = 576,
+};
+
+enum tux_nic_state {
+	TUX_NIC_OFF,		/* at rest: not taken; reason may say why */
+	TUX_NIC_ON,		/* at rest: taken */
+	TUX_NIC_BUSY,		/* on the way to one of them */
+};
+
+struct tux_nic {
+	enum tux_nic_state state;	/* the loop's view */
+	enum tux_reason reason;		/* why the last take() failed; NONE */
+	int fd;				/* an eventfd: the thread is done */
+	struct tux_netlink ask;		/* the thread's */
+	struct tux_iface iface;		/* as it was when taken */
+	struct tux_feature feature;	/* of its driver */
+	enum tux_zerocopy zerocopy;	/* to try when it is taken next */
+	bool refused;			/* zero copy was, when it was taken */
+	struct tux_trial trial;		/* of zero copy */
+	struct tux_prog prog;
+	uint32_t n;			/* queues to receive from */
+	uint32_t tx_n;			/* the first so many may send */
+	struct tux_tally tally;		/* as of the last tux_nic_count() */
+	struct tux_xsk xsk[TUX_NIC_QUEUES];
+	bool threaded;			/* thread is there to be joined */
+	pthread_t thread;
+};
+
+int tux_nic_init(struct tux_nic *n);		/* -errno */
+
+/* Waits for the thread, gives the interface back. */
+void tux_nic_fini(struct tux_nic *n);
+
+/* In a forked child: closes the descriptors. */
+void tux_nic_forked(struct tux_nic *n);
+
+/* Starts to take the interface @i, or to give it back. */
+void tux_nic_take(struct tux_nic *n, const struct tux_iface *i);
+void tux_nic_drop(struct tux_nic *n);
+
+/* Does zero copy work, as far as is known at @now? */
+enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now);
+
+/* What has gone through its sockets into @t, and nothing else. */
+void tux_nic_moved(const struct tux_nic *n, struct tux_tally *t);
+
+/* Counts into n->tally, when nobody receives or sends; a moment is left for
+ * what is under way.  Dropping an interface does it by itself. */
+void tux_nic_count(struct tux_nic *n);
+
+/* The thread is done: state is ON, or OFF with the reason if that was asked for
+ * in vain. */
+void tux_nic_settle(struct tux_nic *n);
+
+#endif

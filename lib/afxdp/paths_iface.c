@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "afxdp/paths_iface.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	TICK_MS = 1000,
+	RETRY_MIN_MS = 1000,
+	RETRY_MAX_MS = 60000,
+};
+
+static const struct tux_backoff_rule retry = {
+	.min = TUX_MSEC(RETRY_MIN_MS),
+	.max = TUX_MSEC(RETRY_MAX_MS),
+	.calm = TUX_NEVER,
+};
+
+bool tux_paths_wanted(const struct tux_paths *p)
+{
+	return (p->flows.live_n && !p->rests) || p->waiting || p->always;
+}
+
+/* Away, the interface is looked at only while a connection wants it. */
+static void plan_yield(struct tux_paths *p, tux_time now)
+{
+	if (!p->yields || p->tick_at == TUX_NEVER ||
+	    !(tux_paths_on(p) || p->give_way.away))
+		p->give_way_at = TUX_NEVER;
+	else if (p->give_way_at == TUX_NEVER)
+		p->give_way_at = now;
+}
+
+void tux_paths_plan(struct tux_paths *p, tux_time now)
+{
+	/* A tick is due while the interface is ours, is being taken or given
+	 * back, or is wanted. */
+	if (!tux_paths_wanted(p) && !p->flows.n &&
+	    p->nic.state == TUX_NIC_OFF)
+		p->tick_at = TUX_NEVER;
+	else if (p->tick_at == TUX_NEVER)
+		p->tick_at = now + TUX_MSEC(TICK_MS);
+	plan_yield(p, now);
+	p->due_at = tux_time_min(tux_time_min(p->tick_at, p->give_way_at),
+				 p->reroute_at);
+}
+
+void tux_paths_say(const struct tux_paths *p, enum tux_link_what what)
+{
+	struct tux_link_note n = {
+		what, p->nic.iface.name, &p->nic.tally, &p->nic.feature,
+		&p->give_way,
+	};
+
+	if (p->said)
+		p->said(&n);
+}
+
+void tux_paths_look(struct tux_paths *p)
+{
+	struct tux_iface i = { 0 };
+	int err;
+
+	err = p->iface.index ?
+	      tux_neigh_iface(&p->neigh.ask, p->iface.index, NULL, &i) : -ENODEV;
+	/* Another one may have come under its name. */
+	if (err && *p->ifname)
+		tux_neigh_iface(&p->neigh.ask, 0, p->ifname, &i);
+	p->iface = i;
+}
+
+enum tux_reason tux_paths_lacks(const struct tux_iface *i)
+{
+	if (!i->index)
+		return TUX_REASON_NO_INTERFACE;
+	if (i->bundled)
+		return TUX_REASON_BUNDLED;
+	if (!i->up)
+		return TUX_REASON_LINK_DOWN;
+	return i->mtu < TUX_NIC_MTU_MIN ? TUX_REASON_MTU : TUX_REASON_NONE;
+}
+
+void tux_paths_fail(struct tux_paths *p, enum tux_reason why, tux_time now)
+{
+	p->why = why;
+	p->retry_at = now + tux_backoff_again(&p->retry, &retry, now);
+	p->waiting = false;		/* connections ask again */
+	p->changed = true;
+}
+
+void tux_paths_take(struct tux_paths *p, tux_time now)
+{
+	enum tux_reason why = tux_paths_lacks(&p->iface);
+
+	p->rests = false;
+	if (why)
+		tux_paths_fail(p, why, now);
+	else
+		tux_nic_take(&p->nic, &p->iface);
+}

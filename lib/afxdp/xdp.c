@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "afxdp/xdp.h"
+
+#include <string.h>
+
+#include "afxdp/paths.h"
+#include "handshake/announce.h"
+#include "sys/area.h"
+#include "sys/sys.h"
+#include "udp/udp.h"
+#include "wire/eth.h"
+
+enum { BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM };
+
+/* A handle of xdp_admit(): no flow, only the socket carries it. */
+enum { SOCKET_ONLY = TUX_FLOWS };
+
+struct xdp {
+	struct tux_link link;
+	struct tux_link *udp;		/* the socket */
+	bool asked;			/* epoll tells of the socket */
+	unsigned sent;			/* over it, since the last rx() */
+	struct tux_paths paths;
+	uint32_t first;			/* queue to look at first */
+	uint32_t queue;			/* of `frame`: where the last one went */
+	uint16_t frame;			/* being built, or TUX_UMEM_NONE */
+	struct tux_dgram dgram[TUX_LINK_BATCH];
+};
+
+static struct xdp *xdp_of(struct tux_link *l)
+{
+	return (struct xdp *)(void *)l;
+}
+
+/* Those beyond TUX_LINK_FDS are in the epoll instance: see paths.c. */
+static void sleep_on_queues(struct xdp *x)
+{
+	unsigned i, n = x->paths.nic.n;
+
+	x->sent = 0;
+	if (n > TUX_LINK_FDS)
+		n = TUX_LINK_FDS;
+	for (i = 0; i < n; i++)
+		x->link.fd[i] = x->paths.nic.xsk[i].fd;
+	x->link.fd_n = n;
+}
+
+static void sleep_on_socket(struct xdp *x)
+{
+	x->link.fd[0] = x->udp->fd[0];
+	x->link.fd_n = 1;
+	x->frame = TUX_UMEM_NONE;
+}
+
+/* While the queues bring the datagrams, no turn asks the socket by itself. */
+static void ask_epoll(struct xdp *x, bool yes)
+{
+	struct epoll_event e = {
+		.events = EPOLLIN, .data.u64 = x->paths.tag + TUX_PATHS_SOCKET,
+	};
+
+	if (yes != x->asked)
+		tux_sys_epoll_ctl(x->paths.epfd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL,
+				  x->udp->fd[0], &e);
+	x->asked = yes;
+}
+
+/* Copies to the link what the loop reads there. */
+static void xdp_follow(struct xdp *x)
+{
+	x->link.due_at = tux_time_min(x->paths.due_at, x->udp->due_at);
+	x->link.changed |= x->paths.changed;
+	x->paths.changed = false;
+	ask_epoll(x, tux_paths_on(&x->paths));
+	if (tux_paths_on(&x->paths))
+		sleep_on_queues(x);
+	else
+		sleep_on_socket(x);
+}
+
+/* ---- opening and closing ---- */
+
+static void xdp_close(struct tux_link *l)
+{
+	struct xdp *x = xdp_of(l);
+
+	tux_paths_fini(&x->paths);
+	x->udp->ops->close(x->udp);
+	tux_area_unmap(x, sizeof(*x));
+}
+
+static int xdp_open_both(struct xdp *x, const struct tux_link_opts *o, int epfd,
+			 uint64_t tag)
+{
+	int err = tux_udp.open(&x->udp, o, epfd, tag);
+
+	if (err)
+		return err;
+	err = tux_paths_init(&x->paths, epfd, tag, o, x->udp->port);
+	if (err)
+		x->udp->ops->close(x->udp);
+	return err;
+}
+
+static int xdp_open(struct tux_link **lp, const struct tux_link_opts *o,
+		    int epfd, uint64_t tag)
+{
+	struct xdp *x;
+	int err;
+
+	/* Private, so that a child still finds what it has to close. */
+	err = tux_area_map((void **)&x, sizeof(*x), TUX_AREA_PRIVATE);
+	if (err)
+		return err;
+	x->link.ops = &tux_xdp;
+	x->link.bypass = true;
+	x->link.pkt_max = TUX_NIC_MTU - TUX_ETH_V4_HDRS;
+	x->frame = TUX_UMEM_NONE;
+	err = xdp_open_both(x, o, epfd, tag);
+	if (err) {
+		tux_area_unmap(x, sizeof(*x));
+		return err;
+	}
+	x->link.port = x->udp->port;
+	xdp_follow(x);
+	*lp = &x->link;
+	return 0;
+}
+
+static void xdp_forked(struct tux_link *l)
+{
+	struct xdp *x = xdp_of(l);
+
+	tux_paths_forked(&x->paths);
+	x->udp->ops->forked(x->udp);
+}
+
+/* ---- receiving ---- */
+
+/* The flow of a connection.  Its active end has TCP port @port. */
+static struct tux_flow *xdp_flow(struct xdp *x, const struct tux_addr *local,
+				 const struct tux_addr *peer, uint16_t port)
+{
+	struct tux_addr from = *local, to = *peer;
+
+	from.port = to.port = port;
+	return tux_flows_find(&x->paths.flows, &from, &to);
+}
+
+/* The connection's packets leave where they come from, if that can send. */
+static void xdp_learn(struct xdp *x, const struct tux_eth_view *v,
+		      uint32_t queue)
+{
+	struct tux_flow *f = xdp_flow(x, &v->to, &v->from, v->from.port);
+
+	if (f && f->queue != queue)
+		f->queue = (uint16_t)(queue < x->paths.nic.tx_n ? queue : 0);
+}
+
+static unsigned xdp_receive(struct xdp *x, uint32_t queue, unsigned n)
+{
+	struct tux_xsk_frame f[TUX_XSK_BATCH];
+	unsigned i, got;
+
+	got = tux_xsk_rx(&x->paths.nic.xsk[queue], f, TUX_LINK_BATCH - n);
+	for (i = 0; i < got; i++) {
+		struct tux_dgram *d = &x->dgram[n];
+		struct tux_eth_view v;
+
+		if (tux_eth_parse(&v, f[i].p, f[i].len))
+			continue;
+		xdp_learn(x, &v, queue);
+		d->from = v.from;
+		d->p = v.p;
+		d->len = v.len;
+		d->ecn = v.ecn;
+		n++;
+	}
+	return n;
+}
+
+static unsigned receive_all(struct xdp *x)
+{
+	uint32_t i, queues = x->paths.nic.n;
+	unsigned n = 0;
+
+	for (i = 0; i < queues && n < TUX_LINK_BATCH; i++)
+		n = xdp_receive(x, (x->first + i) % queues, n);
+	if (n == TUX_LINK_BATCH)
+		x->first = (x->first + i) % queues;
+	return n;
+}
+
+static unsigned receive_socket(struct xdp *x, const struct tux_dgram **d,
+			       tux_time now)
+{
+	unsigned n = x->udp->ops->rx(x->udp, 0, d, now);
+
+	tux_paths_stir(&x->paths, n + x->sent, now);
+	x->sent = 0;
+	xdp_follow(x);
+	return n;
+}
+
+static unsigned xdp_rx(struct tux_link *l, unsigned source,
+		       const struct tux_dgram **d, tux_time now)
+{
+	struct xdp *x = xdp_of(l);
+
+	*d = x->dgram;
+	if (source == TUX_PATHS_PACKETS && tux_paths_on(&x->paths))
+		return receive_all(x);
+	if (source == TUX_PATHS_PACKETS || source == TUX_PATHS_SOCKET)
+		return receive_socket(x, d, now);
+	tux_paths_event(&x->paths, source, now);
+	xdp_follow(x);
+	return 0;
+}
+
+/* ---- sending ---- */
+
+static uint8_t *payload(struct xdp *x, uint32_t queue, uint16_t frame)
+{
+	return tux_umem_at(&x->paths.nic.xsk[queue].umem, frame) + TUX_ETH_ROOM;
+}
+
+static uint8_t *xdp_tx(struct tux_link *l, size_t *cap)
+{
+	struct xdp *x = xdp_of(l);
+
+	if (!tux_paths_on(&x->paths))
+		return x->udp->ops->tx(x->udp, cap);
+	*cap = BUF;
+	if (x->queue >= x->paths.nic.tx_n)
+		x->queue = 0;
+	if (x->frame == TUX_UMEM_NONE)
+		x->frame = tux_xsk_build(&x->paths.nic.xsk[x->queue]);
+	return x->frame == TUX_UMEM_NONE ? NULL :
+	       payload(x, x->queue, x->frame);
+}
+
+/* The datagram was built for the queue that the last one took, but it leaves by
+ * another.  Copying it is less than what copy mode does anyway. */
+static bool xdp_move(struct xdp *x, uint32_t queue, size_t len)
+{
+	uint16_t frame = tux_xsk_build(&x->paths.nic.xsk[queue]);
+
+	if (frame == TUX_UMEM_NONE)
+		return false;
+	memcpy(payload(x, queue, frame), payload(x, x->queue, x->frame), len);
+	tux_umem_pass(&x->paths.nic.xsk[x->queue].umem, x->frame,
+		      TUX_UMEM_BUILT, TUX_UMEM_FREE);
+	x->queue = queue;
+	x->frame = frame;
+	return true;
+}
+
+/* A buffer of the socket for the datagram of @len bytes that was built in a frame;
+ * NULL: the socket has no room. */
+static uint8_t *socket_buffer(struct xdp *x, size_t len)
+{
+	size_t cap;
+	uint8_t *p = x->udp->ops->tx(x->udp, &cap);
+
+	if (!p) {
+		x->udp->ops->flush(x->udp);
+		p = x->udp->ops->tx(x->udp, &cap);
+	}
+	return p && cap >= len ? p : NULL;
+}
+
+/* The datagram was built in a frame, unless the interface is not ours. */
+static void send_by_socket(struct xdp *x, size_t len, const struct tux_addr *to,
+			   const struct tux_addr *from, uint8_t ecn)
+{
+	uint8_t *p;
+
+	if (x->frame != TUX_UMEM_NONE) {
+		p = socket_buffer(x, len);
+		if (!p)
+			return;
+		memcpy(p, payload(x, x->queue, x->frame), len);
+	}
+	x->udp->ops->send(x->udp, len, to, from, ecn);
+	x->sent++;
+}
+
+/* What cannot go is dropped, as networks do; the frame is built in again.  A
+ * datagram without a flow goes by the socket in any case: it refuses a connection
+ * that was never admitted, and the peer asks until it knows the reason. */
+static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
+		     const struct tux_addr *from, uint8_t ecn)
+{
+	struct xdp *x = xdp_of(l);
+	struct tux_flow *f = xdp_flow(x, from, to, from->port);
+	struct tux_eth_macs m;
+	size_t head;
+
+	if (!f || x->frame == TUX_UMEM_NONE || tux_paths_closed(&x->paths, f)) {
+		if (!f || x->paths.mixed)
+			send_by_socket(x, len, to, from, ecn);
+		return;
+	}
+	if (f->queue != x->queue && !xdp_move(x, f->queue, len))
+		return;
+	memcpy(m.to, x->paths.neigh.hop[f->hop].mac, sizeof(m.to));
+	memcpy(m.from, x->paths.iface.mac, sizeof(m.from));
+	head = tux_eth_build(payload(x, x->queue, x->frame), len, &m, from, to,
+			     ecn);
+	tux_xsk_send(&x->paths.nic.xsk[x->queue], x->frame, TUX_ETH_ROOM - head,
+		     head + len);
+	x->frame = TUX_UMEM_NONE;
+}
+
+static void xdp_flush(struct tux_link *l)
+{
+	struct xdp *x = xdp_of(l);
+	uint32_t i;
+
+	x->udp->ops->flush(x->udp);
+	l->blocked = x->udp->blocked;
+	if (!tux_paths_on(&x->paths) || !x->paths.iface.up)
+		return;
+	for (i = 0; i < x->paths.nic.tx_n; i++)
+		if (tux_xsk_kick(&x->paths.nic.xsk[i]))
+			l->blocked = true;
+}
+
+/* ---- connections ---- */
+
+/* Can the kernel carry to the peer what the interface cannot, for @why? */
+static bool socket_helps(const struct xdp *x, enum tux_reason why)
+{
+	switch (why) {
+	case TUX_REASON_LINK_DOWN:
+	case TUX_REASON_ENCAPSULATED:
+		return false;
+	case TUX_REASON_OTHER_INTERFACE:
+		return x->paths.mixed && !*x->paths.ifname;
+	default:
+		return x->paths.mixed;
+	}
+}
+
+static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
+		     const struct tux_addr *peer, uint32_t *handle,
+		     tux_time now)
+{
+	struct xdp *x = xdp_of(l);
+	struct tux_flow *f;
+	int r;
+
+	r = tux_paths_admit(&x->paths, local, peer, &f, now);
+	xdp_follow(x);
+	*handle = SOCKET_ONLY;
+	if (r < 0 && socket_helps(x, (enum tux_reason)-r))
+		return 0;
+	if (r)
+		return r;
+	*handle = (uint32_t)(f - x->paths.flows.at);
+	return 0;
+}
+
+static void xdp_leave(struct tux_link *l, uint32_t handle, tux_time now)
+{
+	struct xdp *x = xdp_of(l);
+
+	if (handle == SOCKET_ONLY)
+		return;
+	tux_paths_leave(&x->paths, &x->paths.flows.at[handle], now);
+	xdp_follow(x);
+}
+
+static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
+{
+	const struct xdp *x = (const struct xdp *)(const void *)l;
+	enum tux_reason why;
+
+	if (handle == SOCKET_ONLY)
+		return TUX_REASON_NONE;
+	why = tux_paths_closed(&x->paths, &x->paths.flows.at[handle]);
+	return socket_helps(x, why) ? TUX_REASON_NONE : why;
+}
+
+static uint32_t xdp_mtu(const struct tux_link *l, uint32_t handle)
+{
+	const struct xdp *x = (const struct xdp *)(const void *)l;
+
+	if (handle == SOCKET_ONLY)
+		return x->link.pkt_max;
+	return tux_paths_mtu(&x->paths, &x->paths.flows.at[handle]);
+}
+
+static void xdp_tick(struct tux_link *l, tux_time now)
+{
+	struct xdp *x = xdp_of(l);
+
+	if (now >= x->udp->due_at)
+		x->udp->ops->tick(x->udp, now);
+	if (now >= x->paths.due_at)
+		tux_paths_tick(&x->paths, now);
+	xdp_follow(x);
+}
+
+static void xdp_count(struct tux_link *l)
+{
+	tux_paths_count(&xdp_of(l)->paths);
+}
+
+const struct tux_link_ops tux_xdp = {
+	.announce = tux_announce_open,
+	.open = xdp_open,
+	.close = xdp_close,
+	.forked = xdp_forked,
+	.rx = xdp_rx,
+	.tx = xdp_tx,
+	.send = xdp_send,
+	.flush = xdp_flush,
+	.admit = xdp_admit,
+	.leave = xdp_leave,
+	.closed = xdp_closed,
+	.mtu = xdp_mtu,
+	.tick = xdp_tick,
+	.count = xdp_count,
+};
