@@ -6,9 +6,11 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/if_link.h>
 #include <string.h>
 
+#include "sys/attempt.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 #include "tux_bpf.h"
@@ -39,7 +41,7 @@ void tux_prog_close(struct tux_prog *p)
 }
 
 /* The map asks for what programs ask for, and the socket for the rest. */
-int tux_prog_allowed(void)
+static int try_map_and_socket(void)
 {
 	union bpf_attr attr = {
 		.map_type = BPF_MAP_TYPE_XSKMAP, .key_size = 4,
@@ -55,6 +57,13 @@ int tux_prog_allowed(void)
 		return xsk;
 	tux_sys_close(xsk);
 	return 0;
+}
+
+int tux_prog_allowed(void)
+{
+	if (!tux_capable(1UL << CAP_BPF | 1UL << CAP_SYS_ADMIN))
+		return -EPERM;
+	return tux_attempt(try_map_and_socket);
 }
 
 /* ---- loading ---- */
