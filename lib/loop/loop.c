@@ -137,6 +137,14 @@ void tux_loop_forked(struct tux_loop *l)
 	close_wakeup(l);
 }
 
+void tux_loop_leave(struct tux_loop *l)
+{
+	l->link->ops->close(l->link);
+	l->link = NULL;
+	tux_xfrm_close(&l->xfrm);
+	close_wakeup(l);
+}
+
 /* ---- the turn ---- */
 
 static unsigned take_rings(struct tux_loop *l)

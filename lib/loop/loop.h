@@ -115,6 +115,10 @@ void tux_loop_free(struct tux_loop *l);		/* NULL is fine */
 /* In a forked child: closes the loop's own descriptors, and nothing else. */
 void tux_loop_forked(struct tux_loop *l);
 
+/* Closes all that @l has open.  Its memory stays, for threads that may still look at
+ * it; no thread runs it any more. */
+void tux_loop_leave(struct tux_loop *l);
+
 /* Takes in what has come, sends what can go.  How many things it found; more
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);

@@ -151,7 +151,8 @@ void tux_stack_free(struct tux_stack *s)
 	tux_area_unmap(s, sizeof(*s));
 }
 
-void tux_stack_forked(struct tux_stack *s)
+/* Closes what is left, but for the loops. */
+static void abandon(struct tux_stack *s)
 {
 	unsigned i;
 
@@ -159,11 +160,28 @@ void tux_stack_forked(struct tux_stack *s)
 	tux_announce_close(&s->announce);
 	tux_fd_close(s->queue.fd);
 	tux_loop_let_go(&s->held);
-	for (i = 0; i < tux_loops_n(s); i++) {
-		tux_loop_forked(s->driver[i].loop);
+	for (i = 0; i < tux_loops_n(s); i++)
 		tux_fd_close(s->driver[i].helper_fd);
-	}
 	close_lifelines(s);
+}
+
+void tux_stack_forked(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < tux_loops_n(s); i++)
+		tux_loop_forked(s->driver[i].loop);
+	abandon(s);
+}
+
+void tux_stack_leave(struct tux_stack *s)
+{
+	unsigned i;
+
+	for (i = 0; i < tux_loops_n(s) && !s->forked; i++)
+		if (tux_driver_halt(&s->driver[i]))
+			tux_loop_leave(s->driver[i].loop);
+	abandon(s);
 }
 
 bool tux_stack_keyed(const struct tux_stack *s)

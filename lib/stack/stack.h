@@ -61,6 +61,11 @@ void tux_stack_free(struct tux_stack *s);
  * parent's threads may have held.  The stack is of no use afterwards. */
 void tux_stack_forked(struct tux_stack *s);
 
+/* Ends the threads of the stack, its sockets, and its connections as they are: from
+ * then on, it makes no system call.  Threads of the application may still be in a
+ * wait.  The stack is of no use afterwards. */
+void tux_stack_leave(struct tux_stack *s);
+
 /* At exit, after tux_channel_drain(): ends the threads, and the links say how
  * they stand.  The stack is of no use afterwards. */
 void tux_stack_count(struct tux_stack *s);

@@ -35,7 +35,8 @@ struct tux_stack {
 	const struct tux_link_ops *link;
 	enum tux_reason lacks;		/* why no connection would move, as far
 					 * as the process is to blame */
-	bool forked;			/* we are a child: nothing works */
+	bool forked;			/* we are a child, or have left it:
+					 * nothing works */
 	bool mixed;			/* AF_XDP and UDP sockets, both */
 	struct tux_udp_queue queue;	/* of the first loop, which may come
 					 * later; fd is -1: it has one of its

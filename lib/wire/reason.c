@@ -51,6 +51,7 @@ bool tux_reason_lasts(unsigned reason)
 	case TUX_REASON_BUNDLED:
 	case TUX_REASON_BYPASSED:
 	case TUX_REASON_LISTENERS:
+	case TUX_REASON_SANDBOXED:
 		return true;
 	default:
 		return false;

@@ -123,7 +123,10 @@
 	  "the user has more listeners than tuxd announces for a user") \
 	X(CPU_BUSY, 44, "cpu-busy", \
 	  "the processors are busy, and TCP takes less of them for packets " \
-	  "that come one by one; the stack will try again")
+	  "that come one by one; the stack will try again") \
+	X(SANDBOXED, 45, "sandboxed", \
+	  "the program has restricted its own system calls (seccomp), and " \
+	  "the stack may not make its own any more")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -7,6 +7,7 @@
 #include "ground/conf.h"
 #include "ground/process.h"
 #include "handshake/mark.h"
+#include "sock/allow.h"
 #include "sock/candidate.h"
 #include "sock/claim.h"
 #include "sock/close.h"
@@ -151,8 +152,10 @@ static void rights_take(int fd, int domain)
 static bool rights_take_fd(int fd)
 {
 	struct tux_addr peer;
-	int domain = kind_domain(close_fresh(fd));
+	int domain;
 
+	close_fresh(fd);
+	domain = allow_sandboxed() ? -1 : kind_domain(fd);
 	if (domain >= 0 && iface_peer(fd, &peer))
 		rights_take(fd, domain);
 	return true;

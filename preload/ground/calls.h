@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -51,7 +52,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect) \
 	X(epoll_create) X(epoll_create1) X(epoll_ctl) \
 	X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
-	X(_exit) X(_Exit) X(quick_exit) X(syscall)
+	X(_exit) X(_Exit) X(quick_exit) X(prctl) X(syscall)
 
 #define LIBC_LATE(X) \
 	X(closefrom) X(fork) X(_Fork) X(daemon) \

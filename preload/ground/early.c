@@ -206,6 +206,19 @@ int early_fcntl64(int fd, int cmd, ...)
 	return (int)early_syscall(SYS_fcntl, fd, cmd, arg);
 }
 
+/* Arguments that an option does not have must be there as well. */
+int early_prctl(int option, ...)
+{
+	long a[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	return (int)early_syscall(SYS_prctl, option, a[0], a[1], a[2], a[3]);
+}
+
 int early_ioctl(int fd, unsigned long cmd, ...)
 {
 	void *arg;

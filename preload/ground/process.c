@@ -7,19 +7,32 @@ uint32_t process_epoch = 1;
 struct tux_stack *_Atomic process_stack;
 
 static pid_t owner;
+static bool sandboxed;
+
+static void learn_owner(void)
+{
+	if (!sandboxed)
+		owner = getpid();
+}
 
 void process_init(void)
 {
-	owner = getpid();
+	learn_owner();
 }
 
 void process_forked(void)
 {
-	owner = getpid();
+	learn_owner();
 	process_epoch++;
 }
 
 bool process_is_vfork(void)
 {
-	return getpid() != owner;
+	return !sandboxed && getpid() != owner;
+}
+
+void process_sandboxed(void)
+{
+	sandboxed = true;
+	process_epoch++;
 }

@@ -23,8 +23,13 @@ void process_init(void);
 void process_forked(void);
 
 /* Is this another process than the one whose memory it uses?  A system call:
- * for slow paths only. */
+ * for slow paths only.  After process_sandboxed(), always false. */
 bool process_is_vfork(void);
+
+/* This process may not be allowed system calls of its own any more, which a vfork
+ * child of it is not told from it without.  What it has claimed so far is as its
+ * parent's would be in a child: nothing of it is left. */
+void process_sandboxed(void);
 
 /* The stack of this process, which stack.c starts and ends; NULL before the
  * first socket or in a child. */

@@ -21,7 +21,7 @@ void bypass_all(void)
 
 	if (allow_stopped())
 		return;
-	claim_stop();
+	claim_stop(TUX_REASON_BYPASSED);
 	for (int fd = 0; fd < fd_top() && tux_clock_read() < until; fd++)
 		bypass_fd(fd);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ground/libc.h"
+#include "sock/allow.h"
 #include "sock/claim.h"
 #include "sock/close.h"
 #include "sock/fd.h"
@@ -105,7 +106,8 @@ HOOK int bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
 	int r = libc.bind(fd, addr, len);
 
-	if (r && errno == EADDRINUSE && yield_port(fd, addr, len))
+	if (r && errno == EADDRINUSE && !allow_sandboxed() &&
+	    yield_port(fd, addr, len))
 		r = libc.bind(fd, addr, len);
 	return r;
 }

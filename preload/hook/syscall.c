@@ -12,6 +12,7 @@
 
 #include "ground/libc.h"
 #include "hook/bypass.h"
+#include "hook/prctl.h"
 #include "hook/uring.h"
 
 /* Arguments by number, as what the hook takes. */
@@ -139,6 +140,10 @@ static bool call_other(long n, const long *a, long *r)
 		*r = submit_aio((unsigned long)a[0], a[1], P(2));
 		return true;
 	CALL(execve, P(0), P(1), P(2))
+	CALL(prctl, I(0), a[1], a[2], a[3], a[4])
+	case SYS_seccomp:
+		*r = prctl_seccomp(U(0), U(1), P(2));
+		return true;
 	case SYS_exit_group:
 		_exit(I(0));
 	}

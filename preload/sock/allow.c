@@ -9,16 +9,27 @@
 
 /* ---- the process ------------------------------------------------------ */
 
-static _Atomic bool stopped;
+static _Atomic uint8_t stopped;	/* enum tux_reason */
 
-bool allow_stop(void)
+bool allow_stop(enum tux_reason why)
 {
-	return !atomic_exchange(&stopped, true);
+	uint8_t is = atomic_load(&stopped);
+
+	while (is != why && is != TUX_REASON_SANDBOXED)
+		if (atomic_compare_exchange_strong(&stopped, &is, (uint8_t)why))
+			return true;
+	return false;
 }
 
 bool allow_stopped(void)
 {
 	return atomic_load_explicit(&stopped, memory_order_relaxed);
+}
+
+bool allow_sandboxed(void)
+{
+	return atomic_load_explicit(&stopped, memory_order_relaxed) ==
+	       TUX_REASON_SANDBOXED;
 }
 
 /* ---- addresses -------------------------------------------------------- */
@@ -46,7 +57,7 @@ static enum tux_reason allow_unless(enum tux_reason why)
 {
 	if (conf.path == TUX_PATH_MODE_TCP)
 		return TUX_REASON_CHOSEN;
-	return why || !allow_stopped() ? why : TUX_REASON_BYPASSED;
+	return why ? why : (enum tux_reason)atomic_load(&stopped);
 }
 
 static enum tux_reason named_iface(const struct tux_addr *local)

@@ -2,10 +2,10 @@
 /*
  * allow - may a connection of this process ever be on Tux?
  *
- * That is, by what tuxrun was told (ground/conf.h), and by whether the program
- * uses sockets past the preload (hook/bypass.h).  Each function says
- * TUX_REASON_NONE, or why not; it is asked as soon as there are the addresses
- * that it wants.
+ * That is, by what tuxrun was told (ground/conf.h), by whether the program uses
+ * sockets past the preload (hook/bypass.h), and by whether it has restricted its
+ * system calls (family/sandbox.h).  Each function says TUX_REASON_NONE, or why
+ * not; it is asked as soon as there are the addresses that it wants.
  */
 #ifndef TUX_PRELOAD_ALLOW_H
 #define TUX_PRELOAD_ALLOW_H
@@ -26,9 +26,12 @@ enum tux_reason allow_peer(const struct tux_addr *peer);
 enum tux_reason allow_connection(const struct tux_addr *local,
 				 const struct tux_addr *peer);
 
-/* No connection may from now on, for the reason bypassed.  False: it was so
- * before. */
-bool allow_stop(void);
+/* No connection may from now on: TUX_REASON_BYPASSED, or TUX_REASON_SANDBOXED, which
+ * also outdoes the former.  False: it was so before. */
+bool allow_stop(enum tux_reason why);
+
+/* Was that called?  With TUX_REASON_SANDBOXED? */
 bool allow_stopped(void);
+bool allow_sandboxed(void);
 
 #endif

@@ -79,7 +79,7 @@ void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why)
 {
 	kind_leave(fd);
 	observer_left(fd);
-	if (say_verbose())
+	if (say_verbose() && !allow_sandboxed())
 		claim_say_left(fd, peer, why);
 }
 
@@ -117,6 +117,10 @@ void claim_accepted(int listener, int fd, const struct tux_addr *peer)
 	enum tux_reason why;
 	struct sock *l;
 
+	if (allow_sandboxed()) {
+		claim_leave(fd, NULL, TUX_REASON_SANDBOXED);
+		return;
+	}
 	tux_defer_enter();
 	/* Handed down by a process before us, already listening? */
 	listener_add(listener, false);
@@ -190,20 +194,22 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 
 static void claim_stop_one(struct sock *s, int fd, void *arg)
 {
-	(void)arg;
+	const enum tux_reason *why = arg;
+
 	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
 		tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
 	if (stage_of(s) == SOCK_LISTENER)
-		listener_refuse(fd, TUX_REASON_BYPASSED);
+		listener_refuse(fd, *why);
 }
 
-void claim_stop(void)
+bool claim_stop(enum tux_reason why)
 {
-	if (!allow_stop())
-		return;
+	if (!allow_stop(why))
+		return false;
 	tux_defer_enter();
-	fd_each(claim_stop_one, NULL);
+	fd_each(claim_stop_one, &why);
 	tux_defer_leave();
+	return true;
 }
 
 /* ---- claiming --------------------------------------------------------- */

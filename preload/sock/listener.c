@@ -78,7 +78,7 @@ void listener_add(int fd, bool told)
 	int domain;
 
 	tux_defer_enter();
-	if (!fd_peek(fd)) {
+	if (!fd_peek(fd) && !allow_sandboxed()) {
 		domain = kind_domain(fd);
 		if (domain >= 0)
 			listener_make(fd, domain, told);

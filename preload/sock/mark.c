@@ -20,6 +20,8 @@ enum tux_reason mark_connecting(int fd, const struct tux_addr *peer)
 	enum tux_reason why;
 	struct tux_stack *stack;
 
+	if (allow_sandboxed())
+		return TUX_REASON_SANDBOXED;
 	/* Not for the first time?  Then it has its mark, if it may have one. */
 	if (fd_peek(fd) || kind_domain(fd) < 0)
 		return TUX_REASON_NONE;
@@ -52,7 +54,8 @@ void mark_listening(int fd)
 	int saved = errno;
 	struct tux_addr local;
 
-	if (!fd_peek(fd) && kind_domain(fd) >= 0 && iface_local(fd, &local))
+	if (!allow_sandboxed() && !fd_peek(fd) && kind_domain(fd) >= 0 &&
+	    iface_local(fd, &local))
 		mark_listener(fd, &local);
 	errno = saved;
 }

@@ -44,6 +44,13 @@ void observer_left(int fd)
 			o->left(fd);
 }
 
+void observer_stopped(void)
+{
+	for (struct observer *o = atomic_load(&first); o; o = o->next)
+		if (o->stopped)
+			o->stopped();
+}
+
 unsigned observer_loop(int fd)
 {
 	unsigned loop = 0;

@@ -25,6 +25,8 @@ struct observer {
 	/* The loop that threads run while they wait for @fd, as in struct
 	 * tux_waiter; 0: there is none yet. */
 	unsigned (*loop)(int fd);
+	/* No sock is claimed any more, and none will be. */
+	void (*stopped)(void);
 	struct observer *next;
 };
 
@@ -33,6 +35,7 @@ void observer_add(struct observer *o);
 
 void observer_gone(int fd);
 void observer_left(int fd);
+void observer_stopped(void);
 unsigned observer_loop(int fd);
 
 /* Threads in poll(), which wait for @s, are rung first. */

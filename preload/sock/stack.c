@@ -18,7 +18,7 @@
  * it. */
 enum { AGAIN_MS = 1000 };
 
-enum { NONE, STARTING, RUNNING };
+enum { NONE, STARTING, RUNNING, OVER };
 
 static _Atomic int state;
 static _Atomic tux_time failed_at;	/* 0: never */
@@ -144,11 +144,22 @@ void stack_end(tux_time for_ns)
 	tux_defer_leave();
 }
 
+void stack_leave(void)
+{
+	struct tux_stack *s;
+
+	atomic_store(&state, OVER);
+	s = atomic_exchange(&process_stack, NULL);
+	if (s)
+		tux_stack_leave(s);
+}
+
 void stack_forked(void)
 {
 	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
 
-	atomic_store(&state, NONE);
+	if (atomic_load(&state) != OVER)
+		atomic_store(&state, NONE);
 	if (s)
 		tux_stack_forked(s);
 }

@@ -16,6 +16,9 @@ struct tux_stack *stack_get(enum tux_reason *why);
  * how the interface stands; then there is no stack. */
 void stack_end(tux_time for_ns);
 
+/* The stack ends now, with its threads, and no other is started. */
+void stack_leave(void);
+
 /* In a child, right after fork. */
 void stack_forked(void);
 

@@ -166,11 +166,22 @@ static void epoll_moved_fd(struct sock *s, int fd)
 	each_holder_of(s, fd, follow_stage);
 }
 
+static void stop_one(struct ep *ep, void *arg)
+{
+	(void)arg;
+	nest_end(ep);
+}
+
+static void epoll_stopped(void)
+{
+	ep_each(stop_one, NULL);
+}
+
 /* ---- new instances ---------------------------------------------------- */
 
 static struct observer observer = {
 	.gone = epoll_forget_fd, .moved = epoll_moved_fd,
-	.left = epoll_left_fd, .loop = epoll_loop,
+	.left = epoll_left_fd, .loop = epoll_loop, .stopped = epoll_stopped,
 };
 
 int epoll_made_fd(int fd)

@@ -93,6 +93,12 @@ void nest_join(struct ep *ep)
 	nest_settle(ep);
 }
 
+void nest_end(struct ep *ep)
+{
+	ep->joined = false;
+	nest_unbell(ep);
+}
+
 void nest_begin(struct ep *ep)
 {
 	ep_lock(ep);

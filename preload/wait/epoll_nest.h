@@ -26,6 +26,10 @@ void nest_unbell(struct ep *ep);
  * (latch held). */
 void nest_join(struct ep *ep);
 
+/* @ep has no sock and will have none: the kernel's instance does without the
+ * eventfd (latch held). */
+void nest_end(struct ep *ep);
+
 /* Makes that eventfd say whether a look would find something (latch held). */
 void nest_settle(struct ep *ep);
 

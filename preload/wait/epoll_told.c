@@ -93,7 +93,7 @@ static int told_untagged(const struct epoll_event *evs, int k)
 static void told_foreign(const struct ep *ep)
 {
 	if (!atomic_load(&ep->own) && !allow_stopped())
-		claim_stop();
+		claim_stop(TUX_REASON_BYPASSED);
 }
 
 /* The latch of l->ep is held.  What is written is never ahead of what is

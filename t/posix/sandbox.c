@@ -1,14 +1,266 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that may not make all system calls.
+ * Processes that may not make all system calls: since they were started, or since
+ * they have said so themselves.
+ *
+ * Then all connections of the process are on TCP, and the hooks make no call that
+ * the program does not make itself: one that the filter does not let through kills
+ * the process.
  */
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../filter.h"
+#include "client.h"
 #include "pair.h"
 
-enum { TURNS = 60 };
+enum {
+	TURNS = 60,
+	TRIES = 2000,		/* turns, until a connection has moved */
+	PLAIN = 8,		/* turns that are looked at, whether TCP has them */
+};
+
+/* ---- a filter --------------------------------------------------------- */
+
+/* What the processes below do from then on, and no more. */
+static const uint32_t lets[] = {
+	SYS_read, SYS_write, SYS_sendto, SYS_recvfrom, SYS_poll, SYS_epoll_wait,
+	SYS_epoll_ctl, SYS_accept, SYS_close, SYS_futex, SYS_clock_gettime,
+	SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
+};
+
+enum { LETS = sizeof(lets) / sizeof(lets[0]) };
+
+static struct sock_filter code[LETS + 3] = {
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+};
+static struct sock_fprog prog = { LETS + 3, code };
+
+static void write_filter(void)
+{
+	for (int i = 0; i < LETS; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, lets[i],
+			(uint8_t)(LETS - i), 0);
+	code[1 + LETS] = (struct sock_filter)BPF_STMT(
+		BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	code[2 + LETS] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+						      SECCOMP_RET_ALLOW);
+}
+
+/* 'p': by prctl(2); 's': by seccomp(2), in all threads. */
+static bool restrict_calls(char how)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return false;
+	if (how == 'p')
+		return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+	return !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			SECCOMP_FILTER_FLAG_TSYNC, &prog);
+}
+
+/* ---- the process that restricts itself --------------------------------- */
+
+enum wait { READS, POLLS, EPOLLS };
+
+struct server {
+	int listener, fd;
+	enum wait waits;
+	int ep;
+};
+
+/* Waits until it can read. */
+static void await(const struct server *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	struct epoll_event e;
+
+	if (s->waits == POLLS)
+		poll(&p, 1, -1);
+	else if (s->waits == EPOLLS)
+		epoll_wait(s->ep, &e, 1, -1);
+}
+
+static void serve_next(struct server *s)
+{
+	struct pollfd p = { .fd = s->listener, .events = POLLIN };
+	struct epoll_event e = { .events = EPOLLIN };
+
+	if (s->fd >= 0)
+		close(s->fd);
+	poll(&p, 1, -1);
+	s->fd = accept(s->listener, NULL, NULL);
+	if (s->fd < 0)
+		_exit(2);
+	if (s->waits == EPOLLS && epoll_ctl(s->ep, EPOLL_CTL_ADD, s->fd, &e))
+		_exit(3);
+}
+
+/* Gives back each byte, after it has done what it asks for: 'p' and 's' as above,
+ * 'n': the next connection, once this byte has been given back; 'q': the end. */
+static void serve(struct server *s)
+{
+	char c = 0;
+
+	serve_next(s);
+	while (c != 'q') {
+		await(s);
+		if (read(s->fd, &c, 1) != 1)
+			_exit(4);
+		if ((c == 'p' || c == 's') && !restrict_calls(c))
+			_exit(5);
+		if (write(s->fd, &c, 1) != 1)
+			_exit(6);
+		if (c == 'n')
+			serve_next(s);
+	}
+	_exit(0);
+}
+
+/* ---- its peer --------------------------------------------------------- */
+
+static bool ask(int fd, char c)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char got = 0;
+
+	return write(fd, &c, 1) == 1 &&
+	       poll(&p, 1, PAIR_PATIENCE_MS) == 1 && read(fd, &got, 1) == 1 &&
+	       got == c;
+}
+
+static bool ask_often(int fd, int n)
+{
+	while (n > 0 && ask(fd, 't'))
+		n--;
+	return !n;
+}
+
+static uint64_t acked(int fd)
+{
+	struct tcp_info t = { 0 };
+	socklen_t len = sizeof(t);
+
+	getsockopt(fd, IPPROTO_TCP, TCP_INFO, &t, &len);
+	return t.tcpi_bytes_acked;
+}
+
+/* Does TCP carry none of what goes from here? */
+static bool is_moved(int fd)
+{
+	uint64_t before = acked(fd);
+
+	return ask_often(fd, PLAIN) && acked(fd) == before;
+}
+
+static int dial(uint16_t port)
+{
+	int fd = pair_dial(port);
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	poll(&p, 1, PAIR_PATIENCE_MS);
+	return fd;
+}
+
+static void move(int fd)
+{
+	int i = 0;
+
+	while (pair_preloaded() && i < TRIES && !is_moved(fd))
+		i++;
+	CHECK(i < TRIES);
+}
+
+/* ---- cases ------------------------------------------------------------ */
+
+struct way {
+	const char *name;
+	enum wait waits;
+	char how;
+	bool moved;		/* it has, when the process restricts itself */
+};
+
+static const struct way *way;
+
+static void restricted(void)
+{
+	struct server s = { .fd = -1, .waits = way->waits };
+	int status = -1, fd;
+	uint16_t port;
+	pid_t pid;
+
+	s.listener = pair_listen(&port);
+	pid = fork();
+	if (!pid) {
+		s.ep = s.waits == EPOLLS ? epoll_create1(0) : -1;
+		serve(&s);
+	}
+	close(s.listener);
+	fd = dial(port);
+	if (way->moved)
+		move(fd);
+	CHECK(ask(fd, way->how));
+	CHECK(ask_often(fd, TURNS));
+	CHECK(!is_moved(fd));
+	CHECK(ask(fd, 'n'));
+	close(fd);
+	fd = dial(port);
+	CHECK(ask_often(fd, TURNS));
+	CHECK(!is_moved(fd));
+	CHECK(ask(fd, 'q'));
+	close(fd);
+	waitpid(pid, &status, 0);
+	CHECK(status == 0);
+}
+
+/* The process that restricts itself has called connect(), and asks. */
+static void restricted_client(void)
+{
+	struct server s = { .fd = -1, .waits = READS };
+	int status = -1, fd;
+	uint16_t port;
+	pid_t pid;
+
+	s.listener = pair_listen(&port);
+	pid = fork();
+	if (!pid) {
+		close(s.listener);
+		fd = dial(port);
+		if (way->moved)
+			move(fd);
+		_exit(!restrict_calls(way->how) || !ask_often(fd, TURNS) ||
+		      !ask(fd, 'q'));
+	}
+	poll(&(struct pollfd){ .fd = s.listener, .events = POLLIN }, 1, -1);
+	s.fd = accept(s.listener, NULL, NULL);
+	for (char c = 0; c != 'q';)
+		if (read(s.fd, &c, 1) != 1 || write(s.fd, &c, 1) != 1)
+			break;
+	waitpid(pid, &status, 0);
+	CHECK(status == 0);
+	close(s.fd);
+	close(s.listener);
+}
+
+/* It asks whether there are filters, and goes on without. */
+static void asks(struct pair *p)
+{
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == -1);
+	CHECK(errno == EFAULT || errno == EINVAL);
+	CHECK(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) == -1);
+	pair_talk(p, TURNS);
+	pair_move(p);
+}
 
 static void goes_on(struct pair *p)
 {
@@ -16,8 +268,31 @@ static void goes_on(struct pair *p)
 	pair_move(p);
 }
 
+static const struct way ways[] = {
+	{ "a filter before the first byte", READS, 'p', false },
+	{ "... by seccomp(), of all threads", READS, 's', false },
+	{ "a filter after the connection has moved", READS, 'p', true },
+	{ "... by seccomp(), of all threads, and poll()", POLLS, 's', true },
+	{ "... and poll()", POLLS, 'p', true },
+	{ "... and epoll_wait()", EPOLLS, 'p', true },
+	{ "... by seccomp(), of all threads, and epoll_wait()", EPOLLS, 's',
+	  true },
+};
+
 int main(void)
 {
+	signal(SIGPIPE, SIG_IGN);
+	write_filter();
+	pair_case("a question whether there are filters", asks);
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		way = &ways[i];
+		pair_once(way->name, restricted);
+	}
+	way = &ways[0];
+	pair_once("a filter of a client, before its first byte",
+		  restricted_client);
+	way = &ways[2];
+	pair_once("... and after the connection has moved", restricted_client);
 	/* RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 of a systemd unit. */
 	if (filter_refuse(SYS_socket, UINT32_MAX, AF_NETLINK, EAFNOSUPPORT, 0))
 		pair_case("a process without netlink", goes_on);

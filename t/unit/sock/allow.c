@@ -91,13 +91,18 @@ static void stop__no_connection_is_allowed(void **state)
 	struct tux_addr a = v4(10, 1), b = v4(10, 2);
 
 	(void)state;
-	assert_true(allow_stop());
-	assert_false(allow_stop());
+	assert_true(allow_stop(TUX_REASON_BYPASSED));
+	assert_false(allow_stop(TUX_REASON_BYPASSED));
 	assert_true(allow_stopped());
+	assert_false(allow_sandboxed());
 	assert_int_equal(allow_connection(&a, &a), TUX_REASON_LOOPBACK);
 	assert_int_equal(allow_connection(&a, &b), TUX_REASON_BYPASSED);
 	assert_int_equal(allow_listener(&a), TUX_REASON_BYPASSED);
 	assert_int_equal(allow_peer(NULL), TUX_REASON_BYPASSED);
+	assert_true(allow_stop(TUX_REASON_SANDBOXED));
+	assert_false(allow_stop(TUX_REASON_BYPASSED));
+	assert_true(allow_sandboxed());
+	assert_int_equal(allow_connection(&a, &b), TUX_REASON_SANDBOXED);
 }
 
 int main(void)

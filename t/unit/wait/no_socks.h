@@ -46,9 +46,11 @@ bool pass_plain(int fd)
 
 static bool claims_stopped = true;
 
-void claim_stop(void)
+bool claim_stop(enum tux_reason why)
 {
+	(void)why;
 	claims_stopped = true;
+	return true;
 }
 
 bool allow_stopped(void)

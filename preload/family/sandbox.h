@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sandbox - a program restricts its own system calls (seccomp(2))
+ *
+ * The stack needs calls that the program may not make itself, in threads to
+ * which the filter may apply as well (SECCOMP_FILTER_FLAG_TSYNC), and one that
+ * the filter kills is the program's end.  So all connections go back to TCP
+ * before the filter is there, the stack ends, and the hooks make no system call
+ * of their own from then on.  A filter that the process was started with
+ * forbids nothing by itself.
+ */
+#ifndef TUX_PRELOAD_SANDBOX_H
+#define TUX_PRELOAD_SANDBOX_H
+
+/* The process is about to install its first filter.  Takes three seconds at
+ * most; a connection whose peer has not followed by then, or whose bytes from
+ * the ring are not read, is reset.  A later call does nothing. */
+void sandbox_begin(void);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * prctl - the calls that restrict what the process may do
+ */
+#include "hook/prctl.h"
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "family/sandbox.h"
+#include "ground/libc.h"
+
+HOOK int prctl(int option, ...)
+{
+	unsigned long a[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	/* Without a filter, a program asks whether the kernel has filters. */
+	if (option == PR_SET_SECCOMP &&
+	    (a[0] == SECCOMP_MODE_STRICT || (a[0] == SECCOMP_MODE_FILTER && a[1])))
+		sandbox_begin();
+	return libc.prctl(option, a[0], a[1], a[2], a[3]);
+}
+
+long prctl_seccomp(unsigned op, unsigned flags, void *arg)
+{
+	if (op == SECCOMP_SET_MODE_STRICT ||
+	    (op == SECCOMP_SET_MODE_FILTER && arg))
+		sandbox_begin();
+	return libc.syscall(SYS_seccomp, op, flags, arg);
+}
