@@ -10,8 +10,8 @@
 #include "wire/frame.h"
 
 enum {
-	PAD = 4096,		/* bytes below N go there, to be ignored */
-	PADS = 256,		/* pieces below N, at most */
+	PAD = 65536,		/* bytes below N go there, to be ignored */
+	PADS = 16,		/* pieces below N, at most */
 	PIECES = 8,
 	AT_N = TUX_MARKER_LEN + TUX_FRAME_HDR,
 };
@@ -56,8 +56,8 @@ static int peek_pieces(struct iovec *v, uint8_t *pad, uint64_t left,
 static int64_t look_at_n(struct tux_duplex *d, uint8_t buf[AT_N],
 			 const struct tux_tcp *tcp)
 {
+	static uint8_t pad[PAD];	/* is never read, whoever writes it */
 	uint64_t left = d->rx.at - d->rx.off;
-	uint8_t pad[PAD];
 	struct iovec v[PADS + 1];
 	struct iovec at_n = { buf, marker_rest(d) + TUX_FRAME_HDR };
 	ssize_t k;

@@ -8,7 +8,7 @@
 #include "sys/sys.h"
 
 enum {
-	CHUNK = 4096,			/* lines are shorter */
+	CHUNK = 1024,			/* lines are shorter */
 	TX_BYTES = 8,			/* fields after those received */
 };
 

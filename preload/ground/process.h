@@ -26,9 +26,9 @@ void process_forked(void);
  * for slow paths only.  After process_sandboxed(), always false. */
 bool process_is_vfork(void);
 
-/* This process may not be allowed system calls of its own any more, which a vfork
- * child of it is not told from it without.  What it has claimed so far is as its
- * parent's would be in a child: nothing of it is left. */
+/* This process may not be allowed system calls of its own any more, which a
+ * vfork child of it is not told from it without.  What it has claimed so far is
+ * as its parent's would be in a child: nothing of it is left. */
 void process_sandboxed(void);
 
 /* The stack of this process, which stack.c starts and ends; NULL before the

@@ -2,7 +2,7 @@
 /*
  * exec - the calls by which another program takes over the descriptors
  */
-#include <errno.h>
+#include <alloca.h>
 #include <stdarg.h>
 
 #include "family/inherit.h"
@@ -49,57 +49,61 @@ HOOK int fexecve(int fd, char *const argv[], char *const env[])
 
 /* ---- the ones with a list --------------------------------------------- */
 
-enum { ARGS = 1024 };
-
-/* @first and what follows it, NULL included, into @argv.  False: too many. */
-static bool exec_collect(char **argv, const char *first, va_list *ap)
+/* How many there are from @first on, the NULL at the end included. */
+static size_t exec_count(const char *first, va_list *ap)
 {
-	argv[0] = (char *)(uintptr_t)first;
-	for (int i = 0; argv[i]; i++) {
-		if (i == ARGS - 1) {
-			errno = E2BIG;
-			return false;
-		}
-		argv[i + 1] = va_arg(*ap, char *);
-	}
-	return true;
+	size_t n = 1;
+
+	for (; first; first = va_arg(*ap, const char *))
+		n++;
+	return n;
 }
+
+static void exec_collect(char **argv, const char *first, va_list *ap)
+{
+	for (; first; first = va_arg(*ap, const char *))
+		*argv++ = (char *)(uintptr_t)first;
+	*argv = NULL;
+}
+
+/* Leaves the list in @argv, on the stack, as libc does; and @ap behind it. */
+#define COLLECT(argv, first, ap) \
+	do { \
+		va_start(ap, first); \
+		(argv) = alloca(exec_count(first, &(ap)) * sizeof(*(argv))); \
+		va_end(ap); \
+		va_start(ap, first); \
+		exec_collect(argv, first, &(ap)); \
+	} while (0)
 
 HOOK int execl(const char *path, const char *arg, ...)
 {
-	char *argv[ARGS];
+	char **argv;
 	va_list ap;
-	bool ok;
 
-	va_start(ap, arg);
-	ok = exec_collect(argv, arg, &ap);
+	COLLECT(argv, arg, ap);
 	va_end(ap);
-	return ok && may_exec(path) ? exec_failed(libc.execv(path, argv)) : -1;
+	return may_exec(path) ? exec_failed(libc.execv(path, argv)) : -1;
 }
 
 HOOK int execlp(const char *file, const char *arg, ...)
 {
-	char *argv[ARGS];
+	char **argv;
 	va_list ap;
-	bool ok;
 
-	va_start(ap, arg);
-	ok = exec_collect(argv, arg, &ap);
+	COLLECT(argv, arg, ap);
 	va_end(ap);
-	return ok && inherit_exec() ? exec_failed(libc.execvp(file, argv)) : -1;
+	return inherit_exec() ? exec_failed(libc.execvp(file, argv)) : -1;
 }
 
 HOOK int execle(const char *path, const char *arg, ...)
 {
-	char *const *env = NULL;
-	char *argv[ARGS];
+	char *const *env;
+	char **argv;
 	va_list ap;
-	bool ok;
 
-	va_start(ap, arg);
-	ok = exec_collect(argv, arg, &ap);
-	if (ok)
-		env = va_arg(ap, char *const *);
+	COLLECT(argv, arg, ap);
+	env = va_arg(ap, char *const *);
 	va_end(ap);
-	return ok && may_exec(path) ? exec_failed(libc.execve(path, argv, env)) : -1;
+	return may_exec(path) ? exec_failed(libc.execve(path, argv, env)) : -1;
 }

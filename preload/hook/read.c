@@ -10,7 +10,7 @@
 #include "ground/libc.h"
 #include "wait/rw.h"
 
-enum { SCRATCH = 4096, SCRATCHES = 64 };
+enum { SCRATCH = 16384, SCRATCHES = 16 };
 
 /* Urgent bytes and queued errors are beside the stream: the kernel's affair. */
 static int stream_fd(int fd, int flags)
@@ -22,7 +22,7 @@ static int stream_fd(int fd, int flags)
  * the same place. */
 static ssize_t discard(struct rw *r, size_t len, int flags)
 {
-	char scratch[SCRATCH];
+	static char scratch[SCRATCH];	/* never read */
 	struct iovec iov[SCRATCHES];
 	int n = 0;
 

@@ -5,15 +5,15 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "ground/buffer.h"
 #include "ground/libc.h"
 #include "ground/timeout.h"
 #include "sys/clock.h"
 #include "wait/pollset.h"
 
 enum {
-	SMALL = 64,
+	FEW = 64,
 	IN = POLLIN | POLLRDNORM | POLLRDBAND,
 	OUT = POLLOUT | POLLWRNORM | POLLWRBAND,
 };
@@ -132,29 +132,27 @@ static int select_run(struct sets *s, struct pollfd *p, unsigned m, tux_time ns,
 	return r < 0 ? r : from_poll(s, p, m);
 }
 
-static int select_run_big(struct sets *s, unsigned m, tux_time ns,
-			  const sigset_t *mask)
+static int run_many(struct sets *s, unsigned m, tux_time ns,
+		    const sigset_t *mask)
 {
 	size_t len = m * sizeof(struct pollfd);
-	struct pollfd *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pollfd *p = buffer_take(len);
 	int r;
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return -ENOMEM;
 	r = select_run(s, p, m, ns, mask);
-	munmap(p, len);
+	buffer_give(p, len);
 	return r;
 }
 
 static int run_any(struct sets *s, tux_time ns, const sigset_t *mask)
 {
-	struct pollfd small[SMALL];
+	struct pollfd few[FEW];
 	unsigned m = select_count(s);
 
-	if (m <= SMALL)
-		return select_run(s, small, m, ns, mask);
-	return select_run_big(s, m, ns, mask);
+	return m <= FEW ? select_run(s, few, m, ns, mask) :
+			  run_many(s, m, ns, mask);
 }
 
 /* ---- the calls -------------------------------------------------------- */

@@ -4,21 +4,20 @@
  */
 #include <errno.h>
 
+#include "ground/buffer.h"
 #include "ground/libc.h"
 #include "sock/fd.h"
 #include "wait/rw.h"
 
-enum { BUFFER = 16384 };
-
-/* From @in at *@at on, which moves by what was sent. */
-static ssize_t sendfile_copy(struct rw *r, int in, off64_t *at, size_t len)
+/* From @in at *@at on, which moves by what was sent, by way of @buf. */
+static ssize_t sendfile_by(char *buf, struct rw *r, int in, off64_t *at,
+			   size_t len)
 {
-	char buf[BUFFER];
 	size_t done = 0;
 	int fd = r->fd;
 
 	while (done < len) {
-		size_t want = len - done < BUFFER ? len - done : BUFFER;
+		size_t want = len - done < BUFFER_LEN ? len - done : BUFFER_LEN;
 		ssize_t n = pread64(in, buf, want, *at);
 		struct iovec iov = { buf, n > 0 ? (size_t)n : 0 };
 		ssize_t k;
@@ -39,6 +38,20 @@ static ssize_t sendfile_copy(struct rw *r, int in, off64_t *at, size_t len)
 	}
 	sock_put(r->s);
 	return (ssize_t)done;
+}
+
+static ssize_t sendfile_copy(struct rw *r, int in, off64_t *at, size_t len)
+{
+	char *buf = buffer_take(BUFFER_LEN);
+	ssize_t n;
+
+	if (!buf) {
+		sock_put(r->s);
+		return libc_ret(-ENOMEM);
+	}
+	n = sendfile_by(buf, r, in, at, len);
+	buffer_give(buf, BUFFER_LEN);
+	return n;
 }
 
 /* A pipe has no place, and the kernel's sendfile() does not take one either. */

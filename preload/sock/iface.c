@@ -106,7 +106,8 @@ static bool iface_ask(int fd)
 
 static void hear(int fd, int index)
 {
-	_Alignas(struct nlmsghdr) char buf[8192];
+	/* known.latch is held. */
+	static _Alignas(struct nlmsghdr) char buf[8192];
 
 	for (;;) {
 		long len = tux_sys_recv(fd, buf, sizeof(buf), 0);

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "ground/conf.h"
+#include "ground/deep.h"
 #include "loop/end.h"
 #include "sock/candidate.h"
 #include "sock/rest.h"
@@ -70,8 +71,8 @@ static void stack_failed(int err)
 	atomic_store(&failed_at, tux_clock_read());
 }
 
-/* The state that follows. */
-static int stack_start(void)
+/* Stores the state that follows. */
+static void stack_start(void *arg)
 {
 	struct tux_stack_opts o = {
 		.ifname = conf.iface,
@@ -92,13 +93,15 @@ static int stack_start(void)
 	struct tux_stack *s;
 	int r;
 
+	(void)arg;
 	r = tux_stack_new(&s, &o);
 	if (r < 0) {
 		stack_failed(r);
-		return NONE;
+		atomic_store(&state, NONE);
+		return;
 	}
 	atomic_store(&process_stack, s);
-	return RUNNING;
+	atomic_store(&state, RUNNING);
 }
 
 static bool failed_lately(void)
@@ -113,8 +116,11 @@ static void stack_try(void)
 	int none = NONE, saved = errno;
 
 	tux_defer_enter();
-	if (atomic_compare_exchange_strong(&state, &none, STARTING))
-		atomic_store(&state, stack_start());
+	if (atomic_compare_exchange_strong(&state, &none, STARTING) &&
+	    deep_call(stack_start, NULL)) {
+		stack_failed(-ENOMEM);
+		atomic_store(&state, NONE);
+	}
 	tux_defer_leave();
 	while (atomic_load(&state) == STARTING)
 		sched_yield();

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "ground/buffer.h"
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "ground/timeout.h"
@@ -15,10 +15,7 @@
 #include "wait/poll_quiet.h"
 #include "wait/wait.h"
 
-enum {				/* sets that fit the stack: */
-	SMALL = 256,		/* what to ask the kernel, */
-	FEW = 32,		/* ... and the socks */
-};
+enum { FEW = 16 };		/* on the stack; a longer set is in a buffer */
 
 /* ---- sleeping --------------------------------------------------------- */
 
@@ -79,63 +76,33 @@ static int poll_run(struct polling *p)
 
 /* ---- memory ----------------------------------------------------------- */
 
-static void *poll_map(size_t len)
-{
-	void *mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return mem == MAP_FAILED ? NULL : mem;
-}
-
-static int poll_run_few(struct polling *p)
-{
-	struct pollee e[FEW];
-
-	p->e = e;
-	return poll_run(p);
-}
-
-static int poll_run_many(struct polling *p)
-{
-	size_t len = p->n * sizeof(struct pollee);
-	int r;
-
-	p->e = poll_map(len);
-	if (!p->e)
-		return -ENOMEM;
-	r = poll_run(p);
-	munmap(p->e, len);
-	return r;
-}
-
-/* There is room for what to ask the kernel. */
-static int poll_call(struct polling *p)
+static int poll_call(struct polling *p, struct pollfd *kernel, struct pollee *e)
 {
 	int r;
-
-	if (p->until && poll_quiet(p, &r))
-		return r;
-	return p->n <= FEW ? poll_run_few(p) : poll_run_many(p);
-}
-
-static int poll_call_small(struct polling *p)
-{
-	struct pollfd kernel[SMALL];
 
 	p->kernel = kernel;
-	return poll_call(p);
+	p->e = e;
+	return p->until && poll_quiet(p, &r) ? r : poll_run(p);
 }
 
-static int poll_call_big(struct polling *p)
+static int poll_call_few(struct polling *p)
 {
-	size_t len = p->n * sizeof(struct pollfd);
+	struct pollfd kernel[FEW];
+	struct pollee e[FEW];
+
+	return poll_call(p, kernel, e);
+}
+
+static int poll_call_many(struct polling *p)
+{
+	size_t len = p->n * (sizeof(struct pollfd) + sizeof(struct pollee));
+	struct pollee *e = buffer_take(len);
 	int r;
 
-	p->kernel = poll_map(len);
-	if (!p->kernel)
+	if (!e)
 		return -ENOMEM;
-	r = poll_call(p);
-	munmap(p->kernel, len);
+	r = poll_call(p, (void *)(e + p->n), e);
+	buffer_give(e, len);
 	return r;
 }
 
@@ -149,7 +116,7 @@ int pollset_wait(struct pollfd *fds, unsigned n, tux_time ns,
 	int r;
 
 	tux_defer_enter();
-	r = n <= SMALL ? poll_call_small(&p) : poll_call_big(&p);
+	r = n <= FEW ? poll_call_few(&p) : poll_call_many(&p);
 	tux_defer_leave_masked(mask, r == -EINTR);
 	return r;
 }
