@@ -178,7 +178,10 @@ void tux_stack_leave(struct tux_stack *s)
 {
 	unsigned i;
 
-	for (i = 0; i < tux_loops_n(s) && !s->forked; i++)
+	if (s->forked)
+		return;
+	s->forked = true;
+	for (i = 0; i < tux_loops_n(s); i++)
 		if (tux_driver_halt(&s->driver[i]))
 			tux_loop_leave(s->driver[i].loop);
 	abandon(s);

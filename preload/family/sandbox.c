@@ -2,7 +2,10 @@
 #include "family/sandbox.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 
+#include "ground/libc.h"
 #include "ground/process.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
@@ -16,34 +19,77 @@
 
 enum { FOLLOW_S = 1 };		/* for the peers */
 
+/* @s is of the parent's: on TCP, or lost to this process.  What it may still do
+ * with @s, the parent may, too. */
+static void leave_inherited(struct sock *s)
+{
+	if (stage_of(s) == SOCK_CLAIMED)
+		rest_inherited(s);
+	else if (stage_hold(s))
+		claim_refuse(s, TUX_REASON_NOT_OWNER);
+}
+
+/* What the program has set, and only the preload knew. */
+static void give_options(const struct sock *s, int fd)
+{
+	int low = (int)s->lowat;
+
+	if (s->rdshut)
+		libc.shutdown(fd, SHUT_RD);
+	if (s->lowat_stays)
+		libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+}
+
 static void give_back(struct sock *s, int fd, void *arg)
 {
 	const tux_time *until = arg;
 
+	if (s->listens)
+		return;
+	if (s->epoch != process_epoch) {
+		leave_inherited(s);
+		return;
+	}
 	claim_stay(fd, TUX_REASON_SANDBOXED);
 	if (stage_of(s) == SOCK_CLAIMED &&
 	    (tux_clock_read() >= *until ||
 	     !pass_plain_for(fd, TUX_REASON_SANDBOXED)))
 		rest_reset(s, fd);
+	give_options(s, fd);
 	observer_moved(s, fd);
 }
 
-void sandbox_begin(void)
+static void leave_tux(void)
 {
-	int saved = errno;
-	tux_time until;
+	tux_time until = tux_clock_read() + TUX_SEC(FOLLOW_S);
 
-	if (process_is_vfork() || !claim_stop(TUX_REASON_SANDBOXED))
-		return;
-	tux_defer_enter();
-	until = tux_clock_read() + TUX_SEC(FOLLOW_S);
 	fd_each(give_back, &until);
-	observer_stopped();
 	/* Of connections that are closed, bytes may be left to send. */
 	if (preload_stack())
 		tux_channel_drain(preload_stack(), TUX_SEC(FOLLOW_S));
 	stack_leave();
-	process_sandboxed();
+	observer_stopped();
+}
+
+/* No handler runs meanwhile: soon nothing defers it, and latches are held. */
+void sandbox_begin(void)
+{
+	int saved = errno;
+	sigset_t all, before;
+
+	if (process_is_vfork())
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	tux_defer_enter();
+	if (claim_stop(TUX_REASON_SANDBOXED)) {
+		leave_tux();
+		process_sandboxed();
+	}
+	/* Another thread may have begun. */
+	while (!process_is_sandboxed())
+		sched_yield();
 	tux_defer_leave();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = saved;
 }

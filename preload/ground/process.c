@@ -7,7 +7,7 @@ uint32_t process_epoch = 1;
 struct tux_stack *_Atomic process_stack;
 
 static pid_t owner;
-static bool sandboxed;
+static _Atomic bool sandboxed;
 
 static void learn_owner(void)
 {
@@ -29,6 +29,11 @@ void process_forked(void)
 bool process_is_vfork(void)
 {
 	return !sandboxed && getpid() != owner;
+}
+
+bool process_is_sandboxed(void)
+{
+	return sandboxed;
 }
 
 void process_sandboxed(void)

@@ -30,6 +30,7 @@ bool process_is_vfork(void);
  * vfork child of it is not told from it without.  What it has claimed so far is
  * as its parent's would be in a child: nothing of it is left. */
 void process_sandboxed(void);
+bool process_is_sandboxed(void);
 
 /* The stack of this process, which stack.c starts and ends; NULL before the
  * first socket or in a child. */

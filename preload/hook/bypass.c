@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "hook/bypass.h"
 
-#include "sock/allow.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
 #include "sock/pass.h"
@@ -17,11 +16,11 @@ bool bypass_fd(int fd)
 
 void bypass_all(void)
 {
-	tux_time until = tux_clock_read() + BYPASS_FOR;
+	tux_time until;
 
-	if (allow_stopped())
+	if (!claim_stop(TUX_REASON_BYPASSED))
 		return;
-	claim_stop(TUX_REASON_BYPASSED);
+	until = tux_clock_read() + BYPASS_FOR;
 	for (int fd = 0; fd < fd_top() && tux_clock_read() < until; fd++)
 		bypass_fd(fd);
 }

@@ -16,6 +16,8 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
+#include "sock/allow.h"
+#include "sock/observer.h"
 #include "sys/defer.h"
 
 struct handler {
@@ -95,8 +97,26 @@ static void look_behind(struct sigaction *a,
 static bool takes_ours(const struct sigaction *a)
 {
 	return a && is_function(a) && a->sa_sigaction != on_signal &&
-	       !process_is_vfork();
+	       !allow_sandboxed() && !process_is_vfork();
 }
+
+/* The kernel calls the application's handlers from now on: nothing defers a
+ * signal any more. */
+static void signal_stopped(void)
+{
+	for (int sig = 1; sig < _NSIG; sig++) {
+		struct handler *h = &handlers[sig];
+		struct sigaction a;
+
+		if (libc.sigaction(sig, NULL, &a) ||
+		    a.sa_sigaction != on_signal)
+			continue;
+		look_behind(&a, atomic_load(&h->fn), atomic_load(&h->flags));
+		libc.sigaction(sig, &a, NULL);
+	}
+}
+
+static struct observer observer = { .stopped = signal_stopped };
 
 HOOK int sigaction(int sig, const struct sigaction *a, struct sigaction *old)
 {
@@ -109,6 +129,7 @@ HOOK int sigaction(int sig, const struct sigaction *a, struct sigaction *old)
 	fn = atomic_load(&handlers[sig].fn);
 	flags = atomic_load(&handlers[sig].flags);
 	if (takes_ours(a)) {
+		observer_add(&observer);
 		ours = put_before(sig, a);
 		a = &ours;
 	}

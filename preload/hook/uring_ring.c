@@ -133,7 +133,18 @@ static bool uring_open(struct uring *r, int fd, const struct io_uring_params *p)
 	return true;
 }
 
-static struct observer observer = { .gone = uring_forget };
+static void uring_stopped(void)
+{
+	uint32_t at = 0;
+	struct uring *r;
+
+	while ((r = uring_each(&at)))
+		uring_forget(atomic_load(&r->name) - 1);
+}
+
+static struct observer observer = {
+	.gone = uring_forget, .stopped = uring_stopped,
+};
 
 bool uring_add(int fd, const struct io_uring_params *p)
 {

@@ -79,7 +79,7 @@ void claim_leave(int fd, const struct tux_addr *peer, enum tux_reason why)
 {
 	kind_leave(fd);
 	observer_left(fd);
-	if (say_verbose() && !allow_sandboxed())
+	if (say_verbose())
 		claim_say_left(fd, peer, why);
 }
 
@@ -140,10 +140,13 @@ void claim_accepted(int listener, int fd, const struct tux_addr *peer)
 
 void claim_connecting(int fd, const struct tux_addr *peer)
 {
-	int saved = errno;
-	int domain = fd_peek(fd) ? -1 : kind_domain(fd);
+	int saved = errno, domain = -1;
 	struct sock *s;
 
+	if (allow_sandboxed())
+		claim_leave(fd, peer, TUX_REASON_SANDBOXED);
+	else if (!fd_peek(fd))
+		domain = kind_domain(fd);
 	if (domain >= 0 && (s = sock_new(SOCK_CANDIDATE))) {
 		s->active = true;
 		s->domain = domain;
@@ -198,7 +201,7 @@ static void claim_stop_one(struct sock *s, int fd, void *arg)
 
 	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
 		tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
-	if (stage_of(s) == SOCK_LISTENER)
+	if (stage_of(s) == SOCK_LISTENER && s->epoch == process_epoch)
 		listener_refuse(fd, *why);
 }
 
@@ -362,8 +365,9 @@ static bool claim_step(struct sock *s, int fd)
 {
 	switch (stage_of(s)) {
 	case SOCK_CANDIDATE:
-		/* Another thread may have decided meanwhile. */
-		if (claim_is_kernels(s) || !is_due(s, fd))
+		/* Another thread may have decided meanwhile.  A thread that was
+		 * late may have made it in a sandbox. */
+		if (claim_is_kernels(s) || allow_sandboxed() || !is_due(s, fd))
 			return true;
 		if (stage_try(s, SOCK_CANDIDATE, SOCK_CLAIMING))
 			claim_connection(s, fd);

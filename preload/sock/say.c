@@ -7,6 +7,7 @@
 
 #include "ground/conf.h"
 #include "ground/libc.h"
+#include "ground/process.h"
 #include "stack/mode.h"
 #include "sys/fd.h"
 
@@ -118,7 +119,7 @@ void say_init(void)
 
 bool say_verbose(void)
 {
-	return out >= 0;
+	return out >= 0 && !process_is_sandboxed();
 }
 
 static void put_count(struct line *l, const char *word, uint64_t n)

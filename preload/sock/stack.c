@@ -153,8 +153,15 @@ void stack_end(tux_time for_ns)
 void stack_leave(void)
 {
 	struct tux_stack *s;
+	int is = RUNNING;
 
-	atomic_store(&state, OVER);
+	/* Another thread may be about to start it. */
+	while (!atomic_compare_exchange_strong(&state, &is, OVER)) {
+		if (is == STARTING) {
+			sched_yield();
+			is = RUNNING;
+		}
+	}
 	s = atomic_exchange(&process_stack, NULL);
 	if (s)
 		tux_stack_leave(s);

@@ -7,24 +7,34 @@
 #include "sys/defer.h"
 #include "wait/epoll.h"
 #include "wait/epoll_item.h"
+#include "wait/epoll_kick.h"
 #include "wait/epoll_nest.h"
+
+/* Calls @fn for each item of @ep that is used.  The latch of @ep is held. */
+static void each_item(struct ep *ep, void (*fn)(struct ep *ep, struct item *it))
+{
+	for (int i = 0; i < EP_CHUNKS; i++) {
+		struct item *it = ep->chunk[i];
+
+		for (int j = 0; it && j < ITEM_CHUNK; j++)
+			if (it[j].used)
+				fn(ep, &it[j]);
+	}
+}
+
+static void strip_item(struct ep *ep, struct item *it)
+{
+	item_detach(ep, it);
+	if (item_held(it))
+		ep_unhold(it->fd);
+	it->used = false;
+}
 
 /* The last descriptor goes: watches end; the kernel drops its items itself. */
 static void strip(struct ep *ep)
 {
 	ep_lock(ep);
-	for (int i = 0; i < EP_CHUNKS; i++) {
-		struct item *it = ep->chunk[i];
-
-		for (int j = 0; it && j < ITEM_CHUNK; j++) {
-			if (!it[j].used)
-				continue;
-			item_detach(ep, &it[j]);
-			if (item_held(&it[j]))
-				ep_unhold(it[j].fd);
-			it[j].used = false;
-		}
-	}
+	each_item(ep, strip_item);
 	ep_unlock(ep);
 }
 
@@ -169,12 +179,20 @@ static void epoll_moved_fd(struct sock *s, int fd)
 static void stop_one(struct ep *ep, void *arg)
 {
 	(void)arg;
+	each_item(ep, item_give_back);
 	nest_end(ep);
+	kick_end(ep);
 }
 
+/* All instances are the kernel's from now on, and none is known. */
 static void epoll_stopped(void)
 {
+	uint64_t range = atomic_load(&ep_range);
+
 	ep_each(stop_one, NULL);
+	for (uint32_t fd = (uint32_t)range; fd < range >> 32; fd++)
+		if (ep_peek((int)fd))
+			epoll_forget_fd((int)fd);
 }
 
 /* ---- new instances ---------------------------------------------------- */

@@ -194,6 +194,20 @@ void item_again(struct ep *ep, struct item *it)
 	item_poke(ep, it);
 }
 
+void item_give_back(struct ep *ep, struct item *it)
+{
+	uint32_t mask = it->spent ? it->events & EP_HOW : it->events;
+	bool same = it->own && it->kernel && it->mask == mask;
+
+	item_detach(ep, it);
+	it->own = true;
+	if (item_held(it) && !same)
+		kernel_set(ep, it, mask);
+	if (item_held(it))
+		ep_unhold(it->fd);
+	it->used = false;
+}
+
 void item_drop(struct ep *ep, struct item *it)
 {
 	item_detach(ep, it);

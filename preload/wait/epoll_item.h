@@ -93,6 +93,11 @@ void item_sync(struct ep *ep, struct item *it, uint32_t tcp, bool force);
 void item_again(struct ep *ep, struct item *it);
 void item_poke(struct ep *ep, struct item *it);
 
+/* The kernel has @it from now on as the program has registered it, and the
+ * preload has it no more.  What was told once, of EPOLLONESHOT, tells errors
+ * again. */
+void item_give_back(struct ep *ep, struct item *it);
+
 /* Removes @it from the instance, from the kernel's too. */
 void item_drop(struct ep *ep, struct item *it);
 

@@ -25,15 +25,21 @@ void kick_sleepers(struct ep *ep)
 	errno = saved;
 }
 
-void kick_told(struct ep *ep, uint64_t tag)
+void kick_end(struct ep *ep)
 {
 	struct epoll_event e = { 0 };
 
-	if (ep->kick < 0 || tag != tag_make(TAG_PRIVATE, ep->kick))
-		return;
-	if (seat_count(ep) && tux_clock_read() < ep->kick_until)
+	if (ep->kick < 0)
 		return;
 	libc.epoll_ctl(atomic_load(&ep->fd), EPOLL_CTL_DEL, ep->kick, &e);
 	tux_fd_close(ep->kick);
 	ep->kick = -1;
+}
+
+void kick_told(struct ep *ep, uint64_t tag)
+{
+	if (ep->kick < 0 || tag != tag_make(TAG_PRIVATE, ep->kick))
+		return;
+	if (!seat_count(ep) || tux_clock_read() >= ep->kick_until)
+		kick_end(ep);
 }

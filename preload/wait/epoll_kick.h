@@ -18,4 +18,7 @@ void kick_sleepers(struct ep *ep);
  * a while to. */
 void kick_told(struct ep *ep, uint64_t tag);
 
+/* Takes the eventfd away, whether or not threads have left (latch held). */
+void kick_end(struct ep *ep);
+
 #endif

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/time.h"
+#include "sock/allow.h"
 #include "sock/fd.h"
 #include "sys/alone.h"
 #include "wait/epoll.h"
@@ -20,9 +21,11 @@
 /* False: poll_asks() is false for every descriptor. */
 static inline bool pollset_any(bool sleeps)
 {
-	return atomic_load_explicit(&socks_moved, memory_order_relaxed) ||
-	       (sleeps && !tux_alone() &&
-		(atomic_load(&fd_live) || atomic_load(&ep_range)));
+	if (!atomic_load_explicit(&socks_moved, memory_order_relaxed) &&
+	    (!sleeps || tux_alone() ||
+	     (!atomic_load(&fd_live) && !atomic_load(&ep_range))))
+		return false;
+	return !allow_sandboxed();
 }
 
 /* poll() of @n descriptors for @ns nanoseconds, with @mask (or NULL) in force

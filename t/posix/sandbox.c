@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that may not make all system calls: since they were started, or since
- * they have said so themselves.
+ * Processes that may not make all system calls: since they were started, or
+ * since they have said so themselves.
  *
- * Then all connections of the process are on TCP, and the hooks make no call that
- * the program does not make itself: one that the filter does not let through kills
- * the process.
+ * Then all connections of the process are on TCP, and the hooks make no call
+ * that the program does not make itself: one that the filter does not let
+ * through kills the process.
  */
 #include <errno.h>
 #include <linux/tcp.h>
@@ -35,8 +35,8 @@ enum {
 /* What the processes below do from then on, and no more. */
 static const uint32_t lets[] = {
 	SYS_read, SYS_write, SYS_sendto, SYS_recvfrom, SYS_poll, SYS_epoll_wait,
-	SYS_epoll_ctl, SYS_accept, SYS_close, SYS_futex, SYS_clock_gettime,
-	SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
+	SYS_epoll_ctl, SYS_epoll_create1, SYS_accept, SYS_close, SYS_dup2,
+	SYS_futex, SYS_clock_gettime, SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
 };
 
 enum { LETS = sizeof(lets) / sizeof(lets[0]) };
@@ -71,12 +71,13 @@ static bool restrict_calls(char how)
 
 /* ---- the process that restricts itself --------------------------------- */
 
-enum wait { READS, POLLS, EPOLLS };
+enum wait { READS, POLLS, EPOLLS, NESTS };
 
 struct server {
 	int listener, fd;
 	enum wait waits;
-	int ep;
+	int ep, inner;		/* the instance that it waits for; and that
+				 * which has its descriptors, maybe the same */
 };
 
 /* Waits until it can read. */
@@ -87,7 +88,7 @@ static void await(const struct server *s)
 
 	if (s->waits == POLLS)
 		poll(&p, 1, -1);
-	else if (s->waits == EPOLLS)
+	else if (s->waits >= EPOLLS)
 		epoll_wait(s->ep, &e, 1, -1);
 }
 
@@ -102,16 +103,52 @@ static void serve_next(struct server *s)
 	s->fd = accept(s->listener, NULL, NULL);
 	if (s->fd < 0)
 		_exit(2);
-	if (s->waits == EPOLLS && epoll_ctl(s->ep, EPOLL_CTL_ADD, s->fd, &e))
+	if (s->waits >= EPOLLS &&
+	    epoll_ctl(s->inner, EPOLL_CTL_ADD, s->fd, &e))
 		_exit(3);
 }
 
-/* Gives back each byte, after it has done what it asks for: 'p' and 's' as above,
- * 'n': the next connection, once this byte has been given back; 'q': the end. */
+static void make_instances(struct server *s)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	s->ep = s->inner = epoll_create1(0);
+	if (s->waits != NESTS)
+		return;
+	s->inner = epoll_create1(0);
+	if (epoll_ctl(s->ep, EPOLL_CTL_ADD, s->inner, &e))
+		_exit(7);
+}
+
+/* What has not been done before the filter was there. */
+static bool begins_anew(const struct server *s)
+{
+	struct epoll_event e = { .events = EPOLLIN }, got;
+	int ep = epoll_create1(0), to = dup2(s->fd, s->fd + 100);
+
+	return ep >= 0 && to >= 0 &&
+	       !epoll_ctl(ep, EPOLL_CTL_ADD, s->listener, &e) &&
+	       !epoll_wait(ep, &got, 1, 0) && !close(to) && !close(ep);
+}
+
+static void handler(int sig)
+{
+	(void)sig;
+}
+
+/* Gives back each byte, after it has done what it asks for: 'p' and 's' as
+ * above, 'n': the next connection, once this byte has been given back; 'b':
+ * begins_anew(); 'q': the end. */
 static void serve(struct server *s)
 {
+	struct sigaction a = {
+		.sa_handler = handler,
+		.sa_flags = SA_RESTART | (int)SA_RESETHAND,
+	};
 	char c = 0;
 
+	sigaction(SIGUSR1, &a, NULL);
+	make_instances(s);
 	serve_next(s);
 	while (c != 'q') {
 		await(s);
@@ -119,6 +156,8 @@ static void serve(struct server *s)
 			_exit(4);
 		if ((c == 'p' || c == 's') && !restrict_calls(c))
 			_exit(5);
+		if (c == 'b' && !begins_anew(s))
+			_exit(8);
 		if (write(s->fd, &c, 1) != 1)
 			_exit(6);
 		if (c == 'n')
@@ -201,10 +240,8 @@ static void restricted(void)
 
 	s.listener = pair_listen(&port);
 	pid = fork();
-	if (!pid) {
-		s.ep = s.waits == EPOLLS ? epoll_create1(0) : -1;
+	if (!pid)
 		serve(&s);
-	}
 	close(s.listener);
 	fd = dial(port);
 	if (way->moved)
@@ -212,6 +249,8 @@ static void restricted(void)
 	CHECK(ask(fd, way->how));
 	CHECK(ask_often(fd, TURNS));
 	CHECK(!is_moved(fd));
+	kill(pid, SIGUSR1);
+	CHECK(ask(fd, 'b'));
 	CHECK(ask(fd, 'n'));
 	close(fd);
 	fd = dial(port);
@@ -277,6 +316,7 @@ static const struct way ways[] = {
 	{ "... and epoll_wait()", EPOLLS, 'p', true },
 	{ "... by seccomp(), of all threads, and epoll_wait()", EPOLLS, 's',
 	  true },
+	{ "... and an instance inside another", NESTS, 'p', true },
 };
 
 int main(void)
@@ -293,7 +333,8 @@ int main(void)
 		  restricted_client);
 	way = &ways[2];
 	pair_once("... and after the connection has moved", restricted_client);
-	/* RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 of a systemd unit. */
+	/* RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 of a systemd
+	 * unit. */
 	if (filter_refuse(SYS_socket, UINT32_MAX, AF_NETLINK, EAFNOSUPPORT, 0))
 		pair_case("a process without netlink", goes_on);
 	else

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -354,6 +355,31 @@ static void wait__stops_at_a_foreign_event(void **state)
 	unleave(ep);
 }
 
+/* As a bare call tells it: the program's data, and once what is told once. */
+static void stopped__the_kernel_has_all(void **state)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = 77 }, got;
+	int ep = epoll_create1(0), in = eventfd(1, 0), once = eventfd(1, 0);
+
+	(void)state;
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, once,
+				   &(struct epoll_event){
+					   .events = EPOLLIN | EPOLLONESHOT,
+					   .data.u64 = 78 }), 0);
+	assert_int_equal(epoll_wait(ep, &got, 1, 0), 1);
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_ADD, in, &e), 0);
+	observer_stopped();
+	assert_null(ep_peek(ep));
+	assert_false(epoll_kept(in));
+	assert_int_equal(syscall(SYS_epoll_wait, ep, &got, 1, 0), 1);
+	assert_int_equal(got.data.u64, 77);
+	assert_int_equal(epoll_ctl(ep, EPOLL_CTL_DEL, in, NULL), 0);
+	assert_int_equal(syscall(SYS_epoll_wait, ep, &got, 1, 0), 0);
+	close(ep);
+	close(in);
+	close(once);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +397,7 @@ int main(void)
 		cmocka_unit_test(ctl__takes_over_from_an_item),
 		cmocka_unit_test(ctl__shares_what_was_left_with_a_child),
 		cmocka_unit_test(wait__stops_at_a_foreign_event),
+		cmocka_unit_test(stopped__the_kernel_has_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

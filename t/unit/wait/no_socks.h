@@ -53,6 +53,11 @@ bool claim_stop(enum tux_reason why)
 	return true;
 }
 
+bool allow_sandboxed(void)
+{
+	return false;
+}
+
 bool allow_stopped(void)
 {
 	return claims_stopped;
