@@ -30,6 +30,7 @@ struct tux_pipe {
 	uint64_t origin;	/* an offset that lies at the front of the
 				 * memory; the producer writes it */
 	uint32_t cap;		/* bytes, a power of two */
+	_Atomic uint32_t most;	/* it is to hold no more than these, up to cap */
 	uint32_t mem;		/* from the start of this struct to the bytes */
 };
 
@@ -49,7 +50,21 @@ static inline void tux_pipe_init(struct tux_pipe *p, uint32_t mem, uint32_t cap,
 {
 	p->mem = mem;
 	p->cap = cap;
+	atomic_store_explicit(&p->most, cap, memory_order_relaxed);
 	tux_pipe_reset(p, off);
+}
+
+/* From now on, @p is to hold @most bytes at most; what is in it stays.  Any thread;
+ * the producer follows when it looks for room. */
+static inline void tux_pipe_bound(struct tux_pipe *p, uint32_t most)
+{
+	atomic_store_explicit(&p->most, most < p->cap ? most : p->cap,
+			      memory_order_relaxed);
+}
+
+static inline uint32_t tux_pipe_most(const struct tux_pipe *p)
+{
+	return atomic_load_explicit(&p->most, memory_order_relaxed);
 }
 
 static inline uint64_t tux_pipe_head(const struct tux_pipe *p)
@@ -72,7 +87,9 @@ static inline uint32_t tux_pipe_len(const struct tux_pipe *p)
 
 static inline uint32_t tux_pipe_room(const struct tux_pipe *p)
 {
-	return p->cap - tux_pipe_len(p);
+	uint32_t most = tux_pipe_most(p), len = tux_pipe_len(p);
+
+	return len < most ? most - len : 0;
 }
 
 /* Producer: if the pipe is empty, the next byte goes to the front of the

@@ -144,7 +144,7 @@ void tux_choose_look(struct tux_conn *c, tux_time now)
 /* Do bytes wait?  Half of the ring is full. */
 static bool backlog(const struct tux_conn *c)
 {
-	return tux_pipe_len(&c->dx->txp) >= c->dx->txp.cap / 2;
+	return tux_pipe_len(&c->dx->txp) >= tux_pipe_most(&c->dx->txp) / 2;
 }
 
 void tux_choose_leave(struct tux_conn *c, tux_time now)

@@ -81,7 +81,7 @@ static unsigned duplex_poll_rx(const struct tux_duplex *d, bool err)
 static bool ring_writable(const struct tux_duplex *d)
 {
 	return !load8(&d->tx.marker_left) &&
-	       tux_pipe_room(&d->txp) >= d->txp.cap / 4;
+	       tux_pipe_room(&d->txp) >= tux_pipe_most(&d->txp) / 4;
 }
 
 /* While a write waits, TCP's room does not count either. */

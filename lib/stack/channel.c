@@ -178,6 +178,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		tux_duplex_begin(e->dx, &o->candidate->sent,
 				 &o->candidate->received);
 	e->dx->tx.segment = tcp_segment(o->fd);
+	tux_end_bound(e, o->fd);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
 	e->rests = o->rests;
@@ -204,6 +205,39 @@ static struct tux_driver *driver_of(const struct tux_end *e)
 struct tux_duplex *tux_end_duplex(const struct tux_end *e)
 {
 	return e->dx;
+}
+
+enum {
+	BUF_MIN = 2048,		/* below it, the kernel has more as well */
+	/* By value: headers may be older. */
+	BUF_LOCK = 72,
+	SNDBUF_LOCK = 1,
+	RCVBUF_LOCK = 2,
+};
+
+/* The kernel has taken twice what the application asked for, to have room for the
+ * headers. */
+static void end_bound(struct tux_pipe *p, int fd, int name)
+{
+	int len = 0;
+	socklen_t size = sizeof(len);
+
+	if (tux_sys_getsockopt(fd, SOL_SOCKET, name, &len, &size) < 0)
+		return;
+	tux_pipe_bound(p, (uint32_t)(len / 2 > BUF_MIN ? len / 2 : BUF_MIN));
+}
+
+void tux_end_bound(struct tux_end *e, int fd)
+{
+	int locks = 0;
+	socklen_t size = sizeof(locks);
+
+	if (tux_sys_getsockopt(fd, SOL_SOCKET, BUF_LOCK, &locks, &size) < 0)
+		return;
+	if (locks & SNDBUF_LOCK)
+		end_bound(&e->dx->txp, fd, SO_SNDBUF);
+	if (locks & RCVBUF_LOCK)
+		end_bound(&e->dx->rxp, fd, SO_RCVBUF);
 }
 
 void tux_end_set_fd(struct tux_end *e, int fd)

@@ -17,7 +17,7 @@ void tux_recvbuf_init(struct tux_recvbuf *b, struct tux_pipe *pipe)
 	b->pipe = pipe;
 	tux_ranges_init(&b->ahead);
 	b->end = UINT64_MAX;
-	b->limit = recvbuf_room_end(b);
+	b->limit = tux_pipe_tail(pipe) + tux_pipe_most(pipe);
 }
 
 /* Do bytes up to @stop, with FIN behind them if @fin, agree with what is known?
@@ -105,7 +105,8 @@ int tux_recvbuf_put(struct tux_recvbuf *b, uint64_t off, const void *p,
 
 uint32_t tux_recvbuf_window(struct tux_recvbuf *b)
 {
-	uint64_t got = tux_recvbuf_got(b), end = recvbuf_room_end(b);
+	uint64_t got = tux_recvbuf_got(b);
+	uint64_t end = tux_pipe_tail(b->pipe) + tux_pipe_most(b->pipe);
 
 	b->limit = end;
 	return got < end ? (uint32_t)(end - got) : 0;

@@ -48,7 +48,7 @@ uint32_t tux_recvbuf_window(struct tux_recvbuf *b);
  * packet of its own: it has grown by half of the pipe beyond b->limit. */
 static inline uint64_t tux_recvbuf_wake_at(const struct tux_recvbuf *b)
 {
-	return b->limit - b->pipe->cap / 2;
+	return b->limit - tux_pipe_most(b->pipe) / 2;
 }
 
 #endif

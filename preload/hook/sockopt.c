@@ -45,8 +45,10 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	if (err)
 		return (int)libc_ret(-err);
 	r = libc.setsockopt(fd, level, name, value, len);
-	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED)
+	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED) {
 		option_load(s, fd);
+		tux_end_bound(s->end, fd);
+	}
 	return r;
 }
 

@@ -251,6 +251,7 @@ static enum tux_reason claim_wake_end(struct sock *s, int fd)
 {
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
+	tux_end_bound(s->end, fd);
 	return rest_wake(s) ? TUX_REASON_NONE : TUX_REASON_PINNED;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Options that only the kernel's stream follows: a connection that has one stays
- * on TCP, or goes back to it.
+ * on TCP, or goes back to it.  And those that both follow.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +14,7 @@
 enum {
 	TURNS = 60,		/* enough to move */
 	LOW = 100, PIECES = 5,	/* of a message, in bytes and writes */
+	AHEAD = 65536,		/* more than the kernel takes for 4 KB and 4 KB */
 };
 
 static void stays(struct pair *p)
@@ -140,6 +141,27 @@ static void low_water_of_more(struct pair *p)
 	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && (f.revents & POLLIN));
 }
 
+/* As over TCP, a writer is not far ahead of a reader that has asked for little; and
+ * what it was ahead arrives. */
+static void small_buffers(struct pair *p)
+{
+	struct pollfd f = { .fd = p->b, .events = POLLOUT };
+	const int small = 4096;
+	size_t n;
+
+	CHECK(!setsockopt(p->a, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	CHECK(!setsockopt(p->b, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)));
+	pair_move(p);
+	/* The window that was told before may be as long as it was. */
+	n = pair_fill(p->b);
+	CHECK(pair_expect(p->a, n));
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
+	n = pair_fill(p->b);
+	CHECK(n > 0 && n < AHEAD);
+	CHECK(pair_expect(p->a, n));
+	pair_talk(p, TURNS);
+}
+
 int main(void)
 {
 	pair_case("SO_BINDTODEVICE", device);
@@ -151,5 +173,6 @@ int main(void)
 		  low_water_of_messages);
 	pair_case("SO_RCVLOWAT, and fewer bytes", low_water_of_few);
 	pair_case("SO_RCVLOWAT, and no room for more", low_water_of_more);
+	pair_case("SO_SNDBUF and SO_RCVBUF", small_buffers);
 	return pair_done();
 }

@@ -51,6 +51,25 @@ static void place__is_seen_when_published(void **state)
 	assert_int_equal(tux_pipe_len(&b.p), 2);
 }
 
+static void bound__limits_the_room(void **state)
+{
+	struct block b;
+
+	(void)state;
+	start(&b, 7);
+	tux_pipe_bound(&b.p, 8);
+	assert_int_equal(tux_pipe_room(&b.p), 8);
+	tux_pipe_place(&b.p, 7, "hello", 5);
+	tux_pipe_publish(&b.p, 12);
+	assert_int_equal(tux_pipe_room(&b.p), 3);
+	tux_pipe_bound(&b.p, 4);
+	assert_int_equal(tux_pipe_room(&b.p), 0);
+	tux_pipe_consume(&b.p, 12);
+	assert_int_equal(tux_pipe_room(&b.p), 4);
+	tux_pipe_bound(&b.p, 2 * CAP);
+	assert_int_equal(tux_pipe_room(&b.p), CAP);
+}
+
 static void place__beyond_the_head_fills_gaps_later(void **state)
 {
 	struct block b;
@@ -195,6 +214,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(init__is_empty_at_its_offset),
 		cmocka_unit_test(place__is_seen_when_published),
+		cmocka_unit_test(bound__limits_the_room),
 		cmocka_unit_test(place__beyond_the_head_fills_gaps_later),
 		cmocka_unit_test(at__gives_one_piece),
 		cmocka_unit_test(rewind__only_when_empty),

@@ -213,6 +213,22 @@ static void window__counts_from_got(void **state)
 	assert_int_equal(tux_recvbuf_wake_at(&b), 540 + STREAM_CAP / 2);
 }
 
+/* What was told before stays told, and there is memory for it. */
+static void window__is_bounded(void **state)
+{
+	(void)state;
+	start(500);
+	tux_pipe_bound(&s.p, 200);
+	assert_int_equal(tux_recvbuf_window(&b), 200);
+	put(500, 150, false);
+	assert_int_equal(tux_recvbuf_window(&b), 50);
+	put(650, 100, false);
+	assert_int_equal(tux_recvbuf_window(&b), 0);
+	stream_read(&s, 200);
+	assert_int_equal(tux_recvbuf_window(&b), 150);
+	assert_int_equal(tux_recvbuf_wake_at(&b), 800);
+}
+
 static void window__full_and_finished(void **state)
 {
 	(void)state;
@@ -310,6 +326,7 @@ int main(void)
 		cmocka_unit_test(fin__contradictions),
 		cmocka_unit_test(window__counts_from_got),
 		cmocka_unit_test(window__full_and_finished),
+		cmocka_unit_test(window__is_bounded),
 		cmocka_unit_test(rewind__not_while_bytes_are_ahead),
 		cmocka_unit_test(random__agrees_with_a_table),
 	};
