@@ -34,9 +34,9 @@ static void close_mark_closed(struct sock *s)
 
 /* The stage that @s was in; no thread claims it any more.  At exit, the thread
  * that was about to claim it may not run any more, and is not waited for. */
-static uint8_t close_settle(struct sock *s)
+static enum sock_stage close_settle(struct sock *s)
 {
-	uint8_t stage = stage_of(s);
+	enum sock_stage stage = stage_of(s);
 
 	for (int i = 0; stage == SOCK_CLAIMING && i < TRIES; i++) {
 		tux_sys_yield();
@@ -52,7 +52,7 @@ static uint8_t close_settle(struct sock *s)
 /* The last descriptor is about to go. */
 static void end(struct sock *s, int fd)
 {
-	uint8_t stage = close_settle(s);
+	enum sock_stage stage = close_settle(s);
 	bool goes_on = share_leave(s);
 	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
 
