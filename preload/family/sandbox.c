@@ -21,12 +21,12 @@ enum { FOLLOW_S = 1 };		/* for the peers */
 
 /* @s is of the parent's: on TCP, or lost to this process.  What it may still do
  * with @s, the parent may, too. */
-static void leave_inherited(struct sock *s)
+static void leave_inherited(struct sock *s, int fd)
 {
 	if (stage_of(s) == SOCK_CLAIMED)
 		rest_inherited(s);
 	else if (stage_hold(s))
-		claim_refuse(s, TUX_REASON_NOT_OWNER);
+		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
 }
 
 /* What the program has set, and only the preload knew. */
@@ -47,7 +47,7 @@ static void give_back(struct sock *s, int fd, void *arg)
 	if (s->listens)
 		return;
 	if (s->epoch != process_epoch) {
-		leave_inherited(s);
+		leave_inherited(s, fd);
 		return;
 	}
 	claim_stay(fd, TUX_REASON_SANDBOXED);
