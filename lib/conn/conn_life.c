@@ -95,8 +95,11 @@ static void on_written(struct tux_conn *c)
 /* The application may have read from the receive ring, which then has room. */
 static void on_read(struct tux_conn *c)
 {
+	uint64_t taken = atomic_load(&c->dx->rx.taken);
+	uint64_t tail = tux_pipe_tail(&c->dx->rxp);
+
 	if (c->rx.path != TUX_PATH_PLAIN &&
-	    tux_pipe_tail(&c->dx->rxp) >= tux_recvbuf_wake_at(&c->rx.buf))
+	    (taken > tail ? taken : tail) >= tux_recvbuf_wake_at(&c->rx.buf))
 		tux_conn_do(c, TUX_DO_ACK);
 	tux_conn_mark(c, TUX_DIRTY_APP_RX |
 		      (c->rx.arm_gen ? TUX_DIRTY_ARM : 0));

@@ -49,12 +49,24 @@ static bool ack_due(const struct tux_conn *c, tux_time now)
 	return c->todo & TUX_DO_ACK || c->ackq.due_at <= now;
 }
 
+/* Is the ring bounded (SO_SNDBUF), and half full? */
+static bool is_bounded(const struct tux_conn *c)
+{
+	const struct tux_pipe *p = &c->dx->txp;
+	uint32_t most = tux_pipe_most(p);
+
+	return most < p->cap && tux_pipe_len(p) >= most / 2;
+}
+
 /* Should the peer acknowledge without delay?  In a small window that is half in
- * flight, a delayed acknowledgment would delay what waits here. */
+ * flight, or a small ring that is half full, a delayed acknowledgment would
+ * delay what waits here. */
 static bool hurries(const struct tux_conn *c)
 {
 	const struct tux_cc *cc = c->pair ? &c->pair->cc : NULL;
 
+	if (is_bounded(c))
+		return true;
 	return cc && cc->w.cwnd < (uint64_t)FEW * cc->mss &&
 	       c->pair->in_flight >= cc->w.cwnd / 2;
 }
@@ -85,6 +97,7 @@ static size_t packet_finish(struct tux_conn *c, struct tux_writer *w, uint8_t fl
 	h.delay = held > UINT16_MAX ? UINT16_MAX : (uint16_t)held;
 	if (c->rx.path != TUX_PATH_PLAIN) {
 		h.got = tux_recvbuf_got(&c->rx.buf);
+		c->rx.buf.taken = atomic_load(&c->dx->rx.taken);
 		h.window = tux_recvbuf_window(&c->rx.buf);
 		if (!c->in.starved)
 			atomic_store_explicit(&c->dx->wake_at,

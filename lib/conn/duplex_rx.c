@@ -172,6 +172,10 @@ static ssize_t take_rest(struct tux_duplex *d, const struct iovec *iov, int n,
 	if (k)
 		tux_burst_moved(&d->rx.bursts, &d->tx.bursts, (uint64_t)k);
 	atomic_store(&d->rx.taken, d->rx.at + (uint64_t)k);
+	/* In a small window (SO_RCVBUF), they may be all that the peer may
+	 * send. */
+	if (k && tux_pipe_most(&d->rxp) < d->rxp.cap)
+		atomic_fetch_or(&d->rung, TUX_DOORBELL_RX);
 	return k;
 }
 

@@ -217,14 +217,15 @@ enum {
 
 /* The kernel has taken twice what the application asked for, to have room for the
  * headers. */
-static void end_bound(struct tux_pipe *p, int fd, int name)
+static void end_bound(struct tux_pipe *p, int fd, int name, bool set)
 {
 	int len = 0;
 	socklen_t size = sizeof(len);
 
-	if (tux_sys_getsockopt(fd, SOL_SOCKET, name, &len, &size) < 0)
-		return;
-	tux_pipe_bound(p, (uint32_t)(len / 2 > BUF_MIN ? len / 2 : BUF_MIN));
+	if (!set)
+		tux_pipe_bound(p, p->cap);
+	else if (tux_sys_getsockopt(fd, SOL_SOCKET, name, &len, &size) >= 0)
+		tux_pipe_bound(p, (uint32_t)(len / 2 > BUF_MIN ? len / 2 : BUF_MIN));
 }
 
 void tux_end_bound(struct tux_end *e, int fd)
@@ -234,10 +235,8 @@ void tux_end_bound(struct tux_end *e, int fd)
 
 	if (tux_sys_getsockopt(fd, SOL_SOCKET, BUF_LOCK, &locks, &size) < 0)
 		return;
-	if (locks & SNDBUF_LOCK)
-		end_bound(&e->dx->txp, fd, SO_SNDBUF);
-	if (locks & RCVBUF_LOCK)
-		end_bound(&e->dx->rxp, fd, SO_RCVBUF);
+	end_bound(&e->dx->txp, fd, SO_SNDBUF, locks & SNDBUF_LOCK);
+	end_bound(&e->dx->rxp, fd, SO_RCVBUF, locks & RCVBUF_LOCK);
 }
 
 void tux_end_set_fd(struct tux_end *e, int fd)

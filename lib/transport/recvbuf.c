@@ -18,6 +18,7 @@ void tux_recvbuf_init(struct tux_recvbuf *b, struct tux_pipe *pipe)
 	tux_ranges_init(&b->ahead);
 	b->end = UINT64_MAX;
 	b->limit = tux_pipe_tail(pipe) + tux_pipe_most(pipe);
+	b->taken = 0;
 }
 
 /* Do bytes up to @stop, with FIN behind them if @fin, agree with what is known?
@@ -105,9 +106,14 @@ int tux_recvbuf_put(struct tux_recvbuf *b, uint64_t off, const void *p,
 
 uint32_t tux_recvbuf_window(struct tux_recvbuf *b)
 {
-	uint64_t got = tux_recvbuf_got(b);
-	uint64_t end = tux_pipe_tail(b->pipe) + tux_pipe_most(b->pipe);
+	uint64_t got = tux_recvbuf_got(b), tail = tux_pipe_tail(b->pipe);
+	uint64_t end = (b->taken > tail ? b->taken : tail) +
+		       tux_pipe_most(b->pipe);
 
+	if (end > recvbuf_room_end(b))
+		end = recvbuf_room_end(b);
+	if (end < b->limit)
+		end = b->limit;
 	b->limit = end;
 	return got < end ? (uint32_t)(end - got) : 0;
 }

@@ -19,6 +19,8 @@ struct tux_recvbuf {
 	struct tux_ranges ahead; /* bytes that arrived beyond the pipe's head */
 	uint64_t end;		/* offset of FIN; UINT64_MAX: not known */
 	uint64_t limit;		/* the last window told to the peer ends here */
+	uint64_t taken;		/* the application has all below, although the pipe
+				 * still has them; or less */
 };
 
 /* The stream begins at the pipe's head. */
@@ -41,14 +43,16 @@ static inline uint64_t tux_recvbuf_got(const struct tux_recvbuf *b)
 }
 
 /* The window to tell the peer now, in bytes beyond tux_recvbuf_got().  Sets
- * b->limit. */
+ * b->limit, which never goes back. */
 uint32_t tux_recvbuf_window(struct tux_recvbuf *b);
 
 /* When the application has consumed up to this offset, the window is worth a
  * packet of its own: it has grown by half of the pipe beyond b->limit. */
 static inline uint64_t tux_recvbuf_wake_at(const struct tux_recvbuf *b)
 {
-	return b->limit - tux_pipe_most(b->pipe) / 2;
+	uint32_t half = tux_pipe_most(b->pipe) / 2;
+
+	return b->limit > half ? b->limit - half : 0;
 }
 
 #endif

@@ -48,6 +48,9 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED) {
 		option_load(s, fd);
 		tux_end_bound(s->end, fd);
+		/* There may be more room now, at either end. */
+		sock_ready(s, NULL);
+		tux_end_ring(s->end, TUX_DOORBELL_RX, false);
 	}
 	return r;
 }

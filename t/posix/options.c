@@ -14,6 +14,7 @@
 enum {
 	TURNS = 60,		/* enough to move */
 	LOW = 100, PIECES = 5,	/* of a message, in bytes and writes */
+	LONG = 30000,
 	AHEAD = 65536,		/* more than the kernel takes for 4 KB and 4 KB */
 };
 
@@ -162,6 +163,43 @@ static void small_buffers(struct pair *p)
 	pair_talk(p, TURNS);
 }
 
+/* @len bytes, of which TCP and the rings hold fewer. */
+static bool carries_long(int from, int to, size_t len)
+{
+	static char b[LONG];
+	double end = pair_ms() + PAIR_PATIENCE_MS;
+	size_t sent = 0, got = 0;
+
+	while (got < len && pair_ms() < end) {
+		struct pollfd f[] = {
+			{ .fd = from, .events = sent < len ? POLLOUT : 0 },
+			{ .fd = to, .events = POLLIN },
+		};
+		ssize_t n;
+
+		poll(f, 2, PAIR_PATIENCE_MS);
+		n = sent < len ? write(from, b, len - sent) : 0;
+		sent += n > 0 ? (size_t)n : 0;
+		n = read(to, b, sizeof(b));
+		got += n > 0 ? (size_t)n : 0;
+	}
+	return got == len;
+}
+
+/* Before, while and after it moves. */
+static void small_window(struct pair *p)
+{
+	const int small = 4096;
+	bool all = true;
+
+	CHECK(!setsockopt(p->a, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	CHECK(!setsockopt(p->b, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)));
+	for (int i = 0; i < 4 * TURNS && all; i++)
+		all = carries_long(p->b, p->a, i % 8 ? 1 : LONG) &&
+		      carries_long(p->a, p->b, i % 8 == 4 ? LONG : 1);
+	CHECK(all);
+}
+
 int main(void)
 {
 	pair_case("SO_BINDTODEVICE", device);
@@ -174,5 +212,6 @@ int main(void)
 	pair_case("SO_RCVLOWAT, and fewer bytes", low_water_of_few);
 	pair_case("SO_RCVLOWAT, and no room for more", low_water_of_more);
 	pair_case("SO_SNDBUF and SO_RCVBUF", small_buffers);
+	pair_case("a window smaller than writes", small_window);
 	return pair_done();
 }

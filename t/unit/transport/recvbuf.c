@@ -214,11 +214,40 @@ static void window__counts_from_got(void **state)
 }
 
 /* What was told before stays told, and there is memory for it. */
-static void window__is_bounded(void **state)
+static void window__is_bounded_from_then_on(void **state)
 {
 	(void)state;
 	start(500);
 	tux_pipe_bound(&s.p, 200);
+	assert_int_equal(tux_recvbuf_window(&b), STREAM_CAP);
+	put(500, STREAM_CAP, false);
+	stream_read(&s, STREAM_CAP - 100);
+	assert_int_equal(tux_recvbuf_window(&b), 100);
+	tux_pipe_bound(&s.p, STREAM_CAP);
+	assert_int_equal(tux_recvbuf_window(&b), STREAM_CAP - 100);
+}
+
+/* The application has bytes that the pipe has as well: they take no room. */
+static void window__counts_from_what_is_taken(void **state)
+{
+	(void)state;
+	stream_init(&s, 500);
+	tux_pipe_bound(&s.p, 200);
+	tux_recvbuf_init(&b, &s.p);
+	put(500, 200, false);
+	assert_int_equal(tux_recvbuf_window(&b), 0);
+	b.taken = 700;
+	assert_int_equal(tux_recvbuf_window(&b), 200);
+	b.taken = 500 + STREAM_CAP;
+	assert_int_equal(tux_recvbuf_window(&b), STREAM_CAP - 200);
+}
+
+static void window__is_bounded(void **state)
+{
+	(void)state;
+	stream_init(&s, 500);
+	tux_pipe_bound(&s.p, 200);
+	tux_recvbuf_init(&b, &s.p);
 	assert_int_equal(tux_recvbuf_window(&b), 200);
 	put(500, 150, false);
 	assert_int_equal(tux_recvbuf_window(&b), 50);
@@ -327,6 +356,8 @@ int main(void)
 		cmocka_unit_test(window__counts_from_got),
 		cmocka_unit_test(window__full_and_finished),
 		cmocka_unit_test(window__is_bounded),
+		cmocka_unit_test(window__is_bounded_from_then_on),
+		cmocka_unit_test(window__counts_from_what_is_taken),
 		cmocka_unit_test(rewind__not_while_bytes_are_ahead),
 		cmocka_unit_test(random__agrees_with_a_table),
 	};
