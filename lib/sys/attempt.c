@@ -31,9 +31,9 @@ static void attempt_in_copy(int (*fn)(void))
 	const struct rlimit none = { 0, 0 };
 	const unsigned long by_default[4] = { 0 };	/* struct sigaction */
 
+	TUX_SYS(SYS_rt_sigaction, SIGSYS, by_default, 0, 8, 0, 0);
 	TUX_SYS(SYS_prlimit64, 0, RLIMIT_CORE, &none, 0, 0, 0);
 	TUX_SYS(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
-	TUX_SYS(SYS_rt_sigaction, SIGSYS, by_default, 0, 8, 0, 0);
 	TUX_SYS(SYS_exit_group, -fn(), 0, 0, 0, 0, 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "family/inherit.h"
 #include "ground/process.h"
+#include "sock/allow.h"
 #include "sock/close.h"
 #include "sock/iface.h"
 #include "sock/observer.h"
@@ -34,6 +35,7 @@ void fork_in_child(void)
 	int saved = errno;
 
 	process_forked();
+	allow_forked();
 	sock_forked();
 	observer_forked();
 	iface_forked();

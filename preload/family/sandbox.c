@@ -19,11 +19,15 @@
 
 enum { FOLLOW_S = 1 };		/* for the peers */
 
-/* @s is of the parent's: on TCP, or lost to this process.  What it may still do
- * with @s, the parent may, too. */
-static void leave_inherited(struct sock *s, int fd)
+/* @s is of the parent's: on TCP, or lost to this process.  This process is not
+ * counted out when it closes @s, because a vfork child of it could do that
+ * (process.h); the kernel's count still tells the parent. */
+static void leave_inherited(struct sock *s, int fd, bool late)
 {
-	if (stage_of(s) == SOCK_CLAIMED)
+	s->holders = 0;
+	if (late && stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
+		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
+	else if (stage_of(s) == SOCK_CLAIMED)
 		rest_inherited(s);
 	else if (stage_hold(s))
 		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
@@ -43,17 +47,17 @@ static void give_options(const struct sock *s, int fd)
 static void give_back(struct sock *s, int fd, void *arg)
 {
 	const tux_time *until = arg;
+	bool late = tux_clock_read() >= *until;
 
 	if (s->listens)
 		return;
 	if (s->epoch != process_epoch) {
-		leave_inherited(s, fd);
+		leave_inherited(s, fd, late);
 		return;
 	}
 	claim_stay(fd, TUX_REASON_SANDBOXED);
 	if (stage_of(s) == SOCK_CLAIMED &&
-	    (tux_clock_read() >= *until ||
-	     !pass_plain_for(fd, TUX_REASON_SANDBOXED)))
+	    (late || !pass_plain_for(fd, TUX_REASON_SANDBOXED)))
 		rest_reset(s, fd);
 	give_options(s, fd);
 	observer_moved(s, fd);
@@ -71,15 +75,28 @@ static void leave_tux(void)
 	observer_stopped();
 }
 
+/* All signals, but for those of faults: they would kill the process. */
+static sigset_t signals(void)
+{
+	static const int faults[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
+	};
+	sigset_t set;
+
+	sigfillset(&set);
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&set, faults[i]);
+	return set;
+}
+
 /* No handler runs meanwhile: soon nothing defers it, and latches are held. */
 void sandbox_begin(void)
 {
 	int saved = errno;
-	sigset_t all, before;
+	sigset_t all = signals(), before;
 
-	if (process_is_vfork())
+	if (process_is_sandboxed() || process_is_vfork())
 		return;
-	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	tux_defer_enter();
 	if (claim_stop(TUX_REASON_SANDBOXED)) {

@@ -7,7 +7,6 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
-#include "sock/allow.h"
 #include "sock/claim.h"
 #include "sock/close.h"
 #include "sock/fd.h"
@@ -44,7 +43,7 @@ static void make_way(int fd, int to)
 {
 	int saved = errno;
 
-	if (fd != to && !allow_sandboxed() && !process_is_vfork() && libc.fcntl(fd, F_GETFD) >= 0)
+	if (fd != to && !process_is_sandboxed() && !process_is_vfork() && libc.fcntl(fd, F_GETFD) >= 0)
 		close_forget(to);
 	errno = saved;
 }

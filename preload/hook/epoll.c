@@ -73,9 +73,6 @@ static __attribute__((noinline)) int ewait_translate(const struct direct *d,
 						     const sigset_t *mask)
 {
 	k = told_direct(epfd, evs, k);
-	/* The kernel told this before it had the program's data. */
-	if (k == -EBADF && allow_sandboxed())
-		k = -EINTR;
 	return k || !ns ? (int)libc_ret(k) :
 	       ep_wait(epfd, evs, max, ewait_rest(d, ns), mask);
 }

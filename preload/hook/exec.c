@@ -7,13 +7,13 @@
 
 #include "family/inherit.h"
 #include "ground/libc.h"
-#include "sock/allow.h"
+#include "ground/process.h"
 
 /* A path that cannot be executed must not cost the connections anything: who
  * searches a path tries many. */
 static bool may_exec(const char *path)
 {
-	return allow_sandboxed() || access(path, X_OK) || inherit_exec();
+	return process_is_sandboxed() || access(path, X_OK) || inherit_exec();
 }
 
 /* Exec has returned, so it has failed. */

@@ -11,12 +11,15 @@
 
 #include "family/sandbox.h"
 #include "ground/libc.h"
+#include "ground/process.h"
 #include "sys/attempt.h"
 
 /* Would the kernel take a filter?  Else nothing changes, and a program that
  * asks what the kernel has pays nothing. */
 static bool may_filter(void)
 {
+	if (process_is_sandboxed())
+		return false;
 	return libc.prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
 	       tux_capable(1UL << CAP_SYS_ADMIN);
 }

@@ -16,7 +16,6 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
-#include "sock/allow.h"
 #include "sock/observer.h"
 #include "sys/defer.h"
 
@@ -97,12 +96,12 @@ static void look_behind(struct sigaction *a,
 static bool takes_ours(const struct sigaction *a)
 {
 	return a && is_function(a) && a->sa_sigaction != on_signal &&
-	       !allow_sandboxed() && !process_is_vfork();
+	       !process_is_sandboxed() && !process_is_vfork();
 }
 
 /* The kernel calls the application's handlers from now on: nothing defers a
  * signal any more. */
-static void signal_stopped(void)
+static void signal_over(void)
 {
 	for (int sig = 1; sig < _NSIG; sig++) {
 		struct handler *h = &handlers[sig];
@@ -116,7 +115,9 @@ static void signal_stopped(void)
 	}
 }
 
-static struct observer observer = { .stopped = signal_stopped };
+/* Last, since a handler may come upon a thread that holds a latch of
+ * another. */
+static struct observer observer = { .over = signal_over };
 
 HOOK int sigaction(int sig, const struct sigaction *a, struct sigaction *old)
 {

@@ -6,7 +6,6 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
-#include "sock/allow.h"
 #include "sock/close.h"
 #include "sock/pass.h"
 
@@ -24,7 +23,7 @@ HOOK int fclose(FILE *f)
 	int fd = fileno(f);
 
 	errno = saved;
-	if (fd >= 0 && !allow_sandboxed() && !process_is_vfork()) {
+	if (fd >= 0 && !process_is_sandboxed() && !process_is_vfork()) {
 		fflush(f);
 		close_forget(fd);
 	}

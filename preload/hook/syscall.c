@@ -11,10 +11,10 @@
 #include <sys/syscall.h>
 
 #include "ground/libc.h"
+#include "ground/process.h"
 #include "hook/bypass.h"
 #include "hook/prctl.h"
 #include "hook/uring.h"
-#include "sock/allow.h"
 
 /* Arguments by number, as what the hook takes. */
 #define I(n) ((int)a[n])
@@ -168,7 +168,7 @@ HOOK long syscall(long n, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	if (!allow_sandboxed() && hooked(n, a, &r))
+	if (!process_is_sandboxed() && hooked(n, a, &r))
 		return r;
 	return libc.syscall(n, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

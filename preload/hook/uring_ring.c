@@ -138,8 +138,12 @@ static void uring_stopped(void)
 	uint32_t at = 0;
 	struct uring *r;
 
-	while ((r = uring_each(&at)))
-		uring_forget(atomic_load(&r->name) - 1);
+	while ((r = uring_each(&at))) {
+		int name = atomic_load(&r->name);
+
+		if (name > 0)
+			uring_forget(name - 1);
+	}
 }
 
 static struct observer observer = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ground/conf.h"
+#include "ground/process.h"
 #include "sock/iface.h"
 
 /* ---- the process ------------------------------------------------------ */
@@ -30,6 +31,12 @@ bool allow_sandboxed(void)
 {
 	return atomic_load_explicit(&stopped, memory_order_relaxed) ==
 	       TUX_REASON_SANDBOXED;
+}
+
+void allow_forked(void)
+{
+	if (allow_sandboxed() && !process_is_sandboxed())
+		atomic_store(&stopped, TUX_REASON_BYPASSED);
 }
 
 /* ---- addresses -------------------------------------------------------- */

@@ -61,9 +61,9 @@ void claim_pin(int fd);
  * processes hold it. */
 void claim_over(struct sock *s, int fd, bool goes_on);
 
-/* No connection is claimed from now on, and @why: see allow_stop().  Claimed ones go
- * back to TCP when their peers follow; until then, the hooks serve both paths.
- * False: it was so before. */
+/* No connection is claimed from now on, and @why: see allow_stop().  Claimed
+ * ones go back to TCP when their peers follow; until then, the hooks serve both
+ * paths.  False: it was so before. */
 bool claim_stop(enum tux_reason why);
 
 /* As sock_get(), and a candidate that is connected by now is claimed.  NULL if

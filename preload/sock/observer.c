@@ -49,6 +49,9 @@ void observer_stopped(void)
 	for (struct observer *o = atomic_load(&first); o; o = o->next)
 		if (o->stopped)
 			o->stopped();
+	for (struct observer *o = atomic_load(&first); o; o = o->next)
+		if (o->over)
+			o->over();
 }
 
 unsigned observer_loop(int fd)

@@ -25,8 +25,10 @@ struct observer {
 	/* The loop that threads run while they wait for @fd, as in struct
 	 * tux_waiter; 0: there is none yet. */
 	unsigned (*loop)(int fd);
-	/* No sock is claimed any more, and none will be. */
+	/* No sock is claimed any more, and none will be.  over(): all observers
+	 * have been told that. */
 	void (*stopped)(void);
+	void (*over)(void);
 	struct observer *next;
 };
 

@@ -160,8 +160,8 @@ static bool rest_due(struct sock *s)
 	return false;
 }
 
-/* @s is CLAIMING and keeps its end.  rest_allowed() comes first: it fails after a
- * fork, and rest_sleep() could undo pins that a child has made. */
+/* @s is CLAIMING and keeps its end.  rest_allowed() comes first: it fails after
+ * a fork, and rest_sleep() could undo pins that a child has made. */
 static void rest_returned(struct sock *s, int fd)
 {
 	int r = rest_allowed(s) ? rest_sleep(s, fd) : -EPERM;

@@ -193,6 +193,17 @@ void ep_duped(struct ep *ep, int fd)
 	tux_latch_drop(&table_latch);
 }
 
+void ep_vanish(struct ep *ep)
+{
+	uint64_t range = atomic_load(&ep_range);
+
+	for (uint32_t fd = (uint32_t)range; fd < range >> 32; fd++) {
+		struct ep *is = ep;
+
+		atomic_compare_exchange_strong(&ep_table[fd], &is, NULL);
+	}
+}
+
 /* ---- who holds a descriptor -------------------------------------------- */
 
 void ep_hold(int fd)
@@ -232,6 +243,7 @@ static void orphan(struct ep *ep)
 	tux_list_init(&ep->ready);
 	tux_list_init(&ep->sleepers);
 	ep->leader = false;
+	ep->inherited = true;
 	ep->nested = ep->joined = ep->belled = false;
 	atomic_store(&ep->socks, 0);
 	atomic_store(&ep->nests, 0);

@@ -116,6 +116,7 @@ struct ep {
 	_Atomic bool joined;	/* ... and says what a look would find */
 	_Atomic uint32_t quiet;	/* waits in a row with all socks on TCP */
 	bool leader;		/* a thread sleeps on `w` */
+	bool inherited;		/* the kernel's is its parent's, too */
 	int kick;		/* an eventfd, or -1 */
 	uint32_t seq;		/* counts looks */
 	tux_time kick_until;
@@ -223,6 +224,10 @@ void ep_duped(struct ep *ep, int fd);
 /* Descriptor @fd of an instance, or of none, goes.  If it was the last one,
  * @strip ends the instance's watches; the kernel drops its items itself. */
 void ep_close(int fd, void (*strip)(struct ep *ep));
+
+/* No descriptor names @ep any more, which is the kernel's alone.  It is kept,
+ * since threads may be inside (latch held). */
+void ep_vanish(struct ep *ep);
 
 /* One more instance holds @fd; one less; does any? */
 void ep_hold(int fd);

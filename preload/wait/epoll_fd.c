@@ -176,23 +176,22 @@ static void epoll_moved_fd(struct sock *s, int fd)
 	each_holder_of(s, fd, follow_stage);
 }
 
+/* A child would change what its parent has registered. */
 static void stop_one(struct ep *ep, void *arg)
 {
 	(void)arg;
+	if (ep->inherited)
+		return;
 	each_item(ep, item_give_back);
 	nest_end(ep);
 	kick_end(ep);
+	ep_vanish(ep);
 }
 
-/* All instances are the kernel's from now on, and none is known. */
+/* The instances are the kernel's from now on, and not known. */
 static void epoll_stopped(void)
 {
-	uint64_t range = atomic_load(&ep_range);
-
 	ep_each(stop_one, NULL);
-	for (uint32_t fd = (uint32_t)range; fd < range >> 32; fd++)
-		if (ep_peek((int)fd))
-			epoll_forget_fd((int)fd);
 }
 
 /* ---- new instances ---------------------------------------------------- */

@@ -197,7 +197,8 @@ void item_again(struct ep *ep, struct item *it)
 void item_give_back(struct ep *ep, struct item *it)
 {
 	uint32_t mask = it->spent ? it->events & EP_HOW : it->events;
-	bool same = it->own && it->kernel && it->mask == mask;
+	/* One that the kernel has told once says nothing until the next MOD. */
+	bool same = it->kernel && (it->spent || (it->own && it->mask == mask));
 
 	item_detach(ep, it);
 	it->own = true;

@@ -8,6 +8,7 @@
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "ground/timeout.h"
+#include "sock/allow.h"
 #include "sys/alone.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
@@ -185,8 +186,8 @@ static int share(struct look *l, tux_time now)
 	return ep->flip;
 }
 
-/* May the look leave out the kernel?  Yes if a sleep follows, which asks it, and
- * it had nothing the last time. */
+/* May the look leave out the kernel?  Yes if a sleep follows, which asks it,
+ * and it had nothing the last time. */
 static bool sleep_asks(const struct look *l)
 {
 	return !l->n && l->until && l->ep->on_ring && !l->ep->found;
@@ -356,7 +357,7 @@ int ep_wait(int fd, struct epoll_event *evs, int max, tux_time ns,
 	int r;
 
 	if (!l.ep)
-		return (int)libc_ret(-EBADF);
+		return (int)libc_ret(allow_sandboxed() ? -EINTR : -EBADF);
 	tux_defer_enter();
 	r = wait_on(&l);
 	ep_put(l.ep);

@@ -4,9 +4,10 @@
  *
  * Without socks, ep_wait() is the kernel's call and a translation.  So it is
  * once all socks have been on TCP for a while; then the kernel watches the bell
- * as well, and the helper runs the loop.  Otherwise one thread, the leader, sleeps on
- * the instance's waiter and on the kernel's instance; more threads stand in
- * line behind it and are woken one by one as the leader leaves with events.
+ * as well, and the helper runs the loop.  Otherwise one thread, the leader,
+ * sleeps on the instance's waiter and on the kernel's instance; more threads
+ * stand in line behind it and are woken one by one as the leader leaves with
+ * events.
  */
 #ifndef TUX_PRELOAD_EPOLL_WAIT_H
 #define TUX_PRELOAD_EPOLL_WAIT_H

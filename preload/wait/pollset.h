@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/time.h"
-#include "sock/allow.h"
+#include "ground/process.h"
 #include "sock/fd.h"
 #include "sys/alone.h"
 #include "wait/epoll.h"
@@ -25,7 +25,7 @@ static inline bool pollset_any(bool sleeps)
 	    (!sleeps || tux_alone() ||
 	     (!atomic_load(&fd_live) && !atomic_load(&ep_range))))
 		return false;
-	return !allow_sandboxed();
+	return !process_is_sandboxed();
 }
 
 /* poll() of @n descriptors for @ns nanoseconds, with @mask (or NULL) in force

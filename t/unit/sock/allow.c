@@ -2,12 +2,18 @@
 #include "sock/allow.h"
 
 #include "ground/conf.h"
+#include "ground/process.h"
 #include "sock/iface.h"
 #include "../test.h"
 
 struct conf conf;
 
-static bool on_iface;
+static bool on_iface, sandboxed;
+
+bool process_is_sandboxed(void)
+{
+	return sandboxed;
+}
 
 bool iface_has(const struct tux_addr *a)
 {
@@ -103,6 +109,13 @@ static void stop__no_connection_is_allowed(void **state)
 	assert_false(allow_stop(TUX_REASON_BYPASSED));
 	assert_true(allow_sandboxed());
 	assert_int_equal(allow_connection(&a, &b), TUX_REASON_SANDBOXED);
+	sandboxed = true;
+	allow_forked();
+	assert_true(allow_sandboxed());
+	sandboxed = false;
+	allow_forked();
+	assert_false(allow_sandboxed());
+	assert_true(allow_stopped());
 }
 
 int main(void)

@@ -58,6 +58,11 @@ bool allow_sandboxed(void)
 	return false;
 }
 
+bool process_is_sandboxed(void)
+{
+	return false;
+}
+
 bool allow_stopped(void)
 {
 	return claims_stopped;
