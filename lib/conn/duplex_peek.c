@@ -56,7 +56,8 @@ static int peek_pieces(struct iovec *v, uint8_t *pad, uint64_t left,
 static int64_t look_at_n(struct tux_duplex *d, uint8_t buf[AT_N],
 			 const struct tux_tcp *tcp)
 {
-	static uint8_t pad[PAD];	/* is never read, whoever writes it */
+	/* No byte of it is ever read, so all threads may share it. */
+	static uint8_t pad[PAD];
 	uint64_t left = d->rx.at - d->rx.off;
 	struct iovec v[PADS + 1];
 	struct iovec at_n = { buf, marker_rest(d) + TUX_FRAME_HDR };

@@ -84,11 +84,6 @@ static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
  * of it, stays open. */
 void tux_end_set_fd(struct tux_end *e, int fd);
 
-/* Asks the kernel for SO_SNDBUF and SO_RCVBUF of @fd, the connection's socket: if the
- * application has set one (SO_BUF_LOCK, Linux 5.14), the ring of that direction holds
- * no more.  To be called again when it sets one later. */
-void tux_end_bound(struct tux_end *e, int fd);
-
 /* Rings for @bits (TUX_DOORBELL_*) and for what the duplex's calls left in
  * dx->rung, and wakes the loop if it sleeps.  With @now, if no thread drives,
  * the caller takes a turn, so that it sends even if it will not wait soon. */

@@ -4,9 +4,9 @@
  *
  * `libc.read(...)` is what read() would be without us.  Until the constructor
  * has run the entries make bare system calls, because looking a symbol up may
- * allocate memory, and the allocator may be who is calling.
+ * allocate memory, and the caller may be the allocator.
  *
- * A plain read() anywhere in this object is our own; nobody here writes that.
+ * A plain read() anywhere in this object is our own hook: call libc.read().
  * (The stack, linked into the same object, makes its system calls itself.)
  */
 #ifndef TUX_PRELOAD_LIBC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * process - which process is who, and its stack
+ * process - what a fork changes, and the stack of this process
  *
  * Each fork begins an epoch in the child; socks carry the epoch that made them,
  * or claimed them.  A claimed sock of an older epoch is the parent's, and the
@@ -22,8 +22,8 @@ extern uint32_t process_epoch;
 void process_init(void);
 void process_forked(void);
 
-/* Is this another process than the one whose memory it uses?  A system call:
- * for slow paths only.  After process_sandboxed(), always false. */
+/* Is the caller a vfork child, in the memory of its parent?  A system call: for
+ * slow paths only.  After process_sandboxed(), always false. */
 bool process_is_vfork(void);
 
 /* This process may not be allowed system calls of its own any more, which a

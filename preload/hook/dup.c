@@ -43,7 +43,8 @@ static void make_way(int fd, int to)
 {
 	int saved = errno;
 
-	if (fd != to && !process_is_sandboxed() && !process_is_vfork() && libc.fcntl(fd, F_GETFD) >= 0)
+	if (fd != to && !process_is_sandboxed() && !process_is_vfork() &&
+	    libc.fcntl(fd, F_GETFD) >= 0)
 		close_forget(to);
 	errno = saved;
 }

@@ -12,6 +12,7 @@
 #include "sock/fd.h"
 #include "sock/option.h"
 #include "sock/pass.h"
+#include "stack/bound.h"
 #include "sys/tcp_only.h"
 
 /* What needs the kernel's own stream: not on a socket that may leave it. */

@@ -20,6 +20,7 @@
 #include "sock/share.h"
 #include "sock/stack.h"
 #include "sock/stage.h"
+#include "stack/bound.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
 

@@ -274,6 +274,8 @@ static void all(struct pair *p)
 	CHECK(fits(epoll_one) && got == 0);
 	CHECK(fits(epoll_many) && got == 0);
 	CHECK(fits(write_one) && got == 1);
+	to = pair.a;
+	CHECK(fits(await_byte) && got == 1);
 	CHECK(fits(poll_one) && got == 1);
 	CHECK(fits(poll_many) && got == MANY / 2);
 	CHECK(fits(select_many) && got == 1);
