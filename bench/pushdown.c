@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 
 #include "option.h"
-#include "run/tick.h"
+#include "tick/tick.h"
 #include "tux.h"
 
 enum { CHUNK = 65536, GROUP = 64, MESSAGE_MAX = 1 << 17, ROOM_NS = 10000 };

@@ -52,10 +52,10 @@
 #include "policy/candidate.h"
 #include "policy/history.h"
 #include "run/sched.h"
-#include "run/tick.h"
 #include "stack/channel.h"
 #include "stack/spin.h"
 #include "sys/take.h"
+#include "tick/tick.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
 

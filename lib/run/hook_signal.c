@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "run/mask.h"
-#include "run/tick_signal.h"
 #include "run/sched_in.h"
+#include "tick/tick_signal.h"
 
 /* To others the signal that ends slices does not come. */
 static bool gets_ours(void)

@@ -10,13 +10,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "run/critical.h"
 #include "run/mask.h"
 #include "run/preempt_in.h"
 #include "run/routine.h"
 #include "run/sched_in.h"
-#include "run/tick_signal.h"
 #include "sys/sys.h"
+#include "tick/critical.h"
+#include "tick/tick_signal.h"
 
 #if defined(TUX_SWITCH_ASM) && defined(TUX_PREEMPTION)
 

@@ -9,7 +9,7 @@
  * It does nothing if the slice is not over, and puts off what it has to do
  *   - between tux_sched_enter() and tux_sched_leave(), that is, while
  *     preempt_count is not 0: until the outermost leave;
- *   - in critical code (run/critical.h): until the next tick;
+ *   - in critical code (tick/critical.h): until the next tick;
  *   - within itself: a tick may come while another is being looked at.
  * But a routine that waits in a system call amidst critical code may wait for a
  * lock that a preempted routine holds.  It has to go, or no routine would ever

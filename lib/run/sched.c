@@ -2,14 +2,14 @@
 #include "run/sched.h"
 
 #include "run/fifo.h"
-#include "run/critical.h"
 #include "run/mask.h"
 #include "run/overflow.h"
 #include "run/routine.h"
 #include "run/sched_in.h"
 #include "run/task.h"
-#include "run/tick_signal.h"
 #include "sys/clock.h"
+#include "tick/critical.h"
+#include "tick/tick_signal.h"
 
 enum { SETTLE = 16 };		/* slices, at most */
 

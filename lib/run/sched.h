@@ -26,7 +26,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "run/here.h"
-#include "run/tick.h"
+#include "tick/tick.h"
 
 struct tux_sched;
 struct tux_routine;

@@ -13,8 +13,8 @@
 #include "run/donors.h"
 #include "run/sched.h"
 #include "run/switch.h"
-#include "run/tick.h"
-#include "run/watch.h"
+#include "tick/tick.h"
+#include "tick/watch.h"
 
 enum tux_routine_state {
 	TUX_ROUTINE_IDLE,		/* between tasks, wants more */

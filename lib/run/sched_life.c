@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "run/exe.h"
 #include "run/forked.h"
 #include "run/hook.h"
 #include "run/overflow.h"
@@ -15,6 +14,7 @@
 #include "run/routine.h"
 #include "run/sched_in.h"
 #include "run/setxid.h"
+#include "tick/exe.h"
 
 enum {
 	SLICE_US = 100,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "jobs.h"
-#include "run/watch.h"
+#include "tick/watch.h"
 
 enum { FORKS = 100, EXECS = 60, LINES = 3000, WELL = 7, LIMIT_S = 60 };
 

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "../test.h"
-#include "run/critical.h"
 #include "run/sched.h"
 #include "run/switch.h"
 #include "sys/clock.h"
+#include "tick/critical.h"
 
 enum { HOGS = 3, FEW = 5, SKIPPED = 20, RUN_MS = 200, LIMIT_MS = 60000,
        LOOKS = 10 };

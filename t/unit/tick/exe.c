@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/exe.h"
+#include "tick/exe.h"
 
 #include "../test.h"
-#include "run/critical.h"
+#include "tick/critical.h"
 
 /* Two functions of an allocator, one that is static between them, and others
  * beyond what is taken for a gap. */

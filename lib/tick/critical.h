@@ -11,8 +11,8 @@
  * Ranges are found by looking at what is loaded; an allocator inside the
  * executable has to be named by tux_critical_add().
  */
-#ifndef TUX_RUN_CRITICAL_H
-#define TUX_RUN_CRITICAL_H
+#ifndef TUX_TICK_CRITICAL_H
+#define TUX_TICK_CRITICAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * tick_signal - the signal that is a tick
  */
-#ifndef TUX_RUN_TICK_SIGNAL_H
-#define TUX_RUN_TICK_SIGNAL_H
+#ifndef TUX_TICK_TICK_SIGNAL_H
+#define TUX_TICK_TICK_SIGNAL_H
 
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/tick_signal.h"
+#include "tick/tick_signal.h"
 
 #include <errno.h>
 #include <stdbool.h>

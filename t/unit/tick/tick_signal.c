@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/tick_signal.h"
+#include "tick/tick_signal.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "jobs.h"
-#include "run/watch.h"
+#include "../run/jobs.h"
 #include "sys/sys.h"
+#include "tick/watch.h"
 
 enum {
 	TICKS = 32,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/critical.h"
+#include "tick/critical.h"
 
 #include <errno.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/exe.h"
+#include "tick/exe.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "run/critical.h"
 #include "sys/sys.h"
+#include "tick/critical.h"
 
 enum {
 	RANGES = 24,		/* that are kept: fewer than may be added */

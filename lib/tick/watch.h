@@ -9,8 +9,8 @@
  * entered for a while it sleeps for good, and the next thread that enters wakes
  * it.
  */
-#ifndef TUX_RUN_WATCH_H
-#define TUX_RUN_WATCH_H
+#ifndef TUX_TICK_WATCH_H
+#define TUX_TICK_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 #include "base/list.h"
 #include "base/time.h"
-#include "run/tick.h"
+#include "tick/tick.h"
 
 struct tux_watch {
 	/* The network thread's: when its slice ends, in ticks, the lowest bit
@@ -52,10 +52,11 @@ extern _Atomic uint32_t tux_watch_asleep __attribute__((visibility("hidden")));
 /* @w, with its slice, stands for the calling thread; it gets the signal @sig.
  * The watcher runs where the process could when it was loaded, but stays away
  * from a thread that is tied to one processor, if there is another.
- * -ENOSPC, -errno. */
+ * The caller is in no routine that can be preempted: the watcher would wait for
+ * its lock.  -ENOSPC, -errno. */
 int tux_watch_add(struct tux_watch *w, int sig);
 
-/* No tick is sent after it. */
+/* No tick is sent after it.  The caller as above. */
 void tux_watch_remove(struct tux_watch *w);
 
 void tux_watch_wake(void);

@@ -6,8 +6,8 @@
  * cheap: the processor's time stamp counter where that runs evenly, else the
  * monotonic clock.
  */
-#ifndef TUX_RUN_TICK_H
-#define TUX_RUN_TICK_H
+#ifndef TUX_TICK_TICK_H
+#define TUX_TICK_TICK_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/tick.h"
+#include "tick/tick.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/watch.h"
+#include "tick/watch.h"
 
 #include "../test.h"
 

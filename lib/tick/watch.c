@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/watch.h"
+#include "tick/watch.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "run/sched.h"
 #include "sys/sys.h"
 #include "sys/thread.h"
 
@@ -269,26 +268,13 @@ static __attribute__((constructor)) void see_cpus(void)
 	watch.alone = CPU_COUNT(&watch.cpus) < 2;
 }
 
-/* The watcher would wait for a routine that is preempted with it. */
-static void take_lock(void)
-{
-	tux_sched_enter();
-	pthread_mutex_lock(&watch.lock);
-}
-
-static void drop_lock(void)
-{
-	pthread_mutex_unlock(&watch.lock);
-	tux_sched_leave();
-}
-
 int tux_watch_add(struct tux_watch *w, int sig)
 {
 	int err = 0;
 
 	w->tid = (int)TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	w->sig = sig;
-	take_lock();
+	pthread_mutex_lock(&watch.lock);
 	if (!~watch.slots)
 		err = -ENOSPC;
 	else if (!watch.started)
@@ -300,7 +286,7 @@ int tux_watch_add(struct tux_watch *w, int sig)
 		tux_watch_arrived(w->slot);
 		tux_list_push(&watch.all, &w->node);
 	}
-	drop_lock();
+	pthread_mutex_unlock(&watch.lock);
 	/* It may be inside already, as after an exec that came to nothing. */
 	tux_watch_wake();
 	return err;
@@ -308,9 +294,9 @@ int tux_watch_add(struct tux_watch *w, int sig)
 
 void tux_watch_remove(struct tux_watch *w)
 {
-	take_lock();
+	pthread_mutex_lock(&watch.lock);
 	if (!tux_list_empty(&w->node))
 		watch.slots &= ~(UINT64_C(1) << w->slot);
 	tux_list_remove(&w->node);
-	drop_lock();
+	pthread_mutex_unlock(&watch.lock);
 }
