@@ -236,7 +236,7 @@ static void land(struct tux_sentq *q, uint64_t n)
 	struct tux_sent *s = tux_sentq_find(q, n);
 
 	tux_sentq_arrived(q, n, s);
-	tux_sentq_settle(q, s);
+	tux_sentq_retire(q, s);
 }
 
 static unsigned sentq(struct watch *w, unsigned n)

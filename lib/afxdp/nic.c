@@ -323,7 +323,7 @@ void tux_nic_drop(struct tux_nic *n)
 	nic_start(n, work_drop);
 }
 
-void tux_nic_settle(struct tux_nic *n)
+void tux_nic_finish(struct tux_nic *n)
 {
 	if (n->state != TUX_NIC_BUSY)
 		return;
@@ -347,7 +347,7 @@ int tux_nic_init(struct tux_nic *n)
 
 void tux_nic_fini(struct tux_nic *n)
 {
-	tux_nic_settle(n);
+	tux_nic_finish(n);
 	nic_give_back(n);
 	tux_netlink_close(&n->ask);
 	tux_fd_close(n->fd);

@@ -4,8 +4,9 @@
  *
  * Taking it and giving it back can last, while a driver resets its hardware.  A
  * thread of its own does it, so that the loop goes on meanwhile: the loop calls
- * tux_nic_take() or tux_nic_drop() in a state of rest, and tux_nic_settle()
- * once `fd` is readable.  In between, what is in here is the thread's.
+ * tux_nic_take() or tux_nic_drop() while the state is OFF or ON, and
+ * tux_nic_finish() once `fd` is readable.  In between, what is in here is the
+ * thread's.
  */
 #ifndef TUX_AFXDP_NIC_H
 #define TUX_AFXDP_NIC_H
@@ -34,8 +35,8 @@ enum {
 };
 
 enum tux_nic_state {
-	TUX_NIC_OFF,		/* at rest: not taken; reason may say why */
-	TUX_NIC_ON,		/* at rest: taken */
+	TUX_NIC_OFF,		/* not taken; reason may say why */
+	TUX_NIC_ON,		/* taken */
 	TUX_NIC_BUSY,		/* on the way to one of them */
 };
 
@@ -82,6 +83,6 @@ void tux_nic_count(struct tux_nic *n);
 
 /* The thread is done: state is ON, or OFF with the reason if that was asked for
  * in vain. */
-void tux_nic_settle(struct tux_nic *n);
+void tux_nic_finish(struct tux_nic *n);
 
 #endif

@@ -73,7 +73,7 @@ static void on_taken(struct tux_paths *p)
 
 static void on_nic(struct tux_paths *p, tux_time now)
 {
-	tux_nic_settle(&p->nic);
+	tux_nic_finish(&p->nic);
 	tux_give_way_begin(&p->give_way);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
@@ -88,7 +88,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 
 void tux_paths_count(struct tux_paths *p)
 {
-	tux_nic_settle(&p->nic);
+	tux_nic_finish(&p->nic);
 	if (!tux_paths_on(p))
 		return;
 	tux_nic_count(&p->nic);
@@ -195,7 +195,8 @@ static bool tried_in_vain(struct tux_paths *p, tux_time now)
 }
 
 /* Does anything need the interface now?  If UDP sockets can carry the flows
- * (`mixed`), only STIRS packets since the last look count; else any flow does. */
+ * (`mixed`), only STIRS packets since the last look count; else any flow
+ * does. */
 static bool in_use(const struct tux_paths *p, const struct tux_tally *t)
 {
 	if (p->always || p->waiting)
@@ -207,9 +208,9 @@ static bool in_use(const struct tux_paths *p, const struct tux_tally *t)
 
 /* No connection needs it: it is given back, and those that are there go on over
  * UDP. */
-static void paths_rest(struct tux_paths *p)
+static void paths_give_back(struct tux_paths *p)
 {
-	p->rests = true;
+	p->given_back = true;
 	p->changed = true;
 	tux_nic_drop(&p->nic);
 }
@@ -239,7 +240,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 	}
 	if (tux_paths_on(p) && tux_time_since(p->idle_at, now) >=
 	    tux_backoff_len(&p->unused, &unused, now))
-		paths_rest(p);
+		paths_give_back(p);
 	if (p->nic.state == TUX_NIC_OFF && tux_paths_wanted(p) &&
 	    now >= p->retry_at)
 		tux_paths_take(p, now);
@@ -256,9 +257,9 @@ void tux_paths_stir(struct tux_paths *p, unsigned n, tux_time now)
 	if (p->stirs < STIRS)
 		return;
 	p->idle_at = now;
-	if (!p->rests)
+	if (!p->given_back)
 		return;
-	p->rests = false;
+	p->given_back = false;
 	p->tick_at = now;
 	tux_paths_plan(p, now);
 }

@@ -57,7 +57,7 @@ void tux_paths_give_way(struct tux_paths *p, tux_time now)
 	if (what == TUX_GIVE_WAY_GIVE) {
 		give_way(p);
 	} else if (what == TUX_GIVE_WAY_TAKE) {
-		p->rests = p->mixed && tux_time_since(p->idle_at, now) >
+		p->given_back = p->mixed && tux_time_since(p->idle_at, now) >
 				       TUX_MSEC(IDLE_MS);
 		p->retry_at = p->tick_at = now;
 		tux_paths_say(p, TUX_LINK_RETURNS);

@@ -18,7 +18,7 @@ static const struct tux_backoff_rule retry = {
 
 bool tux_paths_wanted(const struct tux_paths *p)
 {
-	return (p->flows.live_n && !p->rests) || p->waiting || p->always;
+	return (p->flows.live_n && !p->given_back) || p->waiting || p->always;
 }
 
 /* Away, the interface is looked at only while a connection wants it. */
@@ -92,7 +92,7 @@ void tux_paths_take(struct tux_paths *p, tux_time now)
 {
 	enum tux_reason why = tux_paths_lacks(&p->iface);
 
-	p->rests = false;
+	p->given_back = false;
 	if (why)
 		tux_paths_fail(p, why, now);
 	else

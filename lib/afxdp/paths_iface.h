@@ -40,7 +40,7 @@ struct tux_paths {
 	enum tux_reason why;		/* the interface is not ours: why */
 	bool waiting;			/* somebody asked in vain */
 	bool mixed;			/* UDP sockets carry what AF_XDP does not */
-	bool rests;			/* given back, as flows are idle */
+	bool given_back;			/* as flows are idle */
 	unsigned stirs;			/* datagrams over UDP sockets, */
 	tux_time stir_at;		/* ... since then */
 	bool changed;			/* answers may be others */

@@ -12,7 +12,7 @@
 #include "stack/poll.h"
 #include "sys/clock.h"
 
-/* The thread that sleeps has the loop, so that the helper can rest. */
+/* The thread that sleeps has the loop, so that the helper can sleep. */
 static void serve_sleep_until(struct tux *t, tux_time until)
 {
 	struct pollfd own = { t->epfd, POLLIN, 0 };

@@ -54,7 +54,7 @@ void tux_api_release(struct tux *t)
 
 void tux_api_end(struct tux *t)
 {
-	tux_sched_settle(t->sched);
+	tux_sched_drain(t->sched);
 	tux_api_release(t);
 	atomic_store(&t->run_by, 0);
 }

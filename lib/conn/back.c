@@ -35,7 +35,7 @@ static void forget_flight(struct tux_conn *c)
 					  TUX_DO_ROOM));
 		if (s->frag_n)
 			tux_message_lost(c, s);
-		tux_sentq_settle(&c->sentq, s);
+		tux_sentq_retire(&c->sentq, s);
 	}
 	tux_sentq_forget(&c->sentq);
 	tux_ranges_init(&c->tx.buf.lost);
@@ -127,7 +127,7 @@ static void distrust(struct tux_conn *c)
 
 	while ((s = tux_sentq_oldest(&c->sentq)) != NULL) {
 		tux_conn_again(c, s);
-		tux_sentq_settle(&c->sentq, s);
+		tux_sentq_retire(&c->sentq, s);
 	}
 	tux_sentq_forget(&c->sentq);
 	c->since = tux_sentq_skip(&c->sentq);

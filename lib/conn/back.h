@@ -19,8 +19,8 @@
 
 struct tux_conn;
 
-/* The path of @c is quiet: until when does its sending direction stay on TCP?  Each
- * time it stays for longer. */
+/* The path of @c is silent: until when does its sending direction stay on TCP?
+ * Each time it stays for longer. */
 tux_time tux_back_until(struct tux_conn *c, tux_time now);
 
 /* The sending direction of @c goes on in frames on TCP, if it is on Tux. */
@@ -40,8 +40,8 @@ void tux_back_unstalled(struct tux_conn *c, tux_time now);
  * tried again need not wait any longer. */
 void tux_back_heard(struct tux_conn *c, tux_time now);
 
-/* Packets no longer arrive at the peer, which has gone back to TCP for that: the
- * sending direction of @c follows at once. */
+/* Packets no longer arrive at the peer, which has gone back to TCP for that:
+ * the sending direction of @c follows at once. */
 void tux_back_follow(struct tux_conn *c, tux_time now);
 
 /* The application or the peer wants plain TCP for good, in both directions, for
@@ -68,9 +68,9 @@ void tux_back_alive(struct tux_conn *c);
  * peer with a RAW record. */
 void tux_back_pin(struct tux_conn *c, tux_time now);
 
-/* Plain TCP is wanted, for good or as a new turn: when the peer has all bytes of
- * the ring, or TCP has them, a RAW or PLAIN frame becomes due, which ends the
- * frames. */
+/* Plain TCP is wanted, for good or as a new turn: when the peer has all bytes
+ * of the ring, or TCP has them, a RAW or PLAIN frame becomes due, which ends
+ * the frames. */
 void tux_back_step(struct tux_conn *c, tux_time now);
 
 #endif

@@ -135,17 +135,17 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	tux_time announce_at;		/* the next generation, not earlier */
 	tux_time barred_at;		/* a write waits for the end of the doubt:
 					 * how long; TUX_NEVER: none does */
-	tux_time quiet_at;		/* PREPARED has come, and the writer is
+	tux_time writer_at;		/* PREPARED has come, and the writer is
 					 * short of N: when to look whether it
-					 * rests, */
-	uint64_t quiet_off;		/* ... which it does if it has written
+					 * has stopped, */
+	uint64_t writer_off;		/* ... which it does if it has written
 					 * nothing behind this offset */
 	struct tux_backoff away;	/* how long to stay on TCP since the path is
-					 * quiet */
-	tux_time away_at;		/* PLAIN, and the path is quiet: neither
+					 * silent */
+	tux_time away_at;		/* PLAIN, and the path is silent: neither
 					 * messages nor `kept` are sent until
-					 * then; TUX_NEVER: it is not quiet */
-	bool stalled;			/* the path went quiet while PLAIN, and
+					 * then; TUX_NEVER: it is not silent */
+	bool stalled;			/* the path went silent while PLAIN, and
 					 * has not carried a direction since:
 					 * the reason is STALLED */
 	uint32_t kept;			/* TUX_DO_*: lost, and sent again when the

@@ -50,7 +50,7 @@ static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
 	if (s->frag_n)
 		tux_message_acked(c, s);
 	packet_arrived(c, seq, s, out);
-	tux_sentq_settle(&c->sentq, s);
+	tux_sentq_retire(&c->sentq, s);
 }
 
 static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
@@ -81,7 +81,7 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
 		tux_sendbuf_found(&c->tx.buf, s->off, s->len);
 	if (s->frag_n)
 		tux_message_acked(c, s);
-	tux_sentq_settle(&c->sentq, s);
+	tux_sentq_retire(&c->sentq, s);
 }
 
 /* Looks for spurious losses in [@start, @end).  Goes downwards: a packet that

@@ -52,7 +52,7 @@ static inline void tux_conn_drop_flight(struct tux_conn *c)
 	struct tux_sent *s;
 
 	while ((s = tux_sentq_oldest(&c->sentq)) != NULL)
-		tux_sentq_settle(&c->sentq, s);
+		tux_sentq_retire(&c->sentq, s);
 	tux_list_remove(&c->waitq);
 	tux_list_remove(&c->use);
 	tux_conn_mark(c, TUX_DIRTY_FLIGHT);
@@ -133,7 +133,7 @@ static inline bool tux_conn_next_extent(const struct tux_conn *c, uint32_t max,
 }
 
 /* May messages go in packets?  They may also before the sending direction has
- * switched, unless the path is quiet. */
+ * switched, unless the path is silent. */
 static inline bool tux_conn_messages_here(const struct tux_conn *c)
 {
 	return c->msg && c->tx.away_at == TUX_NEVER &&

@@ -48,7 +48,7 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 		c->peer.port = o->peer_port;
 	c->retry_at = c->linger_at = c->reset_at = TUX_NEVER;
 	c->open.at = TUX_NEVER;
-	c->tx.announce_at = c->tx.quiet_at = c->tx.probe_at = TUX_NEVER;
+	c->tx.announce_at = c->tx.writer_at = c->tx.probe_at = TUX_NEVER;
 	c->tx.barred_at = TUX_NEVER;
 	c->tx.rate_at = TUX_NEVER;
 	c->trusted = true;

@@ -298,7 +298,7 @@ static void watch_news(struct tux_conn *c, tux_time now)
 }
 
 /* @c has nothing left that may be sent now. */
-static void rest(struct tux_conn *c, tux_time now)
+static void stop_sending(struct tux_conn *c, tux_time now)
 {
 	if (c->msg)
 		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
@@ -338,7 +338,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 		return len;
 	if (len)
 		window_open(c, now);	/* notes in pair->full if it is used up */
-	rest(c, now);
+	stop_sending(c, now);
 	return len;
 }
 

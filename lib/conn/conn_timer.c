@@ -13,7 +13,7 @@
 #include "conn/upgrade.h"
 
 enum {
-	/* The path is quiet after so many timeouts in a row, */
+	/* The path is silent after so many timeouts in a row, */
 	STALL_TIMEOUTS = 4,
 	/* ... if nothing was acknowledged for this long.  It is worth waiting
 	 * out a shorter silence, since a direction that goes back stays on TCP
@@ -30,7 +30,7 @@ static tux_time rto_at(struct tux_conn *c)
 	tux_time stall = tux_time_add(c->progress_at, TUX_MSEC(STALL_MS));
 
 	/* After several backoffs the timeout may be long after the instant at
-	 * which the path counts as quiet. */
+	 * which the path counts as silent. */
 	if (at != TUX_NEVER && at > stall &&
 	    c->rtt.backoff >= STALL_TIMEOUTS && !tux_path_back(c->tx.path))
 		at = stall;
@@ -81,7 +81,7 @@ static bool stalled(const struct tux_conn *c, tux_time now)
 	       tux_time_since(c->progress_at, now) >= TUX_MSEC(STALL_MS);
 }
 
-/* The sending direction is not on Tux, and the path stays quiet: sends nothing
+/* The sending direction is not on Tux, and the path stays silent: sends nothing
  * more over it for a while. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
@@ -96,7 +96,7 @@ static void stay_away(struct tux_conn *c, tux_time now)
 		tux_back_leave(c, until);
 	} else {
 		c->tx.gen = c->tx.ack_gen = 0;	/* tux_upgrade_step() withdraws */
-		c->tx.quiet_at = TUX_NEVER;
+		c->tx.writer_at = TUX_NEVER;
 		c->tx.announce_at = c->tx.away_at = until;
 		c->tx.stalled = true;
 		tux_choose_stays(c);
@@ -169,7 +169,7 @@ static void on_rto(struct tux_conn *c, tux_time now)
 		on_timeout(c, now);
 }
 
-/* Tries a quiet path again: sends @what, and what was lost and kept. */
+/* Tries a silent path again: sends @what, and what was lost and kept. */
 static void try_again(struct tux_conn *c, uint32_t what)
 {
 	what |= c->tx.kept;

@@ -307,8 +307,8 @@ bool tux_core_expire(struct tux_core *core, tux_time now)
 		expire_conn(c, now);
 	for (; (l = tux_pairs_due(&core->pairs, now)) != NULL; any = true)
 		tux_conn_kick(TUX_CONTAINER(l, struct tux_conn, waitq));
-	for (; tux_pairs_may_rest(&core->pairs, now) &&
-	       (l = tux_pairs_rested(&core->pairs, patience(core), now)) != NULL;
+	for (; tux_pairs_may_be_idle(&core->pairs, now) &&
+	       (l = tux_pairs_idle(&core->pairs, patience(core), now)) != NULL;
 	     any = true)
 		tux_conn_do(TUX_CONTAINER(l, struct tux_conn, use),
 			    TUX_DO_PING);

@@ -16,20 +16,20 @@ void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
 	ps->n = 0;
 	tux_map_init(&ps->map, key->k0, mem);
 	tux_heap_init(&ps->paces, mem);
-	tux_heap_init(&ps->rests, mem);
+	tux_heap_init(&ps->idle, mem);
 }
 
 void tux_pairs_fini(struct tux_pairs *ps)
 {
 	tux_map_fini(&ps->map);
 	tux_heap_fini(&ps->paces);
-	tux_heap_fini(&ps->rests);
+	tux_heap_fini(&ps->idle);
 }
 
 tux_time tux_pairs_deadline(const struct tux_pairs *ps)
 {
 	const struct tux_heap_node *n = tux_heap_min(&ps->paces);
-	const struct tux_heap_node *m = tux_heap_min(&ps->rests);
+	const struct tux_heap_node *m = tux_heap_min(&ps->idle);
 
 	return tux_time_min(n ? n->at : TUX_NEVER, m ? m->at : TUX_NEVER);
 }
@@ -54,7 +54,7 @@ static struct tux_pair *new_pair(struct tux_pairs *ps, uint64_t key,
 	struct tux_pair *p;
 
 	if (tux_heap_reserve(&ps->paces, ps->n + 1) ||
-	    tux_heap_reserve(&ps->rests, ps->n + 1))
+	    tux_heap_reserve(&ps->idle, ps->n + 1))
 		return NULL;
 	p = tux_mem_alloc(ps->mem, sizeof(*p));
 	if (!p)
@@ -103,7 +103,7 @@ void tux_pair_put(struct tux_pairs *ps, struct tux_pair *p)
 	if (--p->conn_n)
 		return;
 	tux_heap_set(&ps->paces, &p->timer, TUX_NEVER);
-	tux_heap_set(&ps->rests, &p->rest, TUX_NEVER);
+	tux_heap_set(&ps->idle, &p->idle, TUX_NEVER);
 	if (p->key)
 		tux_map_del(&ps->map, p->key);
 	ps->n--;
@@ -157,19 +157,19 @@ struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now)
 	return NULL;
 }
 
-/* ---- rest ---- */
+/* ---- idle ---- */
 
 void tux_pair_use(struct tux_pairs *ps, struct tux_pair *p,
 		  struct tux_list *place, tux_time now)
 {
 	tux_list_push(&p->users, place);
-	if (!p->rest.place)
-		tux_heap_set(&ps->rests, &p->rest, now);
+	if (!p->idle.place)
+		tux_heap_set(&ps->idle, &p->idle, now);
 }
 
 /* When to look at @p again.  If not later than @now, one of its users should
  * ask the peer now. */
-static tux_time rests_until(const struct tux_pair *p, tux_time in, tux_time now)
+static tux_time idle_until(const struct tux_pair *p, tux_time in, tux_time now)
 {
 	if (tux_list_empty(&p->users))
 		return TUX_NEVER;
@@ -178,17 +178,17 @@ static tux_time rests_until(const struct tux_pair *p, tux_time in, tux_time now)
 	return tux_time_add(p->ack_at, in);
 }
 
-struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
+struct tux_list *tux_pairs_idle(struct tux_pairs *ps, tux_time in,
 				  tux_time now)
 {
 	struct tux_heap_node *n;
 
-	while ((n = tux_heap_min(&ps->rests)) != NULL && n->at <= now) {
-		struct tux_pair *p = TUX_CONTAINER(n, struct tux_pair, rest);
+	while ((n = tux_heap_min(&ps->idle)) != NULL && n->at <= now) {
+		struct tux_pair *p = TUX_CONTAINER(n, struct tux_pair, idle);
 		struct tux_list *first = p->users.next;
-		tux_time at = rests_until(p, in, now);
+		tux_time at = idle_until(p, in, now);
 
-		tux_heap_set(&ps->rests, n,
+		tux_heap_set(&ps->idle, n,
 			     at > now ? at : tux_time_add(now, in));
 		if (at > now)
 			continue;

@@ -36,7 +36,7 @@ struct tux_pairs {			/* all of a core */
 	struct tux_key key;
 	struct tux_map map;
 	struct tux_heap paces;		/* pairs that the pace holds back */
-	struct tux_heap rests;		/* pairs with users, which may be idle */
+	struct tux_heap idle;		/* pairs with users: when to look */
 	uint32_t n;			/* pairs */
 };
 
@@ -64,7 +64,7 @@ struct tux_pair {
 	struct tux_list waitq;		/* connections that are held back, in line */
 	struct tux_heap_node timer;	/* when the pace lets the next one send */
 	struct tux_list users;		/* connections that send over Tux */
-	struct tux_heap_node rest;	/* when to look whether the pair is idle */
+	struct tux_heap_node idle;	/* when to look whether the pair is idle */
 };
 
 /* @key, @cc and @mem: for all pairs.  @key is copied; the others must outlive
@@ -75,7 +75,7 @@ void tux_pairs_init(struct tux_pairs *ps, const struct tux_key *key,
 /* All pairs have been put. */
 void tux_pairs_fini(struct tux_pairs *ps);
 
-/* The earliest instant at which tux_pairs_due() or tux_pairs_rested() may
+/* The earliest instant at which tux_pairs_due() or tux_pairs_idle() may
  * return a connection; TUX_NEVER: no timer is set. */
 tux_time tux_pairs_deadline(const struct tux_pairs *ps);
 
@@ -84,10 +84,10 @@ tux_time tux_pairs_deadline(const struct tux_pairs *ps);
  * more). */
 struct tux_list *tux_pairs_due(struct tux_pairs *ps, tux_time now);
 
-/* Is it time to call tux_pairs_rested()? */
-static inline bool tux_pairs_may_rest(const struct tux_pairs *ps, tux_time now)
+/* Is it time to call tux_pairs_idle()? */
+static inline bool tux_pairs_may_be_idle(const struct tux_pairs *ps, tux_time now)
 {
-	const struct tux_heap_node *n = tux_heap_min(&ps->rests);
+	const struct tux_heap_node *n = tux_heap_min(&ps->idle);
 
 	return n && n->at <= now;
 }
@@ -95,7 +95,7 @@ static inline bool tux_pairs_may_rest(const struct tux_pairs *ps, tux_time now)
 /* Of a pair with users, on which nothing is in flight and nothing was
  * acknowledged for @in: returns the user that should now ask the peer.  Users
  * take turns.  NULL: there is no such pair (any more). */
-struct tux_list *tux_pairs_rested(struct tux_pairs *ps, tux_time in,
+struct tux_list *tux_pairs_idle(struct tux_pairs *ps, tux_time in,
 				  tux_time now);
 
 /* A connection from address @local to the loop @token at address @peer joins

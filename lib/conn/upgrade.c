@@ -89,7 +89,7 @@ static void next_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
 	c->tx.ack_gen = 0;
 	c->tx.voids++;
 	c->tx.ahead = ahead;
-	c->tx.quiet_at = TUX_NEVER;
+	c->tx.writer_at = TUX_NEVER;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
 	c->tx.announce_at = tux_time_add(now, (gap << n) / 2);
 	tux_choose_stays(c);
@@ -122,7 +122,7 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	tux_choose_moved(c, now);
-	c->tx.announce_at = c->tx.quiet_at = TUX_NEVER;
+	c->tx.announce_at = c->tx.writer_at = TUX_NEVER;
 	c->tx.stalled = false;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
 	c->stats.tcp_tx += n - c->tx.turn_at;
@@ -145,9 +145,9 @@ static void withdraw(struct tux_conn *c, tux_time now)
 }
 
 /* Does a write wait for the end of the doubt, since it equals the marker?  Then
- * announces "nowhere" at once, even if the path is quiet.  Only the peer, which
- * alone knows the marker, can have made the application write that; a peer that
- * does not answer either is given up, by tux_conn_expire(). */
+ * announces "nowhere" at once, even if the path is silent.  Only the peer,
+ * which alone knows the marker, can have made the application write that; a
+ * peer that does not answer either is given up, by tux_conn_expire(). */
 static void look_barred(struct tux_conn *c, tux_time now)
 {
 	if (!tux_duplex_barred(c->dx)) {
@@ -181,14 +181,14 @@ static void look_tx(struct tux_conn *c, tux_time now)
 	}
 }
 
-static void watch_quiet(struct tux_conn *c, tux_time now)
+static void watch_writer(struct tux_conn *c, tux_time now)
 {
 	tux_time in = 4 * c->rtt.srtt;
 
 	if (in < TUX_USEC(QUIET_US))
 		in = TUX_USEC(QUIET_US);
-	c->tx.quiet_off = c->dx->tx.off;
-	c->tx.quiet_at = tux_time_add(now, in);
+	c->tx.writer_off = c->dx->tx.off;
+	c->tx.writer_at = tux_time_add(now, in);
 }
 
 void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen)
@@ -215,31 +215,31 @@ static void accept_prepared(struct tux_conn *c, tux_time now)
 		c->tx.announce_at = now;
 	} else if (tux_conn_tx_state(c) == TUX_TX_ACKED &&
 		   !tux_duplex_at_commit(c->dx)) {
-		watch_quiet(c, now);
+		watch_writer(c, now);
 	}
 	tux_latch_drop(&c->dx->tx.latch);
 }
 
 /* PREPARED has come for N, and the writer is short of N.  If it has not moved
  * since the last look, withdraws, and announces a new N where the writer is. */
-static void check_quiet(struct tux_conn *c, tux_time now)
+static void check_writer(struct tux_conn *c, tux_time now)
 {
-	bool quiet;
+	bool stopped;
 
-	c->tx.quiet_at = TUX_NEVER;
+	c->tx.writer_at = TUX_NEVER;
 	if (tux_conn_tx_state(c) != TUX_TX_ACKED)
 		return;
 	if (!try_tx(c, now)) {
-		c->tx.quiet_at = c->retry_at;
+		c->tx.writer_at = c->retry_at;
 		return;
 	}
-	quiet = c->dx->tx.off == c->tx.quiet_off;
-	if (quiet)
+	stopped = c->dx->tx.off == c->tx.writer_off;
+	if (stopped)
 		tux_duplex_withdraw(c->dx);
 	else
-		watch_quiet(c, now);
+		watch_writer(c, now);
 	tux_latch_drop(&c->dx->tx.latch);
-	if (quiet) {
+	if (stopped) {
 		next_generation(c, 0, now);
 		c->tx.announce_at = now;
 	}
@@ -342,7 +342,7 @@ void tux_upgrade_step(struct tux_conn *c, uint32_t dirty, tux_time now)
 
 tux_time tux_upgrade_deadline(const struct tux_conn *c)
 {
-	tux_time at = tux_time_min(c->retry_at, c->tx.quiet_at);
+	tux_time at = tux_time_min(c->retry_at, c->tx.writer_at);
 
 	if (c->life == TUX_LIFE_PROVED && c->tx.path == TUX_PATH_PLAIN)
 		at = tux_time_min(at, c->tx.announce_at);
@@ -357,7 +357,7 @@ void tux_upgrade_expire(struct tux_conn *c, tux_time now)
 			      TUX_DIRTY_PROVE |
 			      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 	}
-	if (now >= c->tx.quiet_at)
-		check_quiet(c, now);
+	if (now >= c->tx.writer_at)
+		check_writer(c, now);
 	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }

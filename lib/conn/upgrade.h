@@ -7,8 +7,8 @@
  * application now waits for an answer.  If it writes on, the generation is
  * void, and the next one puts N ahead by twice what was written meanwhile, so
  * that PREPARED is back before the writer reaches N.  If PREPARED has come and
- * the writer rests short of N, a new generation has its N where the writer
- * rests.
+ * the writer stops short of N, a new generation has its N where the writer
+ * has stopped.
  */
 #ifndef TUX_CONN_UPGRADE_H
 #define TUX_CONN_UPGRADE_H
@@ -17,8 +17,8 @@
 
 #include "conn/conn.h"
 
-/* PREPARE has come: generation @gen switches at offset @at, in turn @turn of the
- * direction.  The settle step arms the receiving direction and answers. */
+/* PREPARE has come: generation @gen switches at offset @at, in turn @turn of
+ * the direction.  The settle step arms the receiving direction and answers. */
 void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 			 uint32_t turn);
 
@@ -26,7 +26,7 @@ void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen);
 
 /* Does what is due at @now: tries a latch again that was held, and looks
- * whether the writer rests short of N. */
+ * whether the writer has stopped short of N. */
 void tux_upgrade_expire(struct tux_conn *c, tux_time now);
 
 /* When tux_upgrade_expire() has something to do; TUX_NEVER: nothing. */

@@ -47,7 +47,7 @@ struct tux_end {
 	uint16_t peer_port;	/* the loop's of the peer; 0: not announced */
 	uint32_t index;
 	bool active;
-	bool rests;		/* see struct tux_end_opts */
+	bool returns;		/* see struct tux_end_opts */
 	enum tux_path_mode mode;
 
 	/* the application's descriptor, while it is open; -1 after that */

@@ -49,8 +49,8 @@ struct tux_loop_opts {
 	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);
-	/* An end with `rests` was on Tux, and is on TCP again both ways, until
-	 * @until at least: its calls may be the kernel's.  NULL: of no
+	/* An end with `returns` was on Tux, and is on TCP again both ways,
+	 * until @until at least: its calls may be the kernel's.  NULL: of no
 	 * interest. */
 	void (*returned)(void *user, tux_time until);
 	/* What came to a listener fits no connection of @l. */
@@ -115,8 +115,8 @@ void tux_loop_free(struct tux_loop *l);		/* NULL is fine */
 /* In a forked child: closes the loop's own descriptors, and nothing else. */
 void tux_loop_forked(struct tux_loop *l);
 
-/* Closes all that @l has open.  Its memory stays, for threads that may still look at
- * it; no thread runs it any more. */
+/* Closes all that @l has open.  Its memory stays, for threads that may still
+ * look at it; no thread runs it any more. */
 void tux_loop_leave(struct tux_loop *l);
 
 /* Takes in what has come, sends what can go.  How many things it found; more

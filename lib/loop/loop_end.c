@@ -23,8 +23,8 @@ static const struct tux_addr *end_peer(const struct tux_end *e)
 	return e->active ? &e->tuple.passive : &e->tuple.active;
 }
 
-/* Does IPsec keep @e on TCP, or is TCP cheaper for processors that are busy?  The
- * reason, or NONE. */
+/* Does IPsec keep @e on TCP, or is TCP cheaper for processors that are busy?
+ * The reason, or NONE. */
 static enum tux_reason barred(const struct tux_loop *l, const struct tux_end *e)
 {
 	enum tux_reason why = tux_xfrm_refuses(&l->xfrm, end_local(e),
@@ -142,8 +142,8 @@ static bool half_moved(const struct tux_end *e)
 			   tux_conn_rx_on_tux(e->conn));
 }
 
-/* The loop is done with the descriptor of the application, if that was lent to it,
- * and closes it if the application is done, too. */
+/* The loop is done with the descriptor of the application, if that was lent to
+ * it, and closes it if the application is done, too. */
 static void give_fd_back(struct tux_end *e)
 {
 	bool closes;
@@ -208,10 +208,11 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
 }
 
 /* End @e is on TCP for reason @why: does the loop give it up?  A passive end
- * whose peer has announced Tux is kept, because the peer may open the path late. */
+ * whose peer has announced Tux is kept, because the peer may open the path
+ * late. */
 static bool gives_up(const struct tux_end *e, enum tux_reason why)
 {
-	if (!e->rests || (e->conn && !tux_conn_opens(e->conn)))
+	if (!e->returns || (e->conn && !tux_conn_opens(e->conn)))
 		return false;
 	return why == TUX_REASON_PEER_SILENT ? e->active || !e->peer_port :
 					       tux_reason_lasts(why);
@@ -351,7 +352,7 @@ static void look_at_return(struct tux_loop *l, struct tux_end *e)
 	bool told = e->returned;
 	tux_time until;
 
-	if (!e->rests || !l->o.returned)
+	if (!e->returns || !l->o.returned)
 		return;
 	e->returned = tux_conn_returned(e->conn, &until);
 	if (e->returned && !told)

@@ -4,8 +4,8 @@
  */
 #include "policy/decide.h"
 
-/* Turn-arounds to the next question: of what the connection shows by itself, and of
- * what is held for some time. */
+/* Turn-arounds to the next question: of what the connection shows by itself,
+ * and of what is held for some time. */
 enum {
 	SOON = 8,
 	LATER = 64,
@@ -56,7 +56,7 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 
 	if (!chosen && !v->called && !is_worth(v))
 		return wait_for(until_worth(v), TUX_REASON_NONE);
-	if (!v->called && now < v->rest_until)
+	if (!v->called && now < v->pause_until)
 		return wait_for(LATER, TUX_REASON_NONE);
 
 	if (lacks(v, TUX_FACT_ALONE))

@@ -7,12 +7,12 @@
  * it costs to find the answer; the first one that is closed decides.
  *
  * What costs a system call or a look at a table is found out only when it is
- * needed.  So the caller asks in a loop: it begins with `known` 0, or with what it
- * knows anyway, and as long as the verdict is TUX_DECIDE_FIND, it finds the one fact,
- * adds its bit to `known`, and asks again.
+ * needed.  So the caller asks in a loop: it begins with `known` 0, or with what
+ * it knows anyway, and as long as the verdict is TUX_DECIDE_FIND, it finds the
+ * one fact, adds its bit to `known`, and asks again.
  *
- * The function is pure, but for the counts of the candidate, which other threads
- * may move on.
+ * The function is pure, but for the counts of the candidate, which other
+ * threads may move on.
  */
 #ifndef TUX_POLICY_DECIDE_H
 #define TUX_POLICY_DECIDE_H
@@ -38,7 +38,7 @@ struct tux_view {		/* of one connection */
 	enum tux_path_mode mode;
 	bool active;
 	bool called;		/* it has an end, which the peer asks for */
-	tux_time rest_until;	/* after a claim in vain, or while its end sleeps:
+	tux_time pause_until;	/* after a claim in vain, or while its end sleeps:
 				 * not claimed before; 0: there was neither */
 	unsigned known;		/* enum tux_fact: which of these are found out */
 	bool alone;		/* ALONE: no other process or thread has it */

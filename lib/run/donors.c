@@ -50,7 +50,7 @@ static void feed(struct tux_donors *p)
 }
 
 /* What the pool wants may be a number that made_n never reaches. */
-static void donors_rest(struct tux_donors *p, uint32_t wanted, tux_time in)
+static void donors_sleep(struct tux_donors *p, uint32_t wanted, tux_time in)
 {
 	struct timespec ts;
 
@@ -68,14 +68,14 @@ static void *maker(void *arg)
 
 		if (atomic_load(&p->made_n) >= wanted) {
 			if (!atomic_load(&p->stop))
-				donors_rest(p, wanted, TUX_NEVER);
+				donors_sleep(p, wanted, TUX_NEVER);
 			continue;
 		}
 		atomic_store(&p->err, donors_make(p));
 		if (!atomic_load(&p->err))
 			feed(p);
 		else if (!atomic_load(&p->stop))
-			donors_rest(p, wanted, TUX_MSEC(RETRY_MS));
+			donors_sleep(p, wanted, TUX_MSEC(RETRY_MS));
 	}
 	return NULL;
 }

@@ -22,14 +22,14 @@ static inline void tux_fifo_push(struct tux_sched *s, struct tux_routine *r)
 	r->turn = s->turn++;
 	tux_list_push(&s->ready, &r->node);
 	s->ready_n++;
-	s->amidst_n += r->amidst;
+	s->in_critical_n += r->in_critical;
 }
 
 static inline void tux_fifo_pull(struct tux_sched *s, struct tux_routine *r)
 {
 	tux_list_remove(&r->node);
 	s->ready_n--;
-	s->amidst_n -= r->amidst;
+	s->in_critical_n -= r->in_critical;
 }
 
 /* Is what comes next a task that has not begun? */

@@ -108,8 +108,8 @@ static bool in_handler(const struct place *at, const char *restorer)
 }
 
 /* In a handler of the application's, on the one alternate stack that there is
- * for all; or with signals blocked, as in most handlers, and so with a mask that
- * would be the others', too. */
+ * for all; or with signals blocked, as in most handlers, and so with a mask
+ * that would be the others', too. */
 static bool in_signal(struct tux_routine *r, const struct place *at)
 {
 	if (at->sp < (uintptr_t)r->donor.low ||
@@ -147,7 +147,7 @@ static void preempt_leave(struct tux_routine *r, const struct place *at,
 		r->sched->stats.escapes++;
 	r->sched->stats.preemptions++;
 	r->preempted++;
-	r->amidst = is_off() || tux_critical_has(at->pc);
+	r->in_critical = is_off() || tux_critical_has(at->pc);
 	r->waits = waits(at);
 	tux_routine_leave(r, TUX_ROUTINE_READY);
 	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
@@ -158,9 +158,9 @@ static bool wants_lock(const struct place *at)
 	return is_syscall((const uint8_t *)at->pc) && at->ax == SYS_futex;
 }
 
-/* Does the thread, which is the application's, wait for a lock that a routine may
- * have, which runs in no other thread?  If it does not, it is asked less and less
- * often: other calls end when a signal comes. */
+/* Does the thread, which is the application's, wait for a lock that a routine
+ * may have, which runs in no other thread?  If it does not, it is asked less
+ * and less often: other calls end when a signal comes. */
 static bool may_rescue(const struct place *at)
 {
 	struct tux_sched *s = tux_here.left;
@@ -177,7 +177,7 @@ static void rescue(void)
 {
 	int err = errno;
 
-	tux_sched_settle(tux_here.left);
+	tux_sched_drain(tux_here.left);
 	errno = err;
 }
 

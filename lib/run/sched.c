@@ -21,8 +21,8 @@ void tux_sched_say(const struct tux_sched *s, const char *line)
 
 /* ---- a slice ---- */
 
-/* Queues the routine of the last slice, if it can go on, behind what the network
- * thread has put into the FIFO since. */
+/* Queues the routine of the last slice, if it can go on, behind what the
+ * network thread has put into the FIFO since. */
 static void push_last(struct tux_sched *s)
 {
 	if (s->last)
@@ -109,7 +109,7 @@ static void push_idle(struct tux_sched *s, struct tux_routine *r)
 	tux_list_push(s->idle.next, &r->node);
 }
 
-static void sched_settle(struct tux_sched *s, struct tux_routine *r)
+static void sched_drain(struct tux_sched *s, struct tux_routine *r)
 {
 	switch (r->state) {
 	case TUX_ROUTINE_IDLE:
@@ -136,7 +136,7 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 	s->began = tux_tick_read();
 	s->stats.slices++;
 	r->skipped = 0;
-	r->amidst = false;
+	r->in_critical = false;
 	if (s->preempt)
 		tux_watch_enter(&s->watch, s->began);
 	tux_routine_resume(r);
@@ -146,7 +146,7 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 	s->stats.spent += took;
 	if (took > 2 * s->slice)
 		s->stats.overruns++;
-	sched_settle(s, r);
+	sched_drain(s, r);
 }
 
 /* Can a fresh task begin?  Without wake(), donors that are not ready yet count,
@@ -213,7 +213,7 @@ unsigned tux_sched_run(struct tux_sched *s)
 	       (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
 }
 
-static struct tux_routine *first_amidst(struct tux_sched *s)
+static struct tux_routine *first_in_critical(struct tux_sched *s)
 {
 	struct tux_list *n;
 
@@ -221,7 +221,7 @@ static struct tux_routine *first_amidst(struct tux_sched *s)
 		struct tux_routine *r = TUX_CONTAINER(n, struct tux_routine,
 						      node);
 
-		if (r->amidst)
+		if (r->in_critical)
 			return r;
 	}
 	return NULL;
@@ -236,25 +236,25 @@ void tux_sched_back(struct tux_sched *s)
 }
 
 /* Routines that only wait in the kernel are not waited for. */
-void tux_sched_settle(struct tux_sched *s)
+void tux_sched_drain(struct tux_sched *s)
 {
 	unsigned i, stuck = 0;
 
 	if (tux_here.left)
 		tux_sched_back(tux_here.left);
 	push_last(s);
-	if (!s->amidst_n)
+	if (!s->in_critical_n)
 		return;
 	enter_thread(s);
-	for (i = 0; stuck < s->amidst_n && i < SETTLE; i++) {
-		struct tux_routine *r = first_amidst(s);
+	for (i = 0; stuck < s->in_critical_n && i < SETTLE; i++) {
+		struct tux_routine *r = first_in_critical(s);
 
 		tux_fifo_pull(s, r);
 		sched_slice(s, r);
 		push_last(s);
-		stuck = r->amidst && r->waits ? stuck + 1 : 0;
+		stuck = r->in_critical && r->waits ? stuck + 1 : 0;
 	}
-	if (s->amidst_n) {
+	if (s->in_critical_n) {
 		tux_watch_enter(&s->watch, tux_tick_read());
 		tux_here.left = s;
 	}

@@ -32,7 +32,8 @@ struct tux_sched;
 struct tux_routine;
 struct tux_task;
 
-/* Its tasks run one at a time, also while one is preempted, blocked or asleep. */
+/* Its tasks run one at a time, also while one is preempted, blocked or
+ * asleep. */
 struct tux_strand {
 	struct tux_task *busy;		/* in the FIFO, or amidst its work */
 	struct tux_list waiting;	/* tasks; the FIFO has none of them */
@@ -92,10 +93,10 @@ void tux_sched_free(struct tux_sched *s);
 unsigned tux_sched_run(struct tux_sched *s);
 
 /* The network thread is about to run code of the program.  Runs routines that
- * were preempted in libc or an allocator until they are out of it, for 16 slices
- * at most.  Those that are not go on when the thread waits for a lock, until
- * tux_sched_back() or tux_sched_run(). */
-void tux_sched_settle(struct tux_sched *s);
+ * were preempted in libc or an allocator until they are out of it, for 16
+ * slices at most.  Those that are not go on when the thread waits for a lock,
+ * until tux_sched_back() or tux_sched_run(). */
+void tux_sched_drain(struct tux_sched *s);
 void tux_sched_back(struct tux_sched *s);
 
 /* When a routine wants to be woken; TUX_NEVER. */
@@ -109,7 +110,8 @@ bool tux_sched_ever(void);
 bool tux_sched_is_near(const struct tux_sched *s);
 bool tux_sched_is_here(const struct tux_sched *s);
 
-/* Is the caller the thread that ran the last slice of @s, or a routine of it? */
+/* Is the caller the thread that ran the last slice of @s, or a routine of
+ * it? */
 bool tux_sched_runs_here(const struct tux_sched *s);
 
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */

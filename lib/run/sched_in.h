@@ -37,7 +37,7 @@ struct tux_routine {
 	enum tux_routine_state state;	/* as it was left */
 	uint32_t preempt_count;		/* kept here without storage of its own */
 	uint32_t skipped;		/* ticks, in this slice */
-	bool amidst;			/* it left where it may hold a lock that
+	bool in_critical;		/* it left where it may hold a lock that
 					 * is not the application's, */
 	bool waits;			/* and in a system call that is not over */
 	bool strange;			/* with a mask that nobody knows of */
@@ -68,7 +68,7 @@ struct tux_sched {
 	struct tux_routine *last;	/* and the one that will be its last */
 	struct tux_list idle;
 	unsigned fresh_n, ready_n;
-	unsigned amidst_n;		/* of those that are ready */
+	unsigned in_critical_n;		/* of those that are ready */
 	uint64_t turn;
 	struct tux_heap asleep;
 	struct tux_donors donors;
@@ -79,9 +79,9 @@ struct tux_sched {
 /* Gives @line to o.say, if it is set. */
 void tux_sched_say(const struct tux_sched *s, const char *line);
 
-/* What the calling thread is called here: neither by the place of its storage, nor
- * by what libc or the kernel call it, since a thread may have them from one that
- * is no more. */
+/* What the calling thread is called here: neither by the place of its storage,
+ * nor by what libc or the kernel call it, since a thread may have them from one
+ * that is no more. */
 uint32_t tux_sched_number(void);
 
 #endif

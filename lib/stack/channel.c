@@ -182,7 +182,7 @@ int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 	tux_end_bound(e, o->fd);
 	e->user = o->user;
 	e->mode = e->box ? TUX_PATH_MODE_TUX : o->mode;
-	e->rests = o->rests;
+	e->returns = o->returns;
 	e->tuple = o->tuple;
 	e->active = o->active;
 	e->key = peer.key;

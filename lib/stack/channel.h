@@ -42,7 +42,7 @@ struct tux_end_opts {
 	bool asks;		/* ... what became of each that it sends */
 	enum tux_path_mode mode;	/* AUTO does not hold for messages: such
 				 * a connection moves at once */
-	bool rests;		/* while the path is not proved: a reason that
+	bool returns;		/* while the path is not proved: a reason that
 				 * lasts, or a peer that stays silent, ends it as
 				 * if it had been closed, with gone(), and the
 				 * connection is the kernel's.  When it has been
@@ -60,14 +60,14 @@ struct tux_end_opts {
 int tux_end_claim(struct tux_stack *s, const struct tux_end_opts *o,
 		  struct tux_end **ep);
 
-/* Sets y->packet, if it is not known yet, to the payload of a segment of TCP socket
- * @fd: close to that of a packet, which backend @io limits, too. */
+/* Sets y->packet, if it is not known yet, to the payload of a segment of TCP
+ * socket @fd: close to that of a packet, which backend @io limits, too. */
 void tux_end_segment(struct tux_candidate *y, enum tux_io io, int fd);
 
 struct tux_duplex *tux_end_duplex(const struct tux_end *e);
 
-/* Have bytes come on @d's receive ring since the last call with @last, which is 0
- * at first?  Those that were taken from TCP do not count. */
+/* Have bytes come on @d's receive ring since the last call with @last, which is
+ * 0 at first?  Those that were taken from TCP do not count. */
 static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
 {
 	uint64_t taken = atomic_load(&d->rx.taken);
@@ -98,7 +98,8 @@ void tux_end_flush(struct tux_end *e, bool now);
  * @abort the peer gets a reset.  After gone() the loop hears no more of it. */
 void tux_end_close(struct tux_end *e, bool abort);
 
-/* The application itself will close the descriptor that it lent, after gone(). */
+/* The application itself will close the descriptor that it lent, after
+ * gone(). */
 void tux_end_keep_fd(struct tux_end *e);
 
 /* Has the loop said gone() for @e? */
@@ -118,9 +119,9 @@ bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp);
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
 
 /* The application takes the socket over, after tux_end_is_raw() or to reset the
- * connection.  True once the loop has let go of it; to be called until then, and
- * the loop has to run between two calls.  The loop does not end TCP; it answers
- * the peer for some seconds, and then says gone(). */
+ * connection.  True once the loop has let go of it; to be called until then,
+ * and the loop has to run between two calls.  The loop does not end TCP; it
+ * answers the peer for some seconds, and then says gone(). */
 bool tux_end_has_left(struct tux_end *e);
 
 /* Between two of those calls: runs the loop of @e, or waits if another thread
@@ -129,8 +130,9 @@ void tux_end_pause(struct tux_end *e, tux_time until);
 
 /* ---- waiting --------------------------------------------------------- */
 
-/* From now on, threads run the loop of @e while they wait with @w.  Without this
- * call, a thread runs the loop of the connections that it has claimed itself. */
+/* From now on, threads run the loop of @e while they wait with @w.  Without
+ * this call, a thread runs the loop of the connections that it has claimed
+ * itself. */
 void tux_waiter_follow(struct tux_waiter *w, const struct tux_end *e);
 
 /* Sleeps, driving if need be, until @w's bell rings, one of the @n descriptors

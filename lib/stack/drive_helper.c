@@ -20,7 +20,7 @@ enum {
 };
 
 /* Sleeps until the helper's state is not @state, at most for @in. */
-static void helper_rest(struct tux_driver *d, uint32_t state, tux_time in)
+static void helper_wait(struct tux_driver *d, uint32_t state, tux_time in)
 {
 	struct timespec ts;
 
@@ -46,14 +46,14 @@ static bool helper_has_work(struct tux_driver *d)
 	       !tux_loop_quiet(d->loop);
 }
 
-/* If no thread releases the loop for a whole period, the helper rests, because
+/* If no thread releases the loop for a whole period, the helper sleeps, because
  * the driver may stay for ever.  The next release wakes the helper. */
 static void helper_watch(struct tux_driver *d)
 {
 	uint32_t leaves = atomic_load(&d->leaves);
 	bool driven;
 
-	helper_rest(d, TUX_WATCHES, d->watch);
+	helper_wait(d, TUX_WATCHES, d->watch);
 	driven = leaves != atomic_load(&d->leaves);
 	d->watch = tux_watch_next(d->watch, driven);
 	if (stopping(d) || driven)
@@ -62,9 +62,9 @@ static void helper_watch(struct tux_driver *d)
 		become(d, TUX_WATCHES, TUX_FILLS_IN);
 		return;
 	}
-	if (become(d, TUX_WATCHES, TUX_RESTS) &&
+	if (become(d, TUX_WATCHES, TUX_SLEEPS) &&
 	    leaves != atomic_load(&d->leaves))
-		become(d, TUX_RESTS, TUX_WATCHES);
+		become(d, TUX_SLEEPS, TUX_WATCHES);
 }
 
 static enum tux_loop_told sleep_on_loop(struct tux_driver *d, tux_time until)
@@ -163,7 +163,7 @@ static void helper_drive(struct tux_driver *d)
 	/* The driver reads d->helper only while it is awake, so wake it. */
 	while (!tux_driver_take(d)) {
 		tux_loop_wake(d->loop);
-		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		helper_wait(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
 		if (stopping(d))
 			return;
 	}
@@ -180,8 +180,8 @@ static void *help(void *arg)
 	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux", 0, 0, 0, 0);
 	while (!stopping(d)) {
 		switch (atomic_load(&d->helper)) {
-		case TUX_RESTS:
-			helper_rest(d, TUX_RESTS, TUX_NEVER);
+		case TUX_SLEEPS:
+			helper_wait(d, TUX_SLEEPS, TUX_NEVER);
 			break;
 		case TUX_WATCHES:
 			helper_watch(d);
@@ -233,7 +233,7 @@ void tux_driver_stop(struct tux_driver *d)
 	if (!d->started)
 		return;
 	atomic_store(&d->stop, 1);
-	/* The new value keeps a helper about to rest from sleeping. */
+	/* The new value keeps a helper about to sleep from sleeping. */
 	atomic_store(&d->helper, TUX_WATCHES);
 	tux_sys_futex(&d->helper, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 	tux_wake_kick(d->loop->held.bell_fd);
@@ -253,7 +253,7 @@ bool tux_driver_halt(struct tux_driver *d)
 		if (tux_driver_take(d))
 			return true;
 		tux_loop_wake(d->loop);
-		helper_rest(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
+		helper_wait(d, TUX_DRIVES, TUX_USEC(HANDOVER_US));
 	}
 	return false;
 }

@@ -22,7 +22,7 @@ void tux_driver_init(struct tux_driver *d, struct tux_stack *s, bool dedicated)
 	d->dedicated = dedicated;
 	d->helper_fd = -1;
 	d->watch = TUX_MSEC(TUX_WATCH_MIN_MS);
-	d->helper = dedicated ? TUX_DRIVES : TUX_RESTS;
+	d->helper = dedicated ? TUX_DRIVES : TUX_SLEEPS;
 	tux_spin_init(&d->spin, dedicated ? TUX_SPIN_BESIDE :
 					    TUX_SPIN_IF_IT_PAYS);
 }
@@ -61,7 +61,7 @@ static void kick_helper(struct tux_driver *d)
 /* The helper starts to watch anew: the deadlines that it knows are stale. */
 static void let_helper_watch(struct tux_driver *d)
 {
-	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES) &&
+	if (!tux_helper_move(d, TUX_SLEEPS, TUX_WATCHES) &&
 	    tux_helper_move(d, TUX_FILLS_IN, TUX_WATCHES))
 		kick_helper(d);
 }
@@ -125,6 +125,6 @@ void tux_driver_notice(struct tux_driver *d)
 {
 	if (atomic_load(&d->taken))
 		return;
-	if (!tux_helper_move(d, TUX_RESTS, TUX_WATCHES))
+	if (!tux_helper_move(d, TUX_SLEEPS, TUX_WATCHES))
 		kick_helper(d);
 }

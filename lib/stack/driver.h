@@ -6,7 +6,7 @@
  * sleeps in the kernel for both: no second core, no wake-up between threads.
  * Each loop has a helper thread beside it, which
  *
- *   rests     as long as another thread runs the loop or sleeps on it: nothing
+ *   sleeps    as long as another thread runs the loop or sleeps on it: nothing
  *             wakes the helper;
  *   watches   after a thread has released the loop: looks after two
  *             milliseconds whether a thread runs it again, and less and less
@@ -33,7 +33,7 @@
 
 struct tux_stack;
 
-enum tux_helper { TUX_RESTS, TUX_WATCHES, TUX_FILLS_IN, TUX_DRIVES };
+enum tux_helper { TUX_SLEEPS, TUX_WATCHES, TUX_FILLS_IN, TUX_DRIVES };
 
 struct tux_driver {
 	struct tux_stack *stack;
@@ -89,8 +89,8 @@ void tux_driver_turn(struct tux_driver *d);
  * a turn in which the helper fills in is waited for. */
 bool tux_driver_acquire(struct tux_driver *d);
 
-/* Gives the loop back; the helper watches from then on.  With @waits, d->waiters
- * counts the caller. */
+/* Gives the loop back; the helper watches from then on.  With @waits,
+ * d->waiters counts the caller. */
 void tux_driver_release(struct tux_driver *d, bool waits);
 
 /* The loop has work: sees to it that a thread runs it. */

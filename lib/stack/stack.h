@@ -43,7 +43,7 @@ struct tux_stack_opts {
 	/* tux_duplex_poll() changed; see tux_loop_opts. */
 	void (*ready)(void *user, struct tux_wakes *wakes);
 	void (*decided)(void *user, bool tux, enum tux_reason why);
-	/* The loop is done with an end that was closed, or that rests. */
+	/* The loop is done with an end that was closed, or given up. */
 	void (*gone)(void *user);
 	void (*returned)(void *user, tux_time until);
 	tux_link_said_fn *said;			/* of an interface; or NULL */
@@ -53,17 +53,17 @@ struct tux_stack_opts {
  * -errno. */
 int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o);
 
-/* Ends the stack: its threads, its sockets, its connections as they are, without
- * a word to the peers.  Nobody uses it, its ends or waits in it. */
+/* Ends the stack: its threads, its sockets, its connections as they are,
+ * without a word to the peers.  Nobody uses it, its ends or waits in it. */
 void tux_stack_free(struct tux_stack *s);
 
 /* In a forked child: closes what the child inherited and frees nothing that the
  * parent's threads may have held.  The stack is of no use afterwards. */
 void tux_stack_forked(struct tux_stack *s);
 
-/* Ends the threads of the stack, its sockets, and its connections as they are: from
- * then on, it makes no system call.  Threads of the application may still be in a
- * wait.  The stack is of no use afterwards. */
+/* Ends the threads of the stack, its sockets, and its connections as they are:
+ * from then on, it makes no system call.  Threads of the application may still
+ * be in a wait.  The stack is of no use afterwards. */
 void tux_stack_leave(struct tux_stack *s);
 
 /* At exit, after tux_channel_drain(): ends the threads, and the links say how
@@ -74,12 +74,12 @@ void tux_stack_count(struct tux_stack *s);
  * connections may move: says so to their peers, if the backend wants that. */
 void tux_stack_mark(struct tux_stack *s, int fd);
 
-/* May this process serve a connection that its parent has accepted?  It asks the
- * kernel for the connection's key, so tuxd must be there. */
+/* May this process serve a connection that its parent has accepted?  It asks
+ * the kernel for the connection's key, so tuxd must be there. */
 bool tux_stack_adopts(const struct tux_stack *s);
 
-/* Listener @fd: its connections will not move, and their peers are told @why, if
- * the backend can. */
+/* Listener @fd: its connections will not move, and their peers are told @why,
+ * if the backend can. */
 void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why);
 
 /* Socket @fd, established, of connection @t: it will not move, and the peer, if
@@ -87,9 +87,9 @@ void tux_stack_refuse(struct tux_stack *s, int fd, enum tux_reason why);
 void tux_stack_tell(struct tux_stack *s, int fd, const struct tux_tuple *t,
 		    bool active, enum tux_reason why);
 
-/* TCP socket @fd listens on @local (any address: all zero; @v6only as the socket
- * has it): be reachable for its connections' HELLOs.  0, or the reason why
- * not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many
+/* TCP socket @fd listens on @local (any address: all zero; @v6only as the
+ * socket has it): be reachable for its connections' HELLOs.  0, or the reason
+ * why not, negated (-TUX_REASON_PORT_TAKEN, ...).  Counted: as many
  * tux_stack_unlisten() calls undo it. */
 int tux_stack_listen(struct tux_stack *s, int fd, const struct tux_addr *local,
 		     bool v4, bool v6only);

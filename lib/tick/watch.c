@@ -13,7 +13,7 @@
 #include "sys/thread.h"
 
 enum {
-	QUIET_US = 10000,	/* nobody entered for so long: sleep for good */
+	IDLE_US = 10000,	/* nobody entered for so long: sleep for good */
 	SHORT_US = 40,		/* the kernel's timers are not finer than that: so
 				 * long before a slice ends it is awake, */
 	SPIN_US = 500,		/* until nobody has entered for so long */
@@ -145,7 +145,7 @@ static void watch_look(struct look *l)
 		l->next = l->now + l->slice;
 }
 
-static void watch_rest(tux_tick t)
+static void watch_sleep(tux_tick t)
 {
 	struct timespec ts;
 
@@ -181,18 +181,19 @@ void tux_watch_wake(void)
 			      FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 }
 
-/* @quiet: for how long nobody has entered.  There may be nobody at all. */
-static void watch_wait(const struct look *l, tux_tick quiet)
+/* @idle: for how long no thread has entered a routine.  There may be none at
+ * all. */
+static void watch_wait(const struct look *l, tux_tick idle)
 {
 	tux_tick left = l->next - l->now;
 	tux_tick near = tux_tick_of(TUX_USEC(SHORT_US));
 
-	if (quiet > tux_tick_of(TUX_USEC(QUIET_US)) || l->slice == TUX_NEVER)
+	if (idle > tux_tick_of(TUX_USEC(IDLE_US)) || l->slice == TUX_NEVER)
 		sleep_for_good();
-	else if (watch.alone || quiet > tux_tick_of(TUX_USEC(SPIN_US)))
-		watch_rest(left);
+	else if (watch.alone || idle > tux_tick_of(TUX_USEC(SPIN_US)))
+		watch_sleep(left);
 	else if (left > near)
-		watch_rest(left - near);
+		watch_sleep(left - near);
 	else
 		relax();
 }

@@ -63,7 +63,7 @@ static void sentq_land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
 		q->floor++;
 }
 
-void tux_sentq_settle(struct tux_sentq *q, struct tux_sent *s)
+void tux_sentq_retire(struct tux_sentq *q, struct tux_sent *s)
 {
 	assert(s->state != TUX_SENT_SETTLED && "an entry is settled once");
 	if (s->state == TUX_SENT_LOST) {
@@ -88,7 +88,7 @@ void tux_sentq_forget(struct tux_sentq *q)
 	assert(tux_sentq_empty(q) && "the caller has given up what was there");
 	for (i = 0; q->lost_n && i < TUX_SENTQ_CAP; i++)
 		if (q->ring[i].state == TUX_SENT_LOST)
-			tux_sentq_settle(q, &q->ring[i]);
+			tux_sentq_retire(q, &q->ring[i]);
 }
 
 struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq)

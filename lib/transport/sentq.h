@@ -106,7 +106,7 @@ static inline struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
 
 /* Settles @s, which is in flight or lost.  Its size leaves the flight, and the
  * floor moves up to the next packet in flight. */
-void tux_sentq_settle(struct tux_sentq *q, struct tux_sent *s);
+void tux_sentq_retire(struct tux_sentq *q, struct tux_sent *s);
 
 /* Declares @s, which is in flight, lost.  It leaves the flight, and its entry
  * stays. */

@@ -11,7 +11,7 @@
 #include "sock/fd.h"
 #include "sock/observer.h"
 #include "sock/pass.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/stack.h"
 #include "sock/stage.h"
 #include "sys/clock.h"
@@ -28,7 +28,7 @@ static void leave_inherited(struct sock *s, int fd, bool late)
 	if (late && stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
 	else if (stage_of(s) == SOCK_CLAIMED)
-		rest_inherited(s);
+		unclaim_inherited(s);
 	else if (stage_hold(s))
 		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
 }
@@ -58,7 +58,7 @@ static void give_back(struct sock *s, int fd, void *arg)
 	claim_stay(fd, TUX_REASON_SANDBOXED);
 	if (stage_of(s) == SOCK_CLAIMED &&
 	    (late || !pass_plain_for(fd, TUX_REASON_SANDBOXED)))
-		rest_reset(s, fd);
+		unclaim_reset(s, fd);
 	give_options(s, fd);
 	observer_moved(s, fd);
 }

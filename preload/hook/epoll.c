@@ -51,7 +51,7 @@ static inline bool ewait_direct(struct direct *d, int epfd, tux_time ns)
 }
 
 /* What is left of @ns.  Not too little: the clock may be a tick late. */
-static tux_time ewait_rest(const struct direct *d, tux_time ns)
+static tux_time ewait_left(const struct direct *d, tux_time ns)
 {
 	tux_time tick = TUX_MSEC(10), now;
 
@@ -74,7 +74,7 @@ static __attribute__((noinline)) int ewait_translate(const struct direct *d,
 {
 	k = told_direct(epfd, evs, k);
 	return k || !ns ? (int)libc_ret(k) :
-	       ep_wait(epfd, evs, max, ewait_rest(d, ns), mask);
+	       ep_wait(epfd, evs, max, ewait_left(d, ns), mask);
 }
 
 static inline int ewait_directed(const struct direct *d, int epfd,

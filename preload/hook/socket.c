@@ -157,7 +157,7 @@ HOOK int connect(int fd, const struct sockaddr *addr, socklen_t len)
 }
 
 /* The path has noted that reading is over.  If @s, reached by @fd, went back to
- * the kernel meanwhile (rest.h), the kernel has to know it. */
+ * the kernel meanwhile (unclaim.h), the kernel has to know it. */
 static void shut_rd(const struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load(&s->stage);

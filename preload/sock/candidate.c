@@ -18,7 +18,7 @@ struct tux_view candidate_view(struct sock *s, int fd, bool called)
 	return (struct tux_view){
 		.candidate = &s->candidate, .mode = conf.path,
 		.active = s->active, .called = called,
-		.rest_until = s->rest_until,
+		.pause_until = s->pause_until,
 	};
 }
 

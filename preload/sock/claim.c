@@ -15,7 +15,7 @@
 #include "sock/listener.h"
 #include "sock/observer.h"
 #include "sock/option.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/say.h"
 #include "sock/share.h"
 #include "sock/stack.h"
@@ -41,7 +41,7 @@ static bool claim_look_up(struct sock *s, int fd)
 
 void claim_refuse(struct sock *s, enum tux_reason why)
 {
-	rest_leave(s);
+	unclaim_leave(s);
 	leave_for(s, why);
 }
 
@@ -185,7 +185,7 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 
 	/* Only a process that uses @s reports its end.  A rest was reported. */
 	if ((goes_on && (s->epoch != process_epoch || !candidate_carried(s))) ||
-	    s->rest_until)
+	    s->pause_until)
 		return;
 	candidate_ended(s);
 	/* Brief connections end here: they pay for no line that is not said. */
@@ -222,7 +222,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 {
 	struct tux_end_opts o = {
 		.fd = fd, .tuple = s->tuple, .active = s->active, .user = s,
-		.mode = conf.path, .rests = conf.path == TUX_PATH_MODE_AUTO,
+		.mode = conf.path, .returns = conf.path == TUX_PATH_MODE_AUTO,
 		.loop = observer_loop(fd), .candidate = &s->candidate,
 	};
 	enum tux_reason why;
@@ -234,7 +234,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
 	atomic_store(&s->err, 0);
-	atomic_store(&s->rests, false);
+	atomic_store(&s->given_up, false);
 	sock_moves(s);
 	s->fd = fd;
 	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */
@@ -253,7 +253,7 @@ static enum tux_reason claim_wake_end(struct sock *s, int fd)
 	option_load(s, fd);
 	option_load_nonblock(s, fd);
 	tux_end_bound(s->end, fd);
-	return rest_wake(s) ? TUX_REASON_NONE : TUX_REASON_PINNED;
+	return unclaim_wake(s) ? TUX_REASON_NONE : TUX_REASON_PINNED;
 }
 
 /* May this process claim @s, which it has inherited or received?  The peer of
@@ -277,7 +277,7 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return why;
 	if (kind_ask(fd) != s->domain || option_pins(fd))
 		return TUX_REASON_PINNED;
-	if (s->asleep && !rest_has_end(s))
+	if (s->asleep && !unclaim_has_end(s))
 		return TUX_REASON_NOT_OWNER;	/* the parent has its end */
 	if ((s->epoch != process_epoch || s->passed) && !claim_adopts(s))
 		return TUX_REASON_NOT_OWNER;
@@ -302,7 +302,7 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 	switch (fact) {
 	case TUX_FACT_ALONE:
 		v->alone = atomic_load(&s->refs) < SOCK_PASSING &&
-			   rest_end(s) && share_alone(s, fd) &&
+			   unclaim_over(s) && share_alone(s, fd) &&
 			   claim_look_up(s, fd);
 		break;
 	case TUX_FACT_PEER:
@@ -323,7 +323,7 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 
 static struct tux_decision claim_decide(struct sock *s, int fd)
 {
-	struct tux_view v = candidate_view(s, fd, rest_called(s));
+	struct tux_view v = candidate_view(s, fd, unclaim_called(s));
 	struct tux_decision d;
 
 	while ((d = tux_decide(&v, tux_clock_read())).verdict == TUX_DECIDE_FIND)
@@ -344,7 +344,7 @@ static void claim_connection(struct sock *s, int fd)
 				    claim_open_end(s, fd);
 	if (d.verdict == TUX_DECIDE_WAIT) {
 		candidate_wait(s, &d);
-		rest_doze(s);
+		unclaim_doze(s);
 		stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
 	} else if (d.why) {
 		claim_tell(s, fd, d.why);
@@ -357,7 +357,7 @@ static void claim_connection(struct sock *s, int fd)
 
 static bool is_due(struct sock *s, int fd)
 {
-	struct tux_view v = candidate_view(s, fd, rest_called(s));
+	struct tux_view v = candidate_view(s, fd, unclaim_called(s));
 
 	return candidate_due(s, &v);
 }
@@ -380,11 +380,11 @@ static bool claim_step(struct sock *s, int fd)
 		return false;
 	case SOCK_CLAIMED:
 		if (s->epoch != process_epoch) {
-			rest_inherited(s);
+			unclaim_inherited(s);
 			return false;
 		}
-		if (rest_asked(s))
-			rest_begin(s, fd);
+		if (unclaim_asked(s))
+			unclaim_try(s, fd);
 		return true;
 	default:
 		return true;
@@ -411,7 +411,7 @@ struct sock *sock_claimed(int fd)
 	if (!s)
 		return NULL;
 	if (stage_of(s) != SOCK_CLAIMED || s->epoch != process_epoch ||
-	    rest_asked(s))
+	    unclaim_asked(s))
 		claim_settle(s, fd);
 	if (stage_of(s) == SOCK_CLAIMED)
 		return s;

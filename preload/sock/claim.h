@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "sock/candidate.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/sock.h"
 
 /* accept(@listener) has returned @fd, connected to @peer; NULL: the program has
@@ -40,7 +40,7 @@ static inline bool claim_is_kernels(const struct sock *s)
 	case SOCK_PLAIN:
 		return true;
 	case SOCK_CANDIDATE:
-		return !candidate_asks(s) && !rest_called(s);
+		return !candidate_asks(s) && !unclaim_called(s);
 	default:
 		return false;
 	}

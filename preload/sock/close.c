@@ -10,7 +10,7 @@
 #include "sock/leave.h"
 #include "sock/observer.h"
 #include "sock/path.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/share.h"
 #include "sock/stack.h"
 #include "sock/stage.h"
@@ -57,7 +57,7 @@ static void end(struct sock *s, int fd)
 	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
 
 	if (s->asleep)
-		closes = rest_close(s, fd, goes_on);
+		closes = unclaim_close(s, fd, goes_on);
 	else if (stage == SOCK_CANDIDATE)
 		claim_over(s, fd, goes_on);
 	if (closes && s->epoch == process_epoch) {

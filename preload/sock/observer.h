@@ -17,8 +17,8 @@ struct observer {
 	/* @fd is about to be closed or replaced, or has been. */
 	void (*gone)(int fd);
 	/* @s, of which @fd is a descriptor, has become SOCK_CLAIMED, or its
-	 * calls have gone back to the kernel (rest.h).  Its stage says which:
-	 * another thread may have changed it again by now. */
+	 * calls have gone back to the kernel (unclaim.h).  Its stage says
+	 * which: another thread may have changed it again by now. */
 	void (*moved)(struct sock *s, int fd);
 	/* @fd is the kernel's from now on (kind_leave). */
 	void (*left)(int fd);

@@ -8,7 +8,7 @@
 #include "sock/claim.h"
 #include "sock/fd.h"
 #include "sock/path.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/stage.h"
 #include "sys/defer.h"
 
@@ -39,8 +39,8 @@ static bool unclaim(struct sock *s, int fd)
 	if (s->epoch != process_epoch)
 		return true;
 	tux_defer_enter();
-	if (stage_of(s) == SOCK_CLAIMED && rest_asked(s))
-		rest_begin(s, fd);
+	if (stage_of(s) == SOCK_CLAIMED && unclaim_asked(s))
+		unclaim_try(s, fd);
 	tux_defer_leave();
 	return stage_of(s) != SOCK_CLAIMED || make_raw(s, fd);
 }
@@ -85,7 +85,7 @@ void pass_reset(int fd)
 		if (!s)
 			return;
 		tux_defer_enter();
-		rest_reset(s, fd);
+		unclaim_reset(s, fd);
 		tux_defer_leave();
 		again = may_move(s);
 		sock_put(s);

@@ -21,7 +21,7 @@ enum {
 		   EPOLLRDHUP,
 	READY_OUT = EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND,
 	READY_ALWAYS = EPOLLERR | EPOLLHUP,	/* told without being asked */
-	READY_QUIET = 64,	/* after so many waits with all socks on TCP,
+	READY_PLAIN = 64,	/* after so many waits with all socks on TCP,
 				 * the kernel waits, and the helper runs the
 				 * loop */
 };

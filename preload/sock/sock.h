@@ -24,7 +24,7 @@ enum sock_stage {		/* see stage.h; up to CLAIMING there is no duplex */
 	SOCK_LISTENER,		/* listen() was called; reachable, or `why` */
 	SOCK_CANDIDATE,		/* connected or connecting; not claimed yet, since
 				 * it is not worth it yet (candidate.h), or not
-				 * again, since it rests (rest.h) */
+				 * again, after a claim in vain (unclaim.h) */
 	SOCK_CLAIMING,		/* a thread is about to claim it: wait */
 	SOCK_CLAIMED,		/* `end` and `dx` are set */
 	SOCK_TCP,		/* stays on TCP for good; `why` says so */
@@ -56,8 +56,8 @@ struct sock {
 	_Atomic uint8_t rdshut;	/* SHUT_RD */
 	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS of the
 				 * last sock_ready() */
-	_Atomic uint8_t quiet;	/* looks of poll() in a row that found it on
-				 * TCP, up to READY_QUIET */
+	_Atomic uint8_t plain_looks;	/* looks of poll() in a row that found it on
+				 * TCP, up to READY_PLAIN */
 	bool listens;		/* it was made as a listener */
 	bool moved;		/* it is counted in socks_moved */
 	bool active;		/* this process called connect() */
@@ -86,11 +86,12 @@ struct sock {
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
 	struct tux_candidate candidate;	/* as a candidate: see candidate.h */
 	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
-	_Atomic bool rests;	/* claimed, and given up by the loop: see rest.h */
-	struct tux_backoff rest;	/* how long it rests */
-	_Atomic tux_time rest_until;	/* not claimed again before; 0: it never
+	_Atomic bool given_up;	/* claimed, and the loop has given it up:
+				 * see unclaim.h */
+	struct tux_backoff pause;	/* how long it is not claimed again */
+	_Atomic tux_time pause_until;	/* not claimed again before; 0: it never
 				 * was */
-	_Atomic bool asleep;	/* a candidate that keeps its end: see rest.h */
+	_Atomic bool asleep;	/* a candidate that keeps its end: see unclaim.h */
 	_Atomic tux_time awake_until;	/* ... which does not sleep before */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it
 				 * reachable */

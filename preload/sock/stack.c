@@ -8,7 +8,7 @@
 #include "ground/deep.h"
 #include "loop/end.h"
 #include "sock/candidate.h"
-#include "sock/rest.h"
+#include "sock/unclaim.h"
 #include "sock/say.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
@@ -35,7 +35,7 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 {
 	struct sock *s = user;
 	struct tux_grounds g = tux_end_grounds(s->end);
-	bool again = s->rest.len && !tux && s->decided == why;
+	bool again = s->pause.len && !tux && s->decided == why;
 
 	s->decided = (uint8_t)why;
 	candidate_decided(s, tux, why);
@@ -47,13 +47,13 @@ static void on_returned(void *user, tux_time until)
 {
 	struct sock *s = user;
 
-	atomic_store(&s->rest_until, until);
-	rest_told(s);
+	atomic_store(&s->pause_until, until);
+	unclaim_ask(s);
 }
 
 static void stack_on_gone(void *user)
 {
-	rest_told(user);
+	unclaim_ask(user);
 	sock_put(user);
 }
 

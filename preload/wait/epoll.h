@@ -114,7 +114,7 @@ struct ep {
 	_Atomic bool nested;	/* somebody polls this instance's descriptor */
 	bool belled;		/* w.fd is registered with the kernel's */
 	_Atomic bool joined;	/* ... and says what a look would find */
-	_Atomic uint32_t quiet;	/* waits in a row with all socks on TCP */
+	_Atomic uint32_t plain_waits;	/* waits in a row with all socks on TCP */
 	bool leader;		/* a thread sleeps on `w` */
 	bool inherited;		/* the kernel's is its parent's, too */
 	int kick;		/* an eventfd, or -1 */

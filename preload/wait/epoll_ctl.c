@@ -109,7 +109,7 @@ static int add_sock(struct ep *ep, struct item *it)
 	if (!s)
 		return 0;
 	ep_lock(ep);
-	/* What has just gone back to the kernel (rest.h) is not watched. */
+	/* What has just gone back to the kernel (unclaim.h) is not watched. */
 	if (item_held(it) && atomic_load(&s->stage) == SOCK_CLAIMED)
 		r = item_attach(ep, it, s);
 	if (r)

@@ -37,7 +37,7 @@ void nest_hush(struct ep *ep)
 	ep_unlock(ep);
 }
 
-static bool nest_settle_one(struct ep *ep)
+static bool nest_show_one(struct ep *ep)
 {
 	bool any;
 
@@ -54,10 +54,10 @@ static bool nest_settle_one(struct ep *ep)
 }
 
 /* With a thread asleep in it, the one who rings writes the eventfd anyway. */
-void nest_settle(struct ep *ep)
+void nest_show(struct ep *ep)
 {
 	if (ep->joined && !ep->leader)
-		nest_settle_one(ep);
+		nest_show_one(ep);
 }
 
 static bool nest_ctl(struct ep *ep, int op)
@@ -90,7 +90,7 @@ void nest_join(struct ep *ep)
 	if (!ep->nested || ep->joined || !ep->w.bell)
 		return;
 	ep->joined = nest_bell(ep);
-	nest_settle(ep);
+	nest_show(ep);
 }
 
 void nest_end(struct ep *ep)
@@ -170,7 +170,7 @@ bool nest_true(int fd)
 		return true;
 	ep_lock(ep);
 	if (ep->joined && !ep->leader)
-		any = nest_settle_one(ep) || nest_peek(ep);
+		any = nest_show_one(ep) || nest_peek(ep);
 	ep_unlock(ep);
 	ep_put(ep);
 	return any;

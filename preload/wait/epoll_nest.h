@@ -31,7 +31,7 @@ void nest_join(struct ep *ep);
 void nest_end(struct ep *ep);
 
 /* Makes that eventfd say whether a look would find something (latch held). */
-void nest_settle(struct ep *ep);
+void nest_show(struct ep *ep);
 
 /* Has it say nothing while a look is under way, except to a thread that sleeps
  * on it. */

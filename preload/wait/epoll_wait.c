@@ -95,51 +95,52 @@ static tux_time for_ns(struct look *l)
 	return tux_time_since(tux_clock_read(), l->until);
 }
 
-/* @ep rests no longer: threads that sleep in the kernel's epoll_wait() look
+/* The kernel's call waits for @ep no longer: threads that sleep in it look
  * again (latch held). */
-static void ep_rouse(struct ep *ep)
+static void ep_recall(struct ep *ep)
 {
-	ep->quiet = 0;
+	ep->plain_waits = 0;
 	nest_unbell(ep);
 	kick_sleepers(ep);
 }
 
-/* May @ep rest?  wait_plain() looks more closely. */
-static bool ep_quiet(const struct ep *ep)
+/* Were all socks of @ep on TCP for many waits?  wait_plain() looks more
+ * closely. */
+static bool ep_mostly_plain(const struct ep *ep)
 {
-	return ep->quiet >= READY_QUIET;
+	return ep->plain_waits >= READY_PLAIN;
 }
 
 /* May the kernel's call wait for @ep, though it holds socks?  The kernel then
  * watches the bell, which rings when a sock moves.  A leader would clear it. */
-static bool ep_rests(struct ep *ep)
+static bool ep_delegate(struct ep *ep)
 {
-	bool rests;
+	bool can;
 
-	if (!ep_quiet(ep))
+	if (!ep_mostly_plain(ep))
 		return false;
 	ep_lock(ep);
-	rests = !ep->on_ring && !ep->nests && !ep->leader &&
+	can = !ep->on_ring && !ep->nests && !ep->leader &&
 		tux_list_empty(&ep->ready) && ep->w.bell && nest_bell(ep);
-	if (rests) {
+	if (can) {
 		tux_bell_set_asleep(ep->w.bell, true);
-		rests = tux_bell_quiet(ep->w.bell);
+		can = tux_bell_quiet(ep->w.bell);
 	}
-	if (!rests)
-		ep_rouse(ep);
+	if (!can)
+		ep_recall(ep);
 	ep_unlock(ep);
-	return rests;
+	return can;
 }
 
-/* Ends the rest of @ep if the bell is in @evs. */
-static void ep_stir(struct ep *ep, const struct epoll_event *evs, int k)
+/* Takes the wait back from the kernel if the bell is in @evs. */
+static void ep_recall_rung(struct ep *ep, const struct epoll_event *evs, int k)
 {
-	if (!ep->quiet)
+	if (!ep->plain_waits)
 		return;
 	ep_lock(ep);
 	for (int i = 0; i < k; i++)
 		if (evs[i].data.u64 == tag_make(TAG_PRIVATE, ep->w.fd))
-			ep_rouse(ep);
+			ep_recall(ep);
 	ep_unlock(ep);
 }
 
@@ -154,7 +155,7 @@ static int wait_plain(struct look *l)
 	bool plain;
 
 	seat_enter(&seated, ep);
-	plain = ep_plain(ep) || ep_rests(ep);
+	plain = ep_plain(ep) || ep_delegate(ep);
 	/* Not deferred: a signal has to end the kernel's wait. */
 	if (plain) {
 		tux_defer_leave();
@@ -163,7 +164,7 @@ static int wait_plain(struct look *l)
 	}
 	seat_leave(&seated);
 	if (k > 0) {
-		ep_stir(ep, l->evs, k);
+		ep_recall_rung(ep, l->evs, k);
 		told_take(l, k);
 	} else if (plain) {
 		return k;
@@ -197,7 +198,7 @@ static bool sleep_asks(const struct look *l)
 enum look_after {
 	BEGAN,
 	SLEPT,		/* and so took a turn of the loop */
-	SLEPT_QUIET,	/* ... and the kernel said that it has nothing */
+	SLEPT_NOTHING,	/* ... and the kernel said that it has nothing */
 };
 
 /*
@@ -212,7 +213,7 @@ static int ewait_look(struct look *l, enum look_after after)
 	tux_time now = tux_clock_read();
 	int keep, r = 0;
 
-	if (after == SLEPT_QUIET)
+	if (after == SLEPT_NOTHING)
 		l->ep->polled_at = now;
 	keep = share(l, now);
 	/* A turn takes in what arrived before the call, if the call looks once,
@@ -223,7 +224,7 @@ static int ewait_look(struct look *l, enum look_after after)
 	}
 	look_rings(l, l->max - keep);
 	ask = l->n ? l->half && l->n < l->max : last;
-	skip = after == SLEPT_QUIET || (!fresh && sleep_asks(l));
+	skip = after == SLEPT_NOTHING || (!fresh && sleep_asks(l));
 	if ((keep || ask) && !skip)
 		r = look_kernel(l, l->max - l->n, now);
 	/* Nobody took the place that was kept. */
@@ -247,15 +248,15 @@ static bool lead(struct ep *ep)
 	return mine;
 }
 
-/* *@quiet: the kernel was asked last, and has nothing. */
-static int sleep_leader(struct look *l, bool *quiet)
+/* *@nothing: the kernel was asked last, and has nothing. */
+static int sleep_leader(struct look *l, bool *nothing)
 {
 	struct pollfd p = { l->fd, POLLIN, .revents = POLLNVAL };
 	int r = tux_channel_wait(preload_stack(), &l->ep->w, &p, 1, l->until,
 				 l->mask);
 
-	*quiet = r >= 0 && !p.revents;
-	l->ep->quiet = l->ep->on_ring ? 0 : l->ep->quiet + 1;
+	*nothing = r >= 0 && !p.revents;
+	l->ep->plain_waits = l->ep->on_ring ? 0 : l->ep->plain_waits + 1;
 	return r;
 }
 
@@ -307,7 +308,7 @@ static void ewait_leave(struct ep *ep, bool led)
 	else if (ep->leader && !tux_list_empty(&ep->ready))
 		item_poke(ep, TUX_CONTAINER(ep->ready.next, struct item,
 					    ready));
-	nest_settle(ep);
+	nest_show(ep);
 	ep_unlock(ep);
 }
 
@@ -315,16 +316,16 @@ static void ewait_leave(struct ep *ep, bool led)
 static int wait_tux(struct look *l)
 {
 	struct ep *ep = l->ep;
-	bool led = false, quiet;
+	bool led = false, nothing;
 	int slept = 1, r;
 
 	nest_hush(ep);
 	r = ewait_look(l, BEGAN);
 	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {
 		led = led || lead(ep);
-		quiet = false;
-		slept = led ? sleep_leader(l, &quiet) : sleep_behind(l);
-		r = ewait_look(l, quiet ? SLEPT_QUIET : SLEPT);
+		nothing = false;
+		slept = led ? sleep_leader(l, &nothing) : sleep_behind(l);
+		r = ewait_look(l, nothing ? SLEPT_NOTHING : SLEPT);
 	}
 	ewait_leave(ep, led);
 	if (r || l->n)
@@ -341,7 +342,7 @@ static int wait_on(struct look *l)
 	l->until = l->first == TUX_NEVER || l->first == 0 ?
 		   l->first : tux_time_add(tux_clock_read(), l->first);
 	do
-		r = ep_plain(l->ep) || ep_quiet(l->ep) ? wait_plain(l) :
+		r = ep_plain(l->ep) || ep_mostly_plain(l->ep) ? wait_plain(l) :
 							 wait_tux(l);
 	while (r > 0 && !l->n);
 	return l->n ? l->n : r;

@@ -63,15 +63,15 @@ void poll_find_socks(struct polling *p)
 }
 
 /* One more look has found @s with what @tcp says. */
-static void count_quiet(struct sock *s, uint32_t tcp)
+static void count_plain(struct sock *s, uint32_t tcp)
 {
-	uint8_t n = atomic_load_explicit(&s->quiet, memory_order_relaxed);
+	uint8_t n = atomic_load_explicit(&s->plain_looks, memory_order_relaxed);
 
 	if (!(tcp & READY_ALWAYS))
 		n = 0;
-	else if (n < READY_QUIET)
+	else if (n < READY_PLAIN)
 		n++;
-	atomic_store_explicit(&s->quiet, n, memory_order_relaxed);
+	atomic_store_explicit(&s->plain_looks, n, memory_order_relaxed);
 }
 
 bool poll_arrange(struct polling *p)
@@ -87,7 +87,7 @@ bool poll_arrange(struct polling *p)
 		struct pollfd *k = &p->kernel[p->e[j].i];
 		uint32_t tcp = ready_of(p->e[j].sock).tcp;
 
-		count_quiet(p->e[j].sock, tcp);
+		count_plain(p->e[j].sock, tcp);
 		k->events = (short)(k->events & tcp);
 		/* POLLERR and POLLHUP come unasked: see ready.c. */
 		if (!k->events && !(tcp & READY_ALWAYS) && k->fd >= 0) {

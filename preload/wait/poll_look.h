@@ -34,7 +34,7 @@ struct pollee {			/* a sock in the set */
 struct polling {		/* one call */
 	struct pollfd *fds;	/* the caller's */
 	struct pollfd *kernel;	/* what to ask the kernel: n as well */
-	struct pollee *e;	/* poll_quiet() needs none */
+	struct pollee *e;	/* poll_plain() needs none */
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
 	bool nests;		/* there is an epoll instance of ours in it */

@@ -12,7 +12,7 @@
 #include "sys/clock.h"
 #include "sys/defer.h"
 #include "wait/poll_look.h"
-#include "wait/poll_quiet.h"
+#include "wait/poll_plain.h"
 #include "wait/wait.h"
 
 enum { FEW = 16 };		/* on the stack; a longer set is in a buffer */
@@ -82,7 +82,7 @@ static int poll_call(struct polling *p, struct pollfd *kernel, struct pollee *e)
 
 	p->kernel = kernel;
 	p->e = e;
-	return p->until && poll_quiet(p, &r) ? r : poll_run(p);
+	return p->until && poll_plain(p, &r) ? r : poll_run(p);
 }
 
 static int poll_call_few(struct polling *p)

@@ -2,7 +2,7 @@
 /*
  * pollset - poll(2) over kernel descriptors and Tux sockets alike
  *
- * While all sockets of a set are on TCP, poll_quiet.h is the whole call.
+ * While all sockets of a set are on TCP, poll_plain.h is the whole call.
  */
 #ifndef TUX_PRELOAD_POLLSET_H
 #define TUX_PRELOAD_POLLSET_H

@@ -38,7 +38,7 @@
 
 #define SIM_OUT_STATES(X) \
 	X(OUT_NONE, "none") \
-	X(OUT_AWAY, "away")		/* not switched; the way is quiet */ \
+	X(OUT_AWAY, "away")		/* not switched; the path is silent */ \
 	X(OUT_SWITCH, "switch")		/* in frames; about to come back */
 
 #define SIM_END_STATES(X) \

@@ -330,7 +330,7 @@ static void stir__takes_it_again(void **state)
 	struct tux_addr local = kernel_addr(80), peer = kernel_addr(2);
 	struct kernel *k = *state;
 
-	k->p.mixed = k->p.rests = true;
+	k->p.mixed = k->p.given_back = true;
 	tux_flows_add(&k->p.flows, &local, &peer);
 	tux_paths_stir(&k->p, 31, ms(0));
 	tux_paths_stir(&k->p, 31, ms(101));

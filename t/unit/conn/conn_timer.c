@@ -39,7 +39,7 @@ static void deadline__earliest_of_all(void **state)
 	tux_time *at[] = {
 		&c->open.at, &c->linger_at, &c->reset_at, &c->ackq.due_at,
 		&c->loss.at, &c->tx.probe_at, &c->tx.away_at, &c->tx.barred_at,
-		&c->retry_at, &c->tx.quiet_at,
+		&c->retry_at, &c->tx.writer_at,
 	};
 	unsigned i;
 

@@ -98,7 +98,7 @@ static void get__place_in_both_heaps(void **state)
 		p[i] = tux_pair_get(&ps, here, ip, i, MSS);
 		m.left = 0;
 		tux_heap_set(&ps.paces, &p[i]->timer, 1000 - i);
-		tux_heap_set(&ps.rests, &p[i]->rest, 2000 - i);
+		tux_heap_set(&ps.idle, &p[i]->idle, 2000 - i);
 		assert_int_equal(tux_pairs_deadline(&ps), 1000 - i);
 		m.left = -1;
 	}
@@ -257,7 +257,7 @@ static struct tux_pair *used(struct tux_list *a, struct tux_list *b)
 	p->ack_at = 1000;
 	tux_pair_use(&ps, p, a, 1000);
 	tux_pair_use(&ps, p, b, 1000);
-	assert_null(tux_pairs_rested(&ps, 100, 1000));
+	assert_null(tux_pairs_idle(&ps, 100, 1000));
 	assert_int_equal(tux_pairs_deadline(&ps), 1100);
 	return p;
 }
@@ -269,10 +269,10 @@ static void rested__each_in_its_turn(void **state)
 
 	(void)state;
 	p = used(&a, &b);
-	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1100), &a);
-	assert_null(tux_pairs_rested(&ps, 100, 1100));
-	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1200), &b);
-	assert_ptr_equal(tux_pairs_rested(&ps, 100, 1300), &a);
+	assert_ptr_equal(tux_pairs_idle(&ps, 100, 1100), &a);
+	assert_null(tux_pairs_idle(&ps, 100, 1100));
+	assert_ptr_equal(tux_pairs_idle(&ps, 100, 1200), &b);
+	assert_ptr_equal(tux_pairs_idle(&ps, 100, 1300), &a);
 	tux_pair_put(&ps, p);
 	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
 	tux_pairs_fini(&ps);
@@ -286,10 +286,10 @@ static void rested__not_while_there_is_news(void **state)
 	(void)state;
 	p = used(&a, &b);
 	p->ack_at = 1050;
-	assert_null(tux_pairs_rested(&ps, 100, 1100));
+	assert_null(tux_pairs_idle(&ps, 100, 1100));
 	assert_int_equal(tux_pairs_deadline(&ps), 1150);
 	p->in_flight = 1;
-	assert_null(tux_pairs_rested(&ps, 100, 1150));
+	assert_null(tux_pairs_idle(&ps, 100, 1150));
 	assert_int_equal(tux_pairs_deadline(&ps), 1250);
 	tux_pair_put(&ps, p);
 	tux_pairs_fini(&ps);
@@ -304,10 +304,10 @@ static void rested__nobody_uses_it(void **state)
 	p = used(&a, &b);
 	tux_list_remove(&a);
 	tux_list_remove(&b);
-	assert_null(tux_pairs_rested(&ps, 100, 1100));
+	assert_null(tux_pairs_idle(&ps, 100, 1100));
 	assert_true(tux_pairs_deadline(&ps) == TUX_NEVER);
 	tux_pair_use(&ps, p, &a, 5000);
-	assert_ptr_equal(tux_pairs_rested(&ps, 100, 5000), &a);
+	assert_ptr_equal(tux_pairs_idle(&ps, 100, 5000), &a);
 	tux_pair_put(&ps, p);
 	tux_pairs_fini(&ps);
 }

@@ -140,7 +140,7 @@ static void void__disarmed_for_good(void **state)
 
 /* ---- acknowledged, short of N ---- */
 
-static void quiet__given_a_place_where_it_rests(void **state)
+static void writer__given_a_place_where_it_rests(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
@@ -149,15 +149,15 @@ static void quiet__given_a_place_where_it_rests(void **state)
 	c->rtt.srtt = 0;
 	open_gen(&d->a, 1000);
 	prepared(&d->a);
-	at = c->tx.quiet_at;
+	at = c->tx.writer_at;
 	assert_int_equal(at - d->now, TUX_MSEC(2));
 	assert_int_equal(tux_upgrade_deadline(c), at);
 	assert_int_equal(duo_write(&d->a, "more", 4), 4);
 	expire(&d->a, at);		/* it does not rest */
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
-	assert_int_equal(c->tx.quiet_at - d->now, TUX_MSEC(2));
-	expire(&d->a, c->tx.quiet_at);
-	assert_true(c->tx.quiet_at == TUX_NEVER);
+	assert_int_equal(c->tx.writer_at - d->now, TUX_MSEC(2));
+	expire(&d->a, c->tx.writer_at);
+	assert_true(c->tx.writer_at == TUX_NEVER);
 	/* The peer is armed at the old place, and hears of that first. */
 	assert_int_equal(c->tx.gen, 2);
 	assert_true(c->tx.gen_at == TUX_NOWHERE);
@@ -167,17 +167,17 @@ static void quiet__given_a_place_where_it_rests(void **state)
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
 }
 
-static void quiet__for_four_round_trips(void **state)
+static void writer__for_four_round_trips(void **state)
 {
 	struct duo *d = *state;
 
 	d->a.c->rtt.srtt = TUX_MSEC(1);
 	open_gen(&d->a, 1000);
 	prepared(&d->a);
-	assert_int_equal(d->a.c->tx.quiet_at - d->now, TUX_MSEC(4));
+	assert_int_equal(d->a.c->tx.writer_at - d->now, TUX_MSEC(4));
 }
 
-static void quiet__looks_again_if_a_writer_is_there(void **state)
+static void writer__looks_again_if_a_writer_is_there(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
@@ -185,11 +185,11 @@ static void quiet__looks_again_if_a_writer_is_there(void **state)
 	open_gen(&d->a, 1000);
 	prepared(&d->a);
 	assert_true(tux_latch_try(&d->a.dx->tx.latch));
-	expire(&d->a, c->tx.quiet_at);
+	expire(&d->a, c->tx.writer_at);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ACKED);
-	assert_true(c->tx.quiet_at > d->now && c->tx.quiet_at != TUX_NEVER);
+	assert_true(c->tx.writer_at > d->now && c->tx.writer_at != TUX_NEVER);
 	tux_latch_drop(&d->a.dx->tx.latch);
-	expire(&d->a, c->tx.quiet_at);
+	expire(&d->a, c->tx.writer_at);
 	assert_int_equal(c->tx.gen, 2);
 }
 
@@ -303,7 +303,7 @@ static void commit__says_so(void **state)
 	assert_int_equal(c->stats.tcp_tx, 3);
 	assert_false(c->out.marker);
 	assert_true(d->a.ready_n > ready_n);
-	assert_true(c->tx.quiet_at == TUX_NEVER);
+	assert_true(c->tx.writer_at == TUX_NEVER);
 	/* There is nothing to announce any more. */
 	c->tx.announce_at = d->now;
 	assert_true(tux_upgrade_deadline(c) == TUX_NEVER);
@@ -341,23 +341,23 @@ static void prepared__of_a_void_one(void **state)
 	tux_upgrade_prepared(c, gen);
 	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_PLAIN);
-	assert_true(c->tx.quiet_at == TUX_NEVER);
+	assert_true(c->tx.writer_at == TUX_NEVER);
 	assert_int_equal(d->a.tcp_n, 0);
 	assert_int_equal(c->tx.gen, 0);
 }
 
 /* It has reached N meanwhile, and the loop is about to see that. */
-static void quiet__not_of_one_that_has_moved(void **state)
+static void writer__not_of_one_that_has_moved(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
 	open_gen(&d->a, 5);
 	prepared(&d->a);
-	assert_true(c->tx.quiet_at != TUX_NEVER);
+	assert_true(c->tx.writer_at != TUX_NEVER);
 	atomic_store(&d->a.dx->tx.state, TUX_TX_ANNOUNCED);
-	expire(&d->a, c->tx.quiet_at);
-	assert_true(c->tx.quiet_at == TUX_NEVER);
+	expire(&d->a, c->tx.writer_at);
+	assert_true(c->tx.writer_at == TUX_NEVER);
 	assert_int_equal(d->a.dx->tx.state, TUX_TX_ANNOUNCED);
 }
 
@@ -545,16 +545,16 @@ int main(void)
 		T(void__less_and_less_often),
 		T(void__disarming_stays_open),
 		T(void__disarmed_for_good),
-		T(quiet__given_a_place_where_it_rests),
-		T(quiet__for_four_round_trips),
-		T(quiet__looks_again_if_a_writer_is_there),
+		T(writer__given_a_place_where_it_rests),
+		T(writer__for_four_round_trips),
+		T(writer__looks_again_if_a_writer_is_there),
 		T(announce__when_the_writer_has_left),
 		T(prepared__when_the_writer_has_left),
 		T(prepared__too_late),
 		T(prepare__when_the_reader_has_left),
 		T(rx__proved_when_the_reader_has_left),
 		T(prepared__of_a_void_one),
-		T(quiet__not_of_one_that_has_moved),
+		T(writer__not_of_one_that_has_moved),
 		T(rx__nothing_to_prove_any_more),
 		T(deadline__of_announcements),
 		T(commit__says_so),

@@ -254,7 +254,7 @@ static void on_gone(void *user)
 	gone_n++;
 }
 
-static bool rests;		/* of ends that are claimed */
+static bool returns;		/* of ends that are claimed */
 
 /* An end of @f, which has just been claimed. */
 static struct tux_end *fresh(struct fixture *f)
@@ -270,7 +270,7 @@ static struct tux_end *fresh(struct fixture *f)
 	e->tuple.active = e->tuple.passive = a;
 	e->mtu = 1472;
 	e->active = true;
-	e->rests = rests;
+	e->returns = returns;
 	atomic_store(&e->loop, f->l);
 	atomic_fetch_add(&f->l->end_n, 1);
 	assert_true(tux_duplex_rings(e->dx, TUX_DOORBELL_TOUCH));
@@ -365,7 +365,7 @@ static void turn__gives_up_on_a_silent_peer(void **state)
 	struct tux_end *e = opening(f);
 	uint32_t n = atomic_load(&f->l->end_n);
 
-	e->rests = true;
+	e->returns = true;
 	stay_silent(f, e);
 	assert_int_equal(gone_n, 1);
 	assert_null(e->conn);
@@ -396,7 +396,7 @@ static void turn__waits_for_a_peer_that_begins(void **state)
 	struct fixture *f = *state;
 	struct tux_end *e = opening(f);
 
-	e->rests = true;
+	e->returns = true;
 	e->active = false;
 	e->peer_port = 7;
 	stay_silent(f, e);
@@ -466,11 +466,11 @@ static struct tux_end *refused(struct fixture *f, enum tux_reason why)
 	busy.admit = busy_admit;
 	busy_why = why;
 	gone_n = 0;
-	rests = true;
+	returns = true;
 	f->l->link->ops = &busy;
 	e = fresh(f);
 	f->l->link->ops = ops;
-	rests = false;
+	returns = false;
 	return e;
 }
 

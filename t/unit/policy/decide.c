@@ -234,7 +234,7 @@ static void decide__the_first_closed_gate(void **state)
 	waits(v, MORE, TUX_REASON_PEER_SILENT);
 	v.alone = false;
 	waits(v, SOME, TUX_REASON_NONE);
-	v.rest_until = NOW + 1;
+	v.pause_until = NOW + 1;
 	waits(v, MORE, TUX_REASON_NONE);
 	worth = (struct tux_candidate){ .packet = PACKET };
 	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_NONE);
@@ -254,7 +254,7 @@ static void decide__finds_nothing_for_a_closed_gate(void **state)
 	struct tux_view v = view();
 
 	(void)state;
-	v.rest_until = NOW + 1;
+	v.pause_until = NOW + 1;
 	assert_int_equal(tux_decide(&v, NOW).verdict, TUX_DECIDE_WAIT);
 	assert_int_equal(tux_decide(&v, NOW + 1).verdict, TUX_DECIDE_FIND);
 	worth = (struct tux_candidate){ .packet = PACKET };
@@ -295,7 +295,7 @@ static void decide__an_end_that_the_peer_asks_for(void **state)
 
 	(void)state;
 	worth = (struct tux_candidate){ .packet = PACKET };
-	v.rest_until = NOW + 1;
+	v.pause_until = NOW + 1;
 	v.called = true;
 	assert_int_equal(ask(v).verdict, TUX_DECIDE_OPEN);
 	v.cpu_busy = true;

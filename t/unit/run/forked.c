@@ -90,7 +90,7 @@ static void print_some(struct job *j)
 
 static void print_too(void)
 {
-	tux_sched_settle(jobs_sched);
+	tux_sched_drain(jobs_sched);
 	fputs("between\n", file);
 }
 
@@ -135,7 +135,7 @@ static void settle__not_for_who_waits(void **state)
 	while (!st->preemptions)
 		tux_sched_run(jobs_sched);
 	before = st->slices;
-	tux_sched_settle(jobs_sched);
+	tux_sched_drain(jobs_sched);
 	assert_in_range(st->slices - before, 1, 2);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	jobs_run(NULL);

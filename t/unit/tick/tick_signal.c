@@ -177,7 +177,7 @@ static void take__the_one_who_has_a_lock_inherits_no_mask(void **state)
 	assert_false(jobs_done());
 	own = mask(SIG_BLOCK, 0);
 	assert_int_equal(pthread_create(&t, NULL, write_late, NULL), 0);
-	tux_sched_settle(jobs_sched);
+	tux_sched_drain(jobs_sched);
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
 	expect_own();

@@ -38,7 +38,7 @@ static void start(uint64_t first, unsigned n)
 /* Number @seq is acknowledged. */
 static void ack(uint64_t seq)
 {
-	tux_sentq_settle(&q, tux_sentq_find(&q, seq));
+	tux_sentq_retire(&q, tux_sentq_find(&q, seq));
 	if (q.top <= seq)
 		q.top = seq + 1;
 }

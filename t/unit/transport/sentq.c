@@ -49,16 +49,16 @@ static void settle__moves_the_floor_past_what_is_settled(void **state)
 	send_one(2);
 	send_one(4);
 	send_one(8);
-	tux_sentq_settle(&q, tux_sentq_find(&q, 1));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 1));
 	assert_int_equal(q.floor, 0);
 	assert_int_equal(q.in_flight, 13);
 	assert_null(tux_sentq_find(&q, 1));
-	tux_sentq_settle(&q, tux_sentq_find(&q, 2));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 2));
 	assert_int_equal(q.floor, 0);
-	tux_sentq_settle(&q, tux_sentq_find(&q, 0));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 0));
 	assert_int_equal(q.floor, 3);
 	assert_int_equal(tux_sentq_oldest(&q)->at, 3);
-	tux_sentq_settle(&q, tux_sentq_find(&q, 3));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 3));
 	assert_true(tux_sentq_empty(&q));
 	assert_null(tux_sentq_oldest(&q));
 	assert_int_equal(q.in_flight, 0);
@@ -78,9 +78,9 @@ static void full__until_the_oldest_is_settled(void **state)
 	/* The next number shares the slot of the oldest, but is not found
 	 * there. */
 	assert_null(tux_sentq_find(&q, q.next));
-	tux_sentq_settle(&q, tux_sentq_find(&q, q.next - 1));
+	tux_sentq_retire(&q, tux_sentq_find(&q, q.next - 1));
 	assert_true(tux_sentq_full(&q));
-	tux_sentq_settle(&q, tux_sentq_oldest(&q));
+	tux_sentq_retire(&q, tux_sentq_oldest(&q));
 	assert_false(tux_sentq_full(&q));
 	/* A slot that is used again is not taken for the old number. */
 	send_one(1);
@@ -104,7 +104,7 @@ static void lose__is_remembered_until_its_place_is_needed(void **state)
 	assert_null(tux_sentq_find(&q, 5));
 	assert_int_equal(tux_sentq_lost(&q, 5)->size, 1);
 	assert_null(tux_sentq_lost(&q, 6));
-	tux_sentq_settle(&q, tux_sentq_find(&q, 6));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 6));
 	for (i = 0; i < TUX_SENTQ_CAP - 2; i++)
 		send_one(1);
 	assert_non_null(tux_sentq_lost(&q, 5));
@@ -119,7 +119,7 @@ static void lose__and_it_arrives(void **state)
 	tux_sentq_init(&q, 5);
 	send_one(1);
 	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
-	tux_sentq_settle(&q, tux_sentq_lost(&q, 5));
+	tux_sentq_retire(&q, tux_sentq_lost(&q, 5));
 	assert_int_equal(q.in_flight, 0);
 	assert_int_equal(q.lost_n, 0);
 	assert_null(tux_sentq_lost(&q, 5));
@@ -172,7 +172,7 @@ static void skip__takes_the_place_of_a_lost_one(void **state)
 	tux_sentq_lose(&q, tux_sentq_find(&q, 0));
 	for (i = 1; i < TUX_SENTQ_CAP; i++) {
 		send_one(1);
-		tux_sentq_settle(&q, tux_sentq_find(&q, i));
+		tux_sentq_retire(&q, tux_sentq_find(&q, i));
 	}
 	assert_int_equal(q.lost_n, 1);
 	tux_sentq_skip(&q);
@@ -188,7 +188,7 @@ static void forget__leaves_nothing_that_was_lost(void **state)
 	send_one(1);
 	send_one(2);
 	tux_sentq_lose(&q, tux_sentq_find(&q, 5));
-	tux_sentq_settle(&q, tux_sentq_find(&q, 6));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 6));
 	tux_sentq_forget(&q);
 	assert_int_equal(q.lost_n, 0);
 	assert_null(tux_sentq_lost(&q, 5));
@@ -203,7 +203,7 @@ static void newest__passes_over_what_is_settled(void **state)
 	send_one(1);
 	send_one(2);
 	send_one(3);
-	tux_sentq_settle(&q, tux_sentq_find(&q, 7));
+	tux_sentq_retire(&q, tux_sentq_find(&q, 7));
 	tux_sentq_lose(&q, tux_sentq_find(&q, 6));
 	assert_int_equal(tux_sentq_newest(&q)->size, 1);
 }
@@ -230,7 +230,7 @@ static void random__agrees_with_a_table(void **state)
 			assert_int_equal(s != NULL, flying[n]);
 			if (!s)
 				n = floor;
-			tux_sentq_settle(&q, tux_sentq_find(&q, n));
+			tux_sentq_retire(&q, tux_sentq_find(&q, n));
 			flying[n] = false;
 			flight -= n;
 		}

@@ -313,7 +313,7 @@ static void batch(struct host *a, struct host *b, unsigned n, tux_time now,
 	*in = d[0].p;
 }
 
-/* A loop that rests gives the memory of its batches back. */
+/* A loop that sleeps gives the memory of its batches back. */
 static void tick__gives_memory_back(void **state)
 {
 	const uint8_t *out, *in;

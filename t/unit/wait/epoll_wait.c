@@ -38,7 +38,7 @@ static int setup(void **state)
 	assert_int_equal(item_waiter(f.ep, f.target), 0);
 	ep_unlock(f.ep);
 	f.ep->socks = 1;
-	f.ep->quiet = READY_QUIET;
+	f.ep->plain_waits = READY_PLAIN;
 	channel_waits = 0;
 	*state = &f;
 	return 0;
@@ -75,7 +75,7 @@ static void detach(struct fixture *f)
 	ep_unlock(f->ep);
 }
 
-static void quiet__the_kernel_waits(void **state)
+static void plain__the_kernel_waits(void **state)
 {
 	struct fixture *f = *state;
 
@@ -86,38 +86,38 @@ static void quiet__the_kernel_waits(void **state)
 	assert_int_equal(channel_waits, 0);
 }
 
-static void not_quiet__the_loop_is_run(void **state)
+static void not_plain__the_loop_is_run(void **state)
 {
 	struct fixture *f = *state;
 
-	f->ep->quiet = 0;
+	f->ep->plain_waits = 0;
 	assert_int_equal(waits(f, WAIT_MS), 0);
 	assert_int_equal(channel_waits, 1);
 }
 
 /* After so many waits without a direction on a ring, the kernel waits. */
-static void not_quiet__becomes_quiet(void **state)
+static void not_plain__becomes_plain(void **state)
 {
 	struct fixture *f = *state;
 
-	f->ep->quiet = 0;
-	for (unsigned i = 0; i < READY_QUIET + 10; i++)
+	f->ep->plain_waits = 0;
+	for (unsigned i = 0; i < READY_PLAIN + 10; i++)
 		assert_int_equal(waits(f, 1), 0);
-	assert_int_equal(channel_waits, READY_QUIET);
+	assert_int_equal(channel_waits, READY_PLAIN);
 }
 
-static void quiet__not_with_a_ring(void **state)
+static void plain__not_with_a_ring(void **state)
 {
 	struct fixture *f = *state;
 
 	f->ep->on_ring = 1;
 	assert_int_equal(waits(f, WAIT_MS), 0);
 	assert_int_equal(channel_waits, 1);
-	assert_int_equal(f->ep->quiet, 0);
+	assert_int_equal(f->ep->plain_waits, 0);
 	f->ep->on_ring = 0;
 }
 
-static void quiet__not_with_an_instance_inside(void **state)
+static void plain__not_with_an_instance_inside(void **state)
 {
 	struct fixture *f = *state;
 
@@ -127,7 +127,7 @@ static void quiet__not_with_an_instance_inside(void **state)
 }
 
 /* A program may register its connection anew for each request. */
-static void quiet__while_a_sock_goes_and_comes(void **state)
+static void plain__while_a_sock_goes_and_comes(void **state)
 {
 	static struct sock s;
 	struct fixture *f = *state;
@@ -139,10 +139,10 @@ static void quiet__while_a_sock_goes_and_comes(void **state)
 		detach(f);
 	}
 	assert_int_equal(channel_waits, 0);
-	assert_int_equal(f->ep->quiet, READY_QUIET);
+	assert_int_equal(f->ep->plain_waits, READY_PLAIN);
 }
 
-static void not_quiet__if_what_comes_has_bytes(void **state)
+static void not_plain__if_what_comes_has_bytes(void **state)
 {
 	static struct sock s;
 	struct fixture *f = *state;
@@ -152,7 +152,7 @@ static void not_quiet__if_what_comes_has_bytes(void **state)
 	attach(f, &s);
 	assert_int_equal(waits(f, LONG_MS), 1);
 	assert_int_equal(f->evs[0].data.u64, DATA);
-	assert_int_equal(f->ep->quiet, 0);
+	assert_int_equal(f->ep->plain_waits, 0);
 	detach(f);
 	sock_is.now = 0;
 }
@@ -167,7 +167,7 @@ static void *ring(void *arg)
 }
 
 /* A sock that moves rings, and the thread runs the loop from then on. */
-static void quiet__until_the_bell_rings(void **state)
+static void plain__until_the_bell_rings(void **state)
 {
 	struct fixture *f = *state;
 	pthread_t t;
@@ -176,7 +176,7 @@ static void quiet__until_the_bell_rings(void **state)
 	assert_int_equal(waits(f, LONG_MS), 0);
 	assert_int_equal(pthread_join(t, NULL), 0);
 	assert_int_equal(channel_waits, 1);
-	assert_true(f->ep->quiet < READY_QUIET);
+	assert_true(f->ep->plain_waits < READY_PLAIN);
 	assert_false(f->ep->belled);
 }
 
@@ -190,7 +190,7 @@ static void *wait_long(void *arg)
 
 /* All threads that sleep in the kernel look again, not only the one that hears
  * the bell: it may leave, and never come back. */
-static void quiet__each_thread_hears_the_bell(void **state)
+static void plain__each_thread_hears_the_bell(void **state)
 {
 	struct fixture *f = *state;
 	pthread_t t[3];
@@ -213,15 +213,15 @@ static void quiet__each_thread_hears_the_bell(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(quiet__the_kernel_waits),
-		TEST(not_quiet__the_loop_is_run),
-		TEST(not_quiet__becomes_quiet),
-		TEST(quiet__not_with_a_ring),
-		TEST(quiet__not_with_an_instance_inside),
-		TEST(quiet__while_a_sock_goes_and_comes),
-		TEST(not_quiet__if_what_comes_has_bytes),
-		TEST(quiet__until_the_bell_rings),
-		TEST(quiet__each_thread_hears_the_bell),
+		TEST(plain__the_kernel_waits),
+		TEST(not_plain__the_loop_is_run),
+		TEST(not_plain__becomes_plain),
+		TEST(plain__not_with_a_ring),
+		TEST(plain__not_with_an_instance_inside),
+		TEST(plain__while_a_sock_goes_and_comes),
+		TEST(not_plain__if_what_comes_has_bytes),
+		TEST(plain__until_the_bell_rings),
+		TEST(plain__each_thread_hears_the_bell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

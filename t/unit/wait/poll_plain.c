@@ -2,7 +2,7 @@
 /*
  * When poll() leaves its wait to the kernel, and what it makes of the answer.
  */
-#include "wait/poll_quiet.h"
+#include "wait/poll_plain.h"
 
 #include <errno.h>
 
@@ -120,7 +120,8 @@ static struct pollfd fds, kernel;
 static int set_up(void **state)
 {
 	(void)state;
-	sock = (struct sock){ .stage = SOCK_CANDIDATE, .quiet = READY_QUIET };
+	sock = (struct sock){ .stage = SOCK_CANDIDATE,
+			      .plain_looks = READY_PLAIN };
 	says = (struct ready){ 0, READY_IN | READY_OUT | READY_ALWAYS };
 	atomic_store(&fd_table[FD], &sock);
 	fds = (struct pollfd){ .fd = FD, .events = POLLIN, .revents = AGAIN };
@@ -132,92 +133,92 @@ static int set_up(void **state)
 	return 0;
 }
 
-static bool quiet(int *r)
+static bool polls_plain(int *r)
 {
 	struct polling p = {
 		.fds = &fds, .kernel = &kernel, .n = 1, .until = TUX_SEC(2),
 	};
 
 	*r = AGAIN;
-	return poll_quiet(&p, r);
+	return poll_plain(&p, r);
 }
 
-static void quiet__the_kernel_waits(void **state)
+static void plain__the_kernel_waits(void **state)
 {
 	int r;
 
 	(void)state;
-	assert_true(quiet(&r));
+	assert_true(polls_plain(&r));
 	assert_int_equal(r, 1);
 	assert_int_equal(fds.revents, POLLIN);
 	sock.stage = SOCK_CLAIMED;
-	assert_true(quiet(&r));
+	assert_true(polls_plain(&r));
 	assert_int_equal(slept, 2);
 }
 
-static void quiet__the_time_is_up(void **state)
+static void plain__the_time_is_up(void **state)
 {
 	int r;
 
 	(void)state;
 	came = 0;
-	assert_true(quiet(&r));
+	assert_true(polls_plain(&r));
 	assert_int_equal(r, 0);
 	assert_int_equal(fds.revents, 0);
 }
 
-static void quiet__not_before_many_looks(void **state)
+static void plain__not_before_many_looks(void **state)
 {
 	int r;
 
 	(void)state;
-	sock.quiet = READY_QUIET - 1;
-	assert_false(quiet(&r));
+	sock.plain_looks = READY_PLAIN - 1;
+	assert_false(polls_plain(&r));
 	assert_int_equal(slept, 0);
 }
 
 /* The kernel knows nothing of them. */
-static void quiet__not_with_bytes_of_a_ring(void **state)
+static void plain__not_with_bytes_of_a_ring(void **state)
 {
 	int r;
 
 	(void)state;
 	sock.stage = SOCK_CLAIMED;
 	says.now = POLLIN;
-	assert_false(quiet(&r));
+	assert_false(polls_plain(&r));
 	assert_int_equal(slept, 0);
 }
 
-static void quiet__not_if_it_moves_first(void **state)
+static void plain__not_if_it_moves_first(void **state)
 {
 	int r;
 
 	(void)state;
 	moves = true;
-	assert_false(quiet(&r));
+	assert_false(polls_plain(&r));
 	assert_int_equal(slept, 0);
 }
 
-static void quiet__the_mark_is_not_the_callers(void **state)
+static void plain__the_mark_is_not_the_callers(void **state)
 {
 	int r;
 
 	(void)state;
 	sock.stage = SOCK_CLAIMED;
 	mark = POLLIN;
-	assert_false(quiet(&r));
+	assert_false(polls_plain(&r));
 	assert_int_equal(slept, 1);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(quiet__the_kernel_waits, set_up),
-		cmocka_unit_test_setup(quiet__the_time_is_up, set_up),
-		cmocka_unit_test_setup(quiet__not_before_many_looks, set_up),
-		cmocka_unit_test_setup(quiet__not_with_bytes_of_a_ring, set_up),
-		cmocka_unit_test_setup(quiet__not_if_it_moves_first, set_up),
-		cmocka_unit_test_setup(quiet__the_mark_is_not_the_callers,
+		cmocka_unit_test_setup(plain__the_kernel_waits, set_up),
+		cmocka_unit_test_setup(plain__the_time_is_up, set_up),
+		cmocka_unit_test_setup(plain__not_before_many_looks, set_up),
+		cmocka_unit_test_setup(plain__not_with_bytes_of_a_ring, set_up),
+		cmocka_unit_test_setup(plain__not_if_it_moves_first, set_up),
+		cmocka_unit_test_setup(plain__the_mark_is_not_the_callers,
 				       set_up),
 	};
 

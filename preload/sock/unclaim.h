@@ -16,8 +16,8 @@
  * the counts, and the connection is claimed as before.  It does not go back to
  * sleep for a second, so that the peer's next attempt finds it awake.
  */
-#ifndef TUX_PRELOAD_REST_H
-#define TUX_PRELOAD_REST_H
+#ifndef TUX_PRELOAD_UNCLAIM_H
+#define TUX_PRELOAD_UNCLAIM_H
 
 #include <stdbool.h>
 
@@ -25,21 +25,21 @@
 #include "sock/sock.h"
 
 /* The loop has given @s up, or is done with it.  Any thread. */
-static inline void rest_told(struct sock *s)
+static inline void unclaim_ask(struct sock *s)
 {
-	atomic_store(&s->rests, true);
+	atomic_store(&s->given_up, true);
 }
 
 /* Has the loop given claimed @s up? */
-static inline bool rest_asked(const struct sock *s)
+static inline bool unclaim_asked(const struct sock *s)
 {
-	return atomic_load_explicit(&s->rests, memory_order_acquire);
+	return atomic_load_explicit(&s->given_up, memory_order_acquire);
 }
 
 /* While the end of @s sleeps, has the peer or the loop asked for it?  Needs no
  * reference: another thread may recycle @s, and clear `dx`, after `asleep` was
  * read, but the memory of a duplex stays mapped. */
-static inline bool rest_called(const struct sock *s)
+static inline bool unclaim_called(const struct sock *s)
 {
 	const struct tux_duplex *dx = *(struct tux_duplex *const volatile *)&s->dx;
 
@@ -51,41 +51,41 @@ static inline bool rest_called(const struct sock *s)
  * back, unless the program has already done with it what only the duplex knows,
  * or a fork has given it to another process.  Then it stays claimed.  Signals
  * are deferred, and no latch is held. */
-void rest_begin(struct sock *s, int fd);
+void unclaim_try(struct sock *s, int fd);
 
 /* @s is CLAIMING, by this thread, its rest is over, and it may be claimed: the
  * end of the last claim goes, unless it is asleep.  False: a second descriptor
  * names @s, or another thread holds it, which could be in a call with that
  * end. */
-bool rest_end(struct sock *s);
+bool unclaim_over(struct sock *s);
 
-/* As rest_end(), where the end of @s is asleep: the end wakes.  False: the end
- * is over, or the peer has asked for plain TCP for good. */
-bool rest_wake(struct sock *s);
+/* As unclaim_over(), where the end of @s is asleep: the end wakes.  False: the
+ * end is over, or the peer has asked for plain TCP for good. */
+bool unclaim_wake(struct sock *s);
 
 /* @s cannot be claimed now: if its end was asked for, it sleeps on. */
-void rest_doze(struct sock *s);
+void unclaim_doze(struct sock *s);
 
 /* @s stays on TCP for good: an end that is asleep leaves it. */
-void rest_leave(struct sock *s);
+void unclaim_leave(struct sock *s);
 
 /* The program resets the connection of @s, reached by @fd, and keeps the
  * socket.  If @s is claimed, the peer is told, and the socket is the kernel's
  * from then on. */
-void rest_reset(struct sock *s, int fd);
+void unclaim_reset(struct sock *s, int fd);
 
 /* The last descriptor of @s, @fd, is about to be closed while its end sleeps.
  * True: the end is awake, and the caller closes it as that of a claimed
  * connection.  @goes_on: other processes hold the connection, which stays on
  * TCP. */
-bool rest_close(struct sock *s, int fd, bool goes_on);
+bool unclaim_close(struct sock *s, int fd, bool goes_on);
 
 /* Is the end of @s asleep in this process, which is to close it? */
-bool rest_has_end(const struct sock *s);
+bool unclaim_has_end(const struct sock *s);
 
 /* @s is claimed by the parent of this process.  If no direction has begun to
  * move, both processes stay on TCP with it, because the duplex is in shared
  * memory; else this process has lost it. */
-void rest_inherited(struct sock *s);
+void unclaim_inherited(struct sock *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "wait/poll_quiet.h"
+#include "wait/poll_plain.h"
 
 #include "sock/fd.h"
 #include "sock/ready.h"
@@ -9,7 +9,7 @@
 
 /* Has claimed @fd nothing that the kernel does not know?  Bytes may have come
  * by a ring before the direction went back to TCP. */
-static bool claimed_quiet(int fd)
+static bool claimed_plain(int fd)
 {
 	struct sock *s = sock_get(fd);
 	struct ready r;
@@ -22,33 +22,34 @@ static bool claimed_quiet(int fd)
 }
 
 /* Is @s of @fd, of which no reference is held, the kernel's to poll for now? */
-static bool sock_quiet(const struct sock *s, int fd)
+static bool sock_plain(const struct sock *s, int fd)
 {
 	uint8_t stage = atomic_load_explicit(&s->stage, memory_order_acquire);
-	uint8_t looks = atomic_load_explicit(&s->quiet, memory_order_relaxed);
+	uint8_t looks = atomic_load_explicit(&s->plain_looks,
+					     memory_order_relaxed);
 
-	if (looks < READY_QUIET || atomic_load(&s->path))
+	if (looks < READY_PLAIN || atomic_load(&s->path))
 		return false;
 	return stage == SOCK_CANDIDATE ||
-	       (stage == SOCK_CLAIMED && claimed_quiet(fd));
+	       (stage == SOCK_CLAIMED && claimed_plain(fd));
 }
 
-static bool all_quiet(const struct polling *p)
+static bool all_plain(const struct polling *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		int fd = p->fds[i].fd;
 		const struct sock *s = fd_peek(fd);
 
-		if (s ? poll_ours(fd) && !sock_quiet(s, fd) :
+		if (s ? poll_ours(fd) && !sock_plain(s, fd) :
 			ep_peek(fd) != NULL)
 			return false;
 	}
 	return true;
 }
 
-/* What the kernel has told of quiet sockets; how many have something for the
+/* What the kernel has told of sockets on TCP; how many have something for the
  * caller.  That of a claimed one may be the mark that it moves. */
-static int merge_quiet(struct polling *p)
+static int merge_plain(struct polling *p)
 {
 	int ready = 0;
 
@@ -67,29 +68,29 @@ static int merge_quiet(struct polling *p)
 	return ready;
 }
 
-static int sleep_quiet(struct polling *p, struct waiting *t)
+static int sleep_plain(struct polling *p, struct waiting *t)
 {
 	int r;
 
 	poll_arrange(p);
 	r = tux_channel_wait(NULL, &t->w, p->kernel, p->n, p->until, p->mask);
-	return r < 0 ? r : merge_quiet(p);
+	return r < 0 ? r : merge_plain(p);
 }
 
-bool poll_quiet(struct polling *p, int *r)
+bool poll_plain(struct polling *p, int *r)
 {
 	struct watch w;
 	struct waiting *t;
 	bool slept = false;
 
-	if (!all_quiet(p))
+	if (!all_plain(p))
 		return false;
 	t = wait_take();
 	if (!t)
 		return false;
 	wait_watch_all(t, &w);
-	if (all_quiet(p)) {
-		*r = sleep_quiet(p, t);
+	if (all_plain(p)) {
+		*r = sleep_plain(p, t);
 		slept = *r || tux_clock_read() >= p->until;
 	}
 	sock_unwatch_all(&w);

@@ -22,7 +22,7 @@ enum {
 	SOON_US = 20000,	/* the other thread sleeps by then */
 };
 
-static void quieten(struct pollfd *f, nfds_t n)
+static void let_be_plain(struct pollfd *f, nfds_t n)
 {
 	for (int i = 0; i < LOOKS; i++)
 		CHECK(poll(f, n, 1) == 0);
@@ -52,7 +52,7 @@ static void *act(void *arg)
 	return NULL;
 }
 
-/* Polls a quiet connection for @events until another thread has done @what, and
+/* Polls a connection on TCP for @events until another thread has done @what, and
  * then once more.  What came last. */
 static short poll_while(struct pair *p, short events,
 			void (*what)(struct pair *p))
@@ -63,7 +63,7 @@ static short poll_while(struct pair *p, short events,
 
 	pair_fresh(p);
 	f.fd = p->a;
-	quieten(&f, 1);
+	let_be_plain(&f, 1);
 	CHECK(pthread_create(&d.thread, NULL, act, &d) == 0);
 	do {
 		done = atomic_load(&d.done);
@@ -132,7 +132,7 @@ static void many(void)
 	for (int i = 0; i < OTHERS; i++)
 		f[i] = asks(eventfd(0, EFD_NONBLOCK));
 	f[OTHERS] = asks(p.a);
-	quieten(f, OTHERS + 1);
+	let_be_plain(f, OTHERS + 1);
 	CHECK(eventfd_write(f[7].fd, 1) == 0);
 	CHECK(poll(f, OTHERS + 1, LATE_MS) == 1);
 	CHECK(f[7].revents == POLLIN && f[OTHERS].revents == 0);

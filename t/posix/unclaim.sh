@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# rests - threads sleep on a connection while it goes back to the kernel
+# unclaim - threads sleep on a connection while it goes back to the kernel
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-program=$build/t/posix/rests tuxrun=$build/contrib/tuxrun
+program=$build/t/posix/unclaim tuxrun=$build/contrib/tuxrun
 cases=("a reader" "a reader of all" "a writer" "a poller"
 	"a thread in epoll_wait" "a stream of stdio")
 need "$program"
