@@ -160,6 +160,7 @@ static void run__a_group_ends_with_the_slice(void **state)
 	struct tux_sched_opts o = { .slice = TUX_MSEC(1) };
 	struct tux_sched *s;
 	struct job j[2];
+	unsigned left;
 
 	(void)state;
 	journal_n = 0;
@@ -168,9 +169,16 @@ static void run__a_group_ends_with_the_slice(void **state)
 	open_job(&j[1], s, 'b', short_slice);
 	tux_sched_put(s, &j[0].task);
 	tux_sched_put(s, &j[1].task);
-	assert_int_equal(tux_sched_run(s), 1);
+	/* A slice may be over before its first task begins. */
+	do
+		left = tux_sched_run(s);
+	while (!journal_n);
+	assert_int_equal(left, 1);
 	assert_string_equal(journal, "a");
-	assert_int_equal(tux_sched_run(s), 0);
+	do
+		left = tux_sched_run(s);
+	while (journal_n < 2);
+	assert_int_equal(left, 0);
 	assert_int_equal(tux_sched_stats(s)->routines_ever, 1);
 	tux_sched_free(s);
 }

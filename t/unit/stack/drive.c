@@ -120,12 +120,16 @@ static void wait__ends_with_the_turn_that_rings(void **state)
 static void wait__ends_in_time_though_a_wake_up_is_late(void **state)
 {
 	struct fixture *f = *state;
+	struct pollfd late = { f->w.fd, POLLIN, 0 };
+	unsigned k;
 
 	tux_wake_kick(f->w.fd);
 	assert_int_equal(wait_for(f, 0), 0);
-	/* It may end a sleep, once. */
+	/* It may end a sleep, once; a wait that is over before it sleeps leaves
+	 * it there. */
 	tux_wake_kick(f->w.fd);
-	wait_for(f, TUX_MSEC(2));
+	for (k = 0; k < SERIES && poll(&late, 1, 0) == 1; k++)
+		wait_for(f, TUX_MSEC(2));
 	assert_int_equal(wait_for(f, TUX_MSEC(2)), 0);
 	/* With a ring, it is no late one. */
 	tux_waiter_ring(&f->w, 1);

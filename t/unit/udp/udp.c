@@ -373,15 +373,15 @@ static void flush__drops_what_is_refused(void **state)
 static void rx__ignores_icmp(void **state)
 {
 	const struct tux_dgram *d;
-	struct host a, b;
+	struct host a, b, c;
 	uint16_t closed;
 
 	(void)state;
 	up(&a);
-	up(&b);
-	closed = b.l->port;
-	down(&b);
-	up(&b);
+	up(&c);
+	closed = c.l->port;
+	up(&b);			/* before that port is free */
+	down(&c);
 	assert_true(put(&a, "lost", 4, v4(1, closed), v4(1, 0)));
 	tux_udp.flush(a.l);
 	usleep(10000);
@@ -403,10 +403,12 @@ static void listen__receives_there(void **state)
 	(void)state;
 	up(&a);
 	up(&b);
-	up(&c);
-	at.port = c.l->port;
-	down(&c);		/* a port that is free now */
-	source = tux_udp.listen(b.l, &at, true, false);
+	do {			/* another program may be faster */
+		up(&c);
+		at.port = c.l->port;
+		down(&c);	/* a port that is free now */
+		source = tux_udp.listen(b.l, &at, true, false);
+	} while (source == -TUX_REASON_PORT_TAKEN);
 	assert_true(source > 0);
 	assert_true(put(&a, "hello", 5, at, v4(1, 0)));
 	tux_udp.flush(a.l);
@@ -425,13 +427,15 @@ static void listen__says_that_a_port_is_taken(void **state)
 	int first, second;
 
 	(void)state;
-	up(&a);
 	up(&b);
-	at = v4(1, a.l->port);
-	assert_int_equal(tux_udp.listen(b.l, &at, true, false),
-			 -TUX_REASON_PORT_TAKEN);
-	down(&a);
-	first = tux_udp.listen(b.l, &at, true, false);
+	do {			/* another program may be faster */
+		up(&a);
+		at = v4(1, a.l->port);
+		assert_int_equal(tux_udp.listen(b.l, &at, true, false),
+				 -TUX_REASON_PORT_TAKEN);
+		down(&a);
+		first = tux_udp.listen(b.l, &at, true, false);
+	} while (first == -TUX_REASON_PORT_TAKEN);
 	assert_true(first > 0);
 	assert_int_equal(tux_udp.listen(b.l, &at, true, false),
 			 -TUX_REASON_PORT_TAKEN);
@@ -473,12 +477,18 @@ static void open__at_a_port_that_is_allowed(void **state)
 {
 	struct host h, one, none;
 	uint16_t port;
+	int err;
 
 	(void)state;
-	up(&h);
-	port = h.l->port;
-	down(&h);
-	assert_int_equal(open_at(&one, port, port), 0);
+	do {			/* another program may be faster */
+		up(&h);
+		port = h.l->port;
+		down(&h);
+		err = open_at(&one, port, port);
+		if (err)
+			close(one.epfd);
+	} while (err == -EADDRINUSE);
+	assert_int_equal(err, 0);
 	assert_int_equal(one.l->port, port);
 	assert_int_equal(open_at(&none, port, port), -EADDRINUSE);
 	close(none.epfd);

@@ -37,13 +37,18 @@ static void open__any_port(void **state)
 static void open__within_a_range(void **state)
 {
 	struct tux_udp_queue a, b;
+	int err;
 
 	(void)state;
-	assert_int_equal(tux_udp_queue_open(&a, 0, 0), 0);
-	assert_int_equal(tux_udp_queue_open(&b, a.port, a.port), -EADDRINUSE);
-	assert_int_equal(b.fd, -1);
-	close(a.fd);
-	assert_int_equal(tux_udp_queue_open(&b, a.port, a.port), 0);
+	do {			/* another program may be faster */
+		assert_int_equal(tux_udp_queue_open(&a, 0, 0), 0);
+		assert_int_equal(tux_udp_queue_open(&b, a.port, a.port),
+				 -EADDRINUSE);
+		assert_int_equal(b.fd, -1);
+		close(a.fd);
+		err = tux_udp_queue_open(&b, a.port, a.port);
+	} while (err == -EADDRINUSE);
+	assert_int_equal(err, 0);
 	assert_int_equal(b.port, a.port);
 	close(b.fd);
 }
