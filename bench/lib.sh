@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154 # what t/posix/lib.sh and hosts.sh set
 #
-# lib - what benchmarks between two hosts share; source it after t/live/hosts.sh
+# lib - what benchmarks between two hosts share; source it after
+# t/live/net/hosts.sh
 
 # Those that we may use, one in a line.
 processors()

@@ -25,7 +25,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include "../t/live/side.h"
+#include "../t/live/stack/side.h"
 #include "arrivals.h"
 #include "base/bytes.h"
 #include "latency.h"

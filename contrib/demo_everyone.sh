@@ -8,9 +8,9 @@
 set -u
 export TUX_PATH=${TUX_PATH-auto}	# as users have it
 . "$(dirname "${BASH_SOURCE[0]}")/../t/posix/lib.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/../t/live/hosts.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/../t/live/xdp.sh"
-. "$(dirname "${BASH_SOURCE[0]}")/../t/live/cgroups.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/net/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/net/xdp.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../t/live/net/cgroups.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../bench/noworse_verdict.sh"
 
 rounds=3 seconds=4

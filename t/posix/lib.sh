@@ -172,8 +172,8 @@ scene()
 		setup
 		return
 	fi
-	. "$lib_src/t/live/hosts.sh"
-	. "$lib_src/t/live/xdp.sh"
+	. "$lib_src/t/live/net/hosts.sh"
+	. "$lib_src/t/live/net/xdp.sh"
 	privilege "$@"
 	setup
 	if [ "${net[0]}" = pair ]; then

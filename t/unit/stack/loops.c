@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../../live/side.h"
+#include "../../live/stack/side.h"
 #include "../test.h"
 #include "sys/clock.h"
 #include "udp/udp.h"

@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-#include "../../live/side.h"
+#include "../../live/stack/side.h"
 #include "../scarce.h"
 #include "sys/clock.h"
 #include "sys/name.h"

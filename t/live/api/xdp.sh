@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# xdp - one server of tux.h over AF_XDP, and at the same time clients of
+# three kinds: with sockets, with sockets under tuxrun, and of tux.h; each gets
+# its bytes, and the server knows which way they came
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../../posix/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../net/hosts.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../net/xdp.sh"
+
+peer=$build/t/live/api/peer
+bytes=100000000
+need "$peer" ip nsenter
+privilege "$@"
+setup
+pair
+
+# goes NAME WORDS...: a client on host a, in the background
+goes()
+{
+	local name=$1
+
+	shift
+	start "$name" "${a[@]}" "$@"
+	pids[$name]=$pid
+}
+
+# ends CASE NAME: waits for that client
+ends()
+{
+	reap "${pids[$2]}" 120
+	same_final "$1" 0 $?
+	tail -n 2 "$dir/$2.out" "$dir/$2.err" | sed 's/^/# /'
+}
+
+# gone PATTERN: how many connections did the server tell so of?
+gone()
+{
+	grep -c "^gone 0 $1" "$dir/server.out"
+}
+
+declare -A pids
+
+# all_kinds VERB IO: clients of each kind, of a server like that
+all_kinds()
+{
+	start server "${b[@]}" "$peer" "$1" "$2" veth0 $b_addr
+	server=$pid
+	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+	port=$(sed -n 's/^port //p' "$dir/server.out")
+
+	goes plain "$peer" plain $b_addr "$port" $bytes
+	goes tuxrun "${tux[@]}" "$peer" plain $b_addr "$port" 0
+	ends "$1: sockets get every byte" plain
+	check "$1: under tuxrun, they move" wait_for 30 moved tuxrun 1
+	kill -TERM "${pids[tuxrun]}"
+	ends "$1: and get every byte, too" tuxrun
+	goes stream "$peer" stream xdp veth0 $b_addr "$port" $bytes
+	ends "$1: a stream of tux.h" stream
+	goes message "$peer" message xdp veth0 $b_addr "$port" 100000 64 32 1
+	ends "$1: messages" message
+	goes crowd "$peer" message xdp veth0 $b_addr "$port" 20 64 1 1000
+	ends "$1: a thousand connections" crowd
+	wait_for 10 eval '[ "$(gone "")" -ge 1004 ]'
+	sed -n '1,/messages 100000/p' "$dir/server.out" | sed 's/^/# /'
+	sed -n 's/^rate/# messages a second:/p' "$dir/message.out"
+	same "$1: each was told gone, once" 1004 "$(gone "")"
+	same "$1: one never left TCP" 1 \
+		"$(gone "tcp $bytes $bytes tux 0 0 .* not-announced")"
+	same "$1: two went on to Tux" 2 \
+		"$(gone "tcp [0-9]* [0-9]* tux [1-9][0-9]* [1-9][0-9]* messages 0 0")"
+	same "$1: messages were counted" 1 "$(gone ".* messages 100000 100000")"
+	same "$1: in the crowd, too" 1000 "$(gone ".* messages 20 20")"
+	kill -TERM $server
+	reap $server
+	same "$1: the server ends when told" 0 $?
+	check "$1: nothing is left" wait_for 10 none_attached
+}
+
+all_kinds serve xdp
+# A server that accepts by itself, and leaves the backend to the library.
+all_kinds accept auto
+finish

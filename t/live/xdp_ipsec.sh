@@ -1,6 +1,0 @@
-#!/bin/bash
-# SPDX-License-Identifier: BSD-2-Clause
-#
-# xdp_ipsec - ipsec.sh over AF_XDP
-
-TUX_TEST_IO=xdp exec "$(dirname "${BASH_SOURCE[0]}")/ipsec.sh" "$@"

@@ -1,6 +1,0 @@
-#!/bin/bash
-# SPDX-License-Identifier: BSD-2-Clause
-#
-# xdp_siege - 6 seconds of siege
-
-exec "$(dirname "${BASH_SOURCE[0]}")/siege" --seconds 6 "$@"
