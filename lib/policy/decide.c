@@ -84,6 +84,6 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 	if (v->counts == TUX_CANDIDATE_UNSURE)
 		return wait_for(SOON, TUX_REASON_NONE);
 	if (v->counts == TUX_CANDIDATE_MISSED)
-		return never(TUX_REASON_PINNED);
+		return never(TUX_REASON_UNSEEN);
 	return (struct tux_decision){ .verdict = TUX_DECIDE_OPEN };
 }

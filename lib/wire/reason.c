@@ -52,6 +52,8 @@ bool tux_reason_lasts(unsigned reason)
 	case TUX_REASON_BYPASSED:
 	case TUX_REASON_LISTENERS:
 	case TUX_REASON_SANDBOXED:
+	case TUX_REASON_SHARED:
+	case TUX_REASON_UNSEEN:
 		return true;
 	default:
 		return false;

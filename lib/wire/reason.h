@@ -25,8 +25,8 @@
 	X(VERSION, 4, "version", \
 	  "the peer speaks another version of the protocol") \
 	X(NOT_OWNER, 5, "not-owner", \
-	  "other processes hold the connection, too, or may; or it belongs " \
-	  "to the process that forked, or that sent its descriptor") \
+	  "it belongs to the process that forked, or that sent its " \
+	  "descriptor") \
 	X(STALLED, 6, "path-stalled", \
 	  "the Tux path stopped working; back on TCP, and will try again") \
 	X(PINNED, 7, "pinned", \
@@ -126,7 +126,12 @@
 	  "that come one by one; the stack will try again") \
 	X(SANDBOXED, 45, "sandboxed", \
 	  "the program has restricted its own system calls (seccomp), and " \
-	  "the stack may not make its own any more")
+	  "the stack may not make its own any more") \
+	X(SHARED, 46, "shared", \
+	  "other processes hold the connection, too, or may") \
+	X(UNSEEN, 47, "unseen", \
+	  "bytes of it were moved by calls that the stack does not see: bare " \
+	  "system calls, or those of another process")
 
 enum tux_reason {
 #define X(name, n, word, text) TUX_REASON_##name = n,

@@ -32,7 +32,7 @@ static void inherit_count(struct sock *s, int fd)
 	if (s->holders)
 		stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
 	else
-		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
+		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 
 /* Once for each sock, however many descriptors it has. */

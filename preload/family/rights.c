@@ -67,9 +67,9 @@ static bool rights_lend(struct sock *s)
 	held = stage_hold(s);
 	share_stay(s);
 	if (held && s->asleep) {
-		claim_refuse(s, TUX_REASON_NOT_OWNER);
+		claim_refuse(s, TUX_REASON_SHARED);
 	} else if (held) {
-		s->why = TUX_REASON_NOT_OWNER;
+		s->why = TUX_REASON_SHARED;
 		atomic_store(&s->passed, true);
 		stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
 	}

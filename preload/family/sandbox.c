@@ -30,7 +30,7 @@ static void leave_inherited(struct sock *s, int fd, bool late)
 	else if (stage_of(s) == SOCK_CLAIMED)
 		unclaim_inherited(s);
 	else if (stage_hold(s))
-		claim_refuse_at(s, fd, TUX_REASON_NOT_OWNER);
+		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 
 /* What the program has set, and only the preload knew. */

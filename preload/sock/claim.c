@@ -51,7 +51,8 @@ static void claim_tell(const struct sock *s, int fd, enum tux_reason why)
 {
 	struct tux_stack *stack = preload_stack();
 
-	if (stack && why != TUX_REASON_NOT_OWNER && why != TUX_REASON_CLOSED)
+	if (stack && why != TUX_REASON_NOT_OWNER && why != TUX_REASON_SHARED &&
+	    why != TUX_REASON_CLOSED)
 		tux_stack_tell(stack, fd, &s->tuple, s->active, why);
 }
 
@@ -96,7 +97,7 @@ static void add_accepted(struct sock *l, int fd)
 	if (!fd_add(fd, s))
 		leave_listener(s);
 	else if (atomic_load(&l->sends) || share_too_late(s))
-		claim_stay(fd, TUX_REASON_NOT_OWNER);
+		claim_stay(fd, TUX_REASON_SHARED);
 	sock_put(s);
 }
 
@@ -153,7 +154,7 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 		s->domain = domain;
 		s->tuple.passive = *peer;
 		if (fd_add(fd, s) && share_too_late(s))
-			claim_stay(fd, TUX_REASON_NOT_OWNER);
+			claim_stay(fd, TUX_REASON_SHARED);
 		sock_put(s);
 	}
 	errno = saved;

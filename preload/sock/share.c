@@ -57,7 +57,7 @@ bool share_alone(struct sock *s, int fd)
 	if (process_is_vfork())
 		return false;
 	if (!share_is_alone(s, fd)) {
-		s->why = TUX_REASON_NOT_OWNER;
+		s->why = TUX_REASON_SHARED;
 		return false;
 	}
 	s->holders = 0;

@@ -305,7 +305,7 @@ void unclaim_inherited(struct sock *s)
 	if (!stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		return;
 	if (pin_shared(s->dx))
-		leave_for(s, TUX_REASON_NOT_OWNER);
+		leave_for(s, TUX_REASON_SHARED);
 	else
 		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
 }

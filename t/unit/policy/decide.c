@@ -225,7 +225,7 @@ static void decide__the_first_closed_gate(void **state)
 
 	(void)state;
 	v.counts = TUX_CANDIDATE_MISSED;
-	is_never(v, TUX_REASON_PINNED);
+	is_never(v, TUX_REASON_UNSEEN);
 	v.cpu_busy = true;
 	waits(v, MORE, TUX_REASON_CPU_BUSY);
 	v.forbids = TUX_REASON_LOOPBACK;
