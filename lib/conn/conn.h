@@ -302,7 +302,7 @@ struct tux_conn {
 	struct tux_conn_stats stats;
 };
 
-struct tux_settled {			/* what one packet acknowledges newly */
+struct tux_retired {			/* what one packet acknowledges newly */
 	uint64_t bytes;			/* of packets that were in flight */
 	uint64_t n;			/* packets, also those declared lost
 					 * before */

@@ -24,7 +24,7 @@ void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 
 /* Adds packet @s, with number @seq, to what is newly acknowledged, *@out. */
 static void packet_arrived(struct tux_conn *c, uint64_t seq, const struct tux_sent *s,
-		    struct tux_settled *out)
+		    struct tux_retired *out)
 {
 	out->n++;
 	out->ect_n += s->ect;
@@ -40,7 +40,7 @@ static void packet_arrived(struct tux_conn *c, uint64_t seq, const struct tux_se
 }
 
 /* Packet @seq is acknowledged: takes it out of what is in flight. */
-static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
+static void retire(struct tux_conn *c, uint64_t seq, struct tux_retired *out)
 {
 	struct tux_sent *s = tux_sentq_find(&c->sentq, seq);
 
@@ -53,19 +53,19 @@ static void settle(struct tux_conn *c, uint64_t seq, struct tux_settled *out)
 	tux_sentq_retire(&c->sentq, s);
 }
 
-static void settle_range(struct tux_conn *c, uint64_t start, uint64_t end,
-			 struct tux_settled *out)
+static void retire_range(struct tux_conn *c, uint64_t start, uint64_t end,
+			 struct tux_retired *out)
 {
 	if (start < c->sentq.floor)
 		start = c->sentq.floor;
 	for (; start < end; start++)
-		settle(c, start, out);
+		retire(c, start, out);
 }
 
 /* Spurious loss: packet @seq was declared lost, and had arrived.  Undoes what
  * the loss caused, the reduction of the window included. */
 static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
-			struct tux_settled *out)
+			struct tux_retired *out)
 {
 	c->stats.spurious++;
 	tux_conn_trace(c, TUX_TRACE_SPURIOUS, seq - c->first, 0, 0);
@@ -88,7 +88,7 @@ static void on_spurious(struct tux_conn *c, uint64_t seq, struct tux_sent *s,
  * has arrived may have told the peer a floor above packets below it, and then
  * an acknowledgment of those does not prove that they have arrived. */
 static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
-		      struct tux_settled *out)
+		      struct tux_retired *out)
 {
 	struct tux_sentq *q = &c->sentq;
 
@@ -103,10 +103,10 @@ static void find_lost(struct tux_conn *c, uint64_t start, uint64_t end,
 }
 
 typedef void range_fn(struct tux_conn *c, uint64_t start, uint64_t end,
-		      struct tux_settled *out);
+		      struct tux_retired *out);
 
 static void each_sack(struct tux_conn *c, const struct tux_record *rec,
-		      range_fn *fn, struct tux_settled *out)
+		      range_fn *fn, struct tux_retired *out)
 {
 	unsigned i, n = rec->len / TUX_SACK_EACH;
 	uint32_t start, end;
@@ -120,7 +120,7 @@ static void each_sack(struct tux_conn *c, const struct tux_record *rec,
 
 /* Packets were newly acknowledged.  @delay is how long the peer held the
  * acknowledgment back. */
-static void on_settled(struct tux_conn *c, const struct tux_settled *got,
+static void on_retired(struct tux_conn *c, const struct tux_retired *got,
 		       tux_time delay, tux_time now)
 {
 	struct tux_cc_ack ack = {
@@ -255,14 +255,14 @@ bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
 		    const struct tux_record *sack, tux_time now)
 {
 	uint64_t ack = tux_seq_expand(c->sentq.next, h->ack);
-	struct tux_settled got = { .top = c->sentq.top };
+	struct tux_retired got = { .top = c->sentq.top };
 
 	if (!honest(c, ack, sack))
 		return false;
 	tux_conn_trace(c, TUX_TRACE_RECV_ACK, ack - c->first, h->got, 0);
-	settle_range(c, c->sentq.floor, ack, &got);
+	retire_range(c, c->sentq.floor, ack, &got);
 	if (sack)
-		each_sack(c, sack, settle_range, &got);
+		each_sack(c, sack, retire_range, &got);
 	if (c->sentq.lost_n) {
 		if (sack)
 			each_sack(c, sack, find_lost, &got);
@@ -270,7 +270,7 @@ bool tux_conn_acked(struct tux_conn *c, const struct tux_pkt *h,
 	}
 	if (got.n) {
 		tux_conn_ecn_acked(c, h, &got, now);
-		on_settled(c, &got, (tux_time)h->delay * 16000u, now);
+		on_retired(c, &got, (tux_time)h->delay * 16000u, now);
 	}
 	if (c->msg && got.n)
 		tux_conn_mark(c, TUX_DIRTY_MESSAGE);

@@ -40,7 +40,7 @@ static void on_ce(struct tux_conn *c, unsigned n, tux_time sent_at,
 }
 
 void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
-			const struct tux_settled *got, tux_time now)
+			const struct tux_retired *got, tux_time now)
 {
 	const struct tux_ecn_counts counts = { h->ect, h->ce };
 	struct tux_ecn *e = &c->pair->ecn;

@@ -14,7 +14,7 @@
 #include "wire/pkt.h"
 
 struct tux_conn;
-struct tux_settled;
+struct tux_retired;
 
 /* A numbered packet leaves: decides whether with ECT(0), and counts it if so.
  * The first packet of a datagram decides for all of it.  Packets that must get
@@ -25,7 +25,7 @@ bool tux_conn_choose_ect(struct tux_conn *c);
 /* A packet with header @h has acknowledged @got: takes the peer's ECN counts
  * from the header. */
 void tux_conn_ecn_acked(struct tux_conn *c, const struct tux_pkt *h,
-			const struct tux_settled *got, tux_time now);
+			const struct tux_retired *got, tux_time now);
 
 /* A numbered packet was accepted: counts the mark of its datagram. */
 void tux_conn_ecn_came(struct tux_conn *c, tux_time now);

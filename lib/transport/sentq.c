@@ -23,7 +23,7 @@ struct tux_sent *tux_sentq_slot(struct tux_sentq *q)
 
 	assert(!tux_sentq_full(q) && "the caller has asked tux_sentq_full()");
 	if (s->state == TUX_SENT_LOST) {
-		s->state = TUX_SENT_SETTLED;
+		s->state = TUX_SENT_RETIRED;
 		q->lost_n--;
 	}
 	return s;
@@ -45,7 +45,7 @@ void tux_sentq_push(struct tux_sentq *q)
 uint64_t tux_sentq_skip(struct tux_sentq *q)
 {
 	assert(tux_sentq_empty(q) && "the floor passes no packet in flight");
-	tux_sentq_slot(q)->state = TUX_SENT_SETTLED;
+	tux_sentq_slot(q)->state = TUX_SENT_RETIRED;
 	q->hold = 0;
 	q->floor = q->next + 1;
 	return q->next++;
@@ -65,12 +65,12 @@ static void sentq_land(struct tux_sentq *q, struct tux_sent *s, uint8_t state)
 
 void tux_sentq_retire(struct tux_sentq *q, struct tux_sent *s)
 {
-	assert(s->state != TUX_SENT_SETTLED && "an entry is settled once");
+	assert(s->state != TUX_SENT_RETIRED && "an entry is retired once");
 	if (s->state == TUX_SENT_LOST) {
-		s->state = TUX_SENT_SETTLED;
+		s->state = TUX_SENT_RETIRED;
 		q->lost_n--;
 	} else {
-		sentq_land(q, s, TUX_SENT_SETTLED);
+		sentq_land(q, s, TUX_SENT_RETIRED);
 	}
 }
 

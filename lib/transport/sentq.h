@@ -4,7 +4,7 @@
  *
  * A ring of entries, indexed by packet number.  The oldest number in flight is
  * the floor.  An entry leaves the flight when its packet is acknowledged
- * ("settled") or declared lost.  The content of a lost packet is sent again in
+ * ("retired") or declared lost.  The content of a lost packet is sent again in
  * a packet with a new number.  The entry of a lost packet stays until its slot
  * is needed for another number: if the packet is acknowledged meanwhile, it was
  * not lost.  The ring is part of the struct, so nothing is allocated for a
@@ -35,7 +35,7 @@ struct tux_sent {
 };
 
 enum tux_sent_state {
-	TUX_SENT_SETTLED,	/* acknowledged, given up, or not used yet */
+	TUX_SENT_RETIRED,	/* acknowledged, given up, or not used yet */
 	TUX_SENT_FLIGHT,
 	TUX_SENT_LOST,		/* declared lost, but may still arrive */
 };
@@ -104,7 +104,7 @@ static inline struct tux_sent *tux_sentq_find(struct tux_sentq *q, uint64_t seq)
 	return s;
 }
 
-/* Settles @s, which is in flight or lost.  Its size leaves the flight, and the
+/* Retires @s, which is in flight or lost.  Its size leaves the flight, and the
  * floor moves up to the next packet in flight. */
 void tux_sentq_retire(struct tux_sentq *q, struct tux_sent *s);
 
@@ -116,7 +116,7 @@ void tux_sentq_lose(struct tux_sentq *q, struct tux_sent *s);
  * used again; otherwise NULL. */
 struct tux_sent *tux_sentq_lost(struct tux_sentq *q, uint64_t seq);
 
-/* Settles all entries that were declared lost.  Nothing may be in flight.
+/* Retires all entries that were declared lost.  Nothing may be in flight.
  *
  * Call it after packets in flight were given up without an answer.  Such a
  * packet may have told the peer a higher floor than `closed` says.  Then the

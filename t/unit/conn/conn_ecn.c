@@ -129,13 +129,13 @@ static void acked__not_of_overtaken_ones(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
-	struct tux_settled got = { .n = 1, .ect_n = 1, .top = c->sentq.top };
+	struct tux_retired got = { .n = 1, .ect_n = 1, .top = c->sentq.top };
 	struct tux_pkt h = { .ect = 1, .ce = 1 };
 
 	ask(&d->a, 1);
 	tux_conn_ecn_acked(c, &h, &got, d->now);
 	assert_int_equal(c->stats.ce_tx, 0);
-	got = (struct tux_settled){ .top = c->sentq.top - 1 };
+	got = (struct tux_retired){ .top = c->sentq.top - 1 };
 	tux_conn_ecn_acked(c, &h, &got, d->now);
 	assert_int_equal(c->stats.ce_tx, 1);
 }

@@ -41,7 +41,7 @@ static void push__counts(void **state)
 	assert_int_equal(tux_sentq_oldest(&q)->off, 70);
 }
 
-static void settle__moves_the_floor_past_what_is_settled(void **state)
+static void retire__moves_the_floor_past_what_is_retired(void **state)
 {
 	(void)state;
 	tux_sentq_init(&q, 0);
@@ -64,7 +64,7 @@ static void settle__moves_the_floor_past_what_is_settled(void **state)
 	assert_int_equal(q.in_flight, 0);
 }
 
-static void full__until_the_oldest_is_settled(void **state)
+static void full__until_the_oldest_is_retired(void **state)
 {
 	uint64_t i;
 
@@ -195,7 +195,7 @@ static void forget__leaves_nothing_that_was_lost(void **state)
 	assert_int_equal(q.in_flight, 0);
 }
 
-static void newest__passes_over_what_is_settled(void **state)
+static void newest__passes_over_what_is_retired(void **state)
 {
 	(void)state;
 	tux_sentq_init(&q, 5);
@@ -273,15 +273,15 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(init__is_empty),
 		cmocka_unit_test(push__counts),
-		cmocka_unit_test(settle__moves_the_floor_past_what_is_settled),
-		cmocka_unit_test(full__until_the_oldest_is_settled),
+		cmocka_unit_test(retire__moves_the_floor_past_what_is_retired),
+		cmocka_unit_test(full__until_the_oldest_is_retired),
 		cmocka_unit_test(lose__is_remembered_until_its_place_is_needed),
 		cmocka_unit_test(lose__and_it_arrives),
 		cmocka_unit_test(arrived__closes_what_the_packet_told),
 		cmocka_unit_test(skip__leaves_out_a_number_and_waits_for_nothing),
 		cmocka_unit_test(skip__takes_the_place_of_a_lost_one),
 		cmocka_unit_test(forget__leaves_nothing_that_was_lost),
-		cmocka_unit_test(newest__passes_over_what_is_settled),
+		cmocka_unit_test(newest__passes_over_what_is_retired),
 		cmocka_unit_test(random__agrees_with_a_table),
 		cmocka_unit_test(lost__only_what_is_remembered),
 	};
