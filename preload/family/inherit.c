@@ -102,7 +102,7 @@ void inherit_in_child(void)
 		if (s->end && !s->asleep && !tux_end_over(s->end))
 			stage_try(s, SOCK_CLAIMING, SOCK_CLAIMED);
 		else
-			claim_refuse(s, TUX_REASON_NOT_OWNER);
+			claim_refuse(s, TUX_REASON_SHARED);
 	}
 }
 

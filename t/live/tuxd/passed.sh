@@ -170,7 +170,7 @@ on_loopback()
 }
 on_loopback "messages that go astray" tux
 on_loopback "half-closed by its sender" tux half
-check "... it is not claimed" grep -q "tcp, not-owner" "$dir/lent.err"
+check "... it is not claimed" grep -q "tcp, shared" "$dir/lent.err"
 
 d unload >/dev/null
 finish
