@@ -236,6 +236,7 @@ static void receive_timeout(struct pair *p)
 	CHECK(recv(p->a, buf, 0, 0) == 0 && took(t, 100, 400));
 	CHECK(recv(p->a, buf, 0, MSG_DONTWAIT) == -1 && errno == EAGAIN);
 	pair_poke(p->b);
+	CHECK(pair_arrive(p->a, 1));
 	t = pair_ms();
 	CHECK(recv(p->a, buf, sizeof(buf), MSG_WAITALL) == 1);
 	CHECK(took(t, 100, 400));
@@ -360,11 +361,13 @@ static void interrupted(struct pair *p)
 	CHECK(recv(p->a, buf, 0, 0) == 0 && signals >= 1);
 	joined(&l);
 	pair_poke(p->b);
+	CHECK(pair_arrive(p->a, 1));
 	signals = 0;
 	later(&l, SIGNAL, -1, 50);
 	CHECK(recv(p->a, buf, 8, MSG_WAITALL) == 1 && signals >= 1);
 	joined(&l);
 	pair_poke(p->b);
+	CHECK(pair_arrive(p->a, 1));
 	signals = 0;
 	later(&l, SIGNAL, -1, 50);
 	CHECK(recv(p->a, buf, 8, MSG_WAITALL | MSG_PEEK) == 1 && signals >= 1);

@@ -195,7 +195,7 @@ static void urgent(struct pair *p)
 		return;
 	}
 	CHECK(poll(&(struct pollfd){ .fd = p->a, .events = POLLPRI }, 1,
-		   1000) == 1);
+		   PAIR_PATIENCE_MS) == 1);
 	CHECK(recv(p->a, &c, 1, MSG_OOB) == 1 && c == 'u');
 	CHECK(write(p->b, text, 3) == 3);
 	CHECK(pair_expect(p->a, 3));
@@ -336,7 +336,7 @@ static bool splice_back(int fd, const int pipe[2])
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, 2000) == 1 &&
+	return poll(&p, 1, PAIR_PATIENCE_MS) == 1 &&
 	       splice(fd, NULL, pipe[1], NULL, 1, 0) == 1 &&
 	       splice(pipe[0], NULL, fd, NULL, 1, 0) == 1;
 }

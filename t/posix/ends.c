@@ -242,7 +242,7 @@ static void not_connected(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
 	socklen_t len = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, err = 0;
+	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1, err = 0, l;
 	uint16_t port;
 	char c;
 
@@ -250,7 +250,8 @@ static void not_connected(void)
 	CHECK(send(fd, &c, 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
 	CHECK(shutdown(fd, SHUT_WR) == -1 && errno == ENOTCONN);
 	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)));
-	close(pair_listen(&port));
+	l = pair_listen(&port);
+	shutdown(l, SHUT_RD);	/* the port is taken, and nobody listens */
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	a.sin_port = htons(port);
 	CHECK(connect(fd, (void *)&a, len) == -1 && errno == ECONNREFUSED);
@@ -263,6 +264,7 @@ static void not_connected(void)
 	CHECK(!getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) &&
 	      err == ECONNREFUSED);
 	close(fd);
+	close(l);
 }
 
 static void connects_blocking(void)

@@ -26,7 +26,6 @@
 
 enum {
 	TURNS = 60,
-	TRIES = 2000,		/* turns, until a connection has moved */
 	PLAIN = 8,		/* turns that are looked at, whether TCP has them */
 };
 
@@ -213,11 +212,12 @@ static int dial(uint16_t port)
 
 static void move(int fd)
 {
-	int i = 0;
+	double end = pair_ms() + PAIR_PATIENCE_MS;
+	bool yes = !pair_preloaded();
 
-	while (pair_preloaded() && i < TRIES && !is_moved(fd))
-		i++;
-	CHECK(i < TRIES);
+	while (!yes && pair_ms() < end)
+		yes = is_moved(fd);
+	CHECK(yes);
 }
 
 /* ---- cases ------------------------------------------------------------ */

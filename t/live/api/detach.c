@@ -12,9 +12,9 @@
 #include "../../unit/test.h"
 #include "duet.h"
 
-enum {
-	ROUNDS = 200, AFTER = 50, ENOUGH_NS = 1000000000, PATIENCE_MS = 20000,
-};
+#define ENOUGH_NS UINT64_C(20000000000)
+
+enum { ROUNDS = 200, AFTER = 50, PATIENCE_MS = 20000 };
 
 static struct {
 	_Atomic unsigned rounds, gone, wrong, detached, client_detached;

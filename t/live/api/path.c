@@ -12,7 +12,7 @@
 #include "duet.h"
 
 enum { SMALL = 100, LARGE = 1 << 20, CHUNK = 65536, FEW = 4, ENOUGH = 9,
-       MANY = 2000 };
+       MANY = 400 };
 
 enum { SERVER, CLIENT };
 
@@ -241,7 +241,7 @@ static void auto__many_requests_move(void **state)
 	const struct tux_connection_stats *st = &seen[CLIENT].st;
 
 	(void)state;
-	ask_until(TUX_USE_AUTO, TUX_USE_AUTO, MANY, SMALL, MANY / 2);
+	ask_until(TUX_USE_AUTO, TUX_USE_AUTO, MANY, SMALL, MANY / 8);
 	/* The rest of an answer that went across N comes in a frame. */
 	assert_true(st->tcp_rx + st->frame_rx + st->tux_rx >=
 		    quiz.sent * SMALL);
@@ -435,7 +435,7 @@ static void message__server_and_stream_client(void **state)
 	tux_on_message(d.server.s, on_path_message, (void *)SERVER);
 	quiz.rounds = MANY;
 	quiz.len = SMALL;
-	quiz.on_tux = MANY / 2 * SMALL;
+	quiz.on_tux = MANY / 8 * SMALL;
 	duet_start(&d);
 	c = duet_connect(&d, NULL);
 	await(&quiz.done, 1);

@@ -46,7 +46,7 @@ static _Noreturn void live(void)
 	pthread_t t;
 	char *p;
 
-	alarm(10);
+	alarm(ENDING_S);
 	if (tux_sched_inside())
 		_exit(6);
 	tux_sched_yield();

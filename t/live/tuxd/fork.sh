@@ -25,7 +25,8 @@ server=("${b[@]}" "${words[@]}")
 
 # ---- a child for each connection ---------------------------------------------
 
-# asked NAME CONNECTIONS SERVER-WORDS: starts such a server, and asks it
+# asked NAME CONNECTIONS SERVER-WORDS MOVE: starts such a server, and asks it
+# until so many have moved
 asked()
 {
 	free_port
@@ -33,8 +34,12 @@ asked()
 	start serve "${server[@]}" "$fork_server" serve $b_addr "$port" $3
 	server_pid=$pid
 	wait_for 10 listening "$port"
-	run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
-		>"$dir/ask.out" 2>"$dir/ask.err"
+	rm -f "$dir/moved"
+	start ask "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
+		"$dir/moved"
+	wait_for 10 move_at_both ask serve "$4"
+	: >"$dir/moved"
+	reap "$pid" 70
 	same_final "$1: each byte comes back" 0 $?
 }
 
@@ -46,21 +51,21 @@ moved_n()
 }
 
 if without_tuxd "no tuxd"; then
-	asked "no tuxd" 4 ''
+	asked "no tuxd" 4 '' 0
 	moved_n "no tuxd: none moves" 0
 	end "$server_pid"
 fi
 
 d load >"$dir/load.out" 2>&1 || cannot "$(cat "$dir/load.out")"
-asked "a child serves" 16 ''
+asked "a child serves" 16 '' 16
 moved_n "a child serves: all move" 16
 end "$server_pid"
 
-asked "the parent keeps it" 4 keep
+asked "the parent keeps it" 4 keep 0
 moved_n "the parent keeps it: none moves" 0
 end "$server_pid"
 
-run 60 "${server[@]}" -i lo "$build/t/posix/heirs" counted \
+run 300 "${server[@]}" -i lo "$build/t/posix/heirs" counted \
 	>"$dir/heirs.out" 2>"$dir/heirs.err"
 check_final "on loopback, processes that are killed, or ran another program" \
 	sh -c 'cat "$1"; exit "$0"' $? "$dir/heirs.out"

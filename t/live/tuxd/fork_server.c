@@ -3,10 +3,11 @@
  * fork_server - a server that forks a process for each connection, and its client
  *
  *	fork_server serve ADDRESS PORT [keep]
- *	fork_server ask ADDRESS PORT CONNECTIONS ROUNDS
+ *	fork_server ask ADDRESS PORT CONNECTIONS ROUNDS [FILE]
  *
  * The server's children send back what they read.  With "keep", the parent keeps
- * its descriptor, too.  The client compares each byte, and says how many came.
+ * its descriptor, too.  The client compares each byte, and says how many came.  It
+ * goes on until there is FILE.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -101,7 +102,9 @@ static void serve(const struct sockaddr_in *a, int keep)
 
 /* ---- the client ------------------------------------------------------- */
 
-static void ask(const struct sockaddr_in *a, int conns, int rounds)
+/* So many rounds, and then until there is a file @until, if not NULL. */
+static void ask(const struct sockaddr_in *a, int conns, int rounds,
+		const char *until)
 {
 	int fd[CONNS_MAX];
 	size_t all = 0;
@@ -112,7 +115,7 @@ static void ask(const struct sockaddr_in *a, int conns, int rounds)
 		if (connect(fd[i], (const struct sockaddr *)a, sizeof(*a)))
 			err(1, "connect");
 	}
-	for (int r = 0; r < rounds; r++) {
+	for (int r = 0; r < rounds || (until && access(until, F_OK)); r++) {
 		for (int i = 0; i < conns; i++) {
 			char out[LEN], in[LEN];
 			size_t n = 1 + (size_t)(r * 7 + i) % LEN;
@@ -140,6 +143,6 @@ int main(int argc, char **argv)
 		serve(&a, argc > 4);
 	if (argc < 6 || atoi(argv[4]) > CONNS_MAX)
 		errx(2, "usage: see the source");
-	ask(&a, atoi(argv[4]), atoi(argv[5]));
+	ask(&a, atoi(argv[4]), atoi(argv[5]), argc > 6 ? argv[6] : NULL);
 	return 0;
 }

@@ -70,10 +70,13 @@ says()
 # asked NAME CONNECTIONS MOVED [AT-SERVER]: so many, of which MOVED move
 asked()
 {
-	run 60 "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
-		>"$dir/ask.out" 2>"$dir/ask.err"
-	same_final "$1: each byte comes back" 0 $?
+	rm -f "$dir/moved"
+	start ask "${client[@]}" "$fork_server" ask $b_addr "$port" "$2" 400 \
+		"$dir/moved"
 	wait_for 10 on_both_are "$3 ${4:-$3}"
+	: >"$dir/moved"
+	reap "$pid" 70
+	same_final "$1: each byte comes back" 0 $?
 	same "$1: $3 of $2 move" "$3 ${4:-$3}" "$(on_both)"
 }
 
@@ -164,7 +167,7 @@ fi
 # on_loopback NAME PATH [half]
 on_loopback()
 {
-	TUX_PATH=$2 run 60 "${server[@]}" -i lo "$build/t/posix/lent" \
+	TUX_PATH=$2 run 300 "${server[@]}" -i lo "$build/t/posix/lent" \
 		"${@:3}" >"$dir/lent.out" 2>"$dir/lent.err"
 	check_final "$1" sh -c 'cat "$1"; exit "$0"' $? "$dir/lent.out"
 }

@@ -187,13 +187,17 @@ many='select repeat($$x$$, 1000) from generate_series(1, 3000000);'
 quiet='\o /dev/null'
 
 as_over_tcp "a statement's timeout" "statement timeout" "
-	set statement_timeout = 100;
+	begin;
+	set local statement_timeout = 100;
 	select pg_sleep(10);
+	rollback;
 	select 1;"
 as_over_tcp "... in the midst of rows" "statement timeout" "
 	$quiet
-	set statement_timeout = 100;
+	begin;
+	set local statement_timeout = 100;
 	$many
+	rollback;
 	\\o
 	select 1;"
 # Until the session has ended, in 30 s at most.
