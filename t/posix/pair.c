@@ -305,7 +305,7 @@ static bool stays_on_tcp(struct pair *p)
 	uint64_t a = 0, b = 0;
 
 	for (int i = 0; i < 3; i++) {
-		poll(NULL, 0, 100);
+		poll(NULL, 0, 50);
 		a = tcp_sent(p->a);
 		b = tcp_sent(p->b);
 		exchange(p);
@@ -336,7 +336,7 @@ void pair_return(struct pair *p)
 
 	do
 		return_once(p, end);
-	while (!stays_on_tcp(p));
+	while (pair_preloaded() && !stays_on_tcp(p));
 }
 
 void pair_open(struct pair *p, bool move)
