@@ -256,17 +256,18 @@ ssize_t twin_read(struct twin *t, struct twin_end *e, void *p, size_t len)
 
 unsigned twin_output(struct twin *t, unsigned i)
 {
-	struct tux_addr to;
-	unsigned n;
+	struct tux_out o;
+	unsigned n = 0;
 
 	carry_out(t, i);		/* as a loop does, once a turn */
-	for (n = 0; n < TWIN_BATCH; n++) {
+	while (n < TWIN_BATCH && tux_core_lead(t->core[i], &o)) {
 		struct twin_dgram *d = &t->wire[i][n];
 
-		d->len = tux_core_output(t->core[i], d->p, sizeof(d->p), &to,
-					 &d->from, &d->ecn, t->now);
-		if (!d->len)
-			break;
+		d->len = tux_core_output(t->core[i], d->p, sizeof(d->p), &o,
+					 t->now);
+		d->from = o.from;
+		d->ecn = o.ecn;
+		n += !!d->len;
 	}
 	t->wire_n[i] = n;
 	return n;

@@ -54,15 +54,9 @@ struct tux_flow *tux_flows_find(struct tux_flows *t,
 				const struct tux_addr *local,
 				const struct tux_addr *peer)
 {
-	struct tux_flow *f = t->last;
+	struct tux_flow *f = tux_map_get(&t->map, flow_key_of(t, local, peer));
 
-	if (f && is(f, local, peer))
-		return f;
-	f = tux_map_get(&t->map, flow_key_of(t, local, peer));
-	if (!f || !is(f, local, peer))
-		return NULL;
-	t->last = f;
-	return f;
+	return f && is(f, local, peer) ? f : NULL;
 }
 
 static struct tux_flow *take_free(struct tux_flows *t)
@@ -119,8 +113,6 @@ void tux_flows_release(struct tux_flows *t, struct tux_flow *f, tux_time now)
 void tux_flows_del(struct tux_flows *t, struct tux_flow *f)
 {
 	tux_map_del(&t->map, f->key);
-	if (t->last == f)
-		t->last = NULL;
 	put_free(t, f);
 	t->n--;
 }

@@ -2,8 +2,8 @@
 /*
  * flow - where a connection's packets go: a table by its two addresses
  *
- * A flow outlives its connection for a moment, since packets of others may
- * travel under its addresses.
+ * A flow outlives its connection for a moment, so that what is still under way to
+ * its address comes to the queues.
  */
 #ifndef TUX_AFXDP_FLOW_H
 #define TUX_AFXDP_FLOW_H
@@ -22,7 +22,7 @@ struct tux_flow {
 	struct tux_addr local, peer;
 	uint64_t key;			/* in the map */
 	uint32_t refs;			/* connections: 1, or 0 for a moment */
-	uint16_t queue;			/* packets came from it last */
+	uint16_t queue;			/* the last authentic packet came from it */
 	int16_t hop;			/* of struct tux_neigh; -1: no route, */
 	uint8_t why;			/* ... for this reason (enum tux_reason) */
 	tux_time gone_at;		/* refs became 0 */
@@ -37,7 +37,6 @@ struct tux_flows {
 	uint32_t n, live_n;		/* in the table; of these with refs */
 	struct tux_key secret;
 	struct tux_map map;
-	struct tux_flow *last;		/* what was looked for last */
 };
 
 /* -errno; @mem outlives the table. */

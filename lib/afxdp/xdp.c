@@ -12,9 +12,6 @@
 
 enum { BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM };
 
-/* A handle of xdp_admit(): no flow, only the socket carries it. */
-enum { SOCKET_ONLY = TUX_FLOWS };
-
 struct xdp {
 	struct tux_link link;
 	struct tux_link *udp;		/* the socket */
@@ -22,8 +19,12 @@ struct xdp {
 	unsigned sent;			/* over it, since the last rx() */
 	struct tux_paths paths;
 	uint32_t first;			/* queue to look at first */
-	uint32_t queue;			/* of `frame`: where the last one went */
-	uint16_t frame;			/* being built, or TUX_UMEM_NONE */
+	uint32_t queue;			/* of `frame` */
+	uint16_t frame;			/* being built in, or TUX_UMEM_NONE */
+	const struct tux_flow *flow;	/* of the datagram that is being built;
+					 * NULL: it goes by the socket */
+	bool lost;			/* ... or nowhere */
+	uint8_t scrap[BUF];
 	struct tux_dgram dgram[TUX_LINK_BATCH];
 };
 
@@ -137,26 +138,6 @@ static void xdp_forked(struct tux_link *l)
 
 /* ---- receiving ---- */
 
-/* The flow of a connection.  Its active end has TCP port @port. */
-static struct tux_flow *xdp_flow(struct xdp *x, const struct tux_addr *local,
-				 const struct tux_addr *peer, uint16_t port)
-{
-	struct tux_addr from = *local, to = *peer;
-
-	from.port = to.port = port;
-	return tux_flows_find(&x->paths.flows, &from, &to);
-}
-
-/* The connection's packets leave where they come from, if that can send. */
-static void xdp_learn(struct xdp *x, const struct tux_eth_view *v,
-		      uint32_t queue)
-{
-	struct tux_flow *f = xdp_flow(x, &v->to, &v->from, v->from.port);
-
-	if (f && f->queue != queue)
-		f->queue = (uint16_t)(queue < x->paths.nic.tx_n ? queue : 0);
-}
-
 static unsigned xdp_receive(struct xdp *x, uint32_t queue, unsigned n)
 {
 	struct tux_xsk_frame f[TUX_XSK_BATCH];
@@ -169,11 +150,10 @@ static unsigned xdp_receive(struct xdp *x, uint32_t queue, unsigned n)
 
 		if (tux_eth_parse(&v, f[i].p, f[i].len))
 			continue;
-		xdp_learn(x, &v, queue);
-		d->from = v.from;
-		d->p = v.p;
-		d->len = v.len;
-		d->ecn = v.ecn;
+		*d = (struct tux_dgram){
+			.from = v.from, .p = v.p, .len = v.len, .ecn = v.ecn,
+			.queue = (int)queue,
+		};
 		n++;
 	}
 	return n;
@@ -224,86 +204,81 @@ static uint8_t *payload(struct xdp *x, uint32_t queue, uint16_t frame)
 	return tux_umem_at(&x->paths.nic.xsk[queue].umem, frame) + TUX_ETH_ROOM;
 }
 
-static uint8_t *xdp_tx(struct tux_link *l, size_t *cap)
+/* The flow of @handle, if its packets leave by the interface now; else NULL. */
+static struct tux_flow *xdp_flow(struct xdp *x, uint32_t handle)
 {
-	struct xdp *x = xdp_of(l);
+	struct tux_flow *f;
 
-	if (!tux_paths_on(&x->paths))
-		return x->udp->ops->tx(x->udp, cap);
-	*cap = BUF;
-	if (x->queue >= x->paths.nic.tx_n)
-		x->queue = 0;
-	if (x->frame == TUX_UMEM_NONE)
-		x->frame = tux_xsk_build(&x->paths.nic.xsk[x->queue]);
-	return x->frame == TUX_UMEM_NONE ? NULL :
-	       payload(x, x->queue, x->frame);
+	if (handle == TUX_LINK_NO_FLOW || !tux_paths_on(&x->paths))
+		return NULL;
+	f = &x->paths.flows.at[handle];
+	return tux_paths_closed(&x->paths, f) ? NULL : f;
 }
 
-/* The datagram was built for the queue that the last one took, but it leaves by
- * another.  Copying it is less than what copy mode does anyway. */
-static bool xdp_move(struct xdp *x, uint32_t queue, size_t len)
+/* A frame of @queue to build in.  One that was taken and not sent is built in
+ * again, or goes back. */
+static uint16_t frame_of(struct xdp *x, uint32_t queue)
 {
-	uint16_t frame = tux_xsk_build(&x->paths.nic.xsk[queue]);
-
-	if (frame == TUX_UMEM_NONE)
-		return false;
-	memcpy(payload(x, queue, frame), payload(x, x->queue, x->frame), len);
-	tux_umem_pass(&x->paths.nic.xsk[x->queue].umem, x->frame,
-		      TUX_UMEM_BUILT, TUX_UMEM_FREE);
+	if (x->frame != TUX_UMEM_NONE && x->queue == queue)
+		return x->frame;
+	if (x->frame != TUX_UMEM_NONE)
+		tux_umem_pass(&x->paths.nic.xsk[x->queue].umem, x->frame,
+			      TUX_UMEM_BUILT, TUX_UMEM_FREE);
 	x->queue = queue;
-	x->frame = frame;
-	return true;
+	x->frame = tux_xsk_build(&x->paths.nic.xsk[queue]);
+	return x->frame;
 }
 
-/* A buffer of the socket for the datagram of @len bytes that was built in a frame;
- * NULL: the socket has no room. */
-static uint8_t *socket_buffer(struct xdp *x, size_t len)
+/* While the socket has no room, what goes by it is lost, as networks do: it must
+ * not hold up what goes by the interface. */
+static uint8_t *socket_buffer(struct xdp *x, size_t *cap)
 {
-	size_t cap;
-	uint8_t *p = x->udp->ops->tx(x->udp, &cap);
+	const struct tux_link_ops *udp = x->udp->ops;
+	uint8_t *p = udp->tx(x->udp, TUX_LINK_NO_FLOW, cap);
 
-	if (!p) {
-		x->udp->ops->flush(x->udp);
-		p = x->udp->ops->tx(x->udp, &cap);
-	}
-	return p && cap >= len ? p : NULL;
+	if (p || !tux_paths_on(&x->paths))
+		return p;
+	udp->flush(x->udp);
+	p = udp->tx(x->udp, TUX_LINK_NO_FLOW, cap);
+	if (p)
+		return p;
+	x->lost = true;
+	*cap = sizeof(x->scrap);
+	return x->scrap;
 }
 
-/* The datagram was built in a frame, unless the interface is not ours. */
-static void send_by_socket(struct xdp *x, size_t len, const struct tux_addr *to,
-			   const struct tux_addr *from, uint8_t ecn)
-{
-	uint8_t *p;
-
-	if (x->frame != TUX_UMEM_NONE) {
-		p = socket_buffer(x, len);
-		if (!p)
-			return;
-		memcpy(p, payload(x, x->queue, x->frame), len);
-	}
-	x->udp->ops->send(x->udp, len, to, from, ecn);
-	x->sent++;
-}
-
-/* What cannot go is dropped, as networks do; the frame is built in again.  A
- * datagram without a flow goes by the socket in any case: it refuses a connection
- * that was never admitted, and the peer asks until it knows the reason. */
-static void xdp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from, uint8_t ecn)
+static uint8_t *xdp_tx(struct tux_link *l, uint32_t handle, size_t *cap)
 {
 	struct xdp *x = xdp_of(l);
-	struct tux_flow *f = xdp_flow(x, from, to, from->port);
+
+	x->flow = xdp_flow(x, handle);
+	/* What has a flow, and cannot leave by it, goes by the socket only if
+	 * UDP sockets carry what AF_XDP does not. */
+	x->lost = !x->flow && handle != TUX_LINK_NO_FLOW && !x->paths.mixed;
+	if (!x->flow)
+		return socket_buffer(x, cap);
+	*cap = BUF;
+	if (frame_of(x, x->flow->queue) == TUX_UMEM_NONE)
+		return NULL;
+	return payload(x, x->queue, x->frame);
+}
+
+static void xdp_send(struct tux_link *l, uint32_t handle, size_t len,
+		     const struct tux_addr *to, const struct tux_addr *from,
+		     uint8_t ecn)
+{
+	struct xdp *x = xdp_of(l);
 	struct tux_eth_macs m;
 	size_t head;
 
-	if (!f || x->frame == TUX_UMEM_NONE || tux_paths_closed(&x->paths, f)) {
-		if (!f || x->paths.mixed)
-			send_by_socket(x, len, to, from, ecn);
+	if (x->lost)
+		return;
+	if (!x->flow) {
+		x->udp->ops->send(x->udp, handle, len, to, from, ecn);
+		x->sent++;
 		return;
 	}
-	if (f->queue != x->queue && !xdp_move(x, f->queue, len))
-		return;
-	memcpy(m.to, x->paths.neigh.hop[f->hop].mac, sizeof(m.to));
+	memcpy(m.to, x->paths.neigh.hop[x->flow->hop].mac, sizeof(m.to));
 	memcpy(m.from, x->paths.iface.mac, sizeof(m.from));
 	head = tux_eth_build(payload(x, x->queue, x->frame), len, &m, from, to,
 			     ecn);
@@ -352,7 +327,7 @@ static int xdp_admit(struct tux_link *l, const struct tux_addr *local,
 
 	r = tux_paths_admit(&x->paths, local, peer, &f, now);
 	xdp_follow(x);
-	*handle = SOCKET_ONLY;
+	*handle = TUX_LINK_NO_FLOW;
 	if (r < 0 && socket_helps(x, (enum tux_reason)-r))
 		return 0;
 	if (r)
@@ -365,10 +340,21 @@ static void xdp_leave(struct tux_link *l, uint32_t handle, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
 
-	if (handle == SOCKET_ONLY)
+	if (handle == TUX_LINK_NO_FLOW)
 		return;
 	tux_paths_leave(&x->paths, &x->paths.flows.at[handle], now);
 	xdp_follow(x);
+}
+
+/* The connection's packets leave where they come from, if that can send. */
+static void xdp_heard(struct tux_link *l, uint32_t handle, int queue)
+{
+	struct xdp *x = xdp_of(l);
+
+	if (handle != TUX_LINK_NO_FLOW && queue >= 0)
+		x->paths.flows.at[handle].queue =
+			(uint16_t)((uint32_t)queue < x->paths.nic.tx_n ? queue :
+								       0);
 }
 
 static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
@@ -376,7 +362,7 @@ static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)
 	const struct xdp *x = (const struct xdp *)(const void *)l;
 	enum tux_reason why;
 
-	if (handle == SOCKET_ONLY)
+	if (handle == TUX_LINK_NO_FLOW)
 		return TUX_REASON_NONE;
 	why = tux_paths_closed(&x->paths, &x->paths.flows.at[handle]);
 	return socket_helps(x, why) ? TUX_REASON_NONE : why;
@@ -386,7 +372,7 @@ static uint32_t xdp_mtu(const struct tux_link *l, uint32_t handle)
 {
 	const struct xdp *x = (const struct xdp *)(const void *)l;
 
-	if (handle == SOCKET_ONLY)
+	if (handle == TUX_LINK_NO_FLOW)
 		return x->link.pkt_max;
 	return tux_paths_mtu(&x->paths, &x->paths.flows.at[handle]);
 }
@@ -418,6 +404,7 @@ const struct tux_link_ops tux_xdp = {
 	.flush = xdp_flush,
 	.admit = xdp_admit,
 	.leave = xdp_leave,
+	.heard = xdp_heard,
 	.closed = xdp_closed,
 	.mtu = xdp_mtu,
 	.tick = xdp_tick,

@@ -4,6 +4,7 @@
  */
 #include "conn/core.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "conn/conn_in.h"
@@ -62,9 +63,11 @@ static const struct tux_addr *remote(const struct tux_conn *c)
 }
 
 /* An opening packet, with HELLO: finds its connection, and checks that it comes
- * from the other end of that connection. */
-static void open_input(struct tux_core *core, const struct tux_addr *from,
-		       const struct tux_pkt *h, const uint8_t *p, tux_time now)
+ * from the other end of that connection.  That connection; NULL: not so. */
+static struct tux_conn *open_input(struct tux_core *core,
+				   const struct tux_addr *from,
+				   const struct tux_pkt *h, const uint8_t *p,
+				   tux_time now)
 {
 	struct tux_record rec;
 	struct tux_reader r;
@@ -75,36 +78,39 @@ static void open_input(struct tux_core *core, const struct tux_addr *from,
 	if (tux_reader_next(&r, &rec) <= 0 || rec.type != TUX_REC_HELLO ||
 	    tux_hello_decode(&hello, &rec)) {
 		core->stats.damaged++;
-		return;
+		return NULL;
 	}
 	c = tux_table_by_tuple(&core->table, &hello.tuple,
 			       !(hello.flags & TUX_HELLO_ACTIVE));
 	if (!c || !tux_tuple_same(&c->tuple, &hello.tuple)) {
 		core->stats.strangers++;
-		return;
+		return NULL;
 	}
 	if (c->life == TUX_LIFE_GONE || !tux_addr_same_ip(from, remote(c)) ||
 	    !tux_hello_mac_ok(p, h, &c->key)) {
 		core->stats.bad_mac++;
-		return;
+		return NULL;
 	}
 	if (c->barred)
-		return;
+		return NULL;
 	tux_hello_mask(&hello, &c->key);
 	tux_hello_recv(c, from, &hello, now);
 	tux_conn_settle(c, now);
+	return c;
 }
 
-/* False: the packet is damaged, so the rest of the datagram must be dropped. */
+/* Sets *@cp to the connection of the packet, or NULL.  False: the packet is
+ * damaged, so the rest of the datagram must be dropped. */
 static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 			 const struct tux_pkt *h, const uint8_t *p,
-			 tux_time now)
+			 struct tux_conn **cp, tux_time now)
 {
 	struct tux_conn *c;
 
+	*cp = NULL;
 	core->stats.packets_rx++;
 	if (h->flags & TUX_PKT_OPEN) {
-		open_input(core, from, h, p, now);
+		*cp = open_input(core, from, h, p, now);
 		return true;
 	}
 	c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
@@ -121,6 +127,7 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 	tux_conn_recv(c, from, h, p, now);
 	tux_conn_settle(c, now);
 	tux_conn_settle_pair(c, now);
+	*cp = tux_addr_same_ip(from, remote(c)) ? c : NULL;
 	return true;
 }
 
@@ -138,9 +145,12 @@ static void version_input(struct tux_core *core, const struct tux_addr *from,
 	tux_conn_settle(c, now);
 }
 
-void tux_core_input(struct tux_core *core, const struct tux_addr *from,
-		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now)
+void *tux_core_input(struct tux_core *core, const struct tux_addr *from,
+		     const uint8_t *p, size_t len, uint8_t ecn, tux_time now)
 {
+	const uint8_t *start = p;
+	void *user = NULL;
+	struct tux_conn *c;
 	struct tux_pkt h;
 	int err;
 
@@ -152,22 +162,40 @@ void tux_core_input(struct tux_core *core, const struct tux_addr *from,
 			version_input(core, from, &h, now);
 		if (err) {
 			core->stats.damaged += err == -EBADMSG;
-			return;
+			break;
 		}
-		if (!packet_input(core, from, &h, p, now))
-			return;
+		if (!packet_input(core, from, &h, p, &c, now))
+			break;
+		if (c && p == start)
+			user = c->user;
 		p += h.len;
 		len -= h.len;
 	}
+	return user;
 }
 
 /* ---- out ---- */
 
-static struct tux_conn *first(struct tux_core *core)
+static struct tux_conn *first(const struct tux_core *core)
 {
 	if (tux_list_empty(&core->sendq))
 		return NULL;
 	return TUX_CONTAINER(core->sendq.next, struct tux_conn, sendq);
+}
+
+bool tux_core_lead(const struct tux_core *core, struct tux_out *o)
+{
+	const struct tux_conn *c = first(core);
+
+	if (tux_refuse_lead(core, o))
+		return true;
+	if (!c)
+		return false;
+	o->to = c->peer;
+	o->from = *tux_conn_local(c);
+	o->from.port = c->tuple.active.port;
+	o->user = c->user;
+	return true;
 }
 
 /* Builds the next packet of @c, which then goes to the end of the queue if it
@@ -205,29 +233,16 @@ static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 	       !(c->todo & TUX_DO_HELLO);
 }
 
-size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
-		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
-		       tux_time now)
+static size_t core_pack(struct tux_core *core, uint8_t *buf, size_t cap,
+			tux_time now)
 {
-	struct tux_conn *c, *lead = NULL;
-	size_t len = tux_refuse_output(core, buf, cap, to, from), n;
+	struct tux_conn *c, *lead = first(core);
 	bool stop = false;
+	size_t len = 0, n;
 
-	*ecn = TUX_ECN_NONE;
-	core->stats.datagrams_tx += !!len;
-	core->stats.packets_tx += !!len;
-	if (len)
-		return len;
-	core->ecn_tx = -1;
-	while (!stop && len < cap && (c = first(core)) != NULL) {
-		if (!len) {
-			lead = c;
-			*to = c->peer;
-			*from = *tux_conn_local(c);
-			from->port = c->tuple.active.port;
-		} else if (!same_way(c, lead)) {
+	for (c = lead; c && !stop && len < cap; c = first(core)) {
+		if (c != lead && (!len || !same_way(c, lead)))
 			break;
-		}
 		n = one(c, buf + len, len, cap - len, &stop, now);
 		core->stats.packets_tx += !!n;
 		len += n;
@@ -236,8 +251,24 @@ size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
 		if (len && cap > tux_conn_room(lead))
 			cap = tux_conn_room(lead);
 	}
+	assert((len || !stop) && "the buffer takes the longest packet");
+	return len;
+}
+
+size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
+		       struct tux_out *o, tux_time now)
+{
+	size_t len;
+
+	core->ecn_tx = -1;
+	if (core->refusal_n) {
+		len = tux_refuse_output(core, buf, cap);
+		core->stats.packets_tx++;
+	} else {
+		len = core_pack(core, buf, cap, now);
+	}
 	core->stats.datagrams_tx += !!len;
-	*ecn = core->ecn_tx > 0 ? TUX_ECN_ECT0 : TUX_ECN_NONE;
+	o->ecn = core->ecn_tx > 0 ? TUX_ECN_ECT0 : TUX_ECN_NONE;
 	return len;
 }
 

@@ -15,7 +15,8 @@
  *		tux_conn_unstall()	... or may be open again
  *		tux_conn_bar()		no packet may travel, or may again
  *
- * Outputs:	tux_core_output()	datagrams
+ * Outputs:	tux_core_lead()		where the next datagram goes
+ *		tux_core_output()	that datagram
  *		tux_conn_tcp_out()	bytes for TCP
  *		tux_core_effects()	what else the loop has to do
  *		tux_core_deadline()	when to call tux_core_expire()
@@ -152,9 +153,11 @@ void tux_conn_owned(struct tux_conn *c, int err, tux_time now);
 
 /* A datagram of @len bytes at @p arrived from @from, with the IP header's ECN
  * field @ecn (TUX_ECN_*).  Packets that are damaged, or belong to no
- * connection, are counted and dropped. */
-void tux_core_input(struct tux_core *core, const struct tux_addr *from,
-		    const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
+ * connection, are counted and dropped.  Returns the user of the
+ * connection of the datagram's first packet, if that was authentic (perhaps a
+ * replay), and came from the other end's address; else NULL. */
+void *tux_core_input(struct tux_core *core, const struct tux_addr *from,
+		     const uint8_t *p, size_t len, uint8_t ecn, tux_time now);
 
 struct tux_question {		/* a HELLO that asks for an answer */
 	const uint8_t *p;	/* its packet, in the datagram */
@@ -176,14 +179,26 @@ bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 		     const uint8_t *p, size_t len, const struct tux_key *key,
 		     enum tux_reason why);
 
-/* Builds the next datagram into @cap bytes at @buf, from packets of as many
- * connections as have the same destination and fit.  Returns its length, or 0
- * if nothing may be sent at @now.  Fills in the destination *@to, this end's
- * address *@from, with the number of the active end's TCP port, and the ECN
- * field *@ecn (TUX_ECN_ECT0 or TUX_ECN_NONE). */
+struct tux_out {		/* the next datagram */
+	struct tux_addr to;
+	struct tux_addr from;	/* this end's address, with the number of the
+				 * active end's TCP port */
+	void *user;		/* of the connection that leads it; NULL: it
+				 * refuses one that this core does not have */
+	uint8_t ecn;		/* set by tux_core_output(): TUX_ECN_ECT0 or
+				 * TUX_ECN_NONE */
+};
+
+/* Where does the next datagram go?  False: there is nothing to send. */
+bool tux_core_lead(const struct tux_core *core, struct tux_out *o);
+
+/* Builds the datagram that tux_core_lead() has just told of into @cap bytes at
+ * @buf, at least as long as the longest packet of any connection: packets of the
+ * connection that leads it, and of as many others as have the same destination
+ * and fit.  Returns its length; 0: the connection may send nothing at @now, and
+ * leads no more. */
 size_t tux_core_output(struct tux_core *core, uint8_t *buf, size_t cap,
-		       struct tux_addr *to, struct tux_addr *from, uint8_t *ecn,
-		       tux_time now);
+		       struct tux_out *o, tux_time now);
 
 /* The earliest instant at which tux_core_expire() has something to do;
  * TUX_NEVER: there is none.  Not const: it sorts the timers that have moved. */

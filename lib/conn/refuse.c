@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "conn/refuse.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "conn/conn.h"
@@ -92,16 +93,21 @@ bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 	return true;
 }
 
-size_t tux_refuse_output(struct tux_core *core, uint8_t *buf, size_t cap,
-			 struct tux_addr *to, struct tux_addr *from)
+bool tux_refuse_lead(const struct tux_core *core, struct tux_out *o)
 {
 	const struct tux_refusal *r;
 
-	if (!core->refusal_n || cap < TUX_REFUSAL_LEN)
-		return 0;
-	r = &core->refusal[--core->refusal_n];
-	*to = r->to;
-	*from = r->from;
-	memcpy(buf, r->p, TUX_REFUSAL_LEN);
+	if (!core->refusal_n)
+		return false;
+	r = &core->refusal[core->refusal_n - 1];
+	*o = (struct tux_out){ .to = r->to, .from = r->from };
+	return true;
+}
+
+size_t tux_refuse_output(struct tux_core *core, uint8_t *buf, size_t cap)
+{
+	assert(cap >= TUX_REFUSAL_LEN);
+	(void)cap;
+	memcpy(buf, core->refusal[--core->refusal_n].p, TUX_REFUSAL_LEN);
 	return TUX_REFUSAL_LEN;
 }

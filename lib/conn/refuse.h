@@ -8,16 +8,17 @@
 #ifndef TUX_CONN_REFUSE_H
 #define TUX_CONN_REFUSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "wire/addr.h"
-
 struct tux_core;
+struct tux_out;
 
-/* The next answer, as tux_core_output() gives datagrams.  Its length; 0: there
- * is none. */
-size_t tux_refuse_output(struct tux_core *core, uint8_t *buf, size_t cap,
-			 struct tux_addr *to, struct tux_addr *from);
+/* Where does the next answer go?  False: there is none. */
+bool tux_refuse_lead(const struct tux_core *core, struct tux_out *o);
+
+/* Moves it to @buf, with room for @cap bytes, and returns its length. */
+size_t tux_refuse_output(struct tux_core *core, uint8_t *buf, size_t cap);
 
 #endif

@@ -10,7 +10,7 @@
  * reads in every turn; the others are listeners, which only openings of new
  * connections come through, or the link's own affairs.
  *
- * The last six functions are for links over which connections can travel only
+ * The last seven functions are for links over which connections can travel only
  * at times; others have NULL there, or tick() alone. A link that is only for peers that have
  * announced themselves has `announce`.
  */
@@ -34,11 +34,16 @@ enum {
 	TUX_LINK_FDS = 8,
 };
 
+/* The handle of what has no flow: a connection that only a UDP socket carries, or
+ * an answer to a peer that has no connection here. */
+#define TUX_LINK_NO_FLOW UINT32_MAX
+
 struct tux_dgram {
 	struct tux_addr from;
 	const uint8_t *p;
 	size_t len;
 	uint8_t ecn;		/* TUX_ECN_* */
+	int queue;		/* of an interface, that it came from; or -1 */
 };
 
 /* What a link says about the interface that it uses. */
@@ -118,14 +123,17 @@ struct tux_link_ops {
 	unsigned (*rx)(struct tux_link *l, unsigned source,
 		       const struct tux_dgram **d, tux_time now);
 
-	/* A buffer of *@cap bytes for one datagram, NULL: flush() first.
-	 * Nothing happens to it before send(). */
-	uint8_t *(*tx)(struct tux_link *l, size_t *cap);
+	/* A buffer of *@cap bytes for one datagram of flow @handle; NULL:
+	 * flush() first.  Nothing happens to it before send() or the next
+	 * tx(). */
+	uint8_t *(*tx)(struct tux_link *l, uint32_t handle, size_t *cap);
 
-	/* The buffer that tx() gave holds @len bytes from our address @from to
-	 * @to, to leave with @ecn (TUX_ECN_*). */
-	void (*send)(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from, uint8_t ecn);
+	/* The buffer that the last tx() gave, for the same @handle, holds @len
+	 * bytes from our address @from to @to, to leave with @ecn
+	 * (TUX_ECN_*). */
+	void (*send)(struct tux_link *l, uint32_t handle, size_t len,
+		     const struct tux_addr *to, const struct tux_addr *from,
+		     uint8_t ecn);
 
 	/* Hands what was sent to the kernel.  What that has no room for stays;
 	 * what it refuses is dropped, as networks do. */
@@ -146,6 +154,10 @@ struct tux_link_ops {
 		     const struct tux_addr *peer, uint32_t *handle,
 		     tux_time now);
 	void (*leave)(struct tux_link *l, uint32_t handle, tux_time now);
+
+	/* An authentic datagram of its connection has come from @queue, as in
+	 * struct tux_dgram. */
+	void (*heard)(struct tux_link *l, uint32_t handle, int queue);
 
 	/* Why nothing can go there now; TUX_REASON_NONE. */
 	enum tux_reason (*closed)(const struct tux_link *l, uint32_t handle);

@@ -190,9 +190,12 @@ static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 	l->packets += n;
 	for (i = 0; i < n; i++) {
 		uint64_t before = s->strangers;
+		const struct tux_end *e;
 
-		tux_core_input(l->core, &d[i].from, d[i].p, d[i].len, d[i].ecn,
-			       l->now);
+		e = tux_core_input(l->core, &d[i].from, d[i].p, d[i].len,
+				   d[i].ecn, l->now);
+		if (e && l->link->ops->heard)
+			l->link->ops->heard(l->link, e->flow, d[i].queue);
 		if (s->strangers != before)
 			l->o.stranger(l->o.arg, l, &d[i].from, d[i].p,
 				      d[i].len);
@@ -275,25 +278,29 @@ static unsigned tend_link(struct tux_loop *l)
 static void send_datagrams(struct tux_loop *l)
 {
 	const struct tux_link_ops *ops = l->link->ops;
-	struct tux_addr to, from;
 	unsigned flushes = 0;
+	struct tux_out o;
 
-	for (;;) {
-		size_t cap, len = 0;
-		uint8_t *p = ops->tx(l->link, &cap), ecn;
+	l->more = false;
+	while (tux_core_lead(l->core, &o)) {
+		const struct tux_end *lead = o.user;
+		uint32_t flow = lead ? lead->flow : TUX_LINK_NO_FLOW;
+		size_t cap, len;
+		uint8_t *p = ops->tx(l->link, flow, &cap);
 
-		if (p)
-			len = tux_core_output(l->core, p, cap, &to, &from,
-					      &ecn, l->now);
-		if (len) {
-			ops->send(l->link, len, &to, &from, ecn);
+		if (p) {
+			len = tux_core_output(l->core, p, cap, &o, l->now);
+			if (len)
+				ops->send(l->link, flow, len, &o.to, &o.from,
+					  o.ecn);
 			continue;
 		}
 		ops->flush(l->link);
-		l->more = !p && ++flushes == FLUSHES;
-		if (p || l->more || l->link->blocked)
+		l->more = ++flushes == FLUSHES;
+		if (l->more || l->link->blocked)
 			return;
 	}
+	ops->flush(l->link);
 }
 
 /* What is due, and what can go.  How many things it found to do. */

@@ -77,6 +77,7 @@ static int admit(struct tux_loop *l, struct tux_end *e)
 		why = barred(l, e);
 	if (why)
 		return -(int)why;
+	e->flow = TUX_LINK_NO_FLOW;
 	if (!ops->admit)
 		return 0;
 	local.port = peer.port = e->tuple.active.port;

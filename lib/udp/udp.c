@@ -187,16 +187,19 @@ static void udp_tick(struct tux_link *l, tux_time now)
 
 /* ---- sending ---- */
 
-static uint8_t *udp_tx(struct tux_link *l, size_t *cap)
+static uint8_t *udp_tx(struct tux_link *l, uint32_t handle, size_t *cap)
 {
+	(void)handle;
 	return tux_udp_tx_buffer(&udp_of(l)->out, cap);
 }
 
-static void udp_send(struct tux_link *l, size_t len, const struct tux_addr *to,
-		     const struct tux_addr *from, uint8_t ecn)
+static void udp_send(struct tux_link *l, uint32_t handle, size_t len,
+		     const struct tux_addr *to, const struct tux_addr *from,
+		     uint8_t ecn)
 {
 	struct udp *u = udp_of(l);
 
+	(void)handle;
 	if (u->q.family == AF_INET && !tux_addr_is_v4(to))
 		return;
 	tux_udp_tx_put(&u->out, u->q.family, len, to, from, ecn);

@@ -139,6 +139,7 @@ static void take_message(struct tux_udp_rx *r, unsigned i)
 			.p = r->mem + (size_t)i * SLOT + at,
 			.len = len - at < each ? len - at : each,
 			.ecn = said.ecn,
+			.queue = -1,
 		};
 	}
 	r->bytes += len;

@@ -65,15 +65,17 @@ void fuzz_output(struct fuzz_end *e)
 {
 	struct fuzz_world *w = e->w;
 	uint8_t buf[FUZZ_DGRAM];
-	struct tux_addr to, from, here = fuzz_addr(e->side);
+	struct tux_addr here = fuzz_addr(e->side);
+	struct tux_out o;
 	unsigned n = 0;
-	uint8_t ecn;
 	size_t len;
 
-	while ((len = tux_core_output(e->core, buf, sizeof(buf), &to, &from,
-				      &ecn, w->now))) {
-		fuzz_effects(e);
+	while (tux_core_lead(e->core, &o)) {
+		len = tux_core_output(e->core, buf, sizeof(buf), &o, w->now);
 		FUZZ_CHECK(len <= sizeof(buf) && ++n < DATAGRAMS);
+		if (!len)
+			continue;
+		fuzz_effects(e);
 		w->datagrams++;
 		w->bytes += len;
 		if (w->sent)

@@ -146,20 +146,22 @@ static void serve(struct sim_host *h)
 static void send_all(struct sim_host *h)
 {
 	uint8_t buf[SIM_DGRAM];
-	struct tux_addr to, from;
+	struct tux_out o;
 	unsigned n = 0;
-	uint8_t ecn;
 	size_t len;
 
-	while ((len = tux_core_output(h->core, buf, sizeof(buf), &to, &from,
-				      &ecn, h->s->now))) {
-		h->idle = 0;
-		sim_host_effects(h);
-		sim_net_send(h, &to, &from, buf, len, ecn);
+	while (tux_core_lead(h->core, &o)) {
+		len = tux_core_output(h->core, buf, sizeof(buf), &o,
+				      h->s->now);
 		if (++n > TURNS) {
 			sim_fail(h->s, "%c sends without end", h->name);
 			return;
 		}
+		if (!len)
+			continue;
+		h->idle = 0;
+		sim_host_effects(h);
+		sim_net_send(h, &o.to, &o.from, buf, len, o.ecn);
 	}
 	sim_host_effects(h);
 }

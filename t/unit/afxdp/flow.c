@@ -35,7 +35,7 @@ static void find__tells_flows_apart(void **state)
 	assert_int_equal(m.live, 0);
 }
 
-static void del__forgets_also_what_was_looked_for_last(void **state)
+static void del__forgets_it(void **state)
 {
 	struct tux_addr a = addr(1, 1), b = addr(2, 1);
 	struct tux_flow *f;
@@ -110,7 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(find__tells_flows_apart),
-		cmocka_unit_test(del__forgets_also_what_was_looked_for_last),
+		cmocka_unit_test(del__forgets_it),
 		cmocka_unit_test(add__survives_want_of_memory),
 		cmocka_unit_test(many__are_all_found),
 	};

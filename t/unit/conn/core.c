@@ -89,7 +89,7 @@ static void input__hello_of_whom(void **state)
 	counted(b, &was, &b->stats.damaged);
 	/* The address is not the other end's. */
 	other.ip[15]++;
-	tux_core_input(b, &other, k.p, k.len, 0, d->now);
+	assert_null(tux_core_input(b, &other, k.p, k.len, 0, d->now));
 	counted(b, &was, &b->stats.bad_mac);
 	/* Somebody who has not the key. */
 	d->b.c->key.k0++;
@@ -177,8 +177,9 @@ static void input__by_id(void **state)
 	counted(b, &was, &b->stats.strangers);
 	f.h.id = d->b.c->id;
 	d->b.c->seal.k1++;
-	tux_core_input(b, &d->a.addr, f.p,
-		       tux_writer_end(&f.w, &f.h, &d->a.c->seal), 0, d->now);
+	assert_null(tux_core_input(b, &d->a.addr, f.p,
+				   tux_writer_end(&f.w, &f.h, &d->a.c->seal),
+				   0, d->now));
 	counted(b, &was, &b->stats.damaged);
 	d->b.c->seal.k1--;
 	d->b.c->life = TUX_LIFE_GONE;
@@ -203,7 +204,8 @@ static void input__packets_of_a_datagram(void **state)
 		memcpy(buf + len - TUX_PKT_HDR, f.p, TUX_PKT_HDR);
 	}
 	buf[2 * TUX_PKT_HDR + 30] ^= 1;
-	tux_core_input(d->b.core, &d->a.addr, buf, len, 0, d->now);
+	assert_ptr_equal(tux_core_input(d->b.core, &d->a.addr, buf, len, 0,
+					d->now), &d->b);
 	assert_int_equal(d->b.c->stats.pkts_rx, 2);
 	assert_int_equal(d->b.core->stats.damaged, 1);
 	/* What is behind one of another connection is looked at. */
@@ -211,7 +213,8 @@ static void input__packets_of_a_datagram(void **state)
 	tux_writer_end(&f.w, &f.h, &d->b.c->seal);
 	memcpy(buf, f.p, TUX_PKT_HDR);
 	memcpy(buf + TUX_PKT_HDR, buf + 3 * TUX_PKT_HDR, TUX_PKT_HDR);
-	tux_core_input(d->b.core, &d->a.addr, buf, 2 * TUX_PKT_HDR, 0, d->now);
+	assert_null(tux_core_input(d->b.core, &d->a.addr, buf, 2 * TUX_PKT_HDR,
+				   0, d->now));
 	assert_int_equal(d->b.c->stats.pkts_rx, 3);
 }
 
@@ -391,6 +394,30 @@ static void output__in_turn(void **state)
 	assert_int_equal(k.h.flags, TUX_PKT_OPEN);
 	assert_true(duo_next(&k));
 	assert_int_equal(k.h.flags & TUX_PKT_ELICIT, TUX_PKT_ELICIT);
+	duo_other_close(d, &a, &b);
+}
+
+/* Who has nothing to send after all leads no more, and the next one does. */
+static void lead__the_first_that_can_send(void **state)
+{
+	struct duo *d = *state;
+	uint8_t buf[TUX_PKT_MAX];
+	struct duo_other a, b;
+	struct tux_out o;
+
+	duo_other(d, &a, &b);
+	tux_conn_kick(d->a.c);
+	tux_conn_do(a.c, TUX_DO_PING);
+	assert_true(tux_core_lead(d->a.core, &o));
+	assert_ptr_equal(o.user, tux_conn_user(d->a.c));
+	assert_true(tux_addr_same(&o.to, &d->a.c->peer));
+	assert_int_equal(tux_core_output(d->a.core, buf, sizeof(buf), &o,
+					 d->now), 0);
+	assert_true(tux_core_lead(d->a.core, &o));
+	assert_ptr_equal(o.user, tux_conn_user(a.c));
+	assert_true(tux_core_output(d->a.core, buf, sizeof(buf), &o, d->now) >
+		    0);
+	assert_false(tux_core_lead(d->a.core, &o));
 	duo_other_close(d, &a, &b);
 }
 
@@ -604,6 +631,7 @@ int main(void)
 		T(output__no_longer_than_the_path, duo_setup_proved),
 		T(output__ecn_as_the_first_chose, duo_setup_proved),
 		T(output__in_turn, duo_setup_proved),
+		T(lead__the_first_that_can_send, duo_setup_proved),
 		T(expire__only_what_is_due, duo_setup),
 		T(expire__later_than_it_was, duo_setup),
 		T(expire__rested_pair_asks, duo_setup_switched),

@@ -8,6 +8,8 @@
 
 #include "conn/settle.h"
 
+enum { LEADS = 1000 };	/* none of which can send */
+
 /* ---- effects: they are counted ---- */
 
 static void carry_out(struct duo_end *e, struct tux_conn *c, uint32_t effects)
@@ -322,8 +324,20 @@ static void look(struct duo_pkt *k)
 
 size_t duo_out(struct duo_end *e, struct duo_pkt *k)
 {
-	k->len = tux_core_output(e->core, k->p, sizeof(k->p), &k->to, &k->from,
-				 &k->ecn, e->duo->now);
+	struct tux_out o;
+	unsigned n = 0;
+
+	k->len = 0;
+	while (!k->len && tux_core_lead(e->core, &o)) {
+		assert_true(++n < LEADS);
+		k->len = tux_core_output(e->core, k->p, sizeof(k->p), &o,
+					 e->duo->now);
+	}
+	if (k->len) {
+		k->to = o.to;
+		k->from = o.from;
+		k->ecn = o.ecn;
+	}
 	duo_effects(e);
 	if (k->len)
 		look(k);

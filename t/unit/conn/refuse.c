@@ -149,19 +149,23 @@ static void refuse__few_at_a_time(void **state)
 	assert_true(refuse(d, &q));
 }
 
-static void output__no_room(void **state)
+/* It leads before any connection does, and has no user. */
+static void output__is_led_by_nobody(void **state)
 {
 	struct duo *d = *state;
 	uint8_t buf[TUX_REFUSAL_LEN];
-	struct tux_addr to, from;
 	struct duo_pkt k;
+	struct tux_out o;
 
 	ask(d, &k);
+	assert_false(tux_refuse_lead(d->b.core, &o));
 	assert_true(refuse(d, &k));
-	assert_int_equal(tux_refuse_output(d->b.core, buf, sizeof(buf) - 1,
-					   &to, &from), 0);
-	assert_int_equal(tux_refuse_output(d->b.core, buf, sizeof(buf), &to,
-					   &from), sizeof(buf));
+	assert_true(tux_core_lead(d->b.core, &o));
+	assert_null(o.user);
+	assert_int_equal(o.from.port, 40000);
+	assert_int_equal(tux_core_output(d->b.core, buf, sizeof(buf), &o,
+					 d->now), sizeof(buf));
+	assert_false(tux_refuse_lead(d->b.core, &o));
 }
 
 int main(void)
@@ -175,7 +179,7 @@ int main(void)
 		T(refuse__once_and_as_long, duo_setup),
 		T(refuse__only_with_the_key, duo_setup),
 		T(refuse__few_at_a_time, duo_setup),
-		T(output__no_room, duo_setup),
+		T(output__is_led_by_nobody, duo_setup),
 	};
 #undef T
 

@@ -13,6 +13,7 @@
 
 #include "../scarce.h"
 #include "conn/conn.h"
+#include "conn/conn_in.h"
 #include "conn/conn_life.h"
 #include "conn/hello.h"
 #include "conn/settle.h"
@@ -495,6 +496,121 @@ static void turn__waits_for_a_link_that_is_down(void **state)
 	close_end(f, e);
 }
 
+/* A link with flows, of which the first is HANDLE. */
+enum { HANDLE = 7, FULL_FLUSHES = 8 };
+
+static struct {
+	unsigned asked, sent, flushed;
+	uint32_t for_flow, of_flow;	/* tx()'s, and send()'s */
+	bool full, blocks;
+	uint8_t buf[TUX_PKT_MAX];
+} wire;
+
+static int wire_admit(struct tux_link *l, const struct tux_addr *local,
+		      const struct tux_addr *peer, uint32_t *handle,
+		      tux_time now)
+{
+	(void)l, (void)local, (void)peer, (void)now;
+	*handle = HANDLE;
+	return 0;
+}
+
+static uint8_t *wire_tx(struct tux_link *l, uint32_t handle, size_t *cap)
+{
+	(void)l;
+	wire.asked++;
+	wire.for_flow = handle;
+	*cap = sizeof(wire.buf);
+	return wire.full ? NULL : wire.buf;
+}
+
+static void wire_send(struct tux_link *l, uint32_t handle, size_t len,
+		      const struct tux_addr *to, const struct tux_addr *from,
+		      uint8_t ecn)
+{
+	(void)l, (void)len, (void)to, (void)from, (void)ecn;
+	wire.sent++;
+	wire.of_flow = handle;
+}
+
+static void wire_flush(struct tux_link *l)
+{
+	wire.flushed++;
+	l->blocked = wire.full && wire.blocks;
+}
+
+/* An end of @f that wants to send its first packet, over that link. */
+static struct tux_end *wired(struct fixture *f, struct tux_link_ops *ops,
+			     bool full, bool blocks)
+{
+	memset(&wire, 0, sizeof(wire));
+	wire.full = full;
+	wire.blocks = blocks;
+	*ops = *f->l->link->ops;
+	ops->admit = wire_admit;
+	ops->tx = wire_tx;
+	ops->send = wire_send;
+	ops->flush = wire_flush;
+	f->l->link->ops = ops;
+	return fresh(f);
+}
+
+static void unwire(struct fixture *f, struct tux_end *e)
+{
+	wire.full = false;
+	close_end(f, e);
+	f->l->link->ops = &tux_udp;
+}
+
+static void turn__builds_for_the_flow_of_the_lead(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_link_ops ops;
+	struct tux_end *e = wired(f, &ops, false, false);
+
+	assert_int_equal(wire.sent, 1);
+	assert_int_equal(wire.asked, 1);
+	assert_int_equal(wire.for_flow, HANDLE);
+	assert_int_equal(wire.of_flow, HANDLE);
+	/* It has nothing to send after all. */
+	tux_conn_kick(e->conn);
+	tux_loop_turn(f->l);
+	assert_int_equal(wire.asked, 2);
+	assert_int_equal(wire.sent, 1);
+	unwire(f, e);
+}
+
+static void turn__sends_so_many_batches(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_link_ops ops;
+	struct tux_end *e = wired(f, &ops, true, false);
+
+	assert_int_equal(wire.asked, FULL_FLUSHES);
+	assert_int_equal(wire.flushed, FULL_FLUSHES);
+	assert_true(f->l->more);
+	wire.full = false;
+	tux_loop_turn(f->l);
+	assert_false(f->l->more);
+	assert_int_equal(wire.sent, 1);
+	unwire(f, e);
+}
+
+static void turn__waits_for_a_link_without_room(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_link_ops ops;
+	struct tux_end *e = wired(f, &ops, true, true);
+
+	assert_int_equal(wire.asked, 1);
+	assert_int_equal(wire.flushed, 1);
+	assert_int_equal(wire.sent, 0);
+	wire.full = false;
+	tux_loop_turn(f->l);
+	assert_int_equal(wire.sent, 1);
+	unwire(f, e);
+}
+
 static void turn__a_policy_bars_a_connection(void **state)
 {
 	struct fixture *f = *state;
@@ -596,6 +712,9 @@ int main(void)
 		T(turn__no_connection_that_ipsec_protects),
 		T(turn__gives_up_what_the_link_refuses),
 		T(turn__waits_for_a_link_that_is_down),
+		T(turn__builds_for_the_flow_of_the_lead),
+		T(turn__sends_so_many_batches),
+		T(turn__waits_for_a_link_without_room),
 		T(turn__ends_the_hold_of_busy_processors),
 		T(turn__a_policy_bars_a_connection),
 		T(turn__no_descriptor_to_ask_for_policies),

@@ -53,13 +53,13 @@ static bool put_as(struct host *h, const void *p, size_t len,
 		   struct tux_addr to, struct tux_addr from, uint8_t ecn)
 {
 	size_t cap;
-	uint8_t *at = tux_udp.tx(h->l, &cap);
+	uint8_t *at = tux_udp.tx(h->l, TUX_LINK_NO_FLOW, &cap);
 
 	if (!at)
 		return false;
 	assert_true(len <= cap);
 	memcpy(at, p, len);
-	tux_udp.send(h->l, len, &to, &from, ecn);
+	tux_udp.send(h->l, TUX_LINK_NO_FLOW, len, &to, &from, ecn);
 	return true;
 }
 
@@ -105,6 +105,7 @@ static void send__carries_bytes_and_addresses(void **state)
 	assert_int_equal(d->len, 4);
 	assert_memory_equal(d->p, "ping", 4);
 	assert_true(tux_addr_same(&d->from, &from));
+	assert_int_equal(d->queue, -1);
 	assert_int_equal(tux_udp.rx(b.l, 0, &d, 0), 0);
 	down(&a);
 	down(&b);
@@ -305,7 +306,7 @@ static void batch(struct host *a, struct host *b, unsigned n, tux_time now,
 	size_t cap;
 	unsigned i;
 
-	*out = tux_udp.tx(a->l, &cap);
+	*out = tux_udp.tx(a->l, TUX_LINK_NO_FLOW, &cap);
 	for (i = 0; i < n; i++)
 		assert_true(put(a, p, sizeof(p), v4(1, b->l->port), v4(1, 0)));
 	tux_udp.flush(a->l);
