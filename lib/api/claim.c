@@ -121,16 +121,15 @@ static bool claim_is_due(struct tux_connection *c)
 	return d.verdict == TUX_DECIDE_OPEN;
 }
 
-/* A thread may have shut @c down meanwhile: then it stays as it is. */
+/* A thread may have shut @c down: what has begun to end does not move. */
 static enum tux_reason claim_now(struct tux_connection *c)
 {
 	struct tux_latch *rx = &c->plain[0], *tx = &c->plain[1];
-	enum tux_reason why = TUX_REASON_NONE;
+	enum tux_reason why;
 
 	tux_latch_take(rx);
 	tux_latch_take(tx);
-	if (!c->shut)
-		why = make_end(c);
+	why = c->shut ? TUX_REASON_CLOSED : make_end(c);
 	tux_latch_drop(tx);
 	tux_latch_drop(rx);
 	return why;
