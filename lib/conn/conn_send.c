@@ -34,14 +34,18 @@ static bool own_room(const struct tux_conn *c)
 	return c->sentq.in_flight + cc->mss <= tux_cc_own(cc);
 }
 
-/* May another numbered packet leave?  Notes in pair->full whether the pair's
- * window is used up, for the congestion controller. */
-static bool window_open(struct tux_conn *c, tux_time now)
+/* Notes whether the pair's window is used up, for the congestion controller. */
+static void note_full(struct tux_conn *c, tux_time now)
 {
-	if (tux_sentq_full(&c->sentq))
-		return false;
-	c->pair->full = !tux_pair_room(c->pair, now);
-	return !c->pair->full || c->tx.tail || own_room(c);
+	if (!tux_sentq_full(&c->sentq))
+		c->pair->full = !tux_pair_room(c->pair, now);
+}
+
+/* May another numbered packet leave? */
+static bool window_open(const struct tux_conn *c)
+{
+	return !tux_sentq_full(&c->sentq) &&
+	       (!c->pair->full || c->tx.tail || own_room(c));
 }
 
 static bool ack_due(const struct tux_conn *c, tux_time now)
@@ -174,9 +178,8 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return len;
 }
 
-/* A packet with a number: control records, messages and stream bytes.  Or, if
- * there are none, an acknowledgment that is due.  @before bytes of the datagram
- * are in front of it. */
+/* A packet with a number: control records, messages and stream bytes.  0: there
+ * are none.  @before bytes of the datagram are in front of it. */
 static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 			    size_t cap, tux_time now)
 {
@@ -191,7 +194,7 @@ static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
 	tux_writer_init(&w, buf, cap);
 	what = tux_fill(c, &w, &e, &frag_n);
 	if (!what && !e.len && !frag_n)
-		return ack_due(c, now) ? packet_finish(c, &w, 0, now) : 0;
+		return 0;
 	asks = what == TUX_DO_PING && !e.len && !frag_n;
 	len = packet_finish(c, &w, asks ? TUX_PKT_ELICIT | TUX_PKT_ASK :
 				   TUX_PKT_ELICIT, now);
@@ -236,21 +239,12 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return packet_finish(c, &w, TUX_PKT_ELICIT, now);
 }
 
-/* The length of a record with the next fragment, uncut; 0: there is none. */
-static size_t plan_message(struct tux_conn *c)
+/* The length of the next packet if nothing has to be cut but at @most.  Stream
+ * bytes that are ready should go in one packet, since they are most often one
+ * request or response. */
+static size_t plan(struct tux_conn *c, uint32_t most)
 {
 	struct tux_msg_pick k;
-
-	if (!tux_message_pick(c, limit(c) - BESIDE_MESSAGE, &k))
-		return 0;
-	return TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
-}
-
-/* The length of the next packet if nothing has to be cut.  Stream bytes that
- * are ready should go in one packet, since they are most often one request or
- * response. */
-static size_t plan(struct tux_conn *c)
-{
 	struct tux_extent e;
 	size_t len = TUX_PKT_HDR + CONTROL_MAX;
 
@@ -260,10 +254,11 @@ static size_t plan(struct tux_conn *c)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
 	if (c->todo & TUX_DO_ROOM)
 		len += TUX_REC_HDR + TUX_ROOM_LEN;
-	if (tux_conn_next_extent(c, limit(c), &e))
+	if (tux_conn_next_extent(c, most, &e))
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
-	if (tux_conn_messages_here(c))
-		len += plan_message(c);
+	if (tux_conn_messages_here(c) &&
+	    tux_message_pick(c, most - BESIDE_MESSAGE, &k))
+		len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
 	return len;
 }
 
@@ -313,20 +308,22 @@ static bool any(const struct tux_conn *c)
 	       (c->msg && tux_message_any(c));
 }
 
-/* Builds the next packet of a connection that is PROVED.  If there is none,
- * notes what the connection waits for. */
+/* Builds the next packet of a connection that is PROVED, of @most bytes unless it
+ * is a probe.  If there is none, notes what the connection waits for. */
 static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
-			  size_t cap, bool *more, tux_time now)
+			  size_t cap, uint32_t most, bool *more, tux_time now)
 {
-	size_t most = cap < limit(c) ? cap : limit(c);
 	size_t len = 0;
 
-	if (!window_open(c, now)) {
+	if (cap < most)
+		most = (uint32_t)cap;
+	note_full(c, now);
+	if (!window_open(c))
 		wait_in_line(c);
-		len = send_ack(c, buf, most, now);
-	} else if (any(c) || ack_due(c, now)) {
+	else if (any(c))
 		len = send_numbered(c, buf, before, most, now);
-	}
+	if (!len)
+		len = send_ack(c, buf, most, now);
 	if (!len && probe_due(c, now)) {
 		*more = before;		/* needs a datagram of its own */
 		if (*more)
@@ -337,7 +334,7 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 	if (*more)
 		return len;
 	if (len)
-		window_open(c, now);	/* notes in pair->full if it is used up */
+		note_full(c, now);
 	stop_sending(c, now);
 	return len;
 }
@@ -346,12 +343,14 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 		     size_t cap, bool *more, tux_time now)
 {
 	size_t len = 0;
+	uint32_t most;
 
 	*more = false;
 	if (!c->peer.port || c->life == TUX_LIFE_GONE)
 		return 0;
-	if (cap < limit(c) &&
-	    (cap < TUX_PKT_HDR + CONTROL_MAX || cap < plan(c))) {
+	most = limit(c);
+	if (cap < most &&
+	    (cap < TUX_PKT_HDR + CONTROL_MAX || cap < plan(c, most))) {
 		*more = true;
 		return 0;
 	}
@@ -360,7 +359,7 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 	else if (c->todo & TUX_DO_RESET)
 		len = send_reset(c, buf, cap, now);
 	else if (c->life == TUX_LIFE_PROVED)
-		return send_proved(c, buf, before, cap, more, now);
+		return send_proved(c, buf, before, cap, most, more, now);
 	*more = len > 0;
 	return len;
 }
