@@ -351,10 +351,11 @@ static void xdp_heard(struct tux_link *l, uint32_t handle, int queue)
 {
 	struct xdp *x = xdp_of(l);
 
-	if (handle != TUX_LINK_NO_FLOW && queue >= 0)
-		x->paths.flows.at[handle].queue =
-			(uint16_t)((uint32_t)queue < x->paths.nic.tx_n ? queue :
-								       0);
+	if (handle == TUX_LINK_NO_FLOW || queue < 0)
+		return;
+	if ((uint32_t)queue >= x->paths.nic.tx_n)
+		queue = 0;
+	x->paths.flows.at[handle].queue = (uint16_t)queue;
 }
 
 static enum tux_reason xdp_closed(const struct tux_link *l, uint32_t handle)

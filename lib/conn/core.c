@@ -233,6 +233,7 @@ static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 	       !(c->todo & TUX_DO_HELLO);
 }
 
+/* Builds a datagram that the first connection in the queue leads. */
 static size_t core_pack(struct tux_core *core, uint8_t *buf, size_t cap,
 			tux_time now)
 {

@@ -13,7 +13,7 @@
 #include "sys/thread.h"
 
 enum {
-	IDLE_US = 10000,	/* nobody entered for so long: sleep for good */
+	IDLE_US = 10000,	/* no thread entered for so long: sleep for good */
 	SHORT_US = 40,		/* the kernel's timers are not finer than that: so
 				 * long before a slice ends it is awake, */
 	SPIN_US = 500,		/* until nobody has entered for so long */

@@ -251,7 +251,7 @@ static void not_connected(void)
 	CHECK(shutdown(fd, SHUT_WR) == -1 && errno == ENOTCONN);
 	CHECK(!setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)));
 	l = pair_listen(&port);
-	shutdown(l, SHUT_RD);	/* the port is taken, and nobody listens */
+	shutdown(l, SHUT_RD);	/* the port is taken, and no socket listens */
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	a.sin_port = htons(port);
 	CHECK(connect(fd, (void *)&a, len) == -1 && errno == ECONNREFUSED);

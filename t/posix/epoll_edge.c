@@ -363,7 +363,7 @@ static void no_server(void)
 	uint16_t port;
 	int ep = pair_epoll(), fd, l = pair_listen(&port);
 
-	shutdown(l, SHUT_RD);	/* the port is taken, and nobody listens */
+	shutdown(l, SHUT_RD);	/* the port is taken, and no socket listens */
 	fd = pair_dial(port);
 	CHECK(pair_add(ep, fd, EPOLLOUT) == 0);
 	CHECK(pair_until(ep, fd, EPOLLERR) ==
