@@ -102,7 +102,7 @@ static void add_end(struct tux_conn *c, struct tux_writer *w)
 		tux_message_tell_end(c, p);
 }
 
-/* Adds the next stream bytes, and END before the FIN.  *@e gets their extent.
+/* Adds the stream bytes @e, and END before the FIN.  *@e is cut to what fits.
  * False: there are none, or no room. */
 static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 		       struct tux_extent *e)
@@ -110,13 +110,13 @@ static bool add_stream(struct tux_conn *c, struct tux_writer *w,
 	size_t room;
 	uint8_t *p;
 
-	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX &&
-	    tux_conn_any_stream(c))
+	if (!e->len && !e->fin)
+		return false;
+	if (c->msg && c->peer_messages && c->tx.buf.end != UINT64_MAX)
 		add_end(c, w);
 	room = tux_writer_room(w);
-
-	if (room <= TUX_STREAM_HDR ||
-	    !tux_conn_next_extent(c, (uint32_t)(room - TUX_STREAM_HDR), e))
+	tux_extent_cut(e, room > TUX_STREAM_HDR ? room - TUX_STREAM_HDR : 0);
+	if (room <= TUX_STREAM_HDR)
 		return false;
 	p = tux_writer_add(w, TUX_REC_STREAM,
 			   TUX_STREAM_ORDER | (e->fin ? TUX_STREAM_FIN : 0),

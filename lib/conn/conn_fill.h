@@ -17,10 +17,11 @@ struct tux_conn;
  * beyond the first gap, highest first.  Adds nothing if there is no gap. */
 void tux_fill_sack(struct tux_conn *c, struct tux_writer *w);
 
-/* Adds to the packet all that fits, and notes that it was sent.  Returns which
- * control records it carries (TUX_DO_*), and TUX_SENT_FIN if its stream bytes
- * end with FIN.  *@e gets the extent of its stream bytes; *@frag_n is raised by
- * the number of its fragments of messages. */
+/* Adds to the packet all that fits, and notes that it was sent.  *@e is the
+ * extent of stream bytes that goes next, empty if there is none, and is cut to
+ * what fits.  Returns which control records the packet carries (TUX_DO_*), and
+ * TUX_SENT_FIN if its stream bytes end with FIN; *@frag_n is raised by the number
+ * of its fragments of messages. */
 uint32_t tux_fill(struct tux_conn *c, struct tux_writer *w,
 		  struct tux_extent *e, uint16_t *frag_n);
 

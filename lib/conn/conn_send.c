@@ -25,15 +25,6 @@ static uint32_t limit(const struct tux_conn *c)
 	return c->pkt_max < room ? c->pkt_max : room;
 }
 
-/* Has @c less in flight than it may have, whatever the others of its pair
- * have? */
-static bool own_room(const struct tux_conn *c)
-{
-	const struct tux_cc *cc = &c->pair->cc;
-
-	return c->sentq.in_flight + cc->mss <= tux_cc_own(cc);
-}
-
 /* Notes whether the pair's window is used up, for the congestion controller. */
 static void note_full(struct tux_conn *c, tux_time now)
 {
@@ -41,11 +32,16 @@ static void note_full(struct tux_conn *c, tux_time now)
 		c->pair->full = !tux_pair_room(c->pair, now);
 }
 
-/* May another numbered packet leave? */
+/* May another numbered packet leave?  If the pair's window is used up, it may
+ * while @c has less in flight than each connection may have. */
 static bool window_open(const struct tux_conn *c)
 {
-	return !tux_sentq_full(&c->sentq) &&
-	       (!c->pair->full || c->tx.tail || own_room(c));
+	const struct tux_cc *cc = &c->pair->cc;
+
+	if (tux_sentq_full(&c->sentq))
+		return false;
+	return !c->pair->full || c->tx.tail ||
+	       c->sentq.in_flight + cc->mss <= tux_cc_own(cc);
 }
 
 static bool ack_due(const struct tux_conn *c, tux_time now)
@@ -178,12 +174,48 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return len;
 }
 
-/* A packet with a number: control records, messages and stream bytes.  0: there
- * are none.  @before bytes of the datagram are in front of it. */
-static size_t send_numbered(struct tux_conn *c, uint8_t *buf, size_t before,
-			    size_t cap, tux_time now)
+/* How long a packet of @c may become without messages and stream bytes. */
+static size_t bare_len(const struct tux_conn *c)
 {
-	struct tux_extent e = { 0 };
+	size_t len = TUX_PKT_HDR + CONTROL_MAX;
+
+	if (c->todo & TUX_DO_HELLO)
+		return TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
+	if (c->ackq.seen.n)
+		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
+	if (c->todo & TUX_DO_ROOM)
+		len += TUX_REC_HDR + TUX_ROOM_LEN;
+	return len;
+}
+
+/* Finds the content of the next numbered packet, of @most bytes: *@e gets its
+ * stream bytes, if there are any, and its messages begin.  False: @cap bytes
+ * would cut it.  Then it goes in a datagram of its own, since stream bytes that
+ * are ready together are most often one request or response. */
+static bool draft(struct tux_conn *c, uint32_t most, size_t cap,
+		  struct tux_extent *e)
+{
+	bool messages = c->msg && tux_conn_messages_here(c);
+	struct tux_msg_pick k;
+	size_t len;
+
+	*e = (struct tux_extent){ 0 };
+	if (messages)
+		tux_message_begin(c);
+	len = tux_conn_next_extent(c, most, e) ?
+	      bare_len(c) + TUX_REC_HDR + TUX_STREAM_HDR + e->len : bare_len(c);
+	if (cap < most && messages &&
+	    tux_message_pick(c, most - BESIDE_MESSAGE, &k))
+		len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
+	return cap >= most || cap >= len;
+}
+
+/* A packet with a number: control records, messages and the stream bytes @e.
+ * 0: there are none.  @before bytes of the datagram are in front of it. */
+static size_t send_numbered(struct tux_conn *c, struct tux_extent e,
+			    uint8_t *buf, size_t before, size_t cap,
+			    tux_time now)
+{
 	uint16_t frag_n = 0;
 	uint32_t what;
 	struct tux_sent *s;
@@ -239,29 +271,6 @@ static size_t send_reset(struct tux_conn *c, uint8_t *buf, size_t cap,
 	return packet_finish(c, &w, TUX_PKT_ELICIT, now);
 }
 
-/* The length of the next packet if nothing has to be cut but at @most.  Stream
- * bytes that are ready should go in one packet, since they are most often one
- * request or response. */
-static size_t plan(struct tux_conn *c, uint32_t most)
-{
-	struct tux_msg_pick k;
-	struct tux_extent e;
-	size_t len = TUX_PKT_HDR + CONTROL_MAX;
-
-	if (c->todo & TUX_DO_HELLO)
-		return TUX_PKT_HDR + TUX_REC_HDR + TUX_HELLO_LEN;
-	if (c->ackq.seen.n)
-		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
-	if (c->todo & TUX_DO_ROOM)
-		len += TUX_REC_HDR + TUX_ROOM_LEN;
-	if (tux_conn_next_extent(c, most, &e))
-		len += TUX_REC_HDR + TUX_STREAM_HDR + e.len;
-	if (tux_conn_messages_here(c) &&
-	    tux_message_pick(c, most - BESIDE_MESSAGE, &k))
-		len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
-	return len;
-}
-
 /* If the pair holds @c back, and @c has something to send, @c waits in line. */
 static void wait_in_line(struct tux_conn *c)
 {
@@ -292,14 +301,6 @@ static void watch_news(struct tux_conn *c, tux_time now)
 	}
 }
 
-/* @c has nothing left that may be sent now. */
-static void stop_sending(struct tux_conn *c, tux_time now)
-{
-	if (c->msg)
-		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
-	watch_news(c, now);
-}
-
 /* May there be something to send in a numbered packet?  This is cheap, for the
  * common case that an acknowledgment came and nothing is left to send. */
 static bool any(const struct tux_conn *c)
@@ -313,17 +314,21 @@ static bool any(const struct tux_conn *c)
 static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 			  size_t cap, uint32_t most, bool *more, tux_time now)
 {
+	struct tux_extent e;
 	size_t len = 0;
 
-	if (cap < most)
-		most = (uint32_t)cap;
 	note_full(c, now);
-	if (!window_open(c))
+	if (!window_open(c)) {
 		wait_in_line(c);
-	else if (any(c))
-		len = send_numbered(c, buf, before, most, now);
+	} else if (any(c)) {
+		*more = !draft(c, most, cap, &e);
+		if (*more)
+			return 0;
+		len = send_numbered(c, e, buf, before, cap < most ? cap : most,
+				    now);
+	}
 	if (!len)
-		len = send_ack(c, buf, most, now);
+		len = send_ack(c, buf, cap < most ? cap : most, now);
 	if (!len && probe_due(c, now)) {
 		*more = before;		/* needs a datagram of its own */
 		if (*more)
@@ -335,7 +340,9 @@ static size_t send_proved(struct tux_conn *c, uint8_t *buf, size_t before,
 		return len;
 	if (len)
 		note_full(c, now);
-	stop_sending(c, now);
+	if (c->msg)
+		tux_conn_mark(c, TUX_DIRTY_MESSAGE);
+	watch_news(c, now);
 	return len;
 }
 
@@ -349,8 +356,7 @@ size_t tux_conn_send(struct tux_conn *c, uint8_t *buf, size_t before,
 	if (!c->peer.port || c->life == TUX_LIFE_GONE)
 		return 0;
 	most = limit(c);
-	if (cap < most &&
-	    (cap < TUX_PKT_HDR + CONTROL_MAX || cap < plan(c, most))) {
+	if (cap < most && cap < bare_len(c)) {
 		*more = true;
 		return 0;
 	}

@@ -49,8 +49,10 @@ bool tux_message_frame(struct tux_conn *c)
 	struct tux_conn_out *o = &c->out;
 	uint32_t hdr;
 
-	if (!tux_message_may_frame(c) || o->sw ||
-	    !tux_message_pick(c, PIECE, &o->pick))
+	if (!tux_message_may_frame(c) || o->sw)
+		return false;
+	tux_message_begin(c);
+	if (!tux_message_pick(c, PIECE, &o->pick))
 		return false;
 	tux_message_take(c, &o->pick, NULL);
 	hdr = tux_message_hdr_len(o->pick.h.flags);

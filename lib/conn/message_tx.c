@@ -127,11 +127,9 @@ static bool begin_next(struct tux_conn *c, unsigned lane)
 	return true;
 }
 
-/* ---- pick and take ---- */
-
 /* Begins what may begin in the lane.  False: no message has anything to
  * send. */
-static bool lane_ready(struct tux_conn *c, unsigned lane)
+static bool begin_in(struct tux_conn *c, unsigned lane)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
 
@@ -139,6 +137,22 @@ static bool lane_ready(struct tux_conn *c, unsigned lane)
 		;
 	return !tux_list_empty(&l->work);
 }
+
+/* The lane that sends first. */
+static unsigned first_lane(const struct tux_messages *g)
+{
+	return g->lead > LEAD ? TUX_LANE_BULK : TUX_LANE_SMALL;
+}
+
+void tux_message_begin(struct tux_conn *c)
+{
+	unsigned lane = first_lane(c->msg);
+
+	if (!begin_in(c, lane))
+		begin_in(c, !lane);
+}
+
+/* ---- pick and take ---- */
 
 /* The bytes of @m that go next, into @h: lost ones first, and at most what fits
  * into @room bytes with the header.  A fragment that is a whole message has a
@@ -167,13 +181,13 @@ static bool extent(const struct tux_msg_out *m, size_t room,
 }
 
 /* tux_message_pick() in one lane. */
-static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
+static bool pick_in(const struct tux_conn *c, unsigned lane, size_t room,
 		    struct tux_msg_pick *k)
 {
 	struct tux_messages *g = c->msg;
 	struct tux_msg_out *m;
 
-	if (room < TUX_MESSAGE_HDR_MIN || !lane_ready(c, lane))
+	if (room < TUX_MESSAGE_HDR_MIN || tux_list_empty(&g->tx[lane].work))
 		return false;
 	m = TUX_CONTAINER(g->tx[lane].work.next, struct tux_msg_out, work);
 	k->m = m;
@@ -191,9 +205,10 @@ static bool pick_in(struct tux_conn *c, unsigned lane, size_t room,
 	return extent(m, room, &k->h);
 }
 
-bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k)
+bool tux_message_pick(const struct tux_conn *c, size_t room,
+		      struct tux_msg_pick *k)
 {
-	unsigned lane = c->msg->lead > LEAD ? TUX_LANE_BULK : TUX_LANE_SMALL;
+	unsigned lane = first_lane(c->msg);
 
 	return pick_in(c, lane, room, k) || pick_in(c, !lane, room, k);
 }
@@ -291,8 +306,10 @@ uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
 	uint32_t n = 0, hdr;
 	uint8_t *p;
 
-	while (!ring_full(c) && *frag_n < UINT16_MAX &&
-	       tux_message_pick(c, tux_writer_room(w), &k)) {
+	while (!ring_full(c) && *frag_n < UINT16_MAX) {
+		tux_message_begin(c);
+		if (!tux_message_pick(c, tux_writer_room(w), &k))
+			break;
 		hdr = tux_message_hdr_len(k.h.flags);
 		p = tux_writer_add(w, TUX_REC_MESSAGE, k.h.flags,
 				   hdr + k.h.len);

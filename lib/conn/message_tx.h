@@ -14,11 +14,15 @@
 
 struct tux_conn;
 
-/* Picks the fragment that goes next, into *@k, for a record or frame with a
- * body of up to @room bytes.  Before that, begins messages for which the peer
- * has room, until four of the lane are under way.  False: there is none, or
+/* Begins messages for which the peer has room, until four are under way, in the
+ * lane that sends first, or in the other one if that has nothing to send. */
+void tux_message_begin(struct tux_conn *c);
+
+/* Picks the fragment that goes next, of messages that have begun, into *@k, for
+ * a record or frame with a body of up to @room bytes.  False: there is none, or
  * @room is too small to cut a message for it. */
-bool tux_message_pick(struct tux_conn *c, size_t room, struct tux_msg_pick *k);
+bool tux_message_pick(const struct tux_conn *c, size_t room,
+		      struct tux_msg_pick *k);
 
 /* Notes that the picked fragment @k is being sent: in a packet, then raises
  * *@frag_n, or (@frag_n NULL) in a frame. */

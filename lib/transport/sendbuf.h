@@ -55,6 +55,15 @@ void tux_sendbuf_found(struct tux_sendbuf *b, uint64_t off, uint32_t len);
 bool tux_sendbuf_peek(const struct tux_sendbuf *b, uint32_t max,
 		      struct tux_extent *e);
 
+/* Cuts *@e to @max bytes; FIN stays only behind all of its bytes, and not if
+ * @max is 0. */
+static inline void tux_extent_cut(struct tux_extent *e, size_t max)
+{
+	e->fin = e->fin && max && e->len <= max;
+	if (e->len > max)
+		e->len = (uint32_t)max;
+}
+
 /* Would tux_sendbuf_peek() find anything? */
 static inline bool tux_sendbuf_any(const struct tux_sendbuf *b)
 {

@@ -23,6 +23,7 @@ static void fill(struct duo_end *e, size_t cap, struct filled *f)
 
 	memset(f, 0, sizeof(*f));
 	tux_writer_init(&w, f->k.p, cap);
+	tux_conn_next_extent(e->c, UINT32_MAX, &f->e);
 	f->what = tux_fill(e->c, &w, &f->e, &f->frag_n);
 	f->k.len = tux_writer_end(&w, &h, NULL);
 	assert_true(f->k.len <= cap);

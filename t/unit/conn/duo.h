@@ -10,6 +10,7 @@
 #define TUX_UNIT_CONN_DUO_H
 
 #include "conn/conn_in.h"
+#include "conn/message_tx.h"
 #include "../test.h"
 
 enum {
@@ -159,6 +160,14 @@ ssize_t duo_read(struct duo_end *e, void *p, size_t len);
 void duo_ring(struct duo_end *e, uint32_t bits);
 /* Sends a message of @len bytes, all @fill.  Returns its name. */
 uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill);
+
+/* Begins the messages of @c that may begin, and picks what goes next. */
+static inline bool duo_pick(struct tux_conn *c, size_t room,
+			    struct tux_msg_pick *k)
+{
+	tux_message_begin(c);
+	return tux_message_pick(c, room, k);
+}
 
 /* @e's loop writes at most @max bytes to TCP.  Returns how many. */
 size_t duo_tcp_out(struct duo_end *e, size_t max);

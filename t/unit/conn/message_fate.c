@@ -17,7 +17,7 @@ static void leave(struct duo *d, size_t room, struct tux_sent *s)
 	uint16_t n = 0;
 
 	*s = (struct tux_sent){ .frag_at = g->sent_next, .frag_n = 1 };
-	assert_true(tux_message_pick(d->a.c, room + tux_message_hdr_len(0),
+	assert_true(duo_pick(d->a.c, room + tux_message_hdr_len(0),
 				     &k));
 	tux_message_take(d->a.c, &k, &n);
 }
@@ -320,7 +320,7 @@ static void cancel__of_a_fresh_one(void **state)
 	struct tux_msg_pick k;
 	uint64_t ref = hand_in(d, 0);
 
-	assert_true(tux_message_pick(d->a.c, 100, &k));
+	assert_true(duo_pick(d->a.c, 100, &k));
 	assert_true(out(d, 0)->fresh);
 	assert_true(tux_msgbox_cancel(d->a.box, ref));
 	tux_message_cancels(d->a.c);
@@ -336,7 +336,7 @@ static void framed__is_as_good_as_arrived(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 100);
-	assert_true(tux_message_pick(d->a.c, 1000, &k));
+	assert_true(duo_pick(d->a.c, 1000, &k));
 	tux_message_take(d->a.c, &k, NULL);
 	tux_message_framed(d->a.c, &k);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_SENT);
@@ -352,7 +352,7 @@ static void framed__cancel(void **state)
 	leave(d, 128, &s);
 	tux_msgbox_cancel(d->a.box, 0);
 	tux_message_cancels(d->a.c);
-	assert_true(tux_message_pick(d->a.c, 1000, &k));
+	assert_true(duo_pick(d->a.c, 1000, &k));
 	tux_message_take(d->a.c, &k, NULL);
 	tux_message_framed(d->a.c, &k);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_FAILED);

@@ -180,7 +180,7 @@ static void end__new_ones_fail_begun_ones_go_on(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(&d->a);
-	assert_true(tux_message_pick(c, 1000, &k));
+	assert_true(duo_pick(c, 1000, &k));
 	hand_in(&d->a);
 	tux_messages_end(c, ESHUTDOWN);
 	assert_int_equal(try_send(&d->a), -ESHUTDOWN);

@@ -18,7 +18,7 @@ static bool next(struct duo *d, size_t room, struct tux_msg_pick *k)
 {
 	uint16_t n = 0;
 
-	if (!tux_message_pick(d->a.c, room, k))
+	if (!duo_pick(d->a.c, room, k))
 		return false;
 	tux_message_take(d->a.c, k, &n);
 	assert_int_equal(n, 1);
@@ -232,14 +232,14 @@ static void pick__worth_it(void **state)
 	struct tux_msg_pick k;
 
 	hand_in(d, 200, 0, 'a');
-	assert_false(tux_message_pick(d->a.c, WHOLE - 1, &k));
-	assert_false(tux_message_pick(d->a.c, PART + 127, &k));
-	assert_true(tux_message_pick(d->a.c, PART + 128, &k));
+	assert_false(duo_pick(d->a.c, WHOLE - 1, &k));
+	assert_false(duo_pick(d->a.c, PART + 127, &k));
+	assert_true(duo_pick(d->a.c, PART + 128, &k));
 	assert_int_equal(k.h.len, 128);
 	assert_true(next(d, WHOLE + 200, &k));
 	assert_int_equal(k.h.len, 200);
 	hand_in(d, 50, 0, 'b');
-	assert_false(tux_message_pick(d->a.c, WHOLE + 49, &k));
+	assert_false(duo_pick(d->a.c, WHOLE + 49, &k));
 	assert_true(next(d, WHOLE + 50, &k));
 	hand_in(d, 0, 0, 'c');
 	assert_true(next(d, WHOLE, &k));
@@ -334,7 +334,7 @@ static void take__notes_the_fragment(void **state)
 	assert_int_equal(s->lane, 0);
 	assert_false(s->cancel);
 	/* A frame needs no note. */
-	assert_true(tux_message_pick(d->a.c, 1000, &k));
+	assert_true(duo_pick(d->a.c, 1000, &k));
 	tux_message_take(d->a.c, &k, NULL);
 	assert_int_equal(g->sent_next, at + 1);
 }

@@ -41,6 +41,22 @@ static struct tux_extent send_some(uint32_t max)
 	return e;
 }
 
+static void cut__keeps_fin_behind_all_bytes(void **state)
+{
+	struct tux_extent e = { .off = 7, .len = 100, .fin = true };
+
+	(void)state;
+	tux_extent_cut(&e, 100);
+	assert_true(e.off == 7 && e.len == 100 && e.fin);
+	tux_extent_cut(&e, 99);
+	assert_true(e.off == 7 && e.len == 99 && !e.fin);
+	e = (struct tux_extent){ .fin = true };
+	tux_extent_cut(&e, 1);
+	assert_true(!e.len && e.fin);
+	tux_extent_cut(&e, 0);
+	assert_true(!e.len && !e.fin);
+}
+
 static void peek__new_bytes_in_order(void **state)
 {
 	(void)state;
@@ -362,6 +378,7 @@ static void random__nothing_is_forgotten(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut__keeps_fin_behind_all_bytes),
 		cmocka_unit_test(peek__new_bytes_in_order),
 		cmocka_unit_test(peek__stops_at_the_window),
 		cmocka_unit_test(peek__lost_first_even_beyond_the_window),
