@@ -78,10 +78,8 @@ bool tux_conn_returned(const struct tux_conn *c, tux_time *until)
 
 void tux_choose_stays(struct tux_conn *c)
 {
-	tux_time until;
-
-	if (tux_conn_returned(c, &until))
-		tux_conn_mark(c, TUX_DIRTY_READY);
+	c->told &= (uint8_t)~TUX_TOLD_RETURNED;
+	tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);
 }
 
 bool tux_choose_tux(struct tux_conn *c, tux_time now)

@@ -22,8 +22,8 @@ void tux_choose_look(struct tux_conn *c, tux_time now);
  * again. */
 bool tux_choose_tux(struct tux_conn *c, tux_time now);
 
-/* @c goes on on TCP for now.  If all of it has returned there, the loop is to say
- * so. */
+/* @c goes on on TCP for now.  If all of it has returned there, the loop is told
+ * so, again if it was told before. */
 void tux_choose_stays(struct tux_conn *c);
 
 /* The direction has moved to Tux. */

@@ -112,6 +112,12 @@ enum {
 	TUX_DIRTY_FLIGHT = 0x10000,	/* others of the pair may be able to send */
 };
 
+enum {					/* bits of tux_conn.told */
+	TUX_TOLD_TX = 1,		/* the sending direction is on Tux */
+	TUX_TOLD_RX = 2,		/* the receiving one is */
+	TUX_TOLD_RETURNED = 4,		/* tux_conn_returned() */
+};
+
 struct tux_conn_open {			/* the opening exchange */
 	tux_time at;			/* when the next HELLO of the series is due */
 	tux_time sent_at;		/* when the last HELLO left */
@@ -252,9 +258,9 @@ struct tux_conn {
 	bool closed_dead;		/* ... when it was DEAD already */
 	bool barred;			/* no packet of it may travel */
 	bool expired;			/* closed, and TCP has not ended in time */
-	bool told_tux;			/* the last READY for `reason` said that a
-					 * direction is on Tux, */
-	enum tux_reason reason;		/* ... and this reason */
+	uint8_t told;			/* TUX_TOLD_*: what the last effect PATH was
+					 * for, */
+	enum tux_reason reason;		/* ... and the reason then */
 	enum tux_reason closed_why;	/* the reason if it is closed before any
 					 * direction has switched */
 	uint64_t closed_at;		/* offset of what had arrived when closed */

@@ -58,16 +58,19 @@ struct tux_conn;
 enum {
 	TUX_EFFECT_OWN = 0x01,		/* the path is proved: duplicate the TCP
 					 * descriptor, then tux_conn_owned() */
-	TUX_EFFECT_READY = 0x02,	/* the duplex, the message box, a path or
+	TUX_EFFECT_PATH = 0x02,		/* tux_conn_tx_on_tux(), _rx_on_tux(),
+					 * _reason() or _returned() has
+					 * changed */
+	TUX_EFFECT_READY = 0x04,	/* the duplex, the message box, a path or
 					 * tux_conn_reason() has changed: wake
 					 * the application, so that it looks */
-	TUX_EFFECT_TCP = 0x04,		/* tux_conn_tcp_out() may have bytes, or
+	TUX_EFFECT_TCP = 0x08,		/* tux_conn_tcp_out() may have bytes, or
 					 * tux_conn_tcp_want() has changed */
-	TUX_EFFECT_SHUT = 0x08,		/* the peer has every byte: shut down TCP's
+	TUX_EFFECT_SHUT = 0x10,		/* the peer has every byte: shut down TCP's
 					 * sending side */
-	TUX_EFFECT_GONE = 0x10,		/* nothing is left to do: close TCP, then
+	TUX_EFFECT_GONE = 0x20,		/* nothing is left to do: close TCP, then
 					 * tux_conn_close() */
-	TUX_EFFECT_RESET = 0x20,	/* with GONE: close TCP with a reset */
+	TUX_EFFECT_RESET = 0x40,	/* with GONE: close TCP with a reset */
 };
 
 struct tux_core_opts {

@@ -231,20 +231,28 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 	return TUX_REASON_NONE;
 }
 
-/* Tells the application if the reason has changed, or if the connection has
- * begun or ceased to have a direction on Tux. */
+/* Tells the loop, and wakes the application, if a direction has moved to Tux or
+ * from it, if all has returned to TCP, or if the reason has changed. */
 static void settle_reason(struct tux_conn *c)
 {
-	bool tux = c->tx.path == TUX_PATH_TUX || c->rx.path == TUX_PATH_TUX;
+	bool tx = c->tx.path == TUX_PATH_TUX, rx = c->rx.path == TUX_PATH_TUX;
 	enum tux_reason why = reason_of(c);
+	tux_time until;
+	uint8_t is = 0;
 
-	if (!why && !tux && c->closed)
+	if (!why && !tx && !rx && c->closed)
 		why = c->closed_why;
-	if (tux == c->told_tux && why == c->reason)
+	if (tx)
+		is |= TUX_TOLD_TX;
+	if (rx)
+		is |= TUX_TOLD_RX;
+	if (tux_conn_returned(c, &until))
+		is |= TUX_TOLD_RETURNED;
+	if (is == c->told && why == c->reason)
 		return;
-	c->told_tux = tux;
+	c->told = is;
 	c->reason = why;
-	add_effect(c, TUX_EFFECT_READY);
+	add_effect(c, TUX_EFFECT_PATH | TUX_EFFECT_READY);
 }
 
 /* ---- what TCP is to carry ---- */
@@ -399,7 +407,7 @@ void tux_conn_derive(struct tux_conn *c, tux_time now)
 	if (dirty & TUX_DIRTY_READY)
 		add_effect(c, TUX_EFFECT_READY);
 	if (dirty & (TUX_DIRTY_LIFE | TUX_DIRTY_PATH | TUX_DIRTY_RAW |
-		     TUX_DIRTY_ANNOUNCE))
+		     TUX_DIRTY_ANNOUNCE | TUX_DIRTY_ACCEPT))
 		settle_reason(c);
 	settle_tcp(c, dirty);
 	if (dirty & TUX_DIRTY_FLIGHT)

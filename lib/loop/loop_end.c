@@ -364,16 +364,17 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 {
 	if (effects & TUX_EFFECT_OWN)
 		own(l, e);
-	if (effects & TUX_EFFECT_READY) {
+	if (effects & TUX_EFFECT_PATH) {
 		decide(l, e, tux_conn_reason(e->conn));
 		look_at_return(l, e);
-		l->o.ready(e->user, &l->wakes);
 	}
+	if (effects & TUX_EFFECT_READY)
+		l->o.ready(e->user, &l->wakes);
 	if (effects & TUX_EFFECT_TCP) {
 		tux_lifeline_write(&e->line, e->conn, l->buf, l->now);
 		watch(l, e);
 	}
-	if (effects & TUX_EFFECT_READY)
+	if (effects & TUX_EFFECT_PATH)
 		tux_lifeline_acknowledge(&e->line,
 					 tux_conn_tx_on_tux(e->conn) &&
 					 !tux_conn_rx_on_tux(e->conn));
@@ -381,7 +382,7 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 		tux_lifeline_shut(&e->line);
 	if (effects & TUX_EFFECT_GONE)
 		finish(l, e, effects & TUX_EFFECT_RESET);
-	else if (effects & TUX_EFFECT_READY && gives_up(e, e->why))
+	else if (effects & TUX_EFFECT_PATH && gives_up(e, e->why))
 		give_up(l, e);
 }
 
@@ -397,7 +398,7 @@ unsigned tux_loop_effects(struct tux_loop *l)
 }
 
 /* The connection of @e leaves Tux when the link cannot carry it, and returns
- * when the link can. */
+ * when the link can.  @e may be gone then. */
 static void follow(struct tux_loop *l, struct tux_end *e)
 {
 	enum tux_reason why = closed(l, e);
@@ -413,8 +414,11 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 	if (was && !e->blocked)
 		atomic_store(&e->dx->called, 1);
 	/* The reason changes if the interface is removed after it went down. */
-	if (e->blocked && unexplained(tux_conn_reason(e->conn)))
-		decide(l, e, tux_conn_reason(e->conn));
+	if (!e->blocked || !unexplained(tux_conn_reason(e->conn)))
+		return;
+	decide(l, e, tux_conn_reason(e->conn));
+	if (gives_up(e, e->why))
+		give_up(l, e);
 }
 
 void tux_loop_link_changed(struct tux_loop *l)

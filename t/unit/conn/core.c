@@ -484,8 +484,8 @@ static void effects__each_connection_in_turn(void **state)
 	tux_conn_rung(d->a.c, TUX_DOORBELL_CLOSE, d->now);
 	tux_conn_rung(a.c, TUX_DOORBELL_ABORT, d->now);
 	assert_ptr_equal(tux_core_effects(core, &effects), a.c);
-	assert_int_equal(effects, TUX_EFFECT_READY | TUX_EFFECT_GONE |
-			 TUX_EFFECT_RESET);
+	assert_int_equal(effects, TUX_EFFECT_PATH | TUX_EFFECT_READY |
+			 TUX_EFFECT_GONE | TUX_EFFECT_RESET);
 	assert_ptr_equal(tux_core_effects(core, &effects), d->a.c);
 	assert_int_equal(effects & (TUX_EFFECT_GONE | TUX_EFFECT_RESET),
 			 TUX_EFFECT_GONE);
