@@ -49,8 +49,9 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED) {
 		option_load(s, fd);
 		tux_end_bound(s->end, fd);
-		/* There may be more room now, at either end. */
-		sock_ready(s, NULL);
+		/* There may be more room now, at either end, or fewer bytes may
+		 * be enough. */
+		sock_ring(s);
 		tux_end_ring(s->end, TUX_DOORBELL_RX, false);
 	}
 	return r;

@@ -26,7 +26,7 @@ static bool make_raw(struct sock *s, int fd)
 	     !tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) &&
 	     !tux_duplex_readable(s->dx);
 	if (ok && stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
-		sock_ready(s, NULL);
+		sock_ring(s);
 	tux_defer_leave();
 	if (!ok)
 		errno = EBUSY;

@@ -169,12 +169,18 @@ static void ring(struct watch *w, struct tux_wakes *wakes)
 		tux_waiter_ring_later(w->waiter, w->index, wakes);
 }
 
-static void ring_all(struct tux_list *watches, struct tux_wakes *wakes)
+/* Rings those that want something of @can. */
+static void ring_list(struct tux_list *watches, unsigned can,
+		      struct tux_wakes *wakes)
 {
 	struct tux_list *n;
 
-	TUX_LIST_EACH(n, watches)
-		ring(TUX_CONTAINER(n, struct watch, node), wakes);
+	TUX_LIST_EACH(n, watches) {
+		struct watch *w = TUX_CONTAINER(n, struct watch, node);
+
+		if (!w->wants || w->wants & can)
+			ring(w, wakes);
+	}
 }
 
 /* The watches of all socks at once.  Most often there are none. */
@@ -203,14 +209,14 @@ static void ring_every(struct tux_wakes *wakes)
 	if (!atomic_load(&every_n))
 		return;
 	tux_latch_take(&every_latch);
-	ring_all(&every, wakes);
+	ring_list(&every, ~0u, wakes);
 	tux_latch_drop(&every_latch);
 }
 
 void sock_ring(struct sock *s)
 {
 	tux_latch_take(&s->watch_latch);
-	ring_all(&s->watches, NULL);
+	ring_list(&s->watches, ~0u, NULL);
 	tux_latch_drop(&s->watch_latch);
 	ring_every(NULL);
 }
@@ -218,15 +224,14 @@ void sock_ring(struct sock *s)
 void sock_ready(struct sock *s, struct tux_wakes *wakes)
 {
 	unsigned where = TUX_RX_ON_RING | TUX_TX_ON_RING | TUX_TX_WAITS;
-	uint8_t path;
+	unsigned can;
 	bool moved;
 
 	tux_latch_take(&s->watch_latch);
-	path = (uint8_t)(sock_poll(s) & where);
-	moved = path != s->path;
-	if (moved)
-		s->path = path;
-	ring_all(&s->watches, wakes);
+	can = sock_poll(s);
+	moved = (can & where) != s->path;
+	s->path = (uint8_t)(can & where);
+	ring_list(&s->watches, moved ? ~0u : can, wakes);
 	tux_latch_drop(&s->watch_latch);
 	if (moved)
 		ring_every(wakes);

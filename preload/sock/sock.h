@@ -40,6 +40,8 @@ struct watch {			/* somebody who wants to know about a sock */
 	struct tux_list node;	/* in sock->watches */
 	struct tux_waiter *waiter;
 	uint32_t index;		/* what to ring there: an fd number */
+	unsigned wants;		/* TUX_CAN_* and TUX_IS_* of sock_poll() that
+				 * end the wait; 0: any change does */
 	/* Nonzero while `index` is in the waiter's bell; who takes it out
 	 * clears it.  Watches that ring for the same index may share one. */
 	_Atomic uint32_t *queued;
@@ -149,9 +151,10 @@ void sock_unwatch_all(struct watch *w);
 /* Rings all watches whose index is not in the bell yet. */
 void sock_ring(struct sock *s);
 
-/* As sock_ring(), for watches of all socks only if a direction of @s has moved.
- * The threads are woken by tux_wakes_go(@wakes), or at once if @wakes is
- * NULL. */
+/* Claimed @s may allow more.  If a direction has moved, as sock_ring(); if not,
+ * rings the watches of @s that want what it allows: an acknowledgment does not
+ * wake a thread that waits for bytes.  The threads are woken by
+ * tux_wakes_go(@wakes), or at once if @wakes is NULL. */
 void sock_ready(struct sock *s, struct tux_wakes *wakes);
 
 /* In a child, right after fork. */

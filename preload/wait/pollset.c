@@ -43,7 +43,8 @@ static int watch_and_sleep(struct polling *p)
 	if (!t)
 		return -ENOMEM;
 	for (unsigned j = 0; j < p->m; j++)
-		wait_watch(t, p->e[j].sock, &p->e[j].watch);
+		wait_watch(t, p->e[j].sock, p->fds[p->e[j].i].events,
+			   &p->e[j].watch);
 	r = poll_sleep_on(p, t);
 	for (unsigned j = 0; j < p->m; j++)
 		sock_unwatch(p->e[j].sock, &p->e[j].watch);

@@ -75,9 +75,23 @@ static void watch_by(struct waiting *t, struct watch *w)
 	tux_list_init(&w->node);
 }
 
-void wait_watch(struct waiting *t, struct sock *s, struct watch *w)
+/* An error and the end are told to everybody, as poll() tells them. */
+static unsigned watch_wants(short events)
+{
+	unsigned wants = 0;
+
+	if (events & (POLLIN | POLLRDNORM))
+		wants |= TUX_CAN_READ;
+	if (events & (POLLOUT | POLLWRNORM | POLLWRBAND))
+		wants |= TUX_CAN_WRITE;
+	return wants ? wants | TUX_IS_ERR | TUX_IS_EOF : 0;
+}
+
+void wait_watch(struct waiting *t, struct sock *s, short events,
+		struct watch *w)
 {
 	watch_by(t, w);
+	w->wants = watch_wants(events);
 	if (atomic_load(&s->stage) == SOCK_CLAIMED)
 		tux_waiter_follow(&t->w, s->end);
 	sock_watch(s, w);
@@ -201,7 +215,7 @@ int wait_for(struct sock *s, int fd, short events, tux_time until,
 		libc.poll(NULL, 0, 1);
 		return 1;
 	}
-	wait_watch(t, s, &w);
+	wait_watch(t, s, events, &w);
 	r = wait_sleep_on(t, s, fd, events, until, how);
 	sock_unwatch(s, &w);
 	wait_give(t);

@@ -25,9 +25,11 @@ struct waiting {
 struct waiting *wait_take(void);
 void wait_give(struct waiting *t);
 
-/* Watches @s with @w, which rings @t, until sock_unwatch().  The thread that
- * waits with @t runs the loop of @s. */
-void wait_watch(struct waiting *t, struct sock *s, struct watch *w);
+/* Watches @s with @w until sock_unwatch(): @w rings @t when @events (of poll())
+ * may be there, or on any change if @events has neither POLLIN nor POLLOUT.  The
+ * thread that waits with @t runs the loop of @s. */
+void wait_watch(struct waiting *t, struct sock *s, short events,
+		struct watch *w);
 
 /* Watches all socks at once, until sock_unwatch_all(). */
 void wait_watch_all(struct waiting *t, struct watch *w);
