@@ -35,37 +35,14 @@ void tux_api_say(struct tux *t, const char *what, int err)
 	tux_api_say_line(t, line);
 }
 
-/* Reasons that lie in how the process was started, and not in a peer. */
-static bool say_is_ours(enum tux_reason why)
-{
-	switch (why) {
-	case TUX_REASON_NO_FD:
-	case TUX_REASON_NO_MEMORY:
-	case TUX_REASON_PORT_TAKEN:
-	case TUX_REASON_NOT_STARTED:
-	case TUX_REASON_NO_PRIVILEGE:
-	case TUX_REASON_NO_INTERFACE:
-	case TUX_REASON_FOREIGN_XDP:
-	case TUX_REASON_INTERFACE_BUSY:
-	case TUX_REASON_NO_XDP:
-	case TUX_REASON_MTU:
-	case TUX_REASON_NO_MEMLOCK:
-	case TUX_REASON_NOT_BUILT:
-	case TUX_REASON_NO_DRIVER:
-	case TUX_REASON_NO_ANNOUNCE:
-	case TUX_REASON_BUNDLED:
-		return true;
-	default:
-		return false;
-	}
-}
+_Static_assert(TUX_REASON_N <= 64, "tux.said has a bit for each reason");
 
 void tux_api_say_reason(struct tux *t, enum tux_reason why)
 {
-	uint64_t bit = UINT64_C(1) << (why % 64);
+	uint64_t bit = UINT64_C(1) << why;
 	char line[LINE];
 
-	if (!say_is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
+	if (!tux_reason_is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
 		return;
 	snprintf(line, sizeof(line), "connections stay on TCP: %s: %s",
 		 tux_reason_word(why), tux_reason_sentence(why));

@@ -195,14 +195,6 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	return true;
 }
 
-/* Why the peer will not move, in the words of this end.  It may have reasons
- * that this end does not know. */
-static enum tux_reason peer_reason(const struct tux_hello *h)
-{
-	return h->why < TUX_REASON_N ? (enum tux_reason)h->why :
-				       TUX_REASON_PEER_RAW;
-}
-
 /* May refusal @h still be true?  It is fresh if it has the echo of this end's
  * nonce.  Once the path is proved, only the connection that has proved it can
  * have refused: another refusal is older. */
@@ -225,7 +217,8 @@ static void hello_refused(struct tux_conn *c, const struct tux_hello *h)
 		return;
 	}
 	c->open.at = TUX_NEVER;
-	c->open.why = peer_reason(h);
+	/* The peer may have reasons that this end does not know. */
+	c->open.why = tux_reason_of(h->why, TUX_REASON_PEER_RAW);
 	c->open.refused = true;
 	c->todo &= ~(uint32_t)TUX_DO_HELLO;
 	if (c->life == TUX_LIFE_OPENING)

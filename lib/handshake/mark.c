@@ -111,7 +111,7 @@ static enum tux_reason verdict_of_peer(unsigned version, unsigned why)
 {
 	if (version != TUX_OPT_VERSION)
 		return TUX_REASON_VERSION;
-	return why < TUX_REASON_N ? (enum tux_reason)why : TUX_REASON_PEER_RAW;
+	return why ? tux_reason_of(why, TUX_REASON_PEER_RAW) : TUX_REASON_NONE;
 }
 
 enum tux_reason tux_mark_verdict(unsigned saw, unsigned version, unsigned why)

@@ -7,7 +7,7 @@
 const char *tux_reason_word(unsigned reason)
 {
 	static const char *const word[] = {
-#define X(name, n, word, text) [n] = word,
+#define X(name, n, word, is, text) [n] = word,
 		TUX_REASONS(X)
 #undef X
 	};
@@ -18,7 +18,7 @@ const char *tux_reason_word(unsigned reason)
 const char *tux_reason_sentence(unsigned reason)
 {
 	static const char *const text[] = {
-#define X(name, n, word, text) [n] = text,
+#define X(name, n, word, is, text) [n] = text,
 		TUX_REASONS(X)
 #undef X
 	};
@@ -26,36 +26,40 @@ const char *tux_reason_sentence(unsigned reason)
 	return reason < TUX_REASON_N ? text[reason] : "unknown reason";
 }
 
+enum tux_reason tux_reason_of(unsigned n, enum tux_reason other)
+{
+	return n && n < TUX_REASON_N ? (enum tux_reason)n : other;
+}
+
+enum { LASTS = 1, OURS = 2, MEASURED = 4, UNTOLD = 8 };
+
+static bool reason_is(unsigned reason, unsigned property)
+{
+	static const unsigned char has[] = {
+#define X(name, n, word, is, text) [n] = is,
+		TUX_REASONS(X)
+#undef X
+	};
+
+	return reason < TUX_REASON_N && has[reason] & property;
+}
+
 bool tux_reason_lasts(unsigned reason)
 {
-	switch (reason) {
-	case TUX_REASON_LOOPBACK:
-	case TUX_REASON_PORT_TAKEN:
-	case TUX_REASON_VERSION:
-	case TUX_REASON_NOT_OWNER:
-	case TUX_REASON_PINNED:
-	case TUX_REASON_OTHER_INTERFACE:
-	case TUX_REASON_NO_PRIVILEGE:
-	case TUX_REASON_FOREIGN_XDP:
-	case TUX_REASON_INTERFACE_BUSY:
-	case TUX_REASON_NO_XDP:
-	case TUX_REASON_MTU:
-	case TUX_REASON_NO_MEMLOCK:
-	case TUX_REASON_NOT_BUILT:
-	case TUX_REASON_NO_DRIVER:
-	case TUX_REASON_NOT_ANNOUNCED:
-	case TUX_REASON_TRANSLATED:
-	case TUX_REASON_SYN_COOKIE:
-	case TUX_REASON_NO_ANNOUNCE:
-	case TUX_REASON_CHOSEN:
-	case TUX_REASON_BUNDLED:
-	case TUX_REASON_BYPASSED:
-	case TUX_REASON_LISTENERS:
-	case TUX_REASON_SANDBOXED:
-	case TUX_REASON_SHARED:
-	case TUX_REASON_UNSEEN:
-		return true;
-	default:
-		return false;
-	}
+	return reason_is(reason, LASTS);
+}
+
+bool tux_reason_is_ours(unsigned reason)
+{
+	return reason_is(reason, OURS);
+}
+
+bool tux_reason_is_measured(unsigned reason)
+{
+	return reason_is(reason, MEASURED);
+}
+
+bool tux_reason_is_untold(unsigned reason)
+{
+	return reason_is(reason, UNTOLD);
 }

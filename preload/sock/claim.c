@@ -45,14 +45,14 @@ void claim_refuse(struct sock *s, enum tux_reason why)
 	leave_for(s, why);
 }
 
-/* Answers HELLOs of the peer, if it has Tux: @s will not move.  Not if another
- * process holds @s, since @s may still move there. */
+/* Answers HELLOs of the peer, if it has Tux: @s will not move.  A passive end
+ * may still move in the process that its descriptor is passed to. */
 static void claim_tell(const struct sock *s, int fd, enum tux_reason why)
 {
 	struct tux_stack *stack = preload_stack();
 
-	if (stack && why != TUX_REASON_NOT_OWNER && why != TUX_REASON_SHARED &&
-	    why != TUX_REASON_CLOSED)
+	if (stack && !tux_reason_is_untold(why) &&
+	    (s->active || why != TUX_REASON_PASSED))
 		tux_stack_tell(stack, fd, &s->tuple, s->active, why);
 }
 

@@ -146,7 +146,7 @@ static void put_grounds(struct line *l, const struct tux_grounds *g)
 static bool is_chosen(bool tux, enum tux_reason why)
 {
 	return conf.path == TUX_PATH_MODE_AUTO &&
-	       (tux || why == TUX_REASON_BULK || why == TUX_REASON_YOUNG);
+	       (tux || tux_reason_is_measured(why));
 }
 
 static void say_path(const struct sock *s, bool tux, enum tux_reason why,

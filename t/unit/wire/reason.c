@@ -12,6 +12,7 @@ static void numbers__keep_their_meaning(void **state)
 	assert_int_equal(TUX_REASON_STALLED, 6);
 	assert_int_equal(TUX_REASON_PROTOCOL, 13);
 	assert_int_equal(TUX_REASON_ABORTED, 16);
+	assert_int_equal(TUX_REASON_SOCKOPT, 52);
 }
 
 static void word__is_one_token_and_unique(void **state)
@@ -65,6 +66,32 @@ static void lasts__what_no_retry_ends(void **state)
 	assert_false(tux_reason_lasts(TUX_REASON_N));
 }
 
+static void properties__of_no_number_beyond(void **state)
+{
+	(void)state;
+	assert_true(tux_reason_is_ours(TUX_REASON_NO_FD));
+	assert_false(tux_reason_is_ours(TUX_REASON_PEER_SILENT));
+	assert_true(tux_reason_is_measured(TUX_REASON_BULK));
+	assert_false(tux_reason_is_measured(TUX_REASON_IN_USE));
+	assert_true(tux_reason_is_untold(TUX_REASON_SHARED));
+	assert_false(tux_reason_is_untold(TUX_REASON_PASSED));
+	assert_false(tux_reason_is_untold(TUX_REASON_N));
+	assert_false(tux_reason_is_ours(~0u));
+	assert_false(tux_reason_is_measured(TUX_REASON_N));
+}
+
+/* A number from elsewhere may be none. */
+static void of__a_number_from_another_process(void **state)
+{
+	(void)state;
+	assert_int_equal(tux_reason_of(TUX_REASON_SOCKOPT, TUX_REASON_PINNED),
+			 TUX_REASON_SOCKOPT);
+	assert_int_equal(tux_reason_of(TUX_REASON_N, TUX_REASON_PINNED),
+			 TUX_REASON_PINNED);
+	assert_int_equal(tux_reason_of(0, TUX_REASON_PEER_RAW),
+			 TUX_REASON_PEER_RAW);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -73,6 +100,8 @@ int main(void)
 		cmocka_unit_test(sentence__is_there_for_each),
 		cmocka_unit_test(unknown__is_named_so),
 		cmocka_unit_test(lasts__what_no_retry_ends),
+		cmocka_unit_test(properties__of_no_number_beyond),
+		cmocka_unit_test(of__a_number_from_another_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
