@@ -62,7 +62,7 @@ static int go_plain(struct tux_connection *c, tux_time until)
 	struct tux_tcp tcp = tux_api_tcp(c);
 	int err = 0;
 
-	while (!err && !tux_end_is_raw(c->end, &tcp)) {
+	while (!err && !tux_end_is_raw(c->end, &tcp, TUX_REASON_PINNED)) {
 		err = is_hopeless(c);
 		if (!err && tux_clock_read() >= until)
 			err = -ETIMEDOUT;

@@ -128,7 +128,8 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 	if (bits & (TUX_DOORBELL_LOOK | TUX_DOORBELL_WOKE))
 		tux_choose_look(c, now);
 	if (bits & TUX_DOORBELL_RAW)
-		tux_back_raw(c, TUX_REASON_PINNED);
+		tux_back_raw(c, tux_reason_of(atomic_load(&c->dx->raw_why),
+					      TUX_REASON_PINNED));
 	if (bits & TUX_DOORBELL_LEAVE)
 		on_leave(c, now);
 	if (bits & TUX_DOORBELL_CLOSE)

@@ -157,6 +157,8 @@ struct tux_duplex {
 	_Atomic uint32_t err;		/* errno for the application; 0: none */
 	_Atomic uint8_t called;		/* the peer wanted to move a direction that
 					 * was pinned */
+	_Atomic uint8_t raw_why;	/* enum tux_reason: why TUX_DOORBELL_RAW
+					 * rang; a forked child may write it */
 	_Atomic uint64_t wake_at;	/* ring TUX_DOORBELL_RX when the rx ring
 					 * is consumed up to here; never more
 					 * than half a ring beyond the tail that

@@ -346,20 +346,28 @@ static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 	return raw;
 }
 
-bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp)
+void tux_end_ask_raw(struct tux_end *e, enum tux_reason why, bool now)
+{
+	atomic_store(&e->dx->raw_why, (uint8_t)why);
+	tux_end_ring(e, TUX_DOORBELL_RAW, now);
+}
+
+bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
+		    enum tux_reason why)
 {
 	/* The peer is to know, also if nothing has moved. */
-	tux_end_ring(e, TUX_DOORBELL_RAW, true);
+	tux_end_ask_raw(e, why, true);
 	return end_is_raw(e->dx, tcp);
 }
 
-int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns)
+int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
+		enum tux_reason why, tux_time for_ns)
 {
 	tux_time until = tux_time_add(tux_clock_read(), for_ns);
 
 	if (driver_of(e)->stack->forked)
 		return -EBUSY;
-	while (!tux_end_is_raw(e, tcp)) {
+	while (!tux_end_is_raw(e, tcp, why)) {
 		if (tux_clock_read() >= until)
 			return -EBUSY;
 		tux_end_pause(e, until);

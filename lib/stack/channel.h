@@ -109,14 +109,20 @@ bool tux_end_over(const struct tux_end *e);
  * in a call with them any more. */
 void tux_end_free(struct tux_end *e);
 
-/* Asks for plain TCP in both directions for good, which cannot be undone.  True
- * once both are plain.  The peer has to follow, so the loop has to run between
- * two calls.  @tcp is the connection's socket.  Not in a forked child. */
-bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp);
+/* Asks for plain TCP in both directions for good, because of @why, which cannot
+ * be undone.  @now: as for tux_end_ring(). */
+void tux_end_ask_raw(struct tux_end *e, enum tux_reason why, bool now);
+
+/* The same.  True once both directions are plain.  The peer has to follow, so
+ * the loop has to run between two calls.  @tcp is the connection's socket.  Not
+ * in a forked child. */
+bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
+		    enum tux_reason why);
 
 /* The same, and waits at most @for_ns.  0; -EBUSY if the peer did not follow in
  * time. */
-int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp, tux_time for_ns);
+int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
+		enum tux_reason why, tux_time for_ns);
 
 /* The application takes the socket over, after tux_end_is_raw() or to reset the
  * connection.  True once the loop has let go of it; to be called until then,

@@ -202,7 +202,7 @@ static void claim_stop_one(struct sock *s, int fd, void *arg)
 	const enum tux_reason *why = arg;
 
 	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
-		tux_end_ring(s->end, TUX_DOORBELL_RAW, false);
+		tux_end_ask_raw(s->end, *why, false);
 	if (stage_of(s) == SOCK_LISTENER && s->epoch == process_epoch)
 		listener_refuse(fd, *why);
 }

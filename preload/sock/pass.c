@@ -15,7 +15,7 @@
 enum { RAW_S = 1 };		/* the peer's application must read to follow */
 
 /* Afterwards nothing counts its bytes any more, and nothing needs to. */
-static bool make_raw(struct sock *s, int fd)
+static bool make_raw(struct sock *s, int fd, enum tux_reason why)
 {
 	struct path_tcp t = { .fd = fd };
 	struct tux_tcp tcp = path_tcp(&t);
@@ -23,7 +23,7 @@ static bool make_raw(struct sock *s, int fd)
 
 	tux_defer_enter();
 	ok = !tux_duplex_readable(s->dx) &&
-	     !tux_end_raw(s->end, &tcp, TUX_SEC(RAW_S)) &&
+	     !tux_end_raw(s->end, &tcp, why, TUX_SEC(RAW_S)) &&
 	     !tux_duplex_readable(s->dx);
 	if (ok && stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
@@ -34,7 +34,7 @@ static bool make_raw(struct sock *s, int fd)
 }
 
 /* @s, reached by @fd, is claimed, or was.  False: it cannot be had back. */
-static bool unclaim(struct sock *s, int fd)
+static bool unclaim(struct sock *s, int fd, enum tux_reason why)
 {
 	if (s->epoch != process_epoch)
 		return true;
@@ -42,7 +42,7 @@ static bool unclaim(struct sock *s, int fd)
 	if (stage_of(s) == SOCK_CLAIMED && unclaim_asked(s))
 		unclaim_try(s, fd);
 	tux_defer_leave();
-	return stage_of(s) != SOCK_CLAIMED || make_raw(s, fd);
+	return stage_of(s) != SOCK_CLAIMED || make_raw(s, fd, why);
 }
 
 static bool may_move(const struct sock *s)
@@ -66,7 +66,7 @@ bool pass_plain_for(int fd, enum tux_reason why)
 		s = sock_get(fd);
 		if (!s)
 			return true;
-		ok = unclaim(s, fd);
+		ok = unclaim(s, fd, why);
 		again = may_move(s);
 		sock_put(s);
 	}
@@ -107,7 +107,8 @@ bool pass_exec(void)
 		struct sock *s = fd_peek(fd);
 
 		if (s && (s->stage == SOCK_CLAIMED || s->asleep) &&
-		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) && !pass_plain(fd))
+		    !(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC) &&
+		    !pass_plain_for(fd, TUX_REASON_PASSED))
 			return false;
 	}
 	tux_defer_enter();

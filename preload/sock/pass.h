@@ -20,7 +20,7 @@ bool pass_plain(int fd);
  * kernel's from then on.  The peer of a claimed one is told. */
 void pass_reset(int fd);
 
-/* As pass_plain(), and @why if it has not been claimed. */
+/* As pass_plain(), for the reason @why. */
 bool pass_plain_for(int fd, enum tux_reason why);
 
 /* exec() is about to replace this process by another program. */

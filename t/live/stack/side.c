@@ -237,7 +237,7 @@ int side_raw(struct side *x, tux_time for_ns)
 {
 	struct tux_tcp tcp = { tcp_send, tcp_recv, &x->fd };
 
-	return tux_end_raw(x->end, &tcp, for_ns);
+	return tux_end_raw(x->end, &tcp, TUX_REASON_PINNED, for_ns);
 }
 
 void side_hear(struct side *x)

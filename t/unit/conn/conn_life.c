@@ -236,6 +236,19 @@ static void rung__raw(void **state)
 	assert_int_equal(d->b.c->reason, TUX_REASON_PEER_RAW);
 }
 
+/* Another process may write the reason, which is in shared memory. */
+static void rung__raw_for_a_reason(void **state)
+{
+	struct duo *d = *state;
+
+	atomic_store(&d->a.dx->raw_why, TUX_REASON_BYPASSED);
+	duo_ring(&d->a, TUX_DOORBELL_RAW);
+	assert_int_equal(d->a.c->reason, TUX_REASON_BYPASSED);
+	atomic_store(&d->b.dx->raw_why, TUX_REASON_N);
+	duo_ring(&d->b, TUX_DOORBELL_RAW);
+	assert_int_equal(d->b.c->reason, TUX_REASON_PINNED);
+}
+
 int main(void)
 {
 #define T(name, setup) \
@@ -255,6 +268,7 @@ int main(void)
 		T(rung__room_in_the_ring, duo_setup_switched),
 		T(rung__before_the_path_is_proved, duo_setup),
 		T(rung__raw, duo_setup_switched),
+		T(rung__raw_for_a_reason, duo_setup_switched),
 	};
 #undef T
 
