@@ -47,6 +47,7 @@ struct tux_loop_opts {
 	/* Told in a turn, by the thread that drives; @user is the end's.
 	 * The wake-ups that @wakes collects are due at the end of the turn. */
 	void (*ready)(void *user, struct tux_wakes *wakes);
+	/* Is it on Tux both ways?  If not, @why; NONE: it may move now. */
 	void (*decided)(void *user, bool tux, enum tux_reason why);
 	void (*gone)(void *user);
 	/* An end with `returns` was on Tux, and is on TCP again both ways,

@@ -123,8 +123,8 @@ static void refuse(struct tux_loop *l, struct tux_end *e)
 	l->o.ready(e->user, &l->wakes);
 }
 
-/* Tells the application which path the connection takes, if that is known and
- * has changed. */
+/* Tells the application which path the connection takes, if that has changed.
+ * It may move now if it is on TCP for no reason. */
 static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
 		 enum tux_reason why)
 {
@@ -132,8 +132,7 @@ static void tell(struct tux_loop *l, struct tux_end *e, bool tux,
 		return;
 	e->tux = tux;
 	e->why = (uint8_t)why;
-	if (tux || why)
-		l->o.decided(e->user, tux, why);
+	l->o.decided(e->user, tux, why);
 }
 
 /* One direction moved, the other had no time to. */
@@ -257,6 +256,7 @@ static bool open_end(struct tux_loop *l, struct tux_end *e)
 		return true;
 	if (!err) {
 		e->stage = TUX_END_OPEN;
+		tell(l, e, false, TUX_REASON_NONE);
 	} else {
 		tell(l, e, false, TUX_REASON_NO_MEMORY);
 		finish(l, e, false);

@@ -30,16 +30,17 @@ static void stack_on_ready(void *user, struct tux_wakes *wakes)
 	sock_ready(user, wakes);
 }
 
-/* Of a peer that is silent once more there is nothing new to say. */
+/* Of a peer that is silent once more there is nothing new to say, nor of a
+ * connection that may move now. */
 static void on_decided(void *user, bool tux, enum tux_reason why)
 {
 	struct sock *s = user;
 	struct tux_grounds g = tux_end_grounds(s->end);
-	bool again = s->pause.len && !tux && s->decided == why;
+	bool news = tux || (why && !(s->pause.len && s->decided == why));
 
 	s->decided = (uint8_t)why;
 	candidate_decided(s, tux, why);
-	if (!again)
+	if (news)
 		say_decided(s, tux, why, &g);
 }
 

@@ -379,6 +379,22 @@ static void turn__gives_up_on_a_silent_peer(void **state)
 	free(e->dx);
 }
 
+/* The peer answers late: its silence is no reason any more, though nothing has
+ * moved yet. */
+static void turn__tells_that_silence_is_over(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_end *e = opening(f);
+
+	stay_silent(f, e);
+	e->conn->open.why = TUX_REASON_NONE;
+	tux_conn_mark(e->conn, TUX_DIRTY_LIFE);
+	tux_conn_settle(e->conn, f->l->now);
+	tux_loop_turn(f->l);
+	assert_int_equal(decided, TUX_REASON_NONE);
+	close_end(f, e);
+}
+
 /* The application of this one goes on with the duplex. */
 static void turn__gives_up_only_if_told(void **state)
 {
@@ -493,6 +509,11 @@ static void turn__waits_for_a_link_that_is_down(void **state)
 
 	assert_int_equal(gone_n, 0);
 	assert_int_equal(e->stage, TUX_END_FRESH);
+	assert_int_equal(decided, TUX_REASON_LINK_DOWN);
+	f->l->link->changed = true;
+	tux_loop_turn(f->l);
+	assert_int_equal(e->stage, TUX_END_OPEN);
+	assert_int_equal(decided, TUX_REASON_NONE);
 	close_end(f, e);
 }
 
@@ -707,6 +728,7 @@ int main(void)
 		T(turn__effects_of_its_sending),
 		T(turn__wakes_at_its_end),
 		T(turn__gives_up_on_a_silent_peer),
+		T(turn__tells_that_silence_is_over),
 		T(turn__gives_up_only_if_told),
 		T(turn__waits_for_a_peer_that_begins),
 		T(turn__no_connection_that_ipsec_protects),
