@@ -86,12 +86,17 @@ bool tux_choose_tux(struct tux_conn *c, tux_time now)
 {
 	struct tux_choice *p = &c->tx.choice;
 	struct tux_evidence e = evidence(c);
+	bool moves, was = c->tx.bulk;
 
 	if (!tried_tcp(c, &e, now)) {
 		c->tx.announce_at = c->tx.rate_at + TUX_MSEC(WINDOW_MS);
 		return false;
 	}
-	if (tux_choice_look(p, false, &e, now) == TUX_MOVE)
+	moves = tux_choice_look(p, false, &e, now) == TUX_MOVE;
+	c->tx.bulk = !moves && e.burst > p->limit;
+	if (c->tx.bulk != was)
+		tux_conn_mark(c, TUX_DIRTY_ANNOUNCE);	/* the reason changes */
+	if (moves)
 		return true;
 	c->tx.announce_at = now < p->until ? p->until : TUX_NEVER;
 	atomic_store(&c->dx->tx.look_at, tux_choice_look_turns(p, e.turns));

@@ -170,6 +170,8 @@ struct tux_conn_tx {			/* the direction that this end sends */
 					 * arrives first */
 	uint64_t turn_at;		/* offset at which the present turn began */
 	struct tux_choice choice;
+	bool bulk;			/* PLAIN: it stays, since its bursts are
+					 * long */
 	uint64_t burst_max;		/* on Tux: longer bursts make the settle
 					 * step look at the choice of path */
 	tux_time rate_at;		/* when the window began in which the rate

@@ -225,7 +225,8 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 	if (reason_stalled(c))
 		return TUX_REASON_STALLED;
 	if (c->out.plain ||
-	    (c->tx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->tx.turn)) ||
+	    (c->tx.path == TUX_PATH_PLAIN &&
+	     (c->tx.bulk || atomic_load(&c->dx->tx.turn))) ||
 	    (c->rx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->rx.turn)))
 		return TUX_REASON_BULK;
 	return TUX_REASON_NONE;

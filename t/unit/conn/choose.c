@@ -64,12 +64,21 @@ static void choose__nothing_before_enough_short_bursts(void **state)
 static void choose__not_for_long_bursts(void **state)
 {
 	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
 
 	choose(&d->a);
-	bursts(&d->a, 100, d->a.c->tx.choice.limit + 1);
 	announce_now(&d->a);
-	assert_int_equal(d->a.c->tx.gen, 0);
+	assert_int_equal(c->reason, TUX_REASON_NONE);
+	bursts(&d->a, 100, c->tx.choice.limit + 1);
+	announce_now(&d->a);
+	assert_int_equal(c->tx.gen, 0);
 	assert_int_equal(d->a.dx->tx.look_at, 99 + TUX_CHOICE_TURNS_PASSIVE);
+	assert_int_equal(c->reason, TUX_REASON_BULK);
+	/* Short ones move it after all. */
+	bursts(&d->a, 200, 1);
+	announce_now(&d->a);
+	assert_int_not_equal(c->tx.gen, 0);
+	assert_int_equal(c->reason, TUX_REASON_NONE);
 }
 
 /* The doorbell that the writer rings by itself makes it announce. */
