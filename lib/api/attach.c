@@ -81,9 +81,10 @@ static void find_origin(struct tux *t, int fd, struct origin *o)
 	*o = (struct origin){ .active = active > 0 };
 	if (!o->active)
 		o->why = why;
-	if (active < 0 || !is_plain(fd) ||
-	    tux_carried_look(fd, o->active, &o->carried))
+	if (active < 0 || tux_carried_look(fd, o->active, &o->carried))
 		o->why = TUX_REASON_PINNED;
+	if (!is_plain(fd))
+		o->why = TUX_REASON_SOCKOPT;
 }
 
 static int attach_socket(struct tux_service *s, int fd, void *user,

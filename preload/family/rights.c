@@ -67,14 +67,19 @@ static bool rights_lend(struct sock *s)
 	held = stage_hold(s);
 	share_stay(s);
 	if (held && s->asleep) {
-		claim_refuse(s, TUX_REASON_SHARED);
+		claim_refuse(s, TUX_REASON_PASSED);
 	} else if (held) {
-		s->why = TUX_REASON_SHARED;
+		s->why = TUX_REASON_PASSED;
 		atomic_store(&s->passed, true);
 		stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
 	}
 	tux_defer_leave();
 	return held;
+}
+
+static bool rights_take_back(int fd)
+{
+	return pass_plain_for(fd, TUX_REASON_PASSED);
 }
 
 static bool rights_lend_fd(int fd)
@@ -85,7 +90,7 @@ static bool rights_lend_fd(int fd)
 	if (!s)
 		return true;
 	rights_learn(s);
-	ok = rights_lend(s) || pass_plain(fd);
+	ok = rights_lend(s) || rights_take_back(fd);
 	sock_put(s);
 	return ok;
 }
@@ -112,7 +117,7 @@ void rights_sent(const struct rights *r)
 
 bool rights_pin(const struct msghdr *m)
 {
-	return rights_each(m, pass_plain);
+	return rights_each(m, rights_take_back);
 }
 
 /* ---- receiving -------------------------------------------------------- */
@@ -127,7 +132,8 @@ static enum tux_reason rights_forbid(struct sock *s, int fd)
 		return TUX_REASON_CHOSEN;
 	if (err)
 		return err == -ENOENT ? TUX_REASON_NOT_ANNOUNCED :
-					TUX_REASON_NOT_OWNER;
+		       err == -ENOPROTOOPT ? TUX_REASON_NO_TUXD :
+					     TUX_REASON_NOT_OWNER;
 	s->active = h.active;
 	return h.active || h.read || !candidate_begin(s, fd) ?
 	       TUX_REASON_NOT_OWNER : TUX_REASON_NONE;
@@ -142,7 +148,6 @@ static void rights_take(int fd, int domain)
 		return;
 	s->domain = domain;
 	s->passed = true;
-	s->why = TUX_REASON_NOT_OWNER;
 	why = rights_forbid(s, fd);
 	if (fd_add(fd, s) && why && stage_hold(s))
 		claim_refuse_at(s, fd, why);

@@ -32,7 +32,7 @@ static int refuses(struct sock *s, int fd, int level, int name)
 	if (!needs_tcp(level, name))
 		return 0;
 	if (name != TCP_ULP)
-		claim_pin(fd);
+		claim_stay(fd, TUX_REASON_SOCKOPT);
 	return s->stage == SOCK_CLAIMED || s->stage == SOCK_CANDIDATE ?
 	       ENOPROTOOPT : 0;
 }
@@ -90,7 +90,7 @@ static void low_water_set(struct sock *s, int fd, int low)
 	if (claim_is_kernels(s) || !tux_tcp_only_set(fd))
 		return;
 	low_water_kernel(fd, 1);
-	pass_plain(fd);
+	pass_plain_for(fd, TUX_REASON_SOCKOPT);
 	if (!low_water_stays(fd, low))
 		low_water_kernel(fd, low);
 }
@@ -101,7 +101,8 @@ HOOK int setsockopt(int fd, int level, int name, const void *value,
 	struct sock *s;
 	int r;
 
-	if (fd_peek(fd) && tux_tcp_only(level, name) && !pass_plain(fd))
+	if (fd_peek(fd) && tux_tcp_only(level, name) &&
+	    !pass_plain_for(fd, TUX_REASON_SOCKOPT))
 		return -1;
 	s = fd_peek(fd) ? sock_get(fd) : NULL;
 	if (!s)

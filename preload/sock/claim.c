@@ -96,7 +96,9 @@ static void add_accepted(struct sock *l, int fd)
 	s->domain = l->domain;
 	if (!fd_add(fd, s))
 		leave_listener(s);
-	else if (atomic_load(&l->sends) || share_too_late(s))
+	else if (atomic_load(&l->sends))
+		claim_stay(fd, TUX_REASON_PASSED);
+	else if (share_too_late(s))
 		claim_stay(fd, TUX_REASON_SHARED);
 	sock_put(s);
 }
@@ -257,14 +259,17 @@ static enum tux_reason claim_wake_end(struct sock *s, int fd)
 	return unclaim_wake(s) ? TUX_REASON_NONE : TUX_REASON_PINNED;
 }
 
-/* May this process claim @s, which it has inherited or received?  The peer of
- * an active end opens towards the port that the process has announced which
- * called connect(). */
-static bool claim_adopts(const struct sock *s)
+/* Why may this process not claim @s, which it has inherited or received?  The
+ * peer of an active end opens towards the port that the process has announced
+ * which called connect(). */
+static enum tux_reason claim_not_ours(const struct sock *s)
 {
 	struct tux_stack *stack = stack_get(NULL);
 
-	return !s->active && stack && tux_stack_adopts(stack);
+	if (s->active)
+		return TUX_REASON_NOT_OWNER;
+	return stack && tux_stack_adopts(stack) ? TUX_REASON_NONE :
+						  TUX_REASON_NO_TUXD;
 }
 
 /* Why must @s not be claimed, if so? */
@@ -276,13 +281,14 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 	why = s->active ? allow_connection(a, p) : allow_connection(p, a);
 	if (why)
 		return why;
-	if (kind_ask(fd) != s->domain || option_pins(fd))
+	if (kind_ask(fd) != s->domain)
 		return TUX_REASON_PINNED;
+	if (option_pins(fd))
+		return TUX_REASON_SOCKOPT;
 	if (s->asleep && !unclaim_has_end(s))
 		return TUX_REASON_NOT_OWNER;	/* the parent has its end */
-	if ((s->epoch != process_epoch || s->passed) && !claim_adopts(s))
-		return TUX_REASON_NOT_OWNER;
-	return TUX_REASON_NONE;
+	return s->epoch != process_epoch || s->passed ? claim_not_ours(s) :
+							TUX_REASON_NONE;
 }
 
 /* Have the processors no time for @s?  An end that sleeps has its loop already,

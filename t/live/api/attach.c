@@ -294,7 +294,7 @@ static void attach__says_why_it_stays(void **state)
 static void attach__bound_to_a_device(void **state)
 {
 	(void)state;
-	stays(true, true, "pinned");
+	stays(true, true, "sockopt");
 }
 
 static void attach__what_cannot_be(void **state)

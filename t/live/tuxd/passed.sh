@@ -114,8 +114,9 @@ end "$server_pid"
 served "${workers[@]}" 1 100
 asked "answered by the sender first" 4 4
 says "... and at the worker, they stay on TCP" 4 not-owner
+says "... and the sender says that they were sent" 4 passed
 asked "the next ones" 4 4 8
-says "... and not before they are sent" 4 pinned
+says "... and not before they are sent" 8 passed
 end "$server_pid"
 
 # strangers WORDS...: a worker under tuxrun, and a sender, by WORDS, that has no
@@ -173,7 +174,7 @@ on_loopback()
 }
 on_loopback "messages that go astray" tux
 on_loopback "half-closed by its sender" tux half
-check "... it is not claimed" grep -q "tcp, shared" "$dir/lent.err"
+check "... it is not claimed" grep -q "tcp, passed" "$dir/lent.err"
 
 d unload >/dev/null
 finish

@@ -134,8 +134,8 @@ stays()
 	end "$server_pid"
 }
 
-stays "the server's program needs TCP" pinned pin ''
-stays "the client's program needs TCP" pinned '' pin
+stays "the server's program needs TCP" sockopt pin ''
+stays "the client's program needs TCP" sockopt '' pin
 stays "the server has too few descriptors" no-fd files ''
 stays "the client has too few descriptors" no-fd '' files
 
