@@ -97,7 +97,6 @@ static struct tux_decision decide_claim(struct tux_connection *c)
 		.candidate = &c->candidate, .mode = TUX_PATH_MODE_AUTO,
 		.active = c->active,
 		.known = ~(unsigned)(TUX_FACT_PEER | TUX_FACT_CPU),
-		.alone = true,
 	};
 	struct tux_decision d;
 
@@ -114,14 +113,14 @@ static bool claim_is_due(struct tux_connection *c)
 	if (!tux_candidate_asks(&c->candidate))
 		return false;
 	d = decide_claim(c);
-	if (d.why)
-		atomic_store(&c->why, d.why);
+	atomic_store(&c->why, d.why);
 	if (d.verdict == TUX_DECIDE_WAIT)
 		tux_candidate_wait(&c->candidate, d.turns);
 	return d.verdict == TUX_DECIDE_OPEN;
 }
 
-/* A thread may have shut @c down: what has begun to end does not move. */
+/* The peer, or a thread here, may have shut @c down: what has begun to end does
+ * not move. */
 static enum tux_reason claim_now(struct tux_connection *c)
 {
 	struct tux_latch *rx = &c->plain[0], *tx = &c->plain[1];
@@ -129,7 +128,7 @@ static enum tux_reason claim_now(struct tux_connection *c)
 
 	tux_latch_take(rx);
 	tux_latch_take(tx);
-	why = c->shut ? TUX_REASON_CLOSED : make_end(c);
+	why = c->shut || c->fin || c->ended ? TUX_REASON_CLOSED : make_end(c);
 	tux_latch_drop(tx);
 	tux_latch_drop(rx);
 	return why;
@@ -139,11 +138,8 @@ void tux_api_claim_look(struct tux_connection *c)
 {
 	enum tux_reason why;
 
-	/* What has begun to end does not move any more. */
-	if (!c->is_candidate || c->fin || c->ended || atomic_load(&c->err) ||
-	    !claim_is_due(c))
+	if (!c->is_candidate || atomic_load(&c->err) || !claim_is_due(c))
 		return;
-	atomic_store(&c->why, TUX_REASON_NONE);
 	why = claim_now(c);
 	if (why)
 		stay_on_tcp(c, why);

@@ -85,7 +85,8 @@ static enum tux_reason stats_reason(const struct tux_connection *c)
 {
 	enum tux_reason why = (enum tux_reason)atomic_load(&c->why);
 
-	return c->is_candidate && !why ? tux_candidate_why(&c->candidate) : why;
+	return c->is_candidate ?
+	       tux_candidate_why(&c->candidate, c->active, why) : why;
 }
 
 unsigned tux_reason(const struct tux_connection *c)

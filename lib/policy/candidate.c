@@ -5,7 +5,7 @@
 #include "policy/candidate.h"
 
 enum {
-	LONG = 65536,		/* a burst for which TCP is faster on any link */
+	SHORT = 65535,		/* for longer bursts, TCP is faster on any link */
 	COMPARED_SAME = 3,	/* in a row: then the difference is believed */
 	COMPARED_MOST = 8,	/* ... or in all */
 };
@@ -50,13 +50,26 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 	return TUX_CANDIDATE_UNSURE;
 }
 
-enum tux_reason tux_candidate_why(const struct tux_candidate *y)
+/* Up to this length, bursts of @y are short.  What the link carries counts as
+ * soon as there are enough bursts to tell. */
+static uint32_t longest_short(const struct tux_candidate *y, bool active)
 {
-	if ((tux_candidate_turns(y) < TUX_CHOICE_TURNS_ACTIVE || y->compared) &&
-	    tux_burst_len(&y->sent) < LONG &&
-	    tux_burst_len(&y->received) < LONG)
-		return TUX_REASON_YOUNG;
-	return TUX_REASON_BULK;
+	uint32_t packet = atomic_load(&y->packet);
+
+	return packet && tux_candidate_turns(y) >= tux_choice_turns(active) ?
+	       tux_choice_limit(packet) : SHORT;
+}
+
+enum tux_reason tux_candidate_why(const struct tux_candidate *y, bool active,
+				  enum tux_reason decided)
+{
+	uint32_t limit = longest_short(y, active);
+
+	if (decided && decided != TUX_REASON_YOUNG)
+		return decided;
+	return tux_burst_len(&y->sent) > limit ||
+	       tux_burst_len(&y->received) > limit ?
+	       TUX_REASON_BULK : TUX_REASON_YOUNG;
 }
 
 struct tux_grounds tux_candidate_grounds(const struct tux_candidate *y)

@@ -101,8 +101,13 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 						uint64_t sent,
 						uint64_t received);
 
-/* Why has it not moved, and from what does that follow? */
-enum tux_reason tux_candidate_why(const struct tux_candidate *y);
+/* Why has it not moved?  @decided: the gate that kept it on TCP when it was last
+ * asked about, or NONE.  TUX_REASON_YOUNG does not last: its bursts since then
+ * may be long. */
+enum tux_reason tux_candidate_why(const struct tux_candidate *y, bool active,
+				  enum tux_reason decided);
+
+/* ... and from what does that follow? */
 struct tux_grounds tux_candidate_grounds(const struct tux_candidate *y);
 
 #endif

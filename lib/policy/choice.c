@@ -33,8 +33,7 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 bool tux_choice_opens(bool active, const struct tux_burst *tx,
 		      const struct tux_burst *rx, uint32_t packet)
 {
-	uint32_t turns = active ? TUX_CHOICE_TURNS_ACTIVE :
-				  TUX_CHOICE_TURNS_PASSIVE;
+	uint32_t turns = tux_choice_turns(active);
 	uint32_t limit = tux_choice_limit(packet);
 
 	return tux_burst_turns(tx) >= turns && tux_burst_turns(rx) >= turns &&

@@ -113,6 +113,12 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 /* The length of datagrams has changed. */
 void tux_choice_packet(struct tux_choice *p, uint32_t packet);
 
+/* So many turn-arounds does a new connection have to show. */
+static inline uint32_t tux_choice_turns(bool active)
+{
+	return active ? TUX_CHOICE_TURNS_ACTIVE : TUX_CHOICE_TURNS_PASSIVE;
+}
+
 /* Should a connection that is not on Tux yet open the path?  @tx and @rx are its
  * two directions, @packet as above.  Both ends compare the same numbers where
  * they count the same bursts and TCP has agreed on one length of segments, so

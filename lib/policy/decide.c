@@ -49,20 +49,30 @@ static uint32_t until_worth(const struct tux_view *v)
 	       TUX_CHOICE_TURNS_ACTIVE - turns : SOON;
 }
 
+/* A connection that was claimed in vain has its reason until it has shown enough
+ * again. */
+static enum tux_reason not_worth(const struct tux_view *v)
+{
+	enum tux_reason why = tux_candidate_why(v->candidate, v->active,
+						TUX_REASON_NONE);
+
+	return why == TUX_REASON_YOUNG && v->paused_for ? v->paused_for : why;
+}
+
 struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 {
 	/* With another mode, the user has decided what would be fast. */
 	bool chosen = v->mode != TUX_PATH_MODE_AUTO;
 
 	if (!chosen && !v->called && !is_worth(v))
-		return wait_for(until_worth(v), TUX_REASON_NONE);
+		return wait_for(until_worth(v), not_worth(v));
 	if (!v->called && now < v->pause_until)
-		return wait_for(LATER, TUX_REASON_NONE);
+		return wait_for(LATER, v->paused_for);
 
 	if (lacks(v, TUX_FACT_ALONE))
 		return must_find(TUX_FACT_ALONE);
-	if (!v->alone)
-		return wait_for(SOON, TUX_REASON_NONE);
+	if (v->held)
+		return wait_for(SOON, v->held);
 
 	if (!chosen && v->active && lacks(v, TUX_FACT_PEER))
 		return must_find(TUX_FACT_PEER);
@@ -82,7 +92,7 @@ struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 	if (lacks(v, TUX_FACT_COUNTS))
 		return must_find(TUX_FACT_COUNTS);
 	if (v->counts == TUX_CANDIDATE_UNSURE)
-		return wait_for(SOON, TUX_REASON_NONE);
+		return wait_for(SOON, TUX_REASON_UNSURE);
 	if (v->counts == TUX_CANDIDATE_MISSED)
 		return never(TUX_REASON_UNSEEN);
 	return (struct tux_decision){ .verdict = TUX_DECIDE_OPEN };

@@ -40,8 +40,10 @@ struct tux_view {		/* of one connection */
 	bool called;		/* it has an end, which the peer asks for */
 	tux_time pause_until;	/* after a claim in vain, or while its end sleeps:
 				 * not claimed before; 0: there was neither */
+	enum tux_reason paused_for;	/* ... why that was in vain; NONE */
 	unsigned known;		/* enum tux_fact: which of these are found out */
-	bool alone;		/* ALONE: no other process or thread has it */
+	enum tux_reason held;	/* ALONE: why it is not this thread's alone;
+				 * NONE: no other process or thread has it */
 	bool peer_silent;	/* PEER: tux_history_waits() */
 	enum tux_reason forbids;	/* FORBIDS: never, because; or NONE */
 	bool cpu_busy;		/* CPU: the processors have no time for Tux */
@@ -60,9 +62,7 @@ struct tux_decision {
 	enum tux_verdict verdict;
 	enum tux_fact fact;	/* TUX_DECIDE_FIND */
 	uint32_t turns;		/* TUX_DECIDE_WAIT */
-	enum tux_reason why;	/* TUX_DECIDE_WAIT, _NEVER: the gate.  NONE: the
-				 * reason of the last answer stays, or that of
-				 * tux_candidate_why() */
+	enum tux_reason why;	/* TUX_DECIDE_WAIT, _NEVER: the gate */
 };
 
 struct tux_decision tux_decide(const struct tux_view *v, tux_time now);

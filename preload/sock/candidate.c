@@ -19,13 +19,13 @@ struct tux_view candidate_view(struct sock *s, int fd, bool called)
 		.candidate = &s->candidate, .mode = conf.path,
 		.active = s->active, .called = called,
 		.pause_until = s->pause_until,
+		.paused_for = (enum tux_reason)atomic_load(&s->decided),
 	};
 }
 
 void candidate_wait(struct sock *s, const struct tux_decision *d)
 {
-	if (d->why)
-		s->why = (uint8_t)d->why;
+	s->why = (uint8_t)d->why;
 	tux_candidate_wait(&s->candidate, d->turns);
 }
 
@@ -86,10 +86,10 @@ bool candidate_carried(const struct sock *s)
 }
 
 /* A connection that has carried nothing, for example because the peer refused
- * it, shows nothing. */
+ * it, shows nothing.  One that was claimed before was not brief. */
 void candidate_ended(const struct sock *s)
 {
-	if (s->active && learns() && candidate_carried(s))
+	if (s->active && learns() && candidate_carried(s) && !s->pause_until)
 		tux_history_ended(&history, &s->tuple.passive, tux_clock_read());
 }
 
@@ -122,8 +122,10 @@ enum tux_candidate_counts candidate_compare(struct sock *s, int fd)
 		     tux_candidate_compare(&s->candidate, c.sent, c.received);
 }
 
-enum tux_reason candidate_why(const struct sock *s)
+enum tux_reason candidate_news(const struct sock *s)
 {
-	return s->why ? (enum tux_reason)s->why :
-	       tux_candidate_why(&s->candidate);
+	enum tux_reason why = tux_candidate_why(&s->candidate, s->active,
+						(enum tux_reason)s->why);
+
+	return why == s->decided ? TUX_REASON_NONE : why;
 }

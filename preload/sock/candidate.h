@@ -86,7 +86,7 @@ void candidate_lasted(const struct sock *s);
 enum tux_candidate_counts candidate_compare(struct sock *s, int fd);
 
 /* The last descriptor of candidate @s is about to be closed.  Why has it not
- * moved? */
-enum tux_reason candidate_why(const struct sock *s);
+ * moved?  NONE: for the reason that the loop told last, and that was said. */
+enum tux_reason candidate_news(const struct sock *s);
 
 #endif

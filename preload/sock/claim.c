@@ -184,19 +184,20 @@ void claim_pin(int fd)
 
 void claim_over(struct sock *s, int fd, bool goes_on)
 {
+	enum tux_reason why;
 	struct tux_grounds g;
 
-	/* Only a process that uses @s reports its end.  A rest was reported. */
-	if ((goes_on && (s->epoch != process_epoch || !candidate_carried(s))) ||
-	    s->pause_until)
+	/* Only a process that uses @s reports its end. */
+	if (goes_on && (s->epoch != process_epoch || !candidate_carried(s)))
 		return;
 	candidate_ended(s);
 	/* Brief connections end here: they pay for no line that is not said. */
-	if (!say_verbose())
+	why = say_verbose() ? candidate_news(s) : TUX_REASON_NONE;
+	if (!why)
 		return;
 	claim_look_up(s, fd);
 	g = tux_candidate_grounds(&s->candidate);
-	say_decided(s, false, candidate_why(s), &g);
+	say_decided(s, false, why, &g);
 }
 
 static void claim_stop_one(struct sock *s, int fd, void *arg)
@@ -301,6 +302,17 @@ static bool claim_is_crowded(const struct sock *s, int fd)
 	       (!s->asleep && candidate_loop_away(stack, observer_loop(fd)));
 }
 
+/* Why can this thread not decide about @s alone?  NONE: it can.  What is not
+ * connected yet has shown nothing. */
+static enum tux_reason claim_held(struct sock *s, int fd)
+{
+	if (atomic_load(&s->refs) >= SOCK_PASSING || !unclaim_over(s))
+		return TUX_REASON_IN_USE;
+	if (!share_alone(s, fd))
+		return s->passed ? TUX_REASON_PASSED : TUX_REASON_SHARED;
+	return claim_look_up(s, fd) ? TUX_REASON_NONE : TUX_REASON_YOUNG;
+}
+
 /* Finds out what tux_decide() does not know of @s yet. */
 static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 		       struct tux_view *v)
@@ -308,9 +320,7 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 	v->known |= fact;
 	switch (fact) {
 	case TUX_FACT_ALONE:
-		v->alone = atomic_load(&s->refs) < SOCK_PASSING &&
-			   unclaim_over(s) && share_alone(s, fd) &&
-			   claim_look_up(s, fd);
+		v->held = claim_held(s, fd);
 		break;
 	case TUX_FACT_PEER:
 		v->peer_silent = candidate_peer_silent(s);

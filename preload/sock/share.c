@@ -56,12 +56,9 @@ bool share_alone(struct sock *s, int fd)
 {
 	if (process_is_vfork())
 		return false;
-	if (!share_is_alone(s, fd)) {
-		s->why = TUX_REASON_SHARED;
+	if (!share_is_alone(s, fd))
 		return false;
-	}
 	s->holders = 0;
-	s->why = TUX_REASON_NONE;
 	/* A fork under way may not have counted @s: fail share_unforked(). */
 	s->forks = atomic_load(&walks);
 	s->forks -= atomic_load(&under_way) != 0;

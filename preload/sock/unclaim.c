@@ -108,6 +108,7 @@ static void unclaim_as_candidate(struct sock *s, int fd)
 	tux_time now = tux_clock_read();
 
 	s->pause_until = now + tux_backoff_again(&s->pause, &pausing, now);
+	s->why = s->decided;
 	s->path = 0;
 	sock_unmoves(s);
 	if (stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE))

@@ -12,7 +12,7 @@
 #include "duet.h"
 
 enum { SMALL = 100, LARGE = 1 << 20, CHUNK = 65536, FEW = 4, ENOUGH = 9,
-       MANY = 400 };
+       MANY = 400, PASSIVE = 7 };
 
 enum { SERVER, CLIENT };
 
@@ -266,6 +266,16 @@ static void auto__bulk_stays(void **state)
 	assert_int_equal(seen[CLIENT].st.tcp_rx, 20 * LARGE);
 }
 
+/* The passive end has seen enough by then to move with the next request. */
+static void auto__the_peer_ends_first(void **state)
+{
+	(void)state;
+	ask_for(TUX_USE_AUTO, TUX_USE_AUTO, PASSIVE, SMALL);
+	assert_on_tcp(&seen[CLIENT].st, "young");
+	assert_on_tcp(&seen[SERVER].st, "closed");
+	assert_int_equal(seen[SERVER].st.turns, PASSIVE - 1);
+}
+
 /* It has shown enough, but has shut down before its next bytes come. */
 static void on_last_answer(struct tux_connection *c, void *arg)
 {
@@ -467,6 +477,7 @@ int main(void)
 		cmocka_unit_test(auto__a_few_requests_stay),
 		cmocka_unit_test(auto__many_requests_move),
 		cmocka_unit_test(auto__bulk_stays),
+		cmocka_unit_test(auto__the_peer_ends_first),
 		cmocka_unit_test(auto__not_after_shutting_down),
 		cmocka_unit_test(tux__moves_at_once),
 		cmocka_unit_test(tux__takes_no_second_descriptor),

@@ -129,7 +129,6 @@ static void compare__once_is_nothing(void **state)
 	(void)state;
 	turn(&y, 11, 16, 240);
 	assert_int_equal(compare(&y, -16, 0), TUX_CANDIDATE_UNSURE);
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
 	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 }
 
@@ -172,16 +171,51 @@ static void compare__not_for_ever(void **state)
 	assert_int_equal(compare(&y, -16, i), TUX_CANDIDATE_MISSED);
 }
 
-static void why__young_or_bulk(void **state)
+/* Of an active end. */
+static enum tux_reason why(const struct tux_candidate *y)
 {
-	struct tux_candidate y = { .look_at = 0 };
+	return tux_candidate_why(y, true, TUX_REASON_NONE);
+}
+
+static void why__never_bulk_for_short_bursts(void **state)
+{
+	struct tux_candidate y = { .packet = 1448 };
 
 	(void)state;
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
-	turn(&y, TUX_CHOICE_TURNS_ACTIVE, 10, 10);
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
-	turn(&y, 1, 10, 10);
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_BULK);
+	assert_int_equal(why(&y), TUX_REASON_YOUNG);
+	turn(&y, 2 * TUX_CHOICE_TURNS_ACTIVE, 10, 10);
+	assert_int_equal(why(&y), TUX_REASON_YOUNG);
+}
+
+/* Each end can tell as soon as it has shown enough. */
+static void why__bulk_from_the_limit_on(void **state)
+{
+	struct tux_candidate y = { .packet = 1448 };
+
+	(void)state;
+	turn(&y, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 20000);
+	assert_int_equal(why(&y), TUX_REASON_YOUNG);
+	assert_int_equal(tux_candidate_why(&y, false, TUX_REASON_NONE),
+			 TUX_REASON_BULK);
+	turn(&y, TUX_CHOICE_TURNS_ACTIVE - TUX_CHOICE_TURNS_PASSIVE, 10, 20000);
+	assert_int_equal(why(&y), TUX_REASON_BULK);
+	y.packet = 0;		/* nothing has asked for the limit yet */
+	assert_int_equal(why(&y), TUX_REASON_YOUNG);
+}
+
+static void why__the_gate_that_decided_last(void **state)
+{
+	struct tux_candidate y = { .packet = 1448 };
+
+	(void)state;
+	turn(&y, 20, 10, 10);
+	assert_int_equal(tux_candidate_why(&y, true, TUX_REASON_BULK),
+			 TUX_REASON_BULK);
+	turn(&y, 20, 10, 20000);
+	assert_int_equal(tux_candidate_why(&y, true, TUX_REASON_UNSURE),
+			 TUX_REASON_UNSURE);
+	assert_int_equal(tux_candidate_why(&y, true, TUX_REASON_YOUNG),
+			 TUX_REASON_BULK);
 }
 
 static void why__bulk_before_any_turn(void **state)
@@ -190,9 +224,9 @@ static void why__bulk_before_any_turn(void **state)
 
 	(void)state;
 	tux_candidate_moved(&y, false, 65535);
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_YOUNG);
+	assert_int_equal(why(&y), TUX_REASON_YOUNG);
 	tux_candidate_moved(&y, false, 1);
-	assert_int_equal(tux_candidate_why(&y), TUX_REASON_BULK);
+	assert_int_equal(why(&y), TUX_REASON_BULK);
 }
 
 static void grounds__are_what_was_counted(void **state)
@@ -226,7 +260,9 @@ int main(void)
 		cmocka_unit_test(compare__believes_the_same_in_a_row),
 		cmocka_unit_test(compare__not_a_number_that_is_too_small),
 		cmocka_unit_test(compare__not_for_ever),
-		cmocka_unit_test(why__young_or_bulk),
+		cmocka_unit_test(why__never_bulk_for_short_bursts),
+		cmocka_unit_test(why__bulk_from_the_limit_on),
+		cmocka_unit_test(why__the_gate_that_decided_last),
 		cmocka_unit_test(why__bulk_before_any_turn),
 		cmocka_unit_test(grounds__are_what_was_counted),
 	};

@@ -4,7 +4,8 @@
 #include "../test.h"
 
 enum { PACKET = 1400, FITS = 3 * PACKET, SERIES = 500, ROUNDS = 100 };
-enum { NOW = 1000, EVERY = ~0, SOME = 8, MORE = 64 };
+enum { NOW = 1000, EVERY = ~0, SOME = 8, MORE = 64,
+       SOON = TUX_CHOICE_TURNS_ACTIVE - TUX_CHOICE_TURNS_PASSIVE };
 
 /* @n requests of @ask bytes, each with an answer of @answer bytes, as the active
  * end counts them. */
@@ -25,12 +26,12 @@ static bool opens(struct tux_candidate *y, bool active)
 {
 	struct tux_view v = {
 		.candidate = y, .mode = TUX_PATH_MODE_AUTO, .active = active,
-		.known = EVERY, .alone = true,
+		.known = EVERY,
 	};
 	struct tux_decision d = tux_decide(&v, NOW);
 
 	if (d.verdict == TUX_DECIDE_WAIT) {
-		assert_int_equal(d.why, TUX_REASON_NONE);
+		assert_true(tux_reason_is_measured(d.why));
 		tux_candidate_wait(y, d.turns);
 	}
 	return d.verdict == TUX_DECIDE_OPEN;
@@ -178,7 +179,6 @@ static struct tux_view view(void)
 	turn(&worth, 20, 10, 10);
 	return (struct tux_view){
 		.candidate = &worth, .mode = TUX_PATH_MODE_AUTO, .active = true,
-		.alone = true,
 	};
 }
 
@@ -232,12 +232,44 @@ static void decide__the_first_closed_gate(void **state)
 	is_never(v, TUX_REASON_LOOPBACK);
 	v.peer_silent = true;
 	waits(v, MORE, TUX_REASON_PEER_SILENT);
-	v.alone = false;
-	waits(v, SOME, TUX_REASON_NONE);
+	v.held = TUX_REASON_IN_USE;
+	waits(v, SOME, TUX_REASON_IN_USE);
 	v.pause_until = NOW + 1;
-	waits(v, MORE, TUX_REASON_NONE);
+	v.paused_for = TUX_REASON_PEER_SILENT;
+	waits(v, MORE, TUX_REASON_PEER_SILENT);
 	worth = (struct tux_candidate){ .packet = PACKET };
-	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_NONE);
+	turn(&worth, 20, 10, 2 * FITS + 100);
+	waits(v, SOME, TUX_REASON_BULK);
+}
+
+/* Too few turn-arounds, or bursts that are too long: the passive end can tell
+ * sooner. */
+static void decide__young_or_bulk(void **state)
+{
+	struct tux_view v = view();
+
+	(void)state;
+	worth = (struct tux_candidate){ .packet = PACKET };
+	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_YOUNG);
+	turn(&worth, TUX_CHOICE_TURNS_PASSIVE + 1, 10, 2 * FITS + 100);
+	waits(v, SOON, TUX_REASON_YOUNG);
+	v.active = false;
+	waits(v, SOON, TUX_REASON_BULK);
+}
+
+/* It has begun to count anew: what it has shown since is not why. */
+static void decide__young_after_a_claim_in_vain(void **state)
+{
+	struct tux_view v = view();
+
+	(void)state;
+	v.paused_for = TUX_REASON_PEER_SILENT;
+	v.pause_until = NOW;
+	assert_int_equal(ask(v).verdict, TUX_DECIDE_OPEN);
+	worth = (struct tux_candidate){ .packet = PACKET };
+	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_PEER_SILENT);
+	tux_candidate_moved(&worth, false, 1 << 20);
+	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_BULK);
 }
 
 static void decide__counts_that_may_agree_later(void **state)
@@ -246,7 +278,7 @@ static void decide__counts_that_may_agree_later(void **state)
 
 	(void)state;
 	v.counts = TUX_CANDIDATE_UNSURE;
-	waits(v, SOME, TUX_REASON_NONE);
+	waits(v, SOME, TUX_REASON_UNSURE);
 }
 
 static void decide__finds_nothing_for_a_closed_gate(void **state)
@@ -312,6 +344,8 @@ int main(void)
 		cmocka_unit_test(opens__a_passive_end_with_longer_packets),
 		cmocka_unit_test(decide__opens_if_every_gate_is),
 		cmocka_unit_test(decide__the_first_closed_gate),
+		cmocka_unit_test(decide__young_or_bulk),
+		cmocka_unit_test(decide__young_after_a_claim_in_vain),
 		cmocka_unit_test(decide__counts_that_may_agree_later),
 		cmocka_unit_test(decide__finds_nothing_for_a_closed_gate),
 		cmocka_unit_test(decide__the_peer_of_an_active_end),

@@ -12,7 +12,7 @@
 #include "sys/carried.h"
 #include "../test.h"
 
-enum { SEGMENT = 1448, TURNS = 1000, LOOP = 3 };
+enum { SEGMENT = 1448, TURNS = 1000, LOOP = 3, MORE = 64 };
 
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
 
@@ -132,12 +132,15 @@ static void away__of_the_loop(void **state)
 	away = false;
 }
 
-static void wait__remembers_why(void **state)
+static void wait__says_why_last(void **state)
 {
 	const struct tux_decision busy = {
 		.verdict = TUX_DECIDE_WAIT, .turns = 64,
 		.why = TUX_REASON_CPU_BUSY,
-	}, again = { .verdict = TUX_DECIDE_WAIT, .turns = 8 };
+	}, again = {
+		.verdict = TUX_DECIDE_WAIT, .turns = 8,
+		.why = TUX_REASON_IN_USE,
+	};
 	struct sock s = { .active = true };
 	unsigned n = 0;
 
@@ -145,12 +148,32 @@ static void wait__remembers_why(void **state)
 	while (!turn(&s, 100))
 		;
 	candidate_wait(&s, &busy);
-	assert_int_equal(candidate_why(&s), TUX_REASON_CPU_BUSY);
+	assert_int_equal(candidate_news(&s), TUX_REASON_CPU_BUSY);
 	while (!turn(&s, 100))
 		n++;
 	assert_int_equal(n, 63);
 	candidate_wait(&s, &again);
-	assert_int_equal(candidate_why(&s), TUX_REASON_CPU_BUSY);
+	assert_int_equal(candidate_news(&s), TUX_REASON_IN_USE);
+}
+
+/* It was claimed in vain, and that was said.  Until something else keeps it on
+ * TCP, there is no news; then there is. */
+static void news__after_a_claim_in_vain(void **state)
+{
+	struct sock s = {
+		.active = true, .pause_until = TUX_NEVER,
+		.decided = TUX_REASON_PEER_SILENT,
+		.why = TUX_REASON_PEER_SILENT,
+	};
+
+	(void)state;
+	assert_int_equal(candidate_news(&s), TUX_REASON_NONE);
+	for (int i = 0; i < TURNS; i++)
+		assert_false(turn(&s, 100));
+	assert_int_equal(candidate_news(&s), TUX_REASON_NONE);
+	for (int i = 0; i < 2 * MORE; i++)
+		assert_false(turn(&s, 16384));
+	assert_int_equal(candidate_news(&s), TUX_REASON_BULK);
 }
 
 /* Two connections may share a bit; ten have several. */
@@ -222,7 +245,8 @@ int main(void)
 		cmocka_unit_test(asks__always_on_a_chosen_path),
 		cmocka_unit_test(cpu_busy__of_the_calling_thread),
 		cmocka_unit_test(away__of_the_loop),
-		cmocka_unit_test(wait__remembers_why),
+		cmocka_unit_test(wait__says_why_last),
+		cmocka_unit_test(news__after_a_claim_in_vain),
 		cmocka_unit_test(recent__tells_connections_apart),
 		cmocka_unit_test(compare__with_what_the_kernel_has),
 		cmocka_unit_test(compare__without_an_answer),
