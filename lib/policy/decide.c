@@ -49,23 +49,15 @@ static uint32_t until_worth(const struct tux_view *v)
 	       TUX_CHOICE_TURNS_ACTIVE - turns : SOON;
 }
 
-/* A connection that was claimed in vain has its reason until it has shown enough
- * again. */
-static enum tux_reason not_worth(const struct tux_view *v)
-{
-	enum tux_reason why = tux_candidate_why(v->candidate, v->active,
-						TUX_REASON_NONE);
-
-	return why == TUX_REASON_YOUNG && v->paused_for ? v->paused_for : why;
-}
-
 struct tux_decision tux_decide(const struct tux_view *v, tux_time now)
 {
 	/* With another mode, the user has decided what would be fast. */
 	bool chosen = v->mode != TUX_PATH_MODE_AUTO;
 
 	if (!chosen && !v->called && !is_worth(v))
-		return wait_for(until_worth(v), not_worth(v));
+		return wait_for(until_worth(v),
+				tux_candidate_why(v->candidate, v->active,
+						  TUX_REASON_NONE));
 	if (!v->called && now < v->pause_until)
 		return wait_for(LATER, v->paused_for);
 

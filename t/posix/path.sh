@@ -187,13 +187,13 @@ check "on a busy processor, connections are on TCP" \
 # It is silent after 3 s, and then not tried for 5 s.
 redis plain || exit 1
 printf xxxxxxxxxx | redis-cli -p "$port" -x set short >/dev/null
-head -c 1000000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set long \
+head -c 12000 /dev/zero | tr '\0' x | redis-cli -p "$port" -x set beyond \
 	>/dev/null
 at_last "a peer that was silent is not tried again at once" \
 	"2 peer-silent"$'\npeer-silent' 1200 \
 	reasons -- 60 short 4000 - 1 + 60 short
 at_last "what keeps a connection on TCP afterwards is said, too" \
-	"peer-silent bulk" 20000600 decided -- 60 short 4000 - 20 long
+	"peer-silent bulk" 1200600 decided -- 60 short 4000 - 100 beyond
 
 # Many directions leave Tux and come back, whatever they wait with.
 check_final "talk and bulk in turns: each byte is right" \

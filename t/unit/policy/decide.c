@@ -257,21 +257,6 @@ static void decide__young_or_bulk(void **state)
 	waits(v, SOON, TUX_REASON_BULK);
 }
 
-/* It has begun to count anew: what it has shown since is not why. */
-static void decide__young_after_a_claim_in_vain(void **state)
-{
-	struct tux_view v = view();
-
-	(void)state;
-	v.paused_for = TUX_REASON_PEER_SILENT;
-	v.pause_until = NOW;
-	assert_int_equal(ask(v).verdict, TUX_DECIDE_OPEN);
-	worth = (struct tux_candidate){ .packet = PACKET };
-	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_PEER_SILENT);
-	tux_candidate_moved(&worth, false, 1 << 20);
-	waits(v, TUX_CHOICE_TURNS_ACTIVE, TUX_REASON_BULK);
-}
-
 static void decide__counts_that_may_agree_later(void **state)
 {
 	struct tux_view v = view();
@@ -345,7 +330,6 @@ int main(void)
 		cmocka_unit_test(decide__opens_if_every_gate_is),
 		cmocka_unit_test(decide__the_first_closed_gate),
 		cmocka_unit_test(decide__young_or_bulk),
-		cmocka_unit_test(decide__young_after_a_claim_in_vain),
 		cmocka_unit_test(decide__counts_that_may_agree_later),
 		cmocka_unit_test(decide__finds_nothing_for_a_closed_gate),
 		cmocka_unit_test(decide__the_peer_of_an_active_end),
