@@ -12,7 +12,7 @@
 #include "duet.h"
 
 enum { SMALL = 100, LARGE = 1 << 20, CHUNK = 65536, FEW = 4, ENOUGH = 9,
-       MANY = 400, PASSIVE = 7 };
+       MANY = 400, PASSIVE = 7, TRIES = 100 };
 
 enum { SERVER, CLIENT };
 
@@ -266,14 +266,20 @@ static void auto__bulk_stays(void **state)
 	assert_int_equal(seen[CLIENT].st.tcp_rx, 20 * LARGE);
 }
 
-/* The passive end has seen enough by then to move with the next request. */
+/* The passive end has seen enough by then to move.  It begins to, unless the end
+ * of the stream is what it hears next. */
 static void auto__the_peer_ends_first(void **state)
 {
+	const struct tux_connection_stats *st = &seen[SERVER].st;
+	unsigned i = 0;
+
 	(void)state;
-	ask_for(TUX_USE_AUTO, TUX_USE_AUTO, PASSIVE, SMALL);
+	do
+		ask_for(TUX_USE_AUTO, TUX_USE_AUTO, PASSIVE, SMALL);
+	while (!st->reason && ++i < TRIES);
+	assert_on_tcp(st, "closed");
+	assert_int_equal(st->turns, PASSIVE - 1);
 	assert_on_tcp(&seen[CLIENT].st, "young");
-	assert_on_tcp(&seen[SERVER].st, "closed");
-	assert_int_equal(seen[SERVER].st.turns, PASSIVE - 1);
 }
 
 /* It has shown enough, but has shut down before its next bytes come. */
