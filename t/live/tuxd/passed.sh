@@ -86,6 +86,7 @@ workers=("${server[@]}" "$passed_server" serve $b_addr @PORT@)
 if without_tuxd "no tuxd"; then
 	served "${workers[@]}" 2
 	asked "no tuxd" 4 0
+	says "... and the workers say why" 4 no-tuxd
 	end "$server_pid"
 fi
 
