@@ -171,30 +171,24 @@ static unsigned receive_all(struct xdp *x)
 	return n;
 }
 
-static unsigned receive_socket(struct xdp *x, const struct tux_dgram **d,
-			       tux_time now)
-{
-	unsigned n = x->udp->ops->rx(x->udp, 0, d, now);
-
-	tux_paths_stir(&x->paths, n + x->sent, now);
-	x->sent = 0;
-	xdp_follow(x);
-	return n;
-}
-
 static unsigned xdp_rx(struct tux_link *l, unsigned source,
 		       const struct tux_dgram **d, tux_time now)
 {
 	struct xdp *x = xdp_of(l);
+	unsigned n = 0;
 
 	*d = x->dgram;
 	if (source == TUX_PATHS_PACKETS && tux_paths_on(&x->paths))
 		return receive_all(x);
-	if (source == TUX_PATHS_PACKETS || source == TUX_PATHS_SOCKET)
-		return receive_socket(x, d, now);
-	tux_paths_event(&x->paths, source, now);
+	if (source == TUX_PATHS_PACKETS || source == TUX_PATHS_SOCKET) {
+		n = x->udp->ops->rx(x->udp, 0, d, now);
+		tux_paths_stir(&x->paths, n + x->sent, now);
+		x->sent = 0;
+	} else {
+		tux_paths_event(&x->paths, source, now);
+	}
 	xdp_follow(x);
-	return 0;
+	return n;
 }
 
 /* ---- sending ---- */

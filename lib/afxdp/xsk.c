@@ -248,13 +248,6 @@ void tux_xsk_forked(struct tux_xsk *x)
 
 /* ---- receiving ---- */
 
-static void drop_held(struct tux_xsk *x)
-{
-	while (x->held_n > 0)
-		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_UMEM_HELD,
-			      TUX_UMEM_FREE);
-}
-
 /* Gives the kernel a free frame for each one that it has filled, before the caller
  * uses these.  So half of all frames are always the kernel's to receive into,
  * however long the others are in use, and rx has a slot for each of them. */
@@ -263,7 +256,9 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 	struct xsk_ring_cons *r = &x->rx;
 	uint32_t i, at = 0, n = xsk_ring_cons__peek(r, max, &at);
 
-	drop_held(x);
+	while (x->held_n > 0)
+		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_UMEM_HELD,
+			      TUX_UMEM_FREE);
 	if (!n)
 		return 0;
 	for (i = 0; i < n; i++) {

@@ -147,15 +147,6 @@ static bool recent(const struct tux_conn *c, const struct tux_pkt *h)
 	return tux_seq_expand(c->sentq.next, h->ack) > c->since;
 }
 
-/* A packet is not recent, and is not accepted: sends a PING, since the peer's
- * answer to it will be recent.  Does so only if the peer waits for an
- * acknowledgment, and nothing in flight brings an answer anyway. */
-static void ask_for_recent(struct tux_conn *c, const struct tux_pkt *h)
-{
-	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
-		tux_conn_do(c, TUX_DO_PING);
-}
-
 /* Notes that a packet has come, which is then acknowledged.  Takes its records
  * if @accepted. */
 static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
@@ -193,25 +184,31 @@ static void take(struct tux_conn *c, const struct tux_pkt *h, const uint8_t *p,
 		tux_conn_kick(c);
 }
 
-static void accept_all(struct tux_conn *c, const struct tux_pkt *h,
-		    const uint8_t *p, uint64_t seq, tux_time now)
+/* A packet that is not recent is not accepted.  Sends a PING, since the peer's
+ * answer to it will be recent; but only if the peer waits for an acknowledgment,
+ * and nothing in flight brings an answer anyway.
+ *
+ * A PING is acknowledged even if it is not recent.  Otherwise two ends that have
+ * both reopened the path would drop each other's packets for ever.  The flag that
+ * makes it a PING is in the header, which the seal protects; its records are
+ * ignored. */
+static void not_recent(struct tux_conn *c, const struct tux_pkt *h,
+		       const uint8_t *p, uint64_t seq, tux_time now)
 {
-	struct tux_record sack;
-	bool has_sack = find_sack(h, p, &sack);
-
-	tux_back_heard(c, now);
-	if (!tux_conn_acked(c, h, has_sack ? &sack : NULL, now))
-		drop(c, seq);
-	else if (h->flags & TUX_PKT_ELICIT)
-		take(c, h, p, seq, true, now);
+	if (h->flags & TUX_PKT_ELICIT && tux_sentq_empty(&c->sentq))
+		tux_conn_do(c, TUX_DO_PING);
+	if (h->flags & TUX_PKT_ASK)
+		take(c, h, p, seq, false, now);
 	else
-		tux_ackq_floor(&c->ackq, seq - h->span);
+		drop(c, seq);
 }
 
 void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		   const struct tux_pkt *h, const uint8_t *p, tux_time now)
 {
 	uint64_t seq = tux_seq_expand(c->ackq.next, h->seq);
+	struct tux_record sack;
+	bool has_sack;
 
 	if (!plausible(c, from, seq)) {
 		drop(c, seq);
@@ -223,17 +220,16 @@ void tux_conn_recv(struct tux_conn *c, const struct tux_addr *from,
 		return;
 	}
 	c->stats.pkts_rx++;
-	if (recent(c, h)) {
-		accept_all(c, h, p, seq, now);
+	if (!recent(c, h)) {
+		not_recent(c, h, p, seq, now);
 		return;
 	}
-	/* A PING is acknowledged even if it is not recent.  Otherwise two ends
-	 * that have both reopened the path would drop each other's packets for
-	 * ever.  The flag that makes it a PING is in the header, which the seal
-	 * protects; its records are ignored. */
-	ask_for_recent(c, h);
-	if (h->flags & TUX_PKT_ASK)
-		take(c, h, p, seq, false, now);
-	else
+	tux_back_heard(c, now);
+	has_sack = find_sack(h, p, &sack);
+	if (!tux_conn_acked(c, h, has_sack ? &sack : NULL, now))
 		drop(c, seq);
+	else if (h->flags & TUX_PKT_ELICIT)
+		take(c, h, p, seq, true, now);
+	else
+		tux_ackq_floor(&c->ackq, seq - h->span);
 }

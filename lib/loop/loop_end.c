@@ -322,11 +322,12 @@ static bool unexplained(enum tux_reason why)
 static void decide(struct tux_loop *l, struct tux_end *e, enum tux_reason why)
 {
 	bool tux = tux_conn_tx_on_tux(e->conn) && tux_conn_rx_on_tux(e->conn);
+	enum tux_reason link;
 
 	if (why == TUX_REASON_NO_FD && e->late)
 		why = TUX_REASON_CLOSED;
-	if (unexplained(why) && closed(l, e))
-		why = closed(l, e);
+	if (unexplained(why) && (link = closed(l, e)))
+		why = link;
 	tell(l, e, tux, why);
 }
 
