@@ -36,6 +36,7 @@ struct tux_end *tux_ends_get(struct tux_ends *t)
 		atomic_store(&t->used, used + 1);
 	}
 	if (e) {
+		e->claims++;
 		memset(&e->dx, 0, sizeof(*e) - offsetof(struct tux_end, dx));
 		e->index = (uint32_t)(e - t->at);
 		e->fd = -1;

@@ -36,6 +36,8 @@ struct tux_end {
 	 * first when it is given back, so that a late ring finds no half of an
 	 * end. */
 	struct tux_loop *_Atomic loop;
+	uint32_t claims;	/* connections that the entry has had, this one
+				 * included: see recall.h */
 
 	/* set before the loop hears of it, then constant */
 	struct tux_duplex *dx;
@@ -74,6 +76,9 @@ struct tux_end {
 	uint32_t flow;		/* the link's handle, with a connection */
 	bool returned;		/* `returned` was told, and nothing moved since */
 	bool blocked;		/* the link could not carry it when last asked */
+	tux_time recalled_until;	/* another process has asked for it, and is
+					 * answered by then; 0: none waits */
+	bool answered;			/* one has been answered */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_grounds last_grounds;

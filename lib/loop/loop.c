@@ -9,6 +9,7 @@
 
 #include "loop/loop_busy.h"
 #include "loop/loop_end.h"
+#include "loop/recall.h"
 #include "sys/area.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
@@ -44,6 +45,13 @@ int tux_loop_hold(struct tux_loop_held *h)
 void tux_loop_let_go(struct tux_loop_held *h)
 {
 	tux_fd_close(h->bell_fd);
+	tux_fd_close(h->epfd);
+}
+
+void tux_loop_held_forked(struct tux_loop_held *h, bool recalls)
+{
+	if (!recalls)
+		tux_fd_close(h->bell_fd);
 	tux_fd_close(h->epfd);
 }
 
@@ -134,7 +142,8 @@ void tux_loop_forked(struct tux_loop *l)
 {
 	l->link->ops->forked(l->link);
 	tux_fd_close(l->xfrm.notify.fd);
-	close_wakeup(l);
+	if (!l->o.held)
+		tux_loop_held_forked(&l->held, l->o.recall);
 }
 
 void tux_loop_leave(struct tux_loop *l)
@@ -309,6 +318,7 @@ static unsigned act(struct tux_loop *l)
 	unsigned n = tux_core_expire(l->core, l->now);
 
 	n += tend_link(l);
+	tux_loop_recalled(l);
 	n += tux_loop_effects(l);
 	do
 		send_datagrams(l);
@@ -324,7 +334,7 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	unsigned n, rx;
 
 	l->now = tux_clock_read();
-	n = take_rings(l) + take_forwarded(l);
+	n = take_rings(l) + take_forwarded(l) + tux_loop_recalls(l);
 	rx = take_datagrams(l, 0);
 	n += rx;
 	if (loop_must_look(l, rx > 0))
@@ -337,7 +347,7 @@ unsigned tux_loop_flush(struct tux_loop *l)
 	unsigned n;
 
 	l->now = tux_clock_read();
-	n = take_rings(l);
+	n = take_rings(l) + tux_loop_recalls(l);
 	act(l);
 	return n;
 }
@@ -363,12 +373,15 @@ tux_time tux_loop_deadline(const struct tux_loop *l)
 		at = tux_time_min(at, l->busy.next);
 	if (l->link->blocked)
 		at = tux_time_min(at, l->now + TUX_USEC(BLOCKED_US));
+	if (l->recalled_n)
+		at = tux_time_min(at, l->recalled_at);
 	return at;
 }
 
 bool tux_loop_quiet(const struct tux_loop *l)
 {
-	return tux_bell_quiet(l->bell) && tux_forward_empty(&l->forward);
+	return tux_bell_quiet(l->bell) && tux_forward_empty(&l->forward) &&
+	       tux_loop_unasked(l);
 }
 
 bool tux_loop_prepare_sleep(struct tux_loop *l)

@@ -42,6 +42,8 @@ struct tux_loop_opts {
 	const struct tux_loop_held *held;	/* open already, stays the
 						 * caller's; NULL */
 	struct tux_ends *ends;		/* shared by the loops of a stack */
+	struct tux_recall *recall;	/* the same; or NULL */
+	unsigned number;		/* of the loop there, below 32 */
 	tux_time ack_delay;
 	const struct tux_cc_ops *cc;	/* NULL: CUBIC */
 	/* Told in a turn, by the thread that drives; @user is the end's.
@@ -54,6 +56,9 @@ struct tux_loop_opts {
 	 * until @until at least: its calls may be the kernel's.  NULL: of no
 	 * interest. */
 	void (*returned)(void *user, tux_time until);
+	/* With `recall`: another process has asked for the connection, which is
+	 * plain TCP for good now. */
+	void (*recalled)(void *user);
 	/* What came to a listener fits no connection of @l. */
 	void (*stranger)(void *arg, struct tux_loop *l,
 			 const struct tux_addr *from, const uint8_t *p,
@@ -90,6 +95,8 @@ struct tux_loop {
 	bool more;			/* there was more to send */
 	struct tux_cpu_busy busy;	/* are connections left to TCP? */
 	uint64_t sleeps, packets;	/* counted for `busy` */
+	uint32_t recalled_n;		/* ends that other processes ask for, */
+	tux_time recalled_at;		/* ... which are not looked at before */
 	struct tux_wakes wakes;		/* due at the end of the turn */
 	struct tux_slab slab;
 	uint8_t *buf;			/* for lifelines */
@@ -109,6 +116,9 @@ enum { TUX_LOOP_FDS = 1 + TUX_LINK_FDS };
 /* Opens @h.  -errno; then, too, tux_loop_let_go() may be called. */
 int tux_loop_hold(struct tux_loop_held *h);
 void tux_loop_let_go(struct tux_loop_held *h);
+
+/* In a forked child, which rings the parent's loop if it @recalls ends. */
+void tux_loop_held_forked(struct tux_loop_held *h, bool recalls);
 
 int tux_loop_new(struct tux_loop **lp, const struct tux_loop_opts *o);
 void tux_loop_free(struct tux_loop *l);		/* NULL is fine */
@@ -154,7 +164,7 @@ void tux_loop_count(struct tux_loop *l);
 
 /* ---- any thread ---- */
 
-/* Nothing rings, and no datagram was forwarded. */
+/* Nothing rings, no datagram was forwarded, and no end is asked for. */
 bool tux_loop_quiet(const struct tux_loop *l);
 
 /* Puts end @i in the bell and wakes the driver if it sleeps. */

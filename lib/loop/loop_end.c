@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "loop/loop_busy.h"
+#include "loop/recall.h"
 #include "sys/sys.h"
 #include "sys/take.h"
 
@@ -174,6 +175,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 		leave(l, e);
 	}
 	e->conn = NULL;
+	tux_loop_recall_over(l, e);
 	refuse(l, e);
 	if (e->stage != TUX_END_OVER)
 		atomic_fetch_sub(&l->end_n, 1);
@@ -212,7 +214,8 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
  * late. */
 static bool gives_up(const struct tux_end *e, enum tux_reason why)
 {
-	if (!e->returns || (e->conn && !tux_conn_opens(e->conn)))
+	if (!e->returns || e->recalled_until ||
+	    (e->conn && !tux_conn_opens(e->conn)))
 		return false;
 	return why == TUX_REASON_PEER_SILENT ? e->active || !e->peer_port :
 					       tux_reason_lasts(why);

@@ -97,6 +97,8 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 			.port_high = s->announce.conf.high,
 		},
 		.ends = &s->ends,
+		.recall = s->recall,
+		.number = (unsigned)(d - s->driver),
 		.ack_delay = s->o.threads ? TUX_USEC(ACK_DEDICATED_US) :
 			     TUX_USEC(ACK_INLINE_US),
 		.cc = s->o.cc,
@@ -104,6 +106,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.decided = s->o.decided,
 		.gone = s->o.gone,
 		.returned = s->o.returned,
+		.recalled = s->o.recalled,
 		.stranger = on_stranger,
 		.refused = on_refused,
 		.arg = d,

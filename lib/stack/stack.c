@@ -6,6 +6,7 @@
 
 #include "afxdp/prog.h"
 #include "afxdp/xdp.h"
+#include "loop/recall.h"
 #include "stack/drive_helper.h"
 #include "stack/loops.h"
 #include "sys/area.h"
@@ -47,6 +48,8 @@ static int stack_open_all(struct tux_stack *s)
 			       tux_msgbox_size(TUX_SMALL_LEN, s->bulk_len), 0);
 	}
 	err = tux_ends_init(&s->ends);
+	if (!err && s->o.recalled)
+		err = tux_recall_map(&s->recall);
 	if (!err)
 		err = tux_loops_open(s);
 	if (!err && s->link->announce)
@@ -148,10 +151,11 @@ void tux_stack_free(struct tux_stack *s)
 	tux_arena_fini(&s->arena);
 	tux_arena_fini(&s->boxes);
 	tux_ends_fini(&s->ends);
+	tux_recall_unmap(s->recall);
 	tux_area_unmap(s, sizeof(*s));
 }
 
-/* Closes what is left, but for the loops. */
+/* Closes what is left, but for the loops and what they sleep on. */
 static void abandon(struct tux_stack *s)
 {
 	unsigned i;
@@ -159,7 +163,6 @@ static void abandon(struct tux_stack *s)
 	s->forked = true;
 	tux_announce_close(&s->announce);
 	tux_fd_close(s->queue.fd);
-	tux_loop_let_go(&s->held);
 	for (i = 0; i < tux_loops_n(s); i++)
 		tux_fd_close(s->driver[i].helper_fd);
 	close_lifelines(s);
@@ -171,6 +174,7 @@ void tux_stack_forked(struct tux_stack *s)
 
 	for (i = 0; i < tux_loops_n(s); i++)
 		tux_loop_forked(s->driver[i].loop);
+	tux_loop_held_forked(&s->held, s->recall);
 	abandon(s);
 }
 
@@ -184,6 +188,7 @@ void tux_stack_leave(struct tux_stack *s)
 	for (i = 0; i < tux_loops_n(s); i++)
 		if (tux_driver_halt(&s->driver[i]))
 			tux_loop_leave(s->driver[i].loop);
+	tux_loop_let_go(&s->held);
 	abandon(s);
 }
 

@@ -46,6 +46,7 @@ struct tux_stack {
 	_Atomic unsigned loop_n;
 	struct tux_driver driver[TUX_LOOPS_MAX];
 	struct tux_ends ends;
+	struct tux_recall *recall;	/* NULL: children are not heard */
 	struct tux_arena arena;		/* of duplexes */
 	struct tux_arena boxes;		/* of messages */
 	uint32_t bulk_len;		/* of them, for long ones; 0: there are

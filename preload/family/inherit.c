@@ -97,7 +97,7 @@ void inherit_in_child(void)
 
 		if (!s || stage_of(s) != SOCK_CLAIMING)
 			continue;
-		/* It may have been about to rest: its directions are pinned as
+		/* It may have been about to go back: its directions are pinned as
 		 * those of a claimed one. */
 		if (s->end && !s->asleep && !tux_end_over(s->end))
 			stage_try(s, SOCK_CLAIMING, SOCK_CLAIMED);

@@ -28,7 +28,7 @@ static void leave_inherited(struct sock *s, int fd, bool late)
 	if (late && stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
 	else if (stage_of(s) == SOCK_CLAIMED)
-		unclaim_inherited(s);
+		unclaim_inherited(s, fd);
 	else if (stage_hold(s))
 		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }

@@ -397,7 +397,7 @@ static bool claim_step(struct sock *s, int fd)
 		return false;
 	case SOCK_CLAIMED:
 		if (s->epoch != process_epoch) {
-			unclaim_inherited(s);
+			unclaim_inherited(s, fd);
 			return false;
 		}
 		if (unclaim_asked(s))

@@ -8,8 +8,9 @@
 #include "ground/deep.h"
 #include "loop/end.h"
 #include "sock/candidate.h"
-#include "sock/unclaim.h"
 #include "sock/say.h"
+#include "sock/stage.h"
+#include "sock/unclaim.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
 #include "sys/sys.h"
@@ -42,6 +43,15 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 	candidate_decided(s, tux, why);
 	if (news)
 		say_decided(s, tux, why, &g);
+}
+
+/* Threads in the middle of a call go on with the kernel's. */
+static void on_recalled(void *user)
+{
+	struct sock *s = user;
+
+	if (stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
+		sock_ring(s);
 }
 
 static void on_returned(void *user, tux_time until)
@@ -89,6 +99,7 @@ static void stack_start(void *arg)
 		.decided = on_decided,
 		.gone = stack_on_gone,
 		.returned = on_returned,
+		.recalled = on_recalled,
 		.said = say_link,
 	};
 	struct tux_stack *s;

@@ -16,6 +16,7 @@
 #include "sock/stage.h"
 #include "sys/carried.h"
 #include "sys/clock.h"
+#include "sys/sys.h"
 #include "sys/take.h"
 
 enum {
@@ -25,7 +26,8 @@ enum {
 	LEAVE_MS = 100,		/* for the loop to let go of the socket */
 	AWAKE_S = 1,		/* for the peer's next attempt to move */
 	LATER_MS = 1,		/* between two attempts to sleep */
-	DISARM_MS = 200,	/* for the peer's answer */
+	RECALL_MS = 1500,	/* for the parent's answer; its loop takes a
+				 * second at most */
 };
 
 static const struct tux_backoff_rule pausing = {
@@ -290,25 +292,39 @@ bool unclaim_close(struct sock *s, int fd, bool goes_on)
 	return true;
 }
 
-static bool pin_shared(struct tux_duplex *dx)
+/* A generation that the parent had open is withdrawn here, and its loop is not
+ * there to say so: no peer has an answer to wait for. */
+static bool pin_orphan(struct tux_duplex *dx)
 {
 	int r = unclaim_pin(dx);
 
-	for (int i = 0; r == -EAGAIN && i < DISARM_MS; i++) {
-		libc.poll(NULL, 0, 1);
-		r = unclaim_pin(dx);
-	}
-	return !r;
+	return !r || r == -EAGAIN;
 }
 
-void unclaim_inherited(struct sock *s)
+/* A parent that has been killed, or is stopped, will not tell the peer that the
+ * connection has ended: a reset does.  Another thread may have closed @fd. */
+static void unclaim_lost(struct sock *s, int fd, int err)
 {
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool shut = atomic_load(&s->dx->tx.shut);
+
+	if (stage_try(s, SOCK_CLAIMING, SOCK_LOST) && err != -EBUSY && !shut &&
+	    fd_peek(fd) == s)
+		TUX_SYS(SYS_connect, fd, &none, sizeof(none), 0, 0, 0);
+}
+
+/* If the parent has ended, what it left unmoved is this process's. */
+void unclaim_inherited(struct sock *s, int fd)
+{
+	int err;
+
 	if (!stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		return;
-	if (pin_shared(s->dx))
+	err = tux_end_recall(s->end, tux_clock_read() + TUX_MSEC(RECALL_MS));
+	if (!err || (err == -ESRCH && pin_orphan(s->dx)))
 		leave_for(s, TUX_REASON_SHARED);
 	else
-		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
+		unclaim_lost(s, fd, err);
 }
 
 /* In a child, the end is the parent's. */

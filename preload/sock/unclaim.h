@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rest - a claimed connection of which all is on TCP goes back to the kernel
+ * unclaim - a claimed connection of which all is on TCP goes back to the kernel
  *
  * A claimed connection pays for the duplex and for looks at rings with every
  * call.  If the loop gives the connection up before anything has moved, the
  * next call gives it back.  For a reason that lasts, at either end, the
  * connection is left to the kernel for good.  If the peer is silent, the
  * connection is a candidate again: its calls are the kernel's, too, and it is
- * claimed again only after a rest, which doubles each time.
+ * claimed again only after a pause, which doubles each time.
  *
  * A connection that was on Tux, and is on TCP again in both directions, is a
  * candidate again, too, but keeps its end, which is asleep: both directions are
@@ -53,7 +53,7 @@ static inline bool unclaim_called(const struct sock *s)
  * are deferred, and no latch is held. */
 void unclaim_try(struct sock *s, int fd);
 
-/* @s is CLAIMING, by this thread, its rest is over, and it may be claimed: the
+/* @s is CLAIMING, by this thread, its pause is over, and it may be claimed: the
  * end of the last claim goes, unless it is asleep.  False: a second descriptor
  * names @s, or another thread holds it, which could be in a call with that
  * end. */
@@ -83,9 +83,11 @@ bool unclaim_close(struct sock *s, int fd, bool goes_on);
 /* Is the end of @s asleep in this process, which is to close it? */
 bool unclaim_has_end(const struct sock *s);
 
-/* @s is claimed by the parent of this process.  If no direction has begun to
- * move, both processes stay on TCP with it, because the duplex is in shared
- * memory; else this process has lost it. */
-void unclaim_inherited(struct sock *s);
+/* @s, reached by @fd, is claimed by the process that this one was forked from.
+ * Asks its loop to take @s back to TCP for good, which takes milliseconds.  Then
+ * all processes go on with the kernel's socket.  This process has lost @s if the
+ * other one has bytes of it that its program has not read; if the other one gives
+ * no answer, the connection is reset. */
+void unclaim_inherited(struct sock *s, int fd);
 
 #endif

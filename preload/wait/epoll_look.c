@@ -58,11 +58,13 @@ uint32_t look_rings_tell(struct item *it, const struct ready *r)
 static uint32_t look_at_item(struct ep *ep, struct item *it)
 {
 	bool plain = ready_plain(it->sock);
+	/* It may have become plain since the last look. */
+	bool was_ours = atomic_load(&it->sock->stage) == SOCK_PLAIN;
 	struct ready r = ready_of(it->sock);
 	uint32_t got = look_rings_tell(it, &r);
 
 	item_sync(ep, it, r.tcp, (it->events & EPOLLET) &&
-				 edge_hidden(&it->edge, it->sock));
+				 (was_ours || edge_hidden(&it->edge, it->sock)));
 	if (plain)
 		item_detach(ep, it);
 	return plain ? 0 : got;

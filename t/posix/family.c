@@ -84,6 +84,114 @@ static void serving_child(void)
 	close(p.b);
 }
 
+/* As a server that forks for each request: what the parent has on Tux, the child
+ * uses, and the parent goes on with it. */
+static void answering_child(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (int i = 0; i < 100; i++) {
+			pair_poke(p->a);
+			if (!pair_expect(p->a, 1))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 100; i++) {
+		CHECK(pair_expect(p->b, 1));
+		pair_poke(p->b);
+	}
+	CHECK(ended(pid) == 0);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+/* The parent's only thread sleeps in a call of its own meanwhile. */
+static void child_of_a_sleeper(struct pair *p)
+{
+	double began = pair_ms();
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pair_poke(p->a);
+		pair_poke(p->b);
+		_exit(!pair_expect(p->b, 1) || !pair_expect(p->a, 1));
+	}
+	CHECK(ended(pid) == 0);
+	CHECK(pair_ms() - began < PAIR_PATIENCE_MS);
+	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+/* The child of @owner, which is @owner's connection to us by now: writes on it when
+ * it is told to. */
+static void heir(int fd, const int *up, const int *down)
+{
+	char c;
+
+	if (write(up[1], "r", 1) == 1 && read(down[0], &c, 1) == 1)
+		pair_poke(fd);
+	_exit(0);
+}
+
+/* Talks until the connection has moved, and has a child. */
+static void owner(uint16_t port, const int *up, const int *down)
+{
+	int fd = pair_dial(port);
+
+	poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1,
+	     PAIR_PATIENCE_MS);
+	for (int i = 0; i < 100; i++)
+		if (write(fd, "x", 1) != 1 || !pair_expect(fd, 1))
+			_exit(1);
+	if (!fork())
+		heir(fd, up, down);
+	for (;;)
+		pause();
+}
+
+/* A signal has ended or stopped the process that has the connection on Tux.  Its
+ * child writes on it: that arrives, or the connection breaks. */
+static void child_of_the_silent(int sig)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd, up[2], down[2];
+	struct pollfd p = { .events = POLLIN };
+	pid_t pid;
+	char c;
+
+	CHECK(pipe(up) == 0 && pipe(down) == 0);
+	pid = fork();
+	if (pid == 0)
+		owner(port, up, down);
+	fcntl(l, F_SETFL, 0);
+	p.fd = fd = accept(l, NULL, NULL);
+	for (int i = 0; i < 100; i++)
+		CHECK(read(fd, &c, 1) == 1 && write(fd, &c, 1) == 1);
+	CHECK(read(up[0], &c, 1) == 1);
+	kill(pid, sig);
+	CHECK(write(down[1], "g", 1) == 1);
+	CHECK(poll(&p, 1, PAIR_PATIENCE_MS) == 1);
+	CHECK(read(fd, &c, 1) != 1 || c == 'x');
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	close(l);
+	for (int i = 0; i < 2; i++) {
+		close(up[i]);
+		close(down[i]);
+	}
+}
+
+static void child_of_the_killed(void)
+{
+	child_of_the_silent(SIGKILL);
+}
+
+static void child_of_the_stopped(void)
+{
+	child_of_the_silent(SIGSTOP);
+}
+
 /* The listener is the parent's, the connection the child's own. */
 static void accepting_child(void)
 {
@@ -296,6 +404,10 @@ int main(void)
 	pair_case("a child that does nothing", idle_child);
 	pair_case("a child that closes", closing_child);
 	pair_once("a child that serves", serving_child);
+	pair_case("a child that answers", answering_child);
+	pair_case("a child of a parent that sleeps", child_of_a_sleeper);
+	pair_once("a child whose parent was killed", child_of_the_killed);
+	pair_once("a child whose parent is stopped", child_of_the_stopped);
 	pair_once("a child that accepts", accepting_child);
 	pair_once("a child whose parent is gone", orphan);
 	pair_case("a child that connects", dialing_child);

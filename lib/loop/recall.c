@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "loop/recall.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "loop/loop.h"
+#include "sys/area.h"
+#include "sys/sys.h"
+
+enum {
+	TAKES_MS = 1000,	/* the peer's application must read to follow */
+	LOOK_US = 200,		/* between two attempts to answer */
+};
+
+/* ---- the table ---- */
+
+static size_t recall_len(void)
+{
+	return sizeof(struct tux_recall) +
+	       TUX_ENDS_MAX * sizeof(struct tux_recall_at);
+}
+
+int tux_recall_map(struct tux_recall **rp)
+{
+	int err = tux_area_map((void **)rp, recall_len(), TUX_AREA_SHARED);
+
+	if (!err)
+		(*rp)->owner = (int)TUX_SYS(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return err;
+}
+
+void tux_recall_unmap(struct tux_recall *r)
+{
+	tux_area_unmap(r, recall_len());
+}
+
+/* ---- a forked child ---- */
+
+/* A child of an earlier fork may ask for an earlier connection. */
+void tux_recall_ask(struct tux_recall *r, const struct tux_end *e)
+{
+	const struct tux_loop *l = atomic_load(&e->loop);
+	_Atomic uint32_t *asked = &r->at[e->index].asked;
+	uint32_t was = atomic_load(asked);
+
+	while ((int32_t)(e->claims - was) > 0 &&
+	       !atomic_compare_exchange_weak(asked, &was, e->claims))
+		;
+	atomic_fetch_or(&r->rung, 1u << l->o.number);
+}
+
+enum tux_recall_is tux_recall_look(const struct tux_recall *r,
+				   const struct tux_end *e)
+{
+	const struct tux_recall_at *a = &r->at[e->index];
+
+	if (atomic_load(&a->done) == e->claims)
+		return TUX_RECALL_DONE;
+	return atomic_load(&a->refused) == e->claims ? TUX_RECALL_REFUSED :
+						       TUX_RECALL_OPEN;
+}
+
+/* ---- the loop ---- */
+
+/* Of the marker, which comes next: nothing else is read here. */
+static ssize_t recall_recv(void *arg, const struct iovec *iov, int n, bool peek)
+{
+	const struct tux_end *e = arg;
+	int flags = MSG_DONTWAIT | (peek ? MSG_PEEK : 0);
+	struct msghdr m = {
+		.msg_iov = (void *)(uintptr_t)iov, .msg_iovlen = (size_t)n,
+	};
+
+	return TUX_SYS(SYS_recvmsg, e->line.fd, &m, flags, 0, 0, 0);
+}
+
+/* Pins what has not moved.  No thread reads meanwhile, so no read would find a
+ * marker that comes next in TCP.  False: not yet plain, or a thread is in a
+ * call. */
+static bool recall_pin(struct tux_end *e)
+{
+	const struct tux_tcp tcp = { .recv = recall_recv, .arg = e };
+	struct tux_duplex *d = e->dx;
+	bool plain = false;
+
+	if (!tux_latch_try(&d->tx.latch))
+		return false;
+	if (tux_latch_try(&d->rx.latch)) {
+		if (e->line.fd >= 0)
+			tux_duplex_advance(d, &tcp);
+		tux_duplex_pin(d);
+		plain = tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+		tux_latch_drop(&d->rx.latch);
+	}
+	tux_latch_drop(&d->tx.latch);
+	return plain;
+}
+
+/* The core hears of a marker that recall_pin() has found. */
+static void recall_rung(struct tux_loop *l, struct tux_end *e)
+{
+	const uint32_t both = TUX_DOORBELL_TX | TUX_DOORBELL_RX;
+	uint32_t bits = atomic_fetch_and(&e->dx->rung, ~both) & both;
+
+	if (bits && e->conn)
+		tux_conn_rung(e->conn, bits, l->now);
+}
+
+static void recall_begin(struct tux_loop *l, struct tux_end *e)
+{
+	e->recalled_until = tux_time_add(l->now, TUX_MSEC(TAKES_MS));
+	l->recalled_n++;
+	atomic_store(&e->dx->raw_why, TUX_REASON_SHARED);
+	if (e->conn)
+		tux_conn_rung(e->conn, TUX_DOORBELL_RAW, l->now);
+}
+
+static void recall_end(struct tux_loop *l, struct tux_end *e)
+{
+	e->recalled_until = 0;
+	e->answered = true;
+	l->recalled_n--;
+}
+
+static void recall_refuse(const struct tux_loop *l, const struct tux_end *e)
+{
+	atomic_store(&l->o.recall->at[e->index].refused, e->claims);
+}
+
+/* True: @e is taken up. */
+static bool recall_take(struct tux_loop *l, struct tux_end *e)
+{
+	if (e->recalled_until || e->answered ||
+	    atomic_load(&l->o.recall->at[e->index].asked) != e->claims)
+		return false;
+	if (e->closed)
+		recall_refuse(l, e);
+	else
+		recall_begin(l, e);
+	return true;
+}
+
+static uint32_t recall_bit(const struct tux_loop *l)
+{
+	return UINT32_C(1) << l->o.number;
+}
+
+bool tux_loop_unasked(const struct tux_loop *l)
+{
+	return !l->o.recall ||
+	       !(atomic_load(&l->o.recall->rung) & recall_bit(l));
+}
+
+unsigned tux_loop_recalls(struct tux_loop *l)
+{
+	uint32_t i, used;
+	unsigned n = 0;
+
+	if (tux_loop_unasked(l))
+		return 0;
+	atomic_fetch_and(&l->o.recall->rung, ~recall_bit(l));
+	used = atomic_load(&l->o.ends->used);
+	for (i = 0; i < used; i++) {
+		struct tux_end *e = tux_ends_at(l->o.ends, i);
+
+		n += atomic_load(&e->loop) == l && recall_take(l, e);
+	}
+	return n;
+}
+
+void tux_recall_plain(struct tux_recall *r, const struct tux_end *e)
+{
+	if (r)
+		atomic_store(&r->at[e->index].done, e->claims);
+}
+
+static void recall_answer(struct tux_loop *l, struct tux_end *e)
+{
+	bool plain = recall_pin(e);
+
+	recall_rung(l, e);
+	if (plain) {
+		recall_end(l, e);
+		l->o.recalled(e->user);
+		tux_recall_plain(l->o.recall, e);
+	} else if (l->now >= e->recalled_until) {
+		recall_end(l, e);
+		recall_refuse(l, e);
+	}
+}
+
+void tux_loop_recalled(struct tux_loop *l)
+{
+	uint32_t i, used = atomic_load(&l->o.ends->used);
+
+	if (!l->recalled_n || l->now < l->recalled_at)
+		return;
+	l->recalled_at = tux_time_add(l->now, TUX_USEC(LOOK_US));
+	for (i = 0; i < used && l->recalled_n; i++) {
+		struct tux_end *e = tux_ends_at(l->o.ends, i);
+
+		if (atomic_load(&e->loop) == l && e->recalled_until)
+			recall_answer(l, e);
+	}
+}
+
+void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e)
+{
+	if (!l->o.recall)
+		return;
+	if (e->recalled_until)
+		recall_end(l, e);
+	if (recall_pin(e))
+		tux_recall_plain(l->o.recall, e);
+	else
+		recall_refuse(l, e);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * recall - another process asks for a connection back, as plain TCP
+ *
+ * A forked child has the descriptors of its parent, but not its loops.  It can
+ * use what the parent has on Tux as plain TCP only, so it asks for that, in a
+ * table in shared memory, and rings the loop's eventfd.  The loop takes both
+ * directions to TCP for good, whatever the parent's threads do meanwhile, and
+ * answers in the table.
+ *
+ * The parent takes nothing from the table but that some process asks for an end.
+ * A hostile child may ask for each of them: then they go on over TCP.
+ */
+#ifndef TUX_LOOP_RECALL_H
+#define TUX_LOOP_RECALL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+struct tux_end;
+struct tux_loop;
+
+/* Which claim of an end's entry, as tux_end.claims counts them; 0: none. */
+struct tux_recall_at {
+	_Atomic uint32_t asked;		/* ... is asked for; processes that share
+					 * it write this, */
+	_Atomic uint32_t done;		/* ... is plain TCP for good, */
+	_Atomic uint32_t refused;	/* ... or cannot be had; the loop writes
+					 * these */
+};
+
+struct tux_recall {
+	int owner;			/* the process whose loops they are */
+	_Atomic uint32_t rung;		/* a bit for each loop: some `asked` of it is
+					 * new */
+	struct tux_recall_at at[];	/* by the index of the end, TUX_ENDS_MAX */
+};
+
+/* In memory that children of this process share.  -errno. */
+int tux_recall_map(struct tux_recall **rp);
+void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
+
+/* ---- a forked child ---- */
+
+/* Asks for @e, an end of the parent.  The caller wakes the loop. */
+void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
+
+enum tux_recall_is {
+	TUX_RECALL_OPEN,	/* no answer yet */
+	TUX_RECALL_DONE,	/* the connection is plain TCP for good */
+	TUX_RECALL_REFUSED,	/* the parent keeps it: it has bytes that its
+				 * application has not read, or has closed it */
+};
+
+enum tux_recall_is tux_recall_look(const struct tux_recall *r,
+				   const struct tux_end *e);
+
+/* ---- the loop ---- */
+
+/* Takes up what has been asked for.  How many ends. */
+unsigned tux_loop_recalls(struct tux_loop *l);
+
+/* Answers what was taken up: it is done, or it has taken too long. */
+void tux_loop_recalled(struct tux_loop *l);
+
+/* Has nothing been asked for since the last tux_loop_recalls()? */
+bool tux_loop_unasked(const struct tux_loop *l);
+
+/* ---- any thread of the parent ---- */
+
+/* The connection of @e is plain TCP for good. */
+void tux_recall_plain(struct tux_recall *r, const struct tux_end *e);
+
+/* The loop is done with @e.  If TCP has carried the connection alone to the end,
+ * the other processes may go on with it; else they are refused. */
+void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a child asks for, and what the loop answers.  No end here has a
+ * connection in the core: its directions are where the duplex says.
+ */
+#include "loop/recall.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loop/loop.h"
+#include "sys/take.h"
+#include "../test.h"
+
+enum { RING = 4096 };
+
+static struct tux_ends ends;
+static struct tux_recall *table;
+static struct tux_loop loops[2];
+static unsigned told;			/* calls of recalled() */
+static void *told_of;
+
+static void on_recalled(void *user)
+{
+	told++;
+	told_of = user;
+}
+
+static struct tux_end *end_of(struct tux_loop *l)
+{
+	struct tux_end *e = tux_ends_get(&ends);
+
+	assert_non_null(e);
+	e->dx = calloc(1, tux_duplex_size(RING));
+	tux_duplex_init(e->dx, RING);
+	e->user = e;
+	atomic_store(&e->loop, l);
+	return e;
+}
+
+static void end_free(struct tux_end *e)
+{
+	free(e->dx);
+	tux_ends_put(&ends, e);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	assert_int_equal(tux_ends_init(&ends), 0);
+	assert_int_equal(tux_recall_map(&table), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		loops[i] = (struct tux_loop){ .now = TUX_SEC(1) };
+		loops[i].o.ends = &ends;
+		loops[i].o.recall = table;
+		loops[i].o.number = i;
+		loops[i].o.recalled = on_recalled;
+	}
+	told = 0;
+	told_of = NULL;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tux_recall_unmap(table);
+	tux_ends_fini(&ends);
+	return 0;
+}
+
+/* One turn of @l; how many ends it took up. */
+static unsigned turn(struct tux_loop *l)
+{
+	unsigned n = tux_loop_recalls(l);
+
+	tux_loop_recalled(l);
+	return n;
+}
+
+static void ask__is_answered_once(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	assert_int_equal(turn(&loops[0]), 0);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_int_equal(told, 1);
+	assert_ptr_equal(told_of, e);
+	assert_int_equal(e->dx->tx.pinned, 1);
+	assert_int_equal(e->dx->rx.pinned, 1);
+	assert_int_equal(turn(&loops[0]), 0);
+	assert_int_equal(told, 1);
+	end_free(e);
+}
+
+/* The table is all that goes from one process to the other. */
+static void ask__by_another_process(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(table->owner, getpid());
+	pid = fork();
+	if (!pid) {
+		tux_recall_ask(table, e);
+		while (tux_recall_look(table, e) == TUX_RECALL_OPEN)
+			usleep(100);
+		_exit(tux_recall_look(table, e));
+	}
+	while (!told) {
+		turn(&loops[0]);
+		usleep(100);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, TUX_RECALL_DONE << 8);
+	end_free(e);
+}
+
+static void ask__of_the_loop_that_has_it(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]), *f = end_of(&loops[1]);
+
+	(void)state;
+	tux_recall_ask(table, e);
+	tux_recall_ask(table, f);
+	assert_int_equal(turn(&loops[1]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	assert_int_equal(tux_recall_look(table, f), TUX_RECALL_DONE);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	end_free(e);
+	end_free(f);
+}
+
+/* The parent has closed what the child asks for, and has another connection in
+ * its place. */
+static void ask__of_an_earlier_connection(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]), was = *e;
+
+	(void)state;
+	tux_loop_recall_over(&loops[0], e);
+	end_free(e);
+	e = end_of(&loops[0]);
+	assert_int_equal(e->index, was.index);
+	tux_recall_ask(table, &was);
+	assert_int_equal(turn(&loops[0]), 0);
+	assert_int_equal(told, 0);
+	assert_int_equal(e->dx->tx.pinned, 0);
+	/* TCP alone had carried it. */
+	assert_int_equal(tux_recall_look(table, &was), TUX_RECALL_DONE);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	end_free(e);
+}
+
+/* ... and was on Tux until its end. */
+static void over__refuses_what_had_moved(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	atomic_store(&e->dx->tx.state, TUX_TX_SWITCHED);
+	tux_loop_recall_over(&loops[0], e);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
+	end_free(e);
+}
+
+/* The parent has closed it, and its last bytes are on their way. */
+static void ask__of_what_is_closing(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	e->closed = true;
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
+	assert_int_equal(e->dx->tx.pinned, 0);
+	end_free(e);
+}
+
+/* A child of an earlier fork asks after one of a later fork. */
+static void ask__the_latest_counts(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]), was = *e;
+
+	(void)state;
+	end_free(e);
+	e = end_of(&loops[0]);
+	tux_recall_ask(table, e);
+	tux_recall_ask(table, &was);
+	turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	end_free(e);
+}
+
+/* The loop must not sleep before it has looked. */
+static void ask__is_seen_before_a_sleep(void **state)
+{
+	struct tux_end *e = end_of(&loops[1]);
+
+	(void)state;
+	assert_true(tux_loop_unasked(&loops[1]));
+	tux_recall_ask(table, e);
+	assert_false(tux_loop_unasked(&loops[1]));
+	assert_true(tux_loop_unasked(&loops[0]));
+	turn(&loops[1]);
+	assert_true(tux_loop_unasked(&loops[1]));
+	end_free(e);
+}
+
+/* A thread of the parent had asked for plain TCP, and the loops may be gone. */
+static void plain__is_an_answer(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	tux_recall_plain(table, e);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	tux_recall_plain(NULL, e);
+	end_free(e);
+}
+
+/* A thread of the parent is in the middle of a call: it is not waited for. */
+static void answer__when_no_thread_is_inside(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	assert_true(tux_latch_try(&e->dx->rx.latch));
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	assert_int_equal(loops[0].recalled_n, 1);
+	tux_latch_drop(&e->dx->rx.latch);
+	loops[0].now = loops[0].recalled_at;
+	turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_int_equal(loops[0].recalled_n, 0);
+	end_free(e);
+}
+
+/* It stays on Tux: the child is told so after a second. */
+static void answer__refused_in_time(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	atomic_store(&e->dx->rx.state, TUX_RX_SWITCHED);
+	tux_recall_ask(table, e);
+	turn(&loops[0]);
+	loops[0].now += TUX_MSEC(999);
+	turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	loops[0].now += TUX_MSEC(1);
+	turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
+	assert_int_equal(loops[0].recalled_n, 0);
+	assert_int_equal(told, 0);
+	/* Once: another question changes nothing. */
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 0);
+	end_free(e);
+}
+
+static void over__forgets_what_was_taken_up(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	atomic_store(&e->dx->rx.state, TUX_RX_SWITCHED);
+	tux_recall_ask(table, e);
+	turn(&loops[0]);
+	assert_int_equal(loops[0].recalled_n, 1);
+	tux_loop_recall_over(&loops[0], e);
+	assert_int_equal(loops[0].recalled_n, 0);
+	end_free(e);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(ask__is_answered_once),
+		CASE(ask__by_another_process),
+		CASE(ask__of_the_loop_that_has_it),
+		CASE(ask__of_an_earlier_connection),
+		CASE(ask__of_what_is_closing),
+		CASE(ask__the_latest_counts),
+		CASE(ask__is_seen_before_a_sleep),
+		CASE(plain__is_an_answer),
+		CASE(over__refuses_what_had_moved),
+		CASE(answer__when_no_thread_is_inside),
+		CASE(answer__refused_in_time),
+		CASE(over__forgets_what_was_taken_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
