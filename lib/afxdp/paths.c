@@ -247,7 +247,7 @@ static void look_after(struct tux_paths *p, tux_time now)
 	probe(p);
 }
 
-void tux_paths_stir(struct tux_paths *p, unsigned n, tux_time now)
+void tux_paths_udp_used(struct tux_paths *p, unsigned n, tux_time now)
 {
 	if (tux_time_since(p->stir_at, now) > TUX_MSEC(STIR_MS)) {
 		p->stir_at = now;

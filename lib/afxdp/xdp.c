@@ -182,7 +182,7 @@ static unsigned xdp_rx(struct tux_link *l, unsigned source,
 		return receive_all(x);
 	if (source == TUX_PATHS_PACKETS || source == TUX_PATHS_SOCKET) {
 		n = x->udp->ops->rx(x->udp, 0, d, now);
-		tux_paths_stir(&x->paths, n + x->sent, now);
+		tux_paths_udp_used(&x->paths, n + x->sent, now);
 		x->sent = 0;
 	} else {
 		tux_paths_event(&x->paths, source, now);

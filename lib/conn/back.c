@@ -11,10 +11,12 @@
 #include "conn/state.h"
 
 enum {
-	UNSTALL_MS = 20,	/* time for the peer's end to reopen, too */
+	UNSTALL_MS = 20,	/* after the path opens here, the peer needs
+				 * time to open its side of it */
 	AWAY_MIN_S = 1,
 	AWAY_MAX_S = 60,
-	WORKED_S = 60,		/* a path that did is tried again soon */
+	WORKED_S = 60,		/* a path that carried for longer: the next
+				 * hold is AWAY_MIN_S again */
 };
 
 static const struct tux_backoff_rule away = {
@@ -41,8 +43,9 @@ static void forget_flight(struct tux_conn *c)
 	tux_ranges_init(&c->tx.buf.lost);
 }
 
-/* May the direction become plain again as a new turn?  A direction of an end
- * that takes messages may not: they would have no frames to travel in. */
+/* May the direction become plain TCP again as a new turn?  Not if the peer does
+ * not know PLAIN, after FIN, or if this end takes messages: plain TCP has no frames
+ * for them. */
 static bool may_leave(const struct tux_conn *c)
 {
 	return c->peer_plain && !c->msg && !c->tx.raw_wanted && !c->tx.done &&
@@ -190,7 +193,7 @@ void tux_back_alive(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_PATH);
 }
 
-void tux_back_again(struct tux_conn *c, tux_time now)
+void tux_back_to_tux(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.raw_wanted)
 		return;			/* plain TCP is wanted meanwhile */
@@ -263,8 +266,8 @@ void tux_back_pin(struct tux_conn *c, tux_time now)
 	}
 }
 
-/* Is everything that was written at the peer, or in TCP? */
-static bool drained(const struct tux_conn *c)
+/* Does the peer, or TCP, have every byte that the application has written? */
+static bool tx_drained(const struct tux_conn *c)
 {
 	uint64_t head = tux_pipe_head(&c->dx->txp);
 
@@ -274,8 +277,8 @@ static bool drained(const struct tux_conn *c)
 	       c->tx.buf.got == head;
 }
 
-/* The frame RAW or PLAIN is due; the latch is held. */
-static void plain_next(struct tux_conn *c)
+/* Makes a RAW or PLAIN frame due.  The caller holds the send latch. */
+static void make_plain_due(struct tux_conn *c)
 {
 	if (c->tx.path == TUX_PATH_TUX) {
 		tux_list_remove(&c->use);
@@ -303,7 +306,7 @@ void tux_back_step(struct tux_conn *c, tux_time now)
 	}
 	wait = c->tx.leaving && !atomic_load(&t->hold);
 	if (tux_path_plain(c->tx.path) || c->out.busy || c->out.raw ||
-	    c->out.plain || c->out.marker || (!wait && !drained(c)) ||
+	    c->out.plain || c->out.marker || (!wait && !tx_drained(c)) ||
 	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
@@ -314,8 +317,8 @@ void tux_back_step(struct tux_conn *c, tux_time now)
 	 * next write wait until TCP has the frame.  After a shutdown there is
 	 * no next write, and FIN is enough. */
 	if (!atomic_load(&t->shut)) {
-		if (drained(c))
-			plain_next(c);
+		if (tx_drained(c))
+			make_plain_due(c);
 		else if (c->tx.leaving)
 			tux_duplex_hold(c->dx, true);
 	}

@@ -49,7 +49,7 @@ void tux_back_follow(struct tux_conn *c, tux_time now);
 void tux_back_raw(struct tux_conn *c, enum tux_reason why);
 
 /* TCP has taken the SWITCH frame: the sending direction is on Tux again. */
-void tux_back_again(struct tux_conn *c, tux_time now);
+void tux_back_to_tux(struct tux_conn *c, tux_time now);
 
 /* The sending direction, on Tux or in frames, is to become plain again, if the
  * peer knows how, and is not to be announced before @until. */

@@ -128,7 +128,7 @@ void tux_choose_mtu(struct tux_conn *c)
 
 	tux_choice_packet(&c->tx.choice, len - TUX_PKT_HDR - TUX_REC_HDR -
 			  TUX_STREAM_HDR);
-	c->tx.burst_max = tux_choice_stays(&c->tx.choice);
+	c->tx.burst_max = tux_choice_burst_max(&c->tx.choice);
 }
 
 void tux_choose_look(struct tux_conn *c, tux_time now)

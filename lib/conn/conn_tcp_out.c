@@ -209,7 +209,7 @@ static void frame_done(struct tux_conn *c, tux_time now)
 		break;
 	case TUX_FRAME_SWITCH:
 		if (o->sw && c->tx.path != TUX_PATH_TUX)
-			tux_back_again(c, now);
+			tux_back_to_tux(c, now);
 		o->sw = false;
 		break;
 	default:

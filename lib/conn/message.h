@@ -141,7 +141,8 @@ static inline bool tux_message_unbegun(const struct tux_messages *g,
 	       g->tx[lane].note != atomic_load(&g->box->tx[lane].next);
 }
 
-/* Has END come, and every message that it counts? */
+/* Have all messages come that END counts?  Also true before END: it comes
+ * before FIN, and a peer that takes no messages sends none. */
 bool tux_messages_all_here(const struct tux_messages *g);
 
 #endif

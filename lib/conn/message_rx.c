@@ -6,10 +6,10 @@
 #include "conn/conn_in.h"
 
 enum {
-	TELL = 8,			/* when an eighth of a lane is free again,
-					 * ROOM goes with a packet that leaves
-					 * anyway, */
-	DUE = 4,			/* ... and when a quarter is, by itself */
+	TELL = 8,			/* an eighth of a lane has become free since
+					 * the last ROOM: the next packet carries
+					 * ROOM */
+	DUE = 4,			/* a quarter has: ROOM is sent by itself */
 	GONE = UINT16_MAX,		/* in tux_messages.wait: cancelled */
 };
 
@@ -33,8 +33,9 @@ static uint64_t end_of(const struct tux_msg_in *m)
 
 /* ---- checks ---- */
 
-/* Do positions [@start, @end) of message @id lie behind the message before it,
- * and before the message behind it, as far as these are known? */
+/* Does [@start, @end), of message @id, begin at or after the end of the last known
+ * message with a lower id, and end at or before the first known one with a higher
+ * id? */
 static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
 		       uint64_t start, uint64_t end)
 {
@@ -73,7 +74,8 @@ static bool fits(struct tux_messages *g, unsigned lane, uint64_t id,
 	return in_between(g, lane, id, pos, end);
 }
 
-/* If the message is ordered: is its number one that can still come, and new? */
+/* Is the message unordered, or is its order number within the window, and not taken
+ * by another message? */
 static bool order_ok(struct tux_messages *g, const struct tux_message_hdr *h)
 {
 	uint64_t n = tux_seq_expand(g->order, h->order);
@@ -242,15 +244,15 @@ int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 	id = tux_seq_expand(l->first, h->id);
 	tux_conn_trace(c, TUX_TRACE_MSG_RECV, lane, id, h->off);
 	if (id < l->first)
-		return 0;		/* settled long ago */
+		return 0;		/* a duplicate: its room is free again */
 	if (id >= l->first + tux_lane_n(lane))
 		return -EBADMSG;
 	m = find(g, h, lane, id);
-	/* A fragment in a packet may use all ranges of the set but one, and is
-	 * dropped if they are used up.  A fragment in a frame cannot be
-	 * dropped, so the last range is for these.  One is enough: on TCP each
-	 * fragment of a message but the first follows on bytes that are
-	 * here. */
+	/* m->got has room for TUX_FRAG_MAX ranges.  A fragment in a packet may
+	 * use all but one, and is dropped if it needs more: it comes again.
+	 * A fragment in a frame comes only once, so the last range is kept for
+	 * frames.  One is enough: TCP keeps the order, so only the first such
+	 * fragment of a message can begin a new range. */
 	return m ? put(c, m, h, p, TUX_FRAG_MAX - !frame) : -EBADMSG;
 }
 
@@ -322,9 +324,9 @@ static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
 	       l->first - l->told_ids >= tux_lane_n(lane) / part;
 }
 
-/* Should ROOM be sent by itself?  Yes if a quarter of the lane is free again.
- * In the bulk lane also if the lane is empty: the space left at its end may be
- * too short for the next message. */
+/* Should ROOM be sent by itself?  Yes if a quarter of the lane has become free
+ * since the last ROOM.  In the bulk lane also if the lane is empty: the space left
+ * at its end may be too short for the next message. */
 static bool room_due(const struct tux_messages *g, unsigned lane)
 {
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
@@ -364,9 +366,10 @@ void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
 		struct tux_msg_lane_rx *l = &c->msg->rx[i];
 
 		free_lane(c->msg, i);
-		/* When the application should ring.  Counted from what is free,
-		 * not from what is released: newer messages become free only
-		 * with the oldest one, so its release must ring. */
+		/* The application rings when its releases reach this; 0: at
+		 * each release.  It counts from l->freed, not from b->freed:
+		 * released messages behind the oldest one are not free yet,
+		 * so the release of the oldest one must ring. */
 		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
 			     l->freed + b->cap / TELL);
 		l->told_ids = l->first;

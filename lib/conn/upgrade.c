@@ -9,8 +9,9 @@
 enum {
 	AHEAD_MIN = 256,
 	AHEAD_MAX = 1 << 20,
-	GAP_MIN_US = 100,		/* between generations; doubled for each that
-					 * became void */
+	GAP_MIN_US = 100,		/* behind a void generation is a pause of
+					 * half the round-trip time, which is taken
+					 * as this at least; doubled by each one */
 	GAP_DOUBLINGS = 10,
 	QUIET_US = 2000,
 	BARRED_S = 5,
@@ -36,10 +37,11 @@ static bool try_rx(struct tux_conn *c, tux_time now)
 
 /* ---- the direction that this end sends ---- */
 
-/* Must a PING come before PREPARE?  Yes if the path was closed: this end drops
- * what the peer sends until the peer has heard from this end again.  A PING is
- * repeated until that is so, and PREPARE follows later. */
-static bool asked_first(struct tux_conn *c)
+/* Sends a PING in place of PREPARE, if the path was closed: since then, this end
+ * accepts only packets that acknowledge something newer.  When one comes,
+ * tux_back_heard() makes the announcement due.  Returns true if PREPARE must wait
+ * for that. */
+static bool ping_first(struct tux_conn *c)
 {
 	if (c->trusted)
 		return false;
@@ -60,7 +62,7 @@ static void announce(struct tux_conn *c, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
-	if (now < c->tx.announce_at || asked_first(c) ||
+	if (now < c->tx.announce_at || ping_first(c) ||
 	    (!c->tx.gen && !must_disarm(c) && !tux_choose_tux(c, now)))
 		return;
 	if (!try_tx(c, now)) {
@@ -78,7 +80,7 @@ static void announce(struct tux_conn *c, tux_time now)
 
 /* The open generation is void: the next follows after a while, with its N
  * @ahead bytes ahead. */
-static void next_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
+static void plan_generation(struct tux_conn *c, uint64_t ahead, tux_time now)
 {
 	tux_time gap = c->rtt.srtt > TUX_USEC(GAP_MIN_US) ?
 		       c->rtt.srtt : TUX_USEC(GAP_MIN_US);
@@ -109,7 +111,7 @@ static void on_void(struct tux_conn *c, tux_time now)
 		ahead = AHEAD_MIN;
 	if (ahead > AHEAD_MAX)
 		ahead = AHEAD_MAX;
-	next_generation(c, ahead, now);
+	plan_generation(c, ahead, now);
 }
 
 /* TCP has taken the marker, at least in part: the sending direction has
@@ -134,8 +136,9 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_conn_kick(c);
 }
 
-/* Withdraws the open generation, which this end has given up as the peer does
- * not answer.  Else no other could be announced until the writer passes N. */
+/* Makes the open generation void.  stay_away() has given it up because the peer
+ * does not answer, but the duplex still waits for N, and takes no new generation
+ * before the writer passes N. */
 static void withdraw(struct tux_conn *c, tux_time now)
 {
 	if (!try_tx(c, now))
@@ -144,10 +147,11 @@ static void withdraw(struct tux_conn *c, tux_time now)
 	tux_latch_drop(&c->dx->tx.latch);
 }
 
-/* Does a write wait for the end of the doubt, since it equals the marker?  Then
- * announces "nowhere" at once, even if the path is silent.  Only the peer,
- * which alone knows the marker, can have made the application write that; a
- * peer that does not answer either is given up, by tux_conn_expire(). */
+/* Does a write wait because its next byte would complete the marker, while the
+ * peer may be armed?  Then "nowhere" is due now, even if the path is silent.  Only
+ * the two ends know the marker, so the peer has made the application write that.
+ * If the peer does not answer within BARRED_S, tux_conn_expire() ends the
+ * connection. */
 static void look_barred(struct tux_conn *c, tux_time now)
 {
 	if (!tux_duplex_barred(c->dx)) {
@@ -160,7 +164,7 @@ static void look_barred(struct tux_conn *c, tux_time now)
 		c->tx.announce_at = now;
 }
 
-static void look_tx(struct tux_conn *c, tux_time now)
+static void step_tx(struct tux_conn *c, tux_time now)
 {
 	if (c->tx.path != TUX_PATH_PLAIN)
 		return;
@@ -200,7 +204,8 @@ void tux_upgrade_prepared(struct tux_conn *c, uint32_t gen)
 	tux_conn_mark(c, TUX_DIRTY_ACCEPT);
 }
 
-/* Takes PREPARED: the peer is armed for the open generation. */
+/* Takes PREPARED for the open generation.  The peer is armed for it; or, if N was
+ * "nowhere", the peer is disarmed, and the doubt has ended. */
 static void accept_prepared(struct tux_conn *c, tux_time now)
 {
 	uint32_t gen = c->tx.ack_gen;
@@ -240,17 +245,18 @@ static void check_writer(struct tux_conn *c, tux_time now)
 		watch_writer(c, now);
 	tux_latch_drop(&c->dx->tx.latch);
 	if (stopped) {
-		next_generation(c, 0, now);
+		plan_generation(c, 0, now);
 		c->tx.announce_at = now;
 	}
 }
 
 /* ---- the direction that this end receives ---- */
 
-/* A PREPARE of the next turn may overtake the frame PLAIN, or the marker of the
- * turn before.  It waits until that frame has come, since it must not make a
- * committed generation void.  No honest peer is further ahead, because each
- * turn needs an answer of this end. */
+/* A PREPARE of the next turn may overtake the PLAIN frame, or the marker of this
+ * turn.  arm() leaves it until PLAIN has come: armed earlier, it would make a
+ * committed generation void.  Turns other than this one and the next are dropped:
+ * an older one is stale, and no honest peer is two ahead, because each turn needs
+ * an answer of this end. */
 void tux_upgrade_prepare(struct tux_conn *c, uint32_t gen, uint64_t at,
 			 uint32_t turn)
 {
@@ -311,7 +317,7 @@ static void on_rx_switch(struct tux_conn *c)
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-static void look_rx(struct tux_conn *c, tux_time now)
+static void step_rx(struct tux_conn *c, tux_time now)
 {
 	if (c->rx.path != TUX_PATH_PLAIN || !c->rx.gen)
 		return;
@@ -335,9 +341,9 @@ void tux_upgrade_step(struct tux_conn *c, uint32_t dirty, tux_time now)
 		accept_prepared(c, now);
 	if (dirty & (TUX_DIRTY_APP_TX | TUX_DIRTY_ANNOUNCE |
 		     TUX_DIRTY_ACCEPT | TUX_DIRTY_RAW))
-		look_tx(c, now);
+		step_tx(c, now);
 	if (dirty & (TUX_DIRTY_APP_RX | TUX_DIRTY_PROVE))
-		look_rx(c, now);
+		step_rx(c, now);
 }
 
 tux_time tux_upgrade_deadline(const struct tux_conn *c)

@@ -2,11 +2,12 @@
 /*
  * lifeline - the TCP socket under a connection, as its loop holds it
  *
- * A private duplicate of the application's descriptor.  Through it go the
- * marker and the frames of switched directions, and the news that the peer has
- * gone.  It reads exactly what the core wants, so that nothing is taken that
- * is the application's to read, and sleeps on what can lead to something only:
- * a socket that hung up and that nobody wants to read would never let go.
+ * A private duplicate of the application's descriptor, or that descriptor itself
+ * if it is lent.  It carries the marker and the frames of switched directions, and
+ * shows that the peer's process has died.  It reads no more bytes than the core
+ * asks for, because the rest is the application's to read.  It is registered with
+ * epoll only while the core wants to read or TCP is full: epoll always reports a
+ * hangup, so a registered socket whose peer hung up would wake the loop for ever.
  */
 #ifndef TUX_LOOP_LIFELINE_H
 #define TUX_LOOP_LIFELINE_H
@@ -17,7 +18,7 @@
 
 #include "conn/core.h"
 
-enum { TUX_LIFELINE_BUF = 65536 };	/* the buffer that work takes */
+enum { TUX_LIFELINE_BUF = 65536 };	/* length of each @buf below */
 
 struct tux_lifeline {
 	int fd;			/* -1: none */
@@ -26,12 +27,12 @@ struct tux_lifeline {
 	bool full;		/* TCP took less than there was */
 	bool ended;		/* the core has been told the end */
 	bool alone;		/* see tux_lifeline_acknowledge() */
-	int broken;		/* errno of a write, until all is read */
+	int broken;		/* errno of a write; told when all is read */
 };
 
 void tux_lifeline_init(struct tux_lifeline *t);
 
-/* Takes a duplicate of @fd, or, if it is @lent, that itself.  -errno. */
+/* Takes a duplicate of @fd, or @fd itself if it is @lent.  0 or -errno. */
 int tux_lifeline_open(struct tux_lifeline *t, int fd, bool lent);
 
 /* Closes it, if it is a duplicate.  With @reset, the peer gets RST when the last
@@ -56,7 +57,7 @@ void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 void tux_lifeline_event(struct tux_lifeline *t, struct tux_conn *c,
 			uint32_t events, uint8_t *buf, tux_time now);
 
-/* Has @epfd look for what can be done next, and return @data for it. */
+/* Registers the socket with @epfd, under @data, for what @c can do next. */
 void tux_lifeline_watch(struct tux_lifeline *t, struct tux_conn *c, int epfd,
 			uint64_t data);
 

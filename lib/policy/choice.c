@@ -66,11 +66,11 @@ static enum tux_move on_tux(const struct tux_choice *p,
 	/* TCP was slower: it is tried again when the hold has passed. */
 	if (p->tux_rate && now < p->until)
 		return TUX_STAY;
-	if (e->burst <= tux_choice_stays(p))
+	if (e->burst <= tux_choice_burst_max(p))
 		return TUX_STAY;
 	/* Only the present burst is long: bytes have to wait for so long that
 	 * the rate can be compared with that of TCP. */
-	if (e->mean <= tux_choice_stays(p) && !e->rate)
+	if (e->mean <= tux_choice_burst_max(p) && !e->rate)
 		return TUX_STAY;
 	return TUX_RETURN;
 }

@@ -7,15 +7,18 @@
  * no thread is woken through the kernel's TCP.  It costs some 2.5 us more for
  * each packet, because TCP hands up to 64 KiB to the interface at once and Tux
  * one packet, and 0.6 us for each KB, which Tux copies once more.  So short
- * bursts are faster over Tux, long ones over TCP.  Where both are as fast, the
- * slowest answers over Tux are slower already, so a direction moves only if it
- * gains a fifth.  The limit is the same for both links; BENCHMARKS has the curve.
+ * bursts are faster over Tux, long ones over TCP.  Where the means are equal, the
+ * slowest answers are slower over Tux, so a direction moves only if the mean gets
+ * better by a fifth.  The limit is the same for both links; BENCHMARKS has the
+ * curve.
  *
  * A direction begins on TCP.  It moves when enough bursts have shown that they
  * are short.  It returns when they have become long and TCP is faster.  Whether
  * TCP is faster is measured, by bytes per second on either path while bytes
- * wait.  After each return the direction stays on TCP at least for a hold, which
- * doubles with each return soon after a move.
+ * wait.  After a return the direction stays on TCP for a hold, unless the rates
+ * show that TCP is slower: then it moves back at once, and stays on Tux for a hold.
+ * Each hold is twice as long as the last one, until the direction has been on Tux
+ * for long.
  *
  * These functions are pure.  Evidence and the time go in, a decision comes out.
  */
@@ -41,8 +44,8 @@ enum {
 	TUX_CHOICE_SAVED = 8200,
 	TUX_CHOICE_PACKET = 2450,
 	TUX_CHOICE_KB = 600,
-	/* Turn-arounds that a new connection has to show: fewer at the passive
-	 * end, which so is ready when the active end opens the path. */
+	/* Turn-arounds before a new connection opens the path.  The passive
+	 * end needs fewer, so that it is ready when the active end opens. */
 	TUX_CHOICE_TURNS_ACTIVE = 8,
 	TUX_CHOICE_TURNS_PASSIVE = 6,
 	/* ... and a direction that has returned. */
@@ -62,8 +65,10 @@ struct tux_choice {		/* of one direction */
 	uint32_t turns;		/* turn-arounds, when it last returned */
 	bool returned;		/* it has been on Tux before */
 	struct tux_backoff hold;	/* on either path */
-	tux_time until;		/* after a return, on TCP until then; after a
-				 * move because TCP was slower, on Tux */
+	tux_time until;		/* end of the hold: after a return, short
+					 * bursts do not move it before; after a
+					 * move because TCP was slower, long bursts
+					 * do not return it before */
 	tux_time moved_at;	/* when it last moved to Tux */
 	uint64_t tux_rate;	/* bytes per second over Tux while bytes waited;
 				 * 0: not measured */
@@ -113,7 +118,7 @@ void tux_choice_init(struct tux_choice *p, enum tux_path_mode mode,
 /* The length of datagrams has changed. */
 void tux_choice_packet(struct tux_choice *p, uint32_t packet);
 
-/* So many turn-arounds does a new connection have to show. */
+/* How many turn-arounds a new connection needs before it opens the path. */
 static inline uint32_t tux_choice_turns(bool active)
 {
 	return active ? TUX_CHOICE_TURNS_ACTIVE : TUX_CHOICE_TURNS_PASSIVE;
@@ -126,8 +131,8 @@ static inline uint32_t tux_choice_turns(bool active)
 bool tux_choice_opens(bool active, const struct tux_burst *tx,
 		      const struct tux_burst *rx, uint32_t packet);
 
-/* What should a direction do that is @on_tux?  It changes nothing; the caller
- * does what it says, and then calls tux_choice_moved() or
+/* What should the direction do, which is on Tux (@on_tux) or on TCP?  Changes
+ * nothing.  The caller acts on the answer, and then calls tux_choice_moved() or
  * tux_choice_returned(). */
 enum tux_move tux_choice_look(const struct tux_choice *p, bool on_tux,
 			      const struct tux_evidence *e, tux_time now);
@@ -138,14 +143,14 @@ void tux_choice_returned(struct tux_choice *p, const struct tux_evidence *e,
 			 tux_time now);
 
 /* On Tux: the longest bursts for which tux_choice_look() need not be asked. */
-static inline uint64_t tux_choice_stays(const struct tux_choice *p)
+static inline uint64_t tux_choice_burst_max(const struct tux_choice *p)
 {
 	return p->mode == TUX_PATH_MODE_TUX ? UINT64_MAX :
 	       tux_choice_beyond(p->limit);
 }
 
-/* On TCP: when is it worth looking again?  After how many turn-arounds in all,
- * and not before p->until. */
+/* On TCP: the count of turn-arounds, @turns being the present one, at which to call
+ * tux_choice_look() again.  The caller also waits for p->until. */
 static inline uint32_t tux_choice_look_turns(const struct tux_choice *p,
 					     uint32_t turns)
 {

@@ -28,7 +28,7 @@ struct udp {
 	struct tux_link link;
 	struct tux_udp_queue q;
 	bool borrows;		/* q is the stack's, which closes it */
-	bool joins;		/* q hands datagrams over joined, or cannot */
+	bool joins;		/* UDP_GRO was asked for on q, maybe in vain */
 	int epfd;
 	uint64_t tag;
 	tux_time came_at;	/* a datagram, last */
@@ -126,8 +126,8 @@ static int udp_open(struct tux_link **lp, const struct tux_link_opts *o,
 
 /* ---- receiving ---- */
 
-/* Datagrams come joined once there is bulk: a loop without never pays for the
- * kernel's getting ready. */
+/* UDP_GRO is switched on at the first bulk batch.  The first time on a host this
+ * costs the kernel 200 us, which a loop without bulk never pays. */
 static unsigned take_queue(struct udp *u, const struct tux_dgram **d)
 {
 	unsigned n = tux_udp_rx_take(&u->in, u->q.fd, d);

@@ -286,7 +286,7 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return TUX_REASON_PINNED;
 	if (option_pins(fd))
 		return TUX_REASON_SOCKOPT;
-	if (s->asleep && !unclaim_has_end(s))
+	if (s->asleep && !unclaim_sleeps(s))
 		return TUX_REASON_NOT_OWNER;	/* the parent has its end */
 	return s->epoch != process_epoch || s->passed ? claim_not_ours(s) :
 							TUX_REASON_NONE;
@@ -306,7 +306,7 @@ static bool claim_is_crowded(const struct sock *s, int fd)
  * connected yet has shown nothing. */
 static enum tux_reason claim_held(struct sock *s, int fd)
 {
-	if (atomic_load(&s->refs) >= SOCK_PASSING || !unclaim_over(s))
+	if (atomic_load(&s->refs) >= SOCK_PASSING || !unclaim_free_end(s))
 		return TUX_REASON_IN_USE;
 	if (!share_alone(s, fd))
 		return s->passed ? TUX_REASON_PASSED : TUX_REASON_SHARED;

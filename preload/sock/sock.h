@@ -88,8 +88,8 @@ struct sock {
 	_Atomic uintptr_t rx_owner, tx_owner;	/* thread with the latch */
 	struct tux_candidate candidate;	/* as a candidate: see candidate.h */
 	_Atomic uint8_t decided;	/* enum tux_reason: what the loop told last */
-	_Atomic bool given_up;	/* claimed, and the loop has given it up:
-				 * see unclaim.h */
+	_Atomic bool given_up;	/* claimed, and the next call is to give it
+				 * back: see unclaim.h */
 	struct tux_backoff pause;	/* how long it is not claimed again */
 	_Atomic tux_time pause_until;	/* not claimed again before; 0: it never
 				 * was */

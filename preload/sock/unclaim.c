@@ -237,14 +237,14 @@ bool unclaim_wake(struct sock *s)
 	return true;
 }
 
-bool unclaim_has_end(const struct sock *s)
+bool unclaim_sleeps(const struct sock *s)
 {
 	return s->asleep && s->epoch == process_epoch;
 }
 
 void unclaim_doze(struct sock *s)
 {
-	if (unclaim_has_end(s))
+	if (unclaim_sleeps(s))
 		atomic_store(&s->dx->called, 0);
 }
 
@@ -261,7 +261,7 @@ static void unclaim_part(struct sock *s)
 
 void unclaim_leave(struct sock *s)
 {
-	if (unclaim_has_end(s))
+	if (unclaim_sleeps(s))
 		unclaim_part(s);
 	s->asleep = false;
 }
@@ -282,7 +282,7 @@ void unclaim_reset(struct sock *s, int fd)
 
 bool unclaim_close(struct sock *s, int fd, bool goes_on)
 {
-	if (goes_on || !unclaim_has_end(s)) {
+	if (goes_on || !unclaim_sleeps(s)) {
 		unclaim_leave(s);
 		return false;
 	}
@@ -328,7 +328,7 @@ void unclaim_inherited(struct sock *s, int fd)
 }
 
 /* In a child, the end is the parent's. */
-bool unclaim_over(struct sock *s)
+bool unclaim_free_end(struct sock *s)
 {
 	if (s->asleep)
 		return true;

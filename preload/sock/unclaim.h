@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * unclaim - a claimed connection of which all is on TCP goes back to the kernel
+ * unclaim - gives a claimed connection back to the kernel once both of its
+ * directions are on TCP
  *
  * A claimed connection pays for the duplex and for looks at rings with every
  * call.  If the loop gives the connection up before anything has moved, the
@@ -24,13 +25,14 @@
 #include "ground/process.h"
 #include "sock/sock.h"
 
-/* The loop has given @s up, or is done with it.  Any thread. */
+/* The next call on @s is to try unclaim_try(): the loop has given @s up, is done
+ * with it, or has told that all of it is on TCP again.  Any thread. */
 static inline void unclaim_ask(struct sock *s)
 {
 	atomic_store(&s->given_up, true);
 }
 
-/* Has the loop given claimed @s up? */
+/* Has unclaim_ask(@s) been called, and no unclaim_try() settled it since? */
 static inline bool unclaim_asked(const struct sock *s)
 {
 	return atomic_load_explicit(&s->given_up, memory_order_acquire);
@@ -47,26 +49,29 @@ static inline bool unclaim_called(const struct sock *s)
 	       atomic_load_explicit(&dx->called, memory_order_relaxed);
 }
 
-/* The loop has given up @s, reached by @fd, or all of it is on TCP: gives it
- * back, unless the program has already done with it what only the duplex knows,
- * or a fork has given it to another process.  Then it stays claimed.  Signals
- * are deferred, and no latch is held. */
+/* Makes claimed @s, reached by @fd, the kernel's again: the loop has given @s up,
+ * or all of @s is on TCP, and then its end sleeps.  @s stays claimed if the kernel
+ * does not know all that the program did (a shutdown, say), or if a fork shares
+ * @s.  If a thread is inside, a later call tries again.  Signals are deferred, and
+ * no latch is held. */
 void unclaim_try(struct sock *s, int fd);
 
-/* @s is CLAIMING, by this thread, its pause is over, and it may be claimed: the
- * end of the last claim goes, unless it is asleep.  False: a second descriptor
- * names @s, or another thread holds it, which could be in a call with that
- * end. */
-bool unclaim_over(struct sock *s);
+/* Frees the end of the last claim of @s, unless that end is asleep.  @s is CLAIMING
+ * by this thread, its pause has passed, and it may be claimed.  False, and the end
+ * stays: a second descriptor or another thread holds @s, and may be in a call with
+ * that end. */
+bool unclaim_free_end(struct sock *s);
 
-/* As unclaim_over(), where the end of @s is asleep: the end wakes.  False: the
- * end is over, or the peer has asked for plain TCP for good. */
+/* Wakes the sleeping end of @s, which is CLAIMING by this thread: the duplex gets
+ * the counts of what the kernel carried.  False: the end is over, shut down or has
+ * failed, or a direction is pinned for good. */
 bool unclaim_wake(struct sock *s);
 
 /* @s cannot be claimed now: if its end was asked for, it sleeps on. */
 void unclaim_doze(struct sock *s);
 
-/* @s stays on TCP for good: an end that is asleep leaves it. */
+/* @s stays on TCP for good.  If it has a sleeping end, waits until the loop has
+ * closed its duplicate of the descriptor, for 100 ms at most. */
 void unclaim_leave(struct sock *s);
 
 /* The program resets the connection of @s, reached by @fd, and keeps the
@@ -81,7 +86,7 @@ void unclaim_reset(struct sock *s, int fd);
 bool unclaim_close(struct sock *s, int fd, bool goes_on);
 
 /* Is the end of @s asleep in this process, which is to close it? */
-bool unclaim_has_end(const struct sock *s);
+bool unclaim_sleeps(const struct sock *s);
 
 /* @s, reached by @fd, is claimed by the process that this one was forked from.
  * Asks its loop to take @s back to TCP for good, which takes milliseconds.  Then

@@ -67,8 +67,9 @@ static int look_kernel(struct look *l, int max, tux_time now)
 
 	if (k < 0)
 		return k;
-	/* All places are filled, so there may be more: ask again at once.  With
-	 * one place, kernel and rings take turns instead. */
+	/* All places are filled, so the kernel may have more: the next look
+	 * asks it again, without the pause of KERNEL_EVERY.  With one place,
+	 * kernel and rings take turns instead. */
 	l->ep->polled_at = k == max && max > 1 ? 0 : now;
 	l->ep->found = k > 0;
 	told_take(l, k);
@@ -81,7 +82,7 @@ static bool over(const struct look *l)
 	       (l->until != TUX_NEVER && tux_clock_read() >= l->until);
 }
 
-/* ---- an instance without socks ---------------------------------------- */
+/* ---- the kernel's call does the waiting -------------------------------- */
 
 /* How long the kernel may sleep.  Not computed from `until` at first: that has
  * a fraction of a millisecond, for which old kernels have no call. */
@@ -106,18 +107,20 @@ static void ep_recall(struct ep *ep)
 
 /* Were all socks of @ep on TCP for many waits?  wait_plain() looks more
  * closely. */
-static bool ep_mostly_plain(const struct ep *ep)
+static bool ep_long_plain(const struct ep *ep)
 {
 	return ep->plain_waits >= READY_PLAIN;
 }
 
-/* May the kernel's call wait for @ep, though it holds socks?  The kernel then
- * watches the bell, which rings when a sock moves.  A leader would clear it. */
+/* Tries to leave the wait for @ep, which has socks, to the kernel's call.  The
+ * kernel then watches the bell, which rings when a sock moves.  Not while there is
+ * a leader, which would clear the bell's sleep flag.  False: this thread has to
+ * wait for the rings itself. */
 static bool ep_delegate(struct ep *ep)
 {
 	bool can;
 
-	if (!ep_mostly_plain(ep))
+	if (!ep_long_plain(ep))
 		return false;
 	ep_lock(ep);
 	can = !ep->on_ring && !ep->nests && !ep->leader &&
@@ -187,8 +190,9 @@ static int share(struct look *l, tux_time now)
 	return ep->flip;
 }
 
-/* May the look leave out the kernel?  Yes if a sleep follows, which asks it,
- * and it had nothing the last time. */
+/* Need this look not ask the kernel?  No need if a sleep follows, since a sleep
+ * asks the kernel, and if the kernel had nothing the last time.  Only while a sock
+ * is on a ring. */
 static bool sleep_asks(const struct look *l)
 {
 	return !l->n && l->until && l->ep->on_ring && !l->ep->found;
@@ -197,7 +201,7 @@ static bool sleep_asks(const struct look *l)
 /* What the call has just done. */
 enum look_after {
 	BEGAN,
-	SLEPT,		/* and so took a turn of the loop */
+	SLEPT,		/* most often with a turn of the loop */
 	SLEPT_NOTHING,	/* ... and the kernel said that it has nothing */
 };
 
@@ -216,8 +220,9 @@ static int ewait_look(struct look *l, enum look_after after)
 	if (after == SLEPT_NOTHING)
 		l->ep->polled_at = now;
 	keep = share(l, now);
-	/* A turn takes in what arrived before the call, if the call looks once,
-	 * or if an item is told: of EPOLLONESHOT, it has to be told all. */
+	/* If the call looks only once, or is about to report an item, a turn
+	 * of the loop first takes in what has arrived.  An EPOLLONESHOT item
+	 * is reported once, so that report must have all its events. */
 	if (!fresh && (l->until == 0 || look_finds(l->ep))) {
 		tux_channel_turn(preload_stack(), &l->ep->w);
 		turned = true;
@@ -312,7 +317,8 @@ static void ewait_leave(struct ep *ep, bool led)
 	ep_unlock(ep);
 }
 
-/* As wait_plain(). */
+/* Waits for the rings and the kernel, and runs the loop meanwhile.  Returns as
+ * wait_plain() does. */
 static int wait_tux(struct look *l)
 {
 	struct ep *ep = l->ep;
@@ -342,7 +348,7 @@ static int wait_on(struct look *l)
 	l->until = l->first == TUX_NEVER || l->first == 0 ?
 		   l->first : tux_time_add(tux_clock_read(), l->first);
 	do
-		r = ep_plain(l->ep) || ep_mostly_plain(l->ep) ? wait_plain(l) :
+		r = ep_plain(l->ep) || ep_long_plain(l->ep) ? wait_plain(l) :
 							 wait_tux(l);
 	while (r > 0 && !l->n);
 	return l->n ? l->n : r;

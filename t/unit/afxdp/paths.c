@@ -332,10 +332,10 @@ static void stir__takes_it_again(void **state)
 
 	k->p.mixed = k->p.given_back = true;
 	tux_flows_add(&k->p.flows, &local, &peer);
-	tux_paths_stir(&k->p, 31, ms(0));
-	tux_paths_stir(&k->p, 31, ms(101));
+	tux_paths_udp_used(&k->p, 31, ms(0));
+	tux_paths_udp_used(&k->p, 31, ms(101));
 	assert_false(tux_paths_wanted(&k->p));
-	tux_paths_stir(&k->p, 1, ms(201));
+	tux_paths_udp_used(&k->p, 1, ms(201));
 	assert_true(tux_paths_wanted(&k->p));
 	assert_int_equal(k->p.due_at, ms(201));
 }

@@ -368,7 +368,7 @@ static void again__behind_fin(void **state)
 	duo_derive(&d->a, 0);
 	c->tx.buf.end = 0;
 	c->tx.buf.got = 1;
-	tux_back_again(c, d->now);
+	tux_back_to_tux(c, d->now);
 	duo_derive(&d->a, 0);
 	assert_true(c->tx.buf.next == 1);
 	assert_int_equal(duo_drop(&d->a), 0);
@@ -382,7 +382,7 @@ static void again__not_when_raw_is_wanted(void **state)
 	tux_back(d->a.c, d->now);
 	duo_derive(&d->a, 0);
 	d->a.c->tx.raw_wanted = true;
-	tux_back_again(d->a.c, d->now);
+	tux_back_to_tux(d->a.c, d->now);
 	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.c->tx.path, TUX_PATH_FRAMES);
 }
