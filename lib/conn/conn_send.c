@@ -188,26 +188,30 @@ static size_t bare_len(const struct tux_conn *c)
 	return len;
 }
 
-/* Finds the content of the next numbered packet, of @most bytes: *@e gets its
- * stream bytes, if there are any, and its messages begin.  False: @cap bytes
- * would cut it.  Then it goes in a datagram of its own, since stream bytes that
- * are ready together are most often one request or response. */
+/* Finds the stream bytes of the next numbered packet, of @most bytes; *@e is empty
+ * if there are none.  False: @cap bytes would cut what the packet is to carry.
+ * Then it goes in a datagram of its own, since stream bytes that are ready together
+ * are most often one request or response. */
 static bool draft(struct tux_conn *c, uint32_t most, size_t cap,
 		  struct tux_extent *e)
 {
-	bool messages = c->msg && tux_conn_messages_here(c);
 	struct tux_msg_pick k;
 	size_t len;
 
 	*e = (struct tux_extent){ 0 };
-	if (messages)
+	tux_conn_next_extent(c, most, e);
+	if (cap >= most)
+		return true;
+	len = bare_len(c);
+	if (e->len || e->fin)
+		len += TUX_REC_HDR + TUX_STREAM_HDR + e->len;
+	if (tux_conn_messages_here(c)) {
 		tux_message_begin(c);
-	len = tux_conn_next_extent(c, most, e) ?
-	      bare_len(c) + TUX_REC_HDR + TUX_STREAM_HDR + e->len : bare_len(c);
-	if (cap < most && messages &&
-	    tux_message_pick(c, most - BESIDE_MESSAGE, &k))
-		len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) + k.h.len;
-	return cap >= most || cap >= len;
+		if (tux_message_pick(c, most - BESIDE_MESSAGE, &k))
+			len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) +
+			       k.h.len;
+	}
+	return cap >= len;
 }
 
 /* A packet with a number: control records, messages and the stream bytes @e.

@@ -269,6 +269,12 @@ bool tux_duplex_rx_is_raw(const struct tux_duplex *d);
  * again; -EBUSY if a direction has begun to switch. */
 int tux_duplex_pin(struct tux_duplex *d);
 
+/* As tux_duplex_pin(), of a connection that goes back to TCP for good.  True if all
+ * bytes not yet read are in TCP, and both directions are plain.  Looks for the
+ * peer's marker first, unless @tcp is NULL: no read would find one that comes next
+ * in TCP, if nothing reads meanwhile.  Both latches are held. */
+bool tux_duplex_go_raw(struct tux_duplex *d, const struct tux_tcp *tcp);
+
 /* Are both directions PLAIN, with no byte left on the rx ring, and no doubt?  Needs
  * no latch; it may be otherwise a moment later. */
 bool tux_duplex_is_plain(const struct tux_duplex *d);

@@ -61,6 +61,14 @@ int tux_duplex_pin(struct tux_duplex *d)
 	return pin(d, FOR_GOOD);
 }
 
+bool tux_duplex_go_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
+{
+	if (tcp)
+		tux_duplex_advance(d, tcp);
+	tux_duplex_pin(d);
+	return tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+}
+
 bool tux_duplex_is_plain(const struct tux_duplex *d)
 {
 	const struct tux_duplex_tx *t = &d->tx;

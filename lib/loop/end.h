@@ -76,9 +76,9 @@ struct tux_end {
 	uint32_t flow;		/* the link's handle, with a connection */
 	bool returned;		/* `returned` was told, and nothing moved since */
 	bool blocked;		/* the link could not carry it when last asked */
-	tux_time recalled_until;	/* another process has asked for it, and is
-					 * answered by then; 0: none waits */
-	bool answered;			/* one has been answered */
+	uint32_t recall_looks;	/* another process has asked for it, and is refused
+				 * after so many looks; 0: none waits */
+	bool answered;		/* one has been answered */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_grounds last_grounds;

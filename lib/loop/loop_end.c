@@ -214,7 +214,7 @@ static int open_conn(struct tux_loop *l, struct tux_end *e)
  * late. */
 static bool gives_up(const struct tux_end *e, enum tux_reason why)
 {
-	if (!e->returns || e->recalled_until ||
+	if (!e->returns || e->recall_looks ||
 	    (e->conn && !tux_conn_opens(e->conn)))
 		return false;
 	return why == TUX_REASON_PEER_SILENT ? e->active || !e->peer_port :

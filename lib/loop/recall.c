@@ -5,12 +5,18 @@
 #include <sys/socket.h>
 
 #include "loop/loop.h"
+#include "sys/alive.h"
 #include "sys/area.h"
 #include "sys/sys.h"
 
+/* Looks are counted and not the time, in which a process may not run. */
 enum {
-	TAKES_MS = 1000,	/* the peer's application must read to follow */
-	LOOK_US = 200,		/* between two attempts to answer */
+	LOOKS = 5000,		/* then it is refused: the peer's application must
+				 * read to follow */
+	LOOK_US = 200,		/* between two of them */
+	WAITS = 16384,		/* looks of a child for the answer */
+	WAIT_NS = 100000,	/* between two of them */
+	AGAIN = 256,		/* of them, until it asks again */
 };
 
 /* ---- the table ---- */
@@ -61,6 +67,47 @@ enum tux_recall_is tux_recall_look(const struct tux_recall *r,
 						       TUX_RECALL_OPEN;
 }
 
+/* There was no answer: why? */
+static int recall_silence(const struct tux_recall *r)
+{
+	switch (tux_alive_look(r->owner)) {
+	case TUX_ALIVE_GONE:
+		return -ESRCH;
+	case TUX_ALIVE_STOPPED:
+		return -ETIMEDOUT;
+	default:
+		return -EBUSY;
+	}
+}
+
+int tux_recall(const struct tux_end *e)
+{
+	const struct tux_loop *l = atomic_load(&e->loop);
+	struct tux_recall *r = l->o.recall;
+	enum tux_recall_is is;
+	unsigned n;
+
+	if (!r)
+		return -EBUSY;
+	for (n = 0; (is = tux_recall_look(r, e)) == TUX_RECALL_OPEN &&
+		    n < WAITS; n++) {
+		struct timespec soon = { .tv_nsec = WAIT_NS };
+
+		if (n % AGAIN == 0) {
+			if (recall_silence(r) == -ESRCH)
+				break;
+			tux_recall_ask(r, e);
+			tux_wake_kick(l->held.bell_fd);
+		}
+		tux_sys_ppoll(NULL, 0, &soon, NULL);
+	}
+	if (is == TUX_RECALL_OPEN)	/* it may have come at the end */
+		is = tux_recall_look(r, e);
+	if (is == TUX_RECALL_DONE)
+		return 0;
+	return is == TUX_RECALL_REFUSED ? -EBUSY : recall_silence(r);
+}
+
 /* ---- the loop ---- */
 
 /* Of the marker, which comes next: nothing else is read here. */
@@ -75,9 +122,7 @@ static ssize_t recall_recv(void *arg, const struct iovec *iov, int n, bool peek)
 	return TUX_SYS(SYS_recvmsg, e->line.fd, &m, flags, 0, 0, 0);
 }
 
-/* Pins what has not moved.  No thread reads meanwhile, so no read would find a
- * marker that comes next in TCP.  False: not yet plain, or a thread is in a
- * call. */
+/* Is the connection plain TCP for good?  False also if a thread is in a call. */
 static bool recall_pin(struct tux_end *e)
 {
 	const struct tux_tcp tcp = { .recv = recall_recv, .arg = e };
@@ -87,10 +132,7 @@ static bool recall_pin(struct tux_end *e)
 	if (!tux_latch_try(&d->tx.latch))
 		return false;
 	if (tux_latch_try(&d->rx.latch)) {
-		if (e->line.fd >= 0)
-			tux_duplex_advance(d, &tcp);
-		tux_duplex_pin(d);
-		plain = tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+		plain = tux_duplex_go_raw(d, e->line.fd >= 0 ? &tcp : NULL);
 		tux_latch_drop(&d->rx.latch);
 	}
 	tux_latch_drop(&d->tx.latch);
@@ -109,7 +151,7 @@ static void recall_rung(struct tux_loop *l, struct tux_end *e)
 
 static void recall_begin(struct tux_loop *l, struct tux_end *e)
 {
-	e->recalled_until = tux_time_add(l->now, TUX_MSEC(TAKES_MS));
+	e->recall_looks = LOOKS;
 	l->recalled_n++;
 	atomic_store(&e->dx->raw_why, TUX_REASON_SHARED);
 	if (e->conn)
@@ -118,7 +160,7 @@ static void recall_begin(struct tux_loop *l, struct tux_end *e)
 
 static void recall_end(struct tux_loop *l, struct tux_end *e)
 {
-	e->recalled_until = 0;
+	e->recall_looks = 0;
 	e->answered = true;
 	l->recalled_n--;
 }
@@ -131,7 +173,7 @@ static void recall_refuse(const struct tux_loop *l, const struct tux_end *e)
 /* True: @e is taken up. */
 static bool recall_take(struct tux_loop *l, struct tux_end *e)
 {
-	if (e->recalled_until || e->answered ||
+	if (e->recall_looks || e->answered ||
 	    atomic_load(&l->o.recall->at[e->index].asked) != e->claims)
 		return false;
 	if (e->closed)
@@ -169,8 +211,10 @@ unsigned tux_loop_recalls(struct tux_loop *l)
 	return n;
 }
 
-void tux_recall_plain(struct tux_recall *r, const struct tux_end *e)
+void tux_recall_plain(const struct tux_end *e)
 {
+	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
+
 	if (r)
 		atomic_store(&r->at[e->index].done, e->claims);
 }
@@ -183,8 +227,8 @@ static void recall_answer(struct tux_loop *l, struct tux_end *e)
 	if (plain) {
 		recall_end(l, e);
 		l->o.recalled(e->user);
-		tux_recall_plain(l->o.recall, e);
-	} else if (l->now >= e->recalled_until) {
+		tux_recall_plain(e);
+	} else if (!--e->recall_looks) {
 		recall_end(l, e);
 		recall_refuse(l, e);
 	}
@@ -192,15 +236,16 @@ static void recall_answer(struct tux_loop *l, struct tux_end *e)
 
 void tux_loop_recalled(struct tux_loop *l)
 {
-	uint32_t i, used = atomic_load(&l->o.ends->used);
+	uint32_t i, used;
 
 	if (!l->recalled_n || l->now < l->recalled_at)
 		return;
+	used = atomic_load(&l->o.ends->used);
 	l->recalled_at = tux_time_add(l->now, TUX_USEC(LOOK_US));
 	for (i = 0; i < used && l->recalled_n; i++) {
 		struct tux_end *e = tux_ends_at(l->o.ends, i);
 
-		if (atomic_load(&e->loop) == l && e->recalled_until)
+		if (atomic_load(&e->loop) == l && e->recall_looks)
 			recall_answer(l, e);
 	}
 }
@@ -209,10 +254,10 @@ void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e)
 {
 	if (!l->o.recall)
 		return;
-	if (e->recalled_until)
+	if (e->recall_looks)
 		recall_end(l, e);
 	if (recall_pin(e))
-		tux_recall_plain(l->o.recall, e);
+		tux_recall_plain(e);
 	else
 		recall_refuse(l, e);
 }

@@ -33,7 +33,7 @@ struct tux_recall_at {
 };
 
 struct tux_recall {
-	int owner;			/* the process whose loops they are */
+	int owner;			/* the process that runs the loops */
 	_Atomic uint32_t rung;		/* a bit for each loop: some `asked` of it is
 					 * new */
 	struct tux_recall_at at[];	/* by the index of the end, TUX_ENDS_MAX */
@@ -45,7 +45,14 @@ void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 
 /* ---- a forked child ---- */
 
-/* Asks for @e, an end of the parent.  The caller wakes the loop. */
+/* Asks for @e, an end of the parent, and waits for the answer.  0: the connection
+ * is plain TCP for good.  -EBUSY: the parent keeps it: bytes have come that its
+ * application has not read, it has closed the connection, or it has not answered
+ * for some two seconds.  -ETIMEDOUT: neither has it, and it is stopped.  -ESRCH: it
+ * has ended. */
+int tux_recall(const struct tux_end *e);
+
+/* The same without the wait.  The caller wakes the loop. */
 void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
 
 enum tux_recall_is {
@@ -72,7 +79,7 @@ bool tux_loop_unasked(const struct tux_loop *l);
 /* ---- any thread of the parent ---- */
 
 /* The connection of @e is plain TCP for good. */
-void tux_recall_plain(struct tux_recall *r, const struct tux_end *e);
+void tux_recall_plain(const struct tux_end *e);
 
 /* The loop is done with @e.  If TCP has carried the connection alone to the end,
  * the other processes may go on with it; else they are refused. */

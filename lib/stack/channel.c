@@ -12,7 +12,6 @@
 #include "stack/drive.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"
-#include "sys/alive.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 #include "sys/take.h"
@@ -23,9 +22,6 @@ enum {
 	MTU_MIN = 1280,
 	MSS_MIN = 536,			/* RFC 9293, 3.7.1 */
 	LATCH_TRIES = 10000,
-	RECALL_NS = 100000,		/* between two looks for an answer, */
-	RECALL_ASKS = 256,		/* ... after so many of which the loop is
-					 * rung again */
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
 	TCP_HEADER = 20, TCP_TIMESTAMPS = 12,
@@ -334,18 +330,14 @@ void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 
 /* ---- going raw -------------------------------------------------------- */
 
-/* Pins what has not moved: the core may have no connection that would do it.
- * Looks for the peer's marker, too: the caller reads nothing meanwhile, so no
- * read would find a marker that comes next in TCP. */
+/* The core may have no connection that would pin what has not moved. */
 static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	bool raw;
 
 	tux_latch_take(&d->tx.latch);
 	tux_latch_take(&d->rx.latch);
-	tux_duplex_advance(d, tcp);
-	tux_duplex_pin(d);
-	raw = tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+	raw = tux_duplex_go_raw(d, tcp);
 	tux_latch_drop(&d->rx.latch);
 	tux_latch_drop(&d->tx.latch);
 	return raw;
@@ -366,7 +358,7 @@ bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
 	tux_end_ask_raw(e, why, true);
 	raw = end_is_raw(e->dx, tcp);
 	if (raw)
-		tux_recall_plain(driver_of(e)->stack->recall, e);
+		tux_recall_plain(e);
 	return raw;
 }
 
@@ -383,53 +375,6 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 		tux_end_pause(e, until);
 	}
 	return 0;
-}
-
-static bool recall_waits(const struct tux_recall *r, const struct tux_end *e)
-{
-	return tux_recall_look(r, e) == TUX_RECALL_OPEN;
-}
-
-/* There was no answer: why? */
-static int recall_unanswered(const struct tux_recall *r)
-{
-	switch (tux_alive_look(r->owner)) {
-	case TUX_ALIVE_GONE:
-		return -ESRCH;
-	case TUX_ALIVE_STOPPED:
-		return -ETIMEDOUT;
-	default:
-		return -EBUSY;
-	}
-}
-
-int tux_end_recall(const struct tux_end *e, tux_time until)
-{
-	const struct tux_driver *d = driver_of(e);
-	struct tux_recall *r = d->stack->recall;
-	unsigned n;
-
-	if (!r)
-		return -EBUSY;
-	for (n = 0; recall_waits(r, e) && tux_clock_read() < until; n++) {
-		struct timespec soon = { .tv_nsec = RECALL_NS };
-
-		if (n % RECALL_ASKS == 0) {
-			if (recall_unanswered(r) == -ESRCH)
-				break;
-			tux_recall_ask(r, e);
-			tux_wake_kick(d->loop->held.bell_fd);
-		}
-		tux_sys_ppoll(NULL, 0, &soon, NULL);
-	}
-	switch (tux_recall_look(r, e)) {
-	case TUX_RECALL_DONE:
-		return 0;
-	case TUX_RECALL_REFUSED:
-		return -EBUSY;
-	default:
-		return recall_unanswered(r);
-	}
 }
 
 bool tux_end_has_left(struct tux_end *e)

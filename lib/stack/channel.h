@@ -124,13 +124,6 @@ bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 		enum tux_reason why, tux_time for_ns);
 
-/* In a forked child: asks the parent's stack to do that with @e, because of
- * TUX_REASON_SHARED.  0: the connection is plain TCP for good.  -EBUSY: the parent
- * keeps it: bytes have come that its application has not read, it has closed the
- * connection, or it did not answer until @until.  -ETIMEDOUT: neither did it, and
- * it is stopped.  -ESRCH: it has ended. */
-int tux_end_recall(const struct tux_end *e, tux_time until);
-
 /* The application takes the socket over, after tux_end_is_raw() or to reset the
  * connection.  True once the loop has let go of it; to be called until then,
  * and the loop has to run between two calls.  The loop does not end TCP; it

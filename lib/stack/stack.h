@@ -46,8 +46,8 @@ struct tux_stack_opts {
 	/* The loop is done with an end that was closed, or given up. */
 	void (*gone)(void *user);
 	void (*returned)(void *user, tux_time until);
-	/* A forked child has asked for the connection by tux_end_recall(), which
-	 * is plain TCP for good now.  NULL: children are not heard. */
+	/* A forked child has asked for the connection by tux_recall(), which is
+	 * plain TCP for good now.  NULL: children are not heard. */
 	void (*recalled)(void *user);
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };

@@ -7,6 +7,7 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
+#include "loop/recall.h"
 #include "sock/candidate.h"
 #include "sock/fd.h"
 #include "sock/leave.h"
@@ -26,8 +27,6 @@ enum {
 	LEAVE_MS = 100,		/* for the loop to let go of the socket */
 	AWAKE_S = 1,		/* for the peer's next attempt to move */
 	LATER_MS = 1,		/* between two attempts to sleep */
-	RECALL_MS = 1500,	/* for the parent's answer; its loop takes a
-				 * second at most */
 };
 
 static const struct tux_backoff_rule pausing = {
@@ -320,7 +319,7 @@ void unclaim_inherited(struct sock *s, int fd)
 
 	if (!stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		return;
-	err = tux_end_recall(s->end, tux_clock_read() + TUX_MSEC(RECALL_MS));
+	err = tux_recall(s->end);
 	if (!err || (err == -ESRCH && pin_orphan(s->dx)))
 		leave_for(s, TUX_REASON_SHARED);
 	else

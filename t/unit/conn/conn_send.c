@@ -298,7 +298,7 @@ static void open__one_packet_beside_others(void **state)
 	assert_ptr_equal(c->pair->waitq.next, &c->waitq);
 }
 
-/* Who has nothing to send waits in no line. */
+/* A connection that has nothing to send waits in no line. */
 static void open__nothing_to_wait_for(void **state)
 {
 	struct duo *d = *state;

@@ -397,7 +397,8 @@ static void output__in_turn(void **state)
 	duo_other_close(d, &a, &b);
 }
 
-/* Who has nothing to send after all leads no more, and the next one does. */
+/* A connection that has nothing to send after all leads no more, and the next one
+ * does. */
 static void lead__the_first_that_can_send(void **state)
 {
 	struct duo *d = *state;

@@ -182,6 +182,28 @@ static void pin__not_while_it_leaves(void **state)
 	assert_int_equal(tux_duplex_pin(f->d), 0);
 }
 
+/* A marker that comes next in TCP is not left there for the program to read. */
+static void go__finds_the_marker(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 0);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	assert_false(tux_duplex_go_raw(f->d, NULL));
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+	assert_false(tux_duplex_go_raw(f->d, &f->tcp));
+	assert_int_equal(f->d->rx.state, TUX_RX_SWITCHED);
+}
+
+static void go__plain_is_raw(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(tux_duplex_go_raw(f->d, &f->tcp));
+	assert_int_equal(f->d->tx.pinned, 1);
+	assert_int_equal(f->d->rx.pinned, 1);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -195,6 +217,8 @@ int main(void)
 		T(pin__not_what_has_moved),
 		T(pin__not_over_an_undrained_ring),
 		T(pin__not_while_it_leaves),
+		T(go__finds_the_marker),
+		T(go__plain_is_raw),
 		T(wake__goes_on_at_the_counts),
 		T(sleep__keeps_what_is_pinned_for_good),
 		T(sleep__all_or_nothing),

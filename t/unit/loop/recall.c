@@ -79,6 +79,14 @@ static unsigned turn(struct tux_loop *l)
 	return n;
 }
 
+/* A turn at the time of the next look. */
+static void later(struct tux_loop *l)
+{
+	if (l->now < l->recalled_at)
+		l->now = l->recalled_at;
+	turn(l);
+}
+
 static void ask__is_answered_once(void **state)
 {
 	struct tux_end *e = end_of(&loops[0]);
@@ -222,9 +230,28 @@ static void plain__is_an_answer(void **state)
 	struct tux_end *e = end_of(&loops[0]);
 
 	(void)state;
-	tux_recall_plain(table, e);
+	tux_recall_plain(e);
 	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
-	tux_recall_plain(NULL, e);
+	end_free(e);
+}
+
+/* Time alone does not count, nor do turns before it: the machine may have stood
+ * still. */
+static void answer__not_refused_for_time(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+
+	(void)state;
+	atomic_store(&e->dx->rx.state, TUX_RX_SWITCHED);
+	tux_recall_ask(table, e);
+	turn(&loops[0]);
+	loops[0].now += TUX_SEC(5);
+	for (unsigned n = 0; n < 9999; n++)
+		turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	atomic_store(&e->dx->rx.state, TUX_RX_PLAIN);
+	later(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
 	end_free(e);
 }
 
@@ -247,7 +274,7 @@ static void answer__when_no_thread_is_inside(void **state)
 	end_free(e);
 }
 
-/* It stays on Tux: the child is told so after a second. */
+/* It stays on Tux: the child is told so after 5000 looks, a second at least. */
 static void answer__refused_in_time(void **state)
 {
 	struct tux_end *e = end_of(&loops[0]);
@@ -255,12 +282,10 @@ static void answer__refused_in_time(void **state)
 	(void)state;
 	atomic_store(&e->dx->rx.state, TUX_RX_SWITCHED);
 	tux_recall_ask(table, e);
-	turn(&loops[0]);
-	loops[0].now += TUX_MSEC(999);
-	turn(&loops[0]);
+	for (unsigned n = 1; n < 5000; n++)
+		later(&loops[0]);
 	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
-	loops[0].now += TUX_MSEC(1);
-	turn(&loops[0]);
+	later(&loops[0]);
 	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
 	assert_int_equal(loops[0].recalled_n, 0);
 	assert_int_equal(told, 0);
@@ -300,6 +325,7 @@ int main(void)
 		CASE(over__refuses_what_had_moved),
 		CASE(answer__when_no_thread_is_inside),
 		CASE(answer__refused_in_time),
+		CASE(answer__not_refused_for_time),
 		CASE(over__forgets_what_was_taken_up),
 	};
 
