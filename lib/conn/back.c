@@ -15,6 +15,10 @@ enum {
 				 * time to open its side of it */
 	AWAY_MIN_S = 1,
 	AWAY_MAX_S = 60,
+	ANSWER_MS = 10,		/* and two round-trip times: for the peer to say
+				 * what it has read */
+	STOP_S = 1,		/* reads wait no longer for the peer: bytes may be
+				 * there that it cannot send again */
 	WORKED_S = 60,		/* a path that carried for longer: the next
 				 * hold is AWAY_MIN_S again */
 };
@@ -214,6 +218,8 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 		c->tx.raw_why = why;
 		c->open.why = TUX_REASON_NONE;	/* @why replaces it */
 	}
+	if (c->rx.stop == TUX_STOP_NEVER)
+		c->rx.stop = TUX_STOP_WANTED;
 	tux_messages_end(c, ESHUTDOWN);
 	c->out.sw = c->tx.leaving = false;
 	if (c->out.plain && !c->out.busy) {
@@ -222,6 +228,14 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 		atomic_store(&c->dx->tx.state, TUX_TX_RAW);
 	}
 	tux_conn_mark(c, TUX_DIRTY_RAW);
+}
+
+void tux_back_raw_heard(struct tux_conn *c, uint64_t from)
+{
+	c->tx.raw_heard = true;
+	if (from != UINT64_MAX)
+		c->tx.again_from = from;
+	tux_back_raw(c, TUX_REASON_PEER_RAW);
 }
 
 /* Pins the sending direction.  False: the application holds the latch. */
@@ -253,17 +267,75 @@ static bool pin_rx(struct tux_conn *c)
 	return true;
 }
 
+/* Can the loop read all of the DATA frame that is under way, if one is, though the
+ * application reads nothing? */
+static bool frame_fits(const struct tux_conn *c)
+{
+	const struct tux_pipe *p = &c->dx->rxp;
+
+	return !c->in.left || c->in.message ||
+	       c->in.off + c->in.left <= tux_pipe_tail(p) + p->cap;
+}
+
+/* Are the application's reads to stop? */
+static bool stop_due(const struct tux_conn *c)
+{
+	return c->rx.stop == TUX_STOP_WANTED && c->peer_again && !c->closed &&
+	       tux_conn_rx_state(c) == TUX_RX_SWITCHED &&
+	       !tux_conn_said_all(c) && frame_fits(c);
+}
+
+/* The application reads no more of what is on Tux, so that RAW can say up to where it
+ * has.  False: it holds the latch. */
+static bool stop_rx(struct tux_conn *c, tux_time now)
+{
+	struct tux_duplex_rx *r = &c->dx->rx;
+
+	if (!stop_due(c))
+		return true;
+	if (!tux_latch_try(&r->latch))
+		return false;
+	tux_duplex_stop(c->dx, &c->rx.read_to);
+	tux_latch_drop(&r->latch);
+	c->rx.stop = TUX_STOP_STOPPED;
+	c->rx.stop_until = tux_time_add(now, TUX_SEC(STOP_S));
+	c->tx.raw_told = false;
+	return true;
+}
+
+void tux_back_resume(struct tux_conn *c, bool drop)
+{
+	if (c->rx.stop != TUX_STOP_STOPPED)
+		return;
+	c->rx.stop = TUX_STOP_OVER;
+	c->rx.stop_until = TUX_NEVER;
+	tux_duplex_resume(c->dx, drop);
+	tux_conn_mark(c, TUX_DIRTY_READY);
+}
+
+void tux_back_data(struct tux_conn *c)
+{
+	if (!frame_fits(c))
+		tux_back_resume(c, false);
+}
+
 void tux_back_pin(struct tux_conn *c, tux_time now)
 {
+	bool proved = c->life == TUX_LIFE_PROVED;
 	bool tx = c->tx.path != TUX_PATH_PLAIN || pin_tx(c, now);
 	bool rx = c->rx.path != TUX_PATH_PLAIN || pin_rx(c);
 
+	if (rx && proved)
+		rx = stop_rx(c, now);
 	if (!tx || !rx)
 		tux_conn_retry(c, now);
-	if (c->life == TUX_LIFE_PROVED && !c->tx.raw_told) {
-		c->tx.raw_told = true;
-		tux_conn_do(c, TUX_DO_RAW);
-	}
+	if (!rx || !proved || c->tx.raw_told)
+		return;
+	c->tx.raw_told = true;
+	tux_conn_do(c, TUX_DO_RAW);
+	if (!c->tx.raw_heard)
+		c->tx.raw_at = tux_time_add(now, 2 * c->rtt.srtt +
+						 TUX_MSEC(ANSWER_MS));
 }
 
 /* Does the peer, or TCP, have every byte that the application has written? */
@@ -277,15 +349,16 @@ static bool tx_drained(const struct tux_conn *c)
 	       c->tx.buf.got == head;
 }
 
-/* Makes a RAW or PLAIN frame due.  The caller holds the send latch. */
-static void make_plain_due(struct tux_conn *c)
+/* Makes a RAW or PLAIN frame due, at offset @off.  The caller holds the send
+ * latch. */
+static void make_plain_due(struct tux_conn *c, uint64_t off)
 {
 	if (c->tx.path == TUX_PATH_TUX) {
 		tux_list_remove(&c->use);
 		tux_conn_set_tx(c, TUX_PATH_FRAMES);
-		c->out.off = c->tx.buf.got;
 	}
-	tux_duplex_tx_leave(c->dx, c->out.off);
+	c->out.off = off;
+	tux_duplex_tx_leave(c->dx, tux_pipe_head(&c->dx->txp));
 	c->out.plain = c->tx.leaving && !c->tx.raw_wanted;
 	c->out.raw = !c->out.plain;
 	if (c->out.raw)
@@ -293,6 +366,32 @@ static void make_plain_due(struct tux_conn *c)
 	c->tx.leaving = false;
 	c->tx.probe_at = TUX_NEVER;
 	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
+/* RAW says where this end's application has read, and is written where the peer's has.
+ * The peer may want plain TCP of itself, so it says that without being asked. */
+static bool waits_for_raw(const struct tux_conn *c)
+{
+	return c->tx.raw_wanted && (stop_due(c) ||
+		(c->peer_again && !c->tx.raw_heard));
+}
+
+/* Under the latch the application cannot write, and `hold` makes its next write wait
+ * until TCP has the frame.  After a shutdown there is no next write, and FIN is
+ * enough. */
+static void step_latched(struct tux_conn *c)
+{
+	uint64_t from = c->tx.again_from;
+
+	c->tx.again_from = UINT64_MAX;
+	if (atomic_load(&c->dx->tx.shut))
+		return;
+	if (c->tx.raw_wanted && tux_duplex_keeps(c->dx, from))
+		make_plain_due(c, from);
+	else if (tx_drained(c))
+		make_plain_due(c, tux_pipe_head(&c->dx->txp));
+	else if (c->tx.leaving)
+		tux_duplex_hold(c->dx, true);
 }
 
 void tux_back_step(struct tux_conn *c, tux_time now)
@@ -304,23 +403,17 @@ void tux_back_step(struct tux_conn *c, tux_time now)
 		c->tx.leaving = false;
 		tux_duplex_hold(c->dx, false);
 	}
-	wait = c->tx.leaving && !atomic_load(&t->hold);
+	wait = (c->tx.leaving && !atomic_load(&t->hold)) ||
+	       c->tx.again_from != UINT64_MAX;
 	if (tux_path_plain(c->tx.path) || c->out.busy || c->out.raw ||
 	    c->out.plain || c->out.marker || (!wait && !tx_drained(c)) ||
-	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c))
+	    tux_conn_tx_state(c) != TUX_TX_SWITCHED || !tux_messages_idle(c) ||
+	    waits_for_raw(c))
 		return;
 	if (!tux_latch_try(&t->latch)) {
 		tux_conn_retry(c, now);
 		return;
 	}
-	/* Under the latch the application cannot write, and `hold` makes its
-	 * next write wait until TCP has the frame.  After a shutdown there is
-	 * no next write, and FIN is enough. */
-	if (!atomic_load(&t->shut)) {
-		if (tx_drained(c))
-			make_plain_due(c);
-		else if (c->tx.leaving)
-			tux_duplex_hold(c->dx, true);
-	}
+	step_latched(c);
 	tux_latch_drop(&t->latch);
 }

@@ -48,6 +48,19 @@ void tux_back_follow(struct tux_conn *c, tux_time now);
  * the reason @why.  The reason of the first call counts. */
 void tux_back_raw(struct tux_conn *c, enum tux_reason why);
 
+/* The peer wants that, and its application has read all below @from; UINT64_MAX: it
+ * has not told, or has told before. */
+void tux_back_raw_heard(struct tux_conn *c, uint64_t from);
+
+/* Reads of the ring go on.  They had stopped if this end asked for plain TCP: what
+ * was not read by then, the peer is to send again, over TCP.  With @drop, it does.  It
+ * may do so later, too: then the loop leaves those bytes out. */
+void tux_back_resume(struct tux_conn *c, bool drop);
+
+/* A DATA frame has begun.  If the ring has no room for it, reads go on: the RAW frame
+ * comes behind it. */
+void tux_back_data(struct tux_conn *c);
+
 /* TCP has taken the SWITCH frame: the sending direction is on Tux again. */
 void tux_back_to_tux(struct tux_conn *c, tux_time now);
 

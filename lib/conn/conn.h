@@ -182,7 +182,19 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	bool shut_due;			/* TUX_EFFECT_SHUT is due */
 	bool raw_wanted;		/* plain TCP for good, in both directions */
 	bool raw_told;			/* RAW was sent, or is in `todo` */
+	bool raw_heard;			/* RAW has come, */
+	uint64_t again_from;		/* ... and the peer's application has read
+					 * up to here; UINT64_MAX: not known */
+	tux_time raw_at;		/* RAW is written then, though none has
+					 * come */
 	enum tux_reason raw_why;	/* why it is wanted */
+};
+
+enum tux_conn_stop {
+	TUX_STOP_NEVER,			/* plain TCP is not wanted */
+	TUX_STOP_WANTED,		/* as soon as the direction is on Tux */
+	TUX_STOP_STOPPED,		/* until the peer has answered, */
+	TUX_STOP_OVER,			/* ... or had a second for it */
 };
 
 struct tux_conn_rx {			/* the direction that this end receives */
@@ -199,6 +211,12 @@ struct tux_conn_rx {			/* the direction that this end receives */
 					 * proves that the peer has switched */
 	bool back;			/* a frame has just said that packets no
 					 * longer arrive at the peer */
+	enum tux_conn_stop stop;	/* plain TCP is wanted for good: do reads
+					 * stop? */
+	uint64_t read_to;		/* since STOPPED: the application had all
+					 * below, as RAW tells the peer */
+	tux_time stop_until;		/* STOPPED: the peer is not waited for any
+					 * longer */
 	bool tcp_wanted;		/* the loop was told to read TCP */
 	bool tcp_ended;			/* TCP was read to its end */
 	int tcp_err;
@@ -233,6 +251,8 @@ struct tux_conn_in {			/* bytes coming from TCP */
 	struct tux_frame frame;		/* the header of the current frame */
 	uint64_t off;			/* of the body's next byte */
 	uint32_t left;			/* of the body, still to come */
+	uint64_t again;			/* behind the RAW frame: so many bytes came
+					 * over Tux, too, and were read there */
 	bool starved;			/* a DATA frame waits for room in the ring */
 	bool first;			/* no frame has come behind the marker */
 };
@@ -254,7 +274,8 @@ struct tux_conn {
 	bool begins;			/* it knows a UDP port of its peer, so it
 					 * may send the first HELLO */
 	bool peer_messages;		/* the peer takes messages */
-	bool peer_plain;		/* the peer knows the frame PLAIN */
+	bool peer_plain;		/* the peer knows the frame PLAIN, */
+	bool peer_again;		/* ... and the offset in RAW */
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
 	bool closed_dead;		/* ... when it was DEAD already */

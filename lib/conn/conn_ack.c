@@ -222,6 +222,9 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 	if (moved < 0)
 		return false;
 	if (moved) {
+		atomic_store_explicit(&c->dx->peer_read,
+				      c->tx.buf.limit - c->tx.window,
+				      memory_order_relaxed);
 		c->tx.probe_in = 0;
 		tux_conn_mark(c, TUX_DIRTY_ACKED | TUX_DIRTY_READY);
 		tux_conn_kick(c);

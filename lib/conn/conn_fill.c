@@ -69,6 +69,15 @@ static void add_prepared(struct tux_conn *c, struct tux_writer *w)
 	tux_conn_trace(c, TUX_TRACE_SEND_PREPARED, c->rx.answer, 0, 0);
 }
 
+static void add_raw(struct tux_conn *c, struct tux_writer *w)
+{
+	bool stopped = c->rx.stop == TUX_STOP_STOPPED;
+	uint8_t *p = add(w, TUX_REC_RAW, stopped ? TUX_RAW_LEN : 0);
+
+	if (stopped)
+		tux_put64(p, c->rx.read_to);
+}
+
 /* Adds the control records that are due, and returns which (TUX_DO_*). */
 static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
@@ -87,7 +96,7 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 		tux_conn_trace(c, TUX_TRACE_PROBE, 0, 0, 0);
 	}
 	if (what & TUX_DO_RAW)
-		add(w, TUX_REC_RAW, 0);
+		add_raw(c, w);
 	c->todo &= ~what;
 	return what;
 }

@@ -50,6 +50,8 @@ static void init(struct tux_conn *c, const struct tux_conn_opts *o)
 	c->open.at = TUX_NEVER;
 	c->tx.announce_at = c->tx.writer_at = c->tx.probe_at = TUX_NEVER;
 	c->tx.barred_at = TUX_NEVER;
+	c->tx.again_from = UINT64_MAX;
+	c->rx.stop_until = c->tx.raw_at = TUX_NEVER;
 	c->tx.rate_at = TUX_NEVER;
 	c->trusted = true;
 	tux_choice_init(&c->tx.choice, o->mode, 0);

@@ -84,7 +84,7 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		tux_upgrade_prepared(c, rec->gen);
 		return 0;
 	case TUX_REC_RAW:
-		tux_back_raw(c, TUX_REASON_PEER_RAW);
+		tux_back_raw_heard(c, rec->off);
 		return 0;
 	case TUX_REC_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);

@@ -185,6 +185,10 @@ static size_t bare_len(const struct tux_conn *c)
 		len += TUX_REC_HDR + TUX_SACK_EACH * TUX_SACK_MAX;
 	if (c->todo & TUX_DO_ROOM)
 		len += TUX_REC_HDR + TUX_ROOM_LEN;
+	if (c->todo & TUX_DO_PREPARE)
+		len += TUX_PREPARE_TURN_LEN - TUX_PREPARE_LEN;
+	if (c->todo & TUX_DO_RAW)
+		len += TUX_RAW_LEN;
 	return len;
 }
 

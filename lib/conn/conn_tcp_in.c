@@ -39,6 +39,8 @@ size_t tux_conn_tcp_want(const struct tux_conn *c)
 		return c->closed ? tux_duplex_swallow_want(c->dx) : 0;
 	if (c->dx->rx.marker_left)
 		return c->dx->rx.marker_left;
+	if (c->in.again)
+		return c->in.again;
 	if (!c->in.left)
 		return (size_t)(c->in.need - c->in.have);
 	return c->in.message ? c->in.left : body_room(c);
@@ -55,15 +57,33 @@ void tux_conn_tcp_starve(struct tux_conn *c)
 	c->in.starved = !body_room(c);
 }
 
+/* Has the peer begun again where the application had stopped to read, or is the
+ * frame behind all bytes that have come? */
+static bool raw_fits(const struct tux_conn *c, uint64_t off)
+{
+	return off == tux_pipe_head(&c->dx->rxp) ||
+	       (c->rx.stop >= TUX_STOP_STOPPED && off == c->rx.read_to);
+}
+
+static uint64_t raw_from(const struct tux_conn *c)
+{
+	return c->in.frame.len ? tux_get64(c->in.hdr + TUX_FRAME_HDR) :
+				 UINT64_MAX;
+}
+
 /* The RAW frame: behind it the application reads TCP itself again. */
 static void rx_raw(struct tux_conn *c)
 {
-	tux_conn_trace(c, TUX_TRACE_RAW_IN, c->in.frame.off, 0, 0);
+	uint64_t off = c->in.frame.off;
+
+	tux_conn_trace(c, TUX_TRACE_RAW_IN, off, 0, 0);
 	tux_conn_set_rx(c, TUX_PATH_RAW);
 	if (c->msg)
 		tux_message_no_more(c);
+	/* Before RAW lets readers of TCP in. */
+	tux_back_resume(c, off == c->rx.read_to);
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
-	tux_back_raw(c, TUX_REASON_PEER_RAW);	/* this end sends RAW as well */
+	tux_back_raw_heard(c, raw_from(c));	/* this end sends RAW as well */
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
@@ -76,6 +96,7 @@ static void rx_plain(struct tux_conn *c)
 	c->rx.gen = c->rx.answer = 0;
 	c->rx.turn_at = c->in.frame.off;
 	tux_duplex_rx_plain(c->dx, c->in.frame.off);
+	tux_back_resume(c, false);
 	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ARM |
 		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 }
@@ -88,6 +109,7 @@ static bool on_data_frame(struct tux_conn *c)
 		return false;		/* it leaves out bytes */
 	c->in.off = f->off;
 	c->in.left = f->len;
+	tux_back_data(c);
 	/* At N lies the rest of a write, which comes in packets, too. */
 	if (c->in.first && f->off == c->dx->rx.at)
 		return true;
@@ -145,9 +167,13 @@ static bool on_frame(struct tux_conn *c)
 		on_switch_frame(c);
 		return true;
 	case TUX_FRAME_RAW:
-		if (f->off != tux_pipe_head(&c->dx->rxp))
+		if (!raw_fits(c, f->off))
 			break;
-		rx_raw(c);
+		if (c->rx.stop != TUX_STOP_STOPPED &&
+		    f->off < tux_pipe_head(&c->dx->rxp))
+			c->in.again = tux_pipe_head(&c->dx->rxp) - f->off;
+		if (!c->in.again)
+			rx_raw(c);
 		return true;
 	case TUX_FRAME_PLAIN:
 		/* Messages are not where a direction becomes plain again, and
@@ -184,6 +210,17 @@ static size_t in_header(struct tux_conn *c, const uint8_t *p, size_t len)
 			tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 		c->in.first = false;
 	}
+	return n;
+}
+
+/* Leaves out what the peer sends again too late. */
+static size_t in_again(struct tux_conn *c, size_t len)
+{
+	size_t n = len < c->in.again ? len : c->in.again;
+
+	c->in.again -= n;
+	if (!c->in.again)
+		rx_raw(c);
 	return n;
 }
 
@@ -229,6 +266,8 @@ void tux_tcp_in(struct tux_conn *c, const uint8_t *p, size_t len)
 		if (*skip) {
 			n = *skip < len ? *skip : len;
 			*skip = (uint8_t)(*skip - n);
+		} else if (c->in.again) {
+			n = in_again(c, len);
 		} else if (c->in.message) {
 			n = in_message(c, p, len);
 		} else if (c->in.left) {

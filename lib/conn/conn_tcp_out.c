@@ -65,6 +65,21 @@ static void begin_back(struct tux_conn *c)
 	c->stats.frame_tx++;
 }
 
+/* The RAW frame, with @len bytes behind it that are plain already: the peer had them
+ * on Tux, where its application has not read them. */
+static void begin_raw(struct tux_conn *c, uint32_t len)
+{
+	struct tux_conn_out *o = &c->out;
+	bool stopped = c->rx.stop == TUX_STOP_STOPPED;
+
+	tux_conn_frame(c, TUX_FRAME_RAW, o->off, stopped ? TUX_RAW_LEN : 0);
+	if (stopped) {
+		tux_put64(o->hdr + TUX_FRAME_HDR, c->rx.read_to);
+		o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_RAW_LEN;
+	}
+	o->left = len;
+}
+
 /* Begins what goes to TCP next.  False: nothing does. */
 static bool next_frame(struct tux_conn *c)
 {
@@ -81,7 +96,7 @@ static bool next_frame(struct tux_conn *c)
 		return true;
 	} else if (o->turn && tux_message_frame(c)) {
 		o->turn = false;
-	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head) {
+	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head && !o->raw) {
 		len = len < TUX_FRAME_MAX ? len : TUX_FRAME_MAX;
 		tux_conn_frame(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
 		c->stats.frame_tx += len;
@@ -89,7 +104,7 @@ static bool next_frame(struct tux_conn *c)
 	} else if (o->fin) {
 		tux_message_fin_frame(c);
 	} else if (o->raw) {
-		tux_conn_frame(c, TUX_FRAME_RAW, o->off, 0);
+		begin_raw(c, (uint32_t)len);
 	} else if (o->plain) {
 		tux_conn_frame(c, TUX_FRAME_PLAIN, o->off, 0);
 	} else if (o->sw) {
@@ -231,6 +246,9 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	n -= h;
 	if (n && o->type == TUX_FRAME_MESSAGE) {
 		o->left -= (uint32_t)n;
+	} else if (n && o->type == TUX_FRAME_RAW) {
+		o->off += n;
+		o->left -= (uint32_t)n;
 	} else if (n && tux_conn_is_across(c)) {
 		o->off += n;
 		o->left -= (uint32_t)n;
@@ -260,6 +278,13 @@ void tux_tcp_across(struct tux_conn *c, tux_time now)
 		return;
 	tux_conn_frame(c, TUX_FRAME_SWITCH, c->out.off, 0);
 	tux_tcp_sent(c, t->framed - len, now);
+}
+
+bool tux_conn_tcp_cut(const struct tux_conn *c)
+{
+	const struct tux_conn_out *o = &c->out;
+
+	return o->busy && o->type == TUX_FRAME_RAW && !o->hdr_left && o->left;
 }
 
 bool tux_conn_tcp_due(const struct tux_conn *c)

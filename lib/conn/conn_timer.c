@@ -52,6 +52,8 @@ tux_time tux_conn_deadline(struct tux_conn *c)
 	at = tux_time_min(at, c->tx.probe_at);
 	at = tux_time_min(at, c->tx.away_at);
 	at = tux_time_min(at, c->tx.barred_at);
+	at = tux_time_min(at, c->rx.stop_until);
+	at = tux_time_min(at, c->tx.raw_at);
 	return tux_time_min(at, tux_upgrade_deadline(c));
 }
 
@@ -219,6 +221,13 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 	}
 	if (now >= c->reset_at)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
+	if (now >= c->rx.stop_until)
+		tux_back_resume(c, false);
+	if (now >= c->tx.raw_at) {
+		c->tx.raw_at = TUX_NEVER;
+		c->tx.raw_heard = true;	/* as if; it has waited long enough */
+		tux_conn_mark(c, TUX_DIRTY_PATH);
+	}
 	if (now >= c->tx.barred_at && tux_duplex_barred(c->dx))
 		tux_conn_die(c, ECONNRESET, TUX_REASON_PROTOCOL);
 	if (c->life == TUX_LIFE_PROVED)

@@ -237,6 +237,10 @@ void tux_conn_tcp_end(struct tux_conn *c, int err, tux_time now);
 size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 			tux_time now);
 
+/* TCP has a part of bytes that the peer had over Tux: if it ended here, the peer would
+ * take that for the end of the stream. */
+bool tux_conn_tcp_cut(const struct tux_conn *c);
+
 /* TCP has taken the first @n of the bytes that tux_conn_tcp_out() returned; @n
  * may be 0. */
 void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now);

@@ -129,6 +129,9 @@ struct tux_duplex_rx {
 	uint8_t marker_left;		/* SWITCHED: so many bytes of the marker
 					 * are still in TCP; the loop skips
 					 * them */
+	_Atomic uint8_t stopped;	/* reads leave the ring: see
+					 * tux_duplex_stop() */
+	_Atomic uint8_t resumes;	/* ... and how often they went on */
 	uint8_t held;			/* ARMED, at N: so many bytes were read,
 					 * and match the marker so far */
 	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
@@ -163,6 +166,9 @@ struct tux_duplex {
 					 * is consumed up to here; never more
 					 * than half a ring beyond the tail that
 					 * the loop has seen */
+	_Atomic uint64_t peer_read;	/* the peer's application has read all
+					 * below: as long as it has not, the tx
+					 * ring keeps the bytes if it can */
 	struct tux_pipe txp;		/* the tx ring: application to loop */
 	struct tux_pipe rxp;		/* the rx ring: loop to application */
 };
@@ -238,7 +244,9 @@ enum {
 };
 unsigned tux_duplex_poll(const struct tux_duplex *d);
 
-/* How often the direction has become plain TCP again, for good or not. */
+/* How often the direction has become plain TCP again, for good or not; and in that of
+ * reads, how often these went on: what can be read is not where it was, or was hidden
+ * before, though no byte has come. */
 static inline uint32_t tux_duplex_tx_turns(const struct tux_duplex *d)
 {
 	return atomic_load(&d->tx.turn) +
@@ -248,7 +256,7 @@ static inline uint32_t tux_duplex_tx_turns(const struct tux_duplex *d)
 
 static inline uint32_t tux_duplex_rx_turns(const struct tux_duplex *d)
 {
-	return atomic_load(&d->rx.turn) +
+	return atomic_load(&d->rx.turn) + atomic_load(&d->rx.resumes) +
 	       (atomic_load(&d->rx.state) == TUX_RX_RAW);
 }
 
@@ -274,6 +282,11 @@ int tux_duplex_pin(struct tux_duplex *d);
  * peer's marker first, unless @tcp is NULL: no read would find one that comes next
  * in TCP, if nothing reads meanwhile.  Both latches are held. */
 bool tux_duplex_go_raw(struct tux_duplex *d, const struct tux_tcp *tcp);
+
+/* Why will tux_duplex_go_raw() not succeed, however long a caller waits?  -EPIPE: a
+ * direction has ended on Tux; or the connection's error.  0: it may.  Needs no
+ * latch. */
+int tux_duplex_hopeless(const struct tux_duplex *d);
 
 /* Are both directions PLAIN, with no byte left on the rx ring, and no doubt?  Needs
  * no latch; it may be otherwise a moment later. */
@@ -350,6 +363,19 @@ void tux_duplex_tx_plain(struct tux_duplex *d);
 /* The frame PLAIN has come: behind what the ring still has, reads come from TCP
  * again, at offset @off.  No latch is needed. */
 void tux_duplex_rx_plain(struct tux_duplex *d, uint64_t off);
+
+/* The direction is SWITCHED, and is to become RAW.  From now on reads find nothing
+ * in the ring, and the peer may send again, over TCP, what they have not taken: all
+ * from the offset on that is put into *@from.  The rx latch is held. */
+void tux_duplex_stop(struct tux_duplex *d, uint64_t *from);
+
+/* The end of that.  With @drop, the peer sends what the ring has once more.  No
+ * latch is needed. */
+void tux_duplex_resume(struct tux_duplex *d, bool drop);
+
+/* Does the tx ring have all from offset @from on, be it acknowledged or not?  The tx
+ * latch is held. */
+bool tux_duplex_keeps(const struct tux_duplex *d, uint64_t from);
 
 /* May a generation be armed?  Not while the ring has bytes of an earlier turn.
  * Then the next read that empties it rings TUX_DOORBELL_RX. */

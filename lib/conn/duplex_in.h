@@ -47,12 +47,14 @@ static inline uint64_t duplex_taken(const struct tux_duplex *d)
 	return taken > tail ? taken : tail;
 }
 
-/* How many bytes can be read from the ring? */
+/* How many bytes can be read from the ring?  `stopped` first: behind its end, what was
+ * dropped is not there. */
 static inline uint32_t duplex_ring_len(const struct tux_duplex *d)
 {
+	bool stopped = load8(&d->rx.stopped);
 	uint64_t taken = duplex_taken(d), head = tux_pipe_head(&d->rxp);
 
-	return head > taken ? (uint32_t)(head - taken) : 0;
+	return head > taken && !stopped ? (uint32_t)(head - taken) : 0;
 }
 
 /* How many bytes of the earlier turn does the ring have?  While it was armed, a

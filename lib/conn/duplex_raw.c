@@ -40,6 +40,29 @@ bool tux_duplex_rx_is_raw(const struct tux_duplex *d)
 	       (load8(&r->state) == TUX_RX_PLAIN && r->pinned);
 }
 
+void tux_duplex_stop(struct tux_duplex *d, uint64_t *from)
+{
+	store8(&d->rx.stopped, 1);
+	*from = duplex_taken(d);
+}
+
+/* A reader that sees the end of `stopped` sees what was dropped before. */
+void tux_duplex_resume(struct tux_duplex *d, bool drop)
+{
+	if (drop)
+		tux_pipe_consume(&d->rxp, tux_pipe_head(&d->rxp));
+	store8(&d->rx.stopped, 0);
+	atomic_fetch_add(&d->rx.resumes, 1);
+}
+
+bool tux_duplex_keeps(const struct tux_duplex *d, uint64_t from)
+{
+	uint64_t head = tux_pipe_head(&d->txp);
+
+	return from >= d->txp.origin && from <= head &&
+	       head - from <= d->txp.cap;
+}
+
 enum { FOR_GOOD = 1, ASLEEP = 2 };	/* bits of `pinned` */
 
 static int pin(struct tux_duplex *d, uint8_t how)
@@ -67,6 +90,15 @@ bool tux_duplex_go_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 		tux_duplex_advance(d, tcp);
 	tux_duplex_pin(d);
 	return tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+}
+
+int tux_duplex_hopeless(const struct tux_duplex *d)
+{
+	uint32_t err = atomic_load(&d->err);
+	bool rx = load8(&d->rx.eof) && load8(&d->rx.state) == TUX_RX_SWITCHED;
+	bool tx = load8(&d->tx.shut) && load8(&d->tx.state) == TUX_TX_SWITCHED;
+
+	return err ? -(int)err : rx || tx ? -EPIPE : 0;
 }
 
 bool tux_duplex_is_plain(const struct tux_duplex *d)

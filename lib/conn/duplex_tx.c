@@ -63,8 +63,9 @@ static ssize_t write_ring(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (load8(&d->tx.marker_left))
 		return -EAGAIN;
-	tux_pipe_rewind(p);
 	head = tux_pipe_head(p);
+	if (atomic_load_explicit(&d->peer_read, memory_order_relaxed) == head)
+		tux_pipe_rewind(p);
 	room = tux_pipe_room(p);
 	len = tux_iov_len(iov, n) - skip;
 	if (len > room)

@@ -178,6 +178,7 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	c->tx.window = h->window;
 	c->peer_messages = h->flags & TUX_HELLO_MESSAGES;
 	c->peer_plain = h->flags & TUX_HELLO_PLAIN;
+	c->peer_again = h->flags & TUX_HELLO_AGAIN;
 	c->pkt_max = h->pkt_max < c->core->pkt_max ? h->pkt_max :
 						     c->core->pkt_max;
 	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
@@ -267,7 +268,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		.why = refuses ? (uint8_t)c->open.why : 0,
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
 				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
-				   TUX_HELLO_PLAIN |
+				   TUX_HELLO_PLAIN | TUX_HELLO_AGAIN |
 				   (c->life == TUX_LIFE_OPENING ? TUX_HELLO_WANT :
 							       0)),
 		.version = TUX_WIRE_VERSION,

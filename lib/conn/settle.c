@@ -51,8 +51,10 @@ static bool messages_drained(const struct tux_conn *c)
 /* Content has come: if that was all, the application gets the end of file. */
 static void settle_content(struct tux_conn *c)
 {
-	if (tux_conn_said_all(c))
-		atomic_store(&c->dx->rx.eof, 1);
+	if (!tux_conn_said_all(c))
+		return;
+	tux_back_resume(c, false);
+	atomic_store(&c->dx->rx.eof, 1);
 }
 
 /* ---- the end of the connection ---- */
@@ -122,7 +124,7 @@ static void settle_gone(struct tux_conn *c, bool reset)
 	tux_conn_trace(c, TUX_TRACE_GONE, 0, 0, 0);
 	/* If TCP ended behind a part of the marker, the peer would take that
 	 * part for data; a reset makes it an error. */
-	if (atomic_load(&c->dx->tx.marker_left))
+	if (atomic_load(&c->dx->tx.marker_left) || tux_conn_tcp_cut(c))
 		reset = true;
 	add_effect(c, TUX_EFFECT_GONE | (reset ? TUX_EFFECT_RESET : 0));
 }
@@ -183,6 +185,7 @@ static void settle_death(struct tux_conn *c)
 		return;
 	c->dead_told = true;
 	tux_messages_fail(c, c->dead_err);
+	tux_back_resume(c, false);
 	if (!tux_conn_said_all(c))
 		atomic_store(&d->err, (uint32_t)c->dead_err);
 	atomic_store(&d->rx.eof, 1);

@@ -327,8 +327,11 @@ static void step_rx(struct tux_conn *c, tux_time now)
 		tux_duplex_prove(c->dx);
 		tux_latch_drop(&c->dx->rx.latch);
 	}
-	if (tux_conn_rx_state(c) == TUX_RX_SWITCHED)
-		on_rx_switch(c);
+	if (tux_conn_rx_state(c) != TUX_RX_SWITCHED)
+		return;
+	on_rx_switch(c);
+	if (c->tx.raw_wanted)		/* reads are to stop */
+		tux_conn_retry(c, now);
 }
 
 /* ---- both ---- */

@@ -79,6 +79,23 @@ static void on_broken(struct tux_lifeline *t, struct tux_conn *c, int err,
 		tell_end(t, c, err, now);
 }
 
+/* The process may be killed where TCP must not just end: then the kernel resets it. */
+static void lifeline_guard(struct tux_lifeline *t, const struct tux_conn *c)
+{
+	const struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	bool cut = tux_conn_tcp_cut(c);
+	socklen_t len = sizeof(t->linger);
+
+	if (cut == t->cut)
+		return;
+	if (cut)
+		tux_sys_getsockopt(t->fd, SOL_SOCKET, SO_LINGER, &t->linger,
+				   &len);
+	tux_sys_setsockopt(t->fd, SOL_SOCKET, SO_LINGER,
+			   cut ? &reset : &t->linger, sizeof(reset));
+	t->cut = cut;
+}
+
 void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 			uint8_t *buf, tux_time now)
 {
@@ -92,6 +109,7 @@ void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 			return;
 		n = tux_sys_send(t->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 		tux_conn_tcp_sent(c, n > 0 ? (size_t)n : 0, now);
+		lifeline_guard(t, c);
 		if (n >= 0 || n == -EAGAIN)
 			t->full = n < (long)len;
 		else if (n != -EINTR)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "conn/core.h"
 
@@ -27,6 +28,8 @@ struct tux_lifeline {
 	bool full;		/* TCP took less than there was */
 	bool ended;		/* the core has been told the end */
 	bool alone;		/* see tux_lifeline_acknowledge() */
+	bool cut;		/* if this process died now, TCP is to be reset */
+	struct linger linger;	/* ... and what the program had set */
 	int broken;		/* errno of a write; told when all is read */
 };
 

@@ -105,6 +105,15 @@ static int read_reset(struct tux_record *rec)
 	return 0;
 }
 
+/* Without an offset, it names one that none has. */
+static int read_raw(struct tux_record *rec)
+{
+	if (rec->len && rec->len != TUX_RAW_LEN)
+		return -EBADMSG;
+	rec->off = rec->len ? tux_get64(rec->body) : UINT64_MAX;
+	return 0;
+}
+
 static int read_sack(const struct tux_record *rec)
 {
 	if (rec->len % TUX_SACK_EACH ||
@@ -130,6 +139,8 @@ static int read_body(struct tux_record *rec)
 		return read_reset(rec);
 	case TUX_REC_PING:
 		return rec->len ? -EBADMSG : 0;
+	case TUX_REC_RAW:
+		return read_raw(rec);
 	default:
 		return 0;
 	}

@@ -70,7 +70,8 @@
  * PREPARED  0  u32  generation
  * RESET     0  u32  reason, a number of reason.h
  * PING      empty; asks for an acknowledgment
- * RAW       empty; asks for plain TCP in both directions, for good
+ * RAW       0  u64  offset up to which the sender's application has read; or empty;
+ *           asks for plain TCP in both directions, for good
  * ROOM      (Messages) for the small lane and then for the bulk lane:
  *           0  u32  cap: size of the lane's space, a power of two
  *           4  u32  ids: messages with lower ids may be sent
@@ -90,7 +91,8 @@
  *           In a MESSAGE frame, offset holds the flags of a MESSAGE record and
  *           the body is that of the record.  In a ROOM frame, offset is zero
  *           and the body is that of a ROOM record.  A FIN frame has the body of
- *           an END record if its receiver takes messages.
+ *           an END record if its receiver takes messages.  A RAW frame has that
+ *           of a RAW record.
  *
  * What is computed:
  *
@@ -128,6 +130,7 @@ enum {
 	TUX_PREPARE_TURN_LEN = 16,	/* with the turn */
 	TUX_PREPARED_LEN = 4,
 	TUX_RESET_LEN = 4,
+	TUX_RAW_LEN = 8,		/* if not empty */
 	TUX_SACK_EACH = 8,
 	TUX_SACK_MAX = 16,		/* ranges in one packet */
 	TUX_MESSAGE_HDR_MIN = 8,	/* FIRST and LAST, but not ORDER */
@@ -234,6 +237,7 @@ enum {
 	TUX_HELLO_ACTIVE = 0x02,	/* the sender is the active end */
 	TUX_HELLO_MESSAGES = 0x04,	/* the sender takes messages */
 	TUX_HELLO_PLAIN = 0x08,		/* the sender knows the frame PLAIN */
+	TUX_HELLO_AGAIN = 0x10,		/* the sender knows the offset in RAW */
 };
 
 enum tux_frame_type {

@@ -40,11 +40,11 @@ static void one_asks(struct sim *s)
 	sim_ms(s, 20);
 	SIM_TRACE(s,
 		"[  50.000] a > back to tcp at 0\n"
-		"[  50.000] a > raw out at 0\n"
-		"[  51.000] b > raw in at 0\n"
 		"[  51.000] b > back to tcp at 0\n"
 		"[  51.000] b > raw out at 0\n"
-		"[  52.000] a > raw in at 0\n");
+		"[  52.000] a > raw in at 0\n"
+		"[  52.000] a > raw out at 0\n"
+		"[  53.000] b > raw in at 0\n");
 	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_PINNED);
 	SIM_CHECK(s, tux_conn_reason(b->c) == TUX_REASON_PEER_RAW);
 	finish(s);
@@ -74,6 +74,79 @@ static void in_flight(struct sim *s)
 	sim_ms(s, 500);
 	SIM_CHECK(s, b->got == 200000);
 	finish(s);
+}
+
+/* The program of end a reads nothing from here on, end b writes @n times 100 bytes,
+ * which arrive, and then a wants plain TCP. */
+static void leave_unread(struct sim *s, unsigned n)
+{
+	sim_switched(s, &a, &b);
+	sim_pause(a, true);
+	for (unsigned i = 0; i < n; i++) {
+		sim_write(b, 100);
+		sim_ms(s, 2);
+	}
+	SIM_CHECK(s, !a->got && tux_duplex_readable(a->dx) == 100 * n);
+	sim_raw(a);
+}
+
+/* Another program, which knows TCP only, could read it. */
+static void unread(struct sim *s)
+{
+	leave_unread(s, 3);
+	sim_ms(s, 20);
+	SIM_CHECK(s, !a->got && is_raw(b) && tux_duplex_rx_is_raw(a->dx));
+	sim_pause(a, false);
+	sim_ms(s, 1);
+	SIM_CHECK(s, a->got == 300);
+	finish(s);
+}
+
+static void unread_path_dead(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_pause(a, true);
+	sim_write(b, 100);
+	sim_ms(s, 2);
+	sim_part(s, 0, 1, true);
+	sim_raw(a);
+	sim_ms(s, 20);
+	SIM_CHECK(s, !a->got && tux_duplex_rx_is_raw(a->dx));
+	sim_pause(a, false);
+	sim_ms(s, 1);
+	SIM_CHECK(s, a->got == 100);
+	finish(s);
+}
+
+/* More than b has memory for: a has to read. */
+static void unread_too_much(struct sim *s)
+{
+	sim_switched(s, &a, &b);
+	sim_pause(a, true);
+	sim_write(b, 500000);
+	sim_ms(s, 50);
+	sim_raw(a);
+	sim_ms(s, 500);
+	SIM_CHECK(s, !tux_duplex_rx_is_raw(a->dx));
+	sim_pause(a, false);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, a->got == 500000);
+	finish(s);
+}
+
+
+/* The end of the stream comes over Tux meanwhile. */
+static void unread_and_fin(struct sim *s)
+{
+	leave_unread(s, 1);
+	sim_finish(b);
+	sim_ms(s, 20);
+	sim_pause(a, false);
+	sim_ms(s, 20);
+	SIM_CHECK(s, a->got == 100 && a->eof);
+	sim_finish(a);
+	sim_run_out(s, s->now + TUX_SEC(3));
+	sim_check_all(s);
 }
 
 /* Before the switch, and in the middle of it. */
@@ -155,7 +228,7 @@ static void shut_behind_the_frame(struct sim *s)
 	sim_switched(s, &a, &b);
 	a->conn->tcp.sndbuf = 4;
 	sim_raw(a);
-	sim_ms(s, 1);
+	sim_ms(s, 2);			/* for b's RAW */
 	SIM_CHECK(s, a->dx->tx.hold);
 	sim_finish(a);
 	sim_ms(s, 1);
@@ -223,6 +296,10 @@ const struct sim_story sim_stories[] = {
 	{ "one_asks", one_asks },
 	{ "both_ask", both_ask },
 	{ "in_flight", in_flight },
+	{ "unread", unread },
+	{ "unread_path_dead", unread_path_dead },
+	{ "unread_too_much", unread_too_much },
+	{ "unread_and_fin", unread_and_fin },
 	{ "opening", opening },
 	{ "opening_held", opening_held },
 	{ "announced", announced },

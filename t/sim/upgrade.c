@@ -25,14 +25,14 @@ static void quiet(struct sim *s)
 	sim_run_out(s, TUX_SEC(10));
 	sim_check_all(s);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 11\n"
-		"[   1.000] b > recv hello 11\n"
-		"[   1.000] b > send hello 9\n"
-		"[   2.000] a > recv hello 9\n"
+		"[   0.000] a > send hello 27\n"
+		"[   1.000] b > recv hello 27\n"
+		"[   1.000] b > send hello 25\n"
+		"[   2.000] a > recv hello 25\n"
 		"[   2.000] a > path proved\n"
-		"[   2.000] a > send hello 10\n"
+		"[   2.000] a > send hello 26\n"
 		"[   2.000] a > send prepare 1 at 100\n"
-		"[   3.000] b > recv hello 10\n"
+		"[   3.000] b > recv hello 26\n"
 		"[   3.000] b > path proved\n"
 		"[   3.000] b > armed 1 at 100\n"
 		"[   3.000] b > send prepare 1 at 0\n"

@@ -400,6 +400,8 @@ static void raw__asks_and_goes_back(void **state)
 	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
 	assert_int_equal(c->tx.path, TUX_PATH_FRAMES);
 	assert_int_equal(c->reason, TUX_REASON_PINNED);
+	tux_back_raw_heard(c, UINT64_MAX);
+	duo_derive(&d->a, 0);
 	assert_false(c->out.raw);	/* bytes come first */
 	assert_true(duo_tcp_out(&d->a, SIZE_MAX) > 0);
 	assert_true(c->out.raw);
@@ -421,7 +423,7 @@ static void raw__not_behind_a_shutdown(void **state)
 	struct tux_conn *c = d->a.c;
 
 	tux_back(c, d->now);
-	c->tx.raw_wanted = true;
+	c->tx.raw_wanted = c->tx.raw_heard = true;
 	atomic_store(&d->a.dx->tx.shut, 1);
 	tux_back_step(c, d->now);
 	assert_false(c->out.raw);
@@ -439,8 +441,9 @@ static void raw__each_that_is_waited_for(void **state)
 
 	tux_back(c, d->now);
 	duo_derive(&d->a, 0);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 7; i++) {
 		c->tx.raw_wanted = i != 0;
+		c->tx.raw_heard = i != 6;
 		c->out.busy = i == 1;
 		c->out.marker = i == 2;
 		d->a.dx->txp.head = i == 3;
@@ -451,8 +454,9 @@ static void raw__each_that_is_waited_for(void **state)
 		if (i == 5)
 			tux_latch_drop(&d->a.dx->tx.latch);
 		assert_false(c->out.raw);
-		assert_int_equal(c->retry_at != TUX_NEVER, i == 5);
+		assert_int_equal(c->retry_at != TUX_NEVER, i >= 5);
 	}
+	c->tx.raw_heard = true;
 	d->a.tcp_n = 0;
 	duo_derive(&d->a, TUX_DIRTY_RAW);
 	assert_true(c->out.raw);
@@ -538,6 +542,241 @@ static void raw__before_the_path_is_proved(void **state)
 	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
 }
 
+/* ---- what was not read goes again ---- */
+
+/* Three bytes have come to b, which has read one and asks for plain TCP. */
+static void ask_with_unread(struct duo *d)
+{
+	char c;
+
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	duo_settle_all(d);
+	assert_int_equal(duo_read(&d->b, &c, 1), 1);
+	tux_back_raw(d->b.c, TUX_REASON_SHARED);
+	duo_derive(&d->b, 0);
+}
+
+static void unread__goes_again_over_tcp(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+	char buf[8];
+
+	ask_with_unread(d);
+	assert_int_equal(duo_read(&d->b, buf, 8), -EAGAIN);
+	assert_false(tux_duplex_readable(d->b.dx));
+	assert_true(duo_out(&d->b, &k) > 0);
+	assert_non_null(duo_rec(&k, TUX_REC_RAW));
+	assert_true(duo_rec(&k, TUX_REC_RAW)->off == 1);
+	duo_in(&d->a, &k);
+	assert_true(d->a.c->out.raw);
+	assert_true(d->a.c->out.off == 1);
+	/* The application waits until all of it is in TCP. */
+	assert_int_equal(duo_write(&d->a, "d", 1), -EAGAIN);
+	assert_false(tux_conn_tcp_cut(d->a.c));
+	assert_int_equal(duo_tcp_out(&d->a, TUX_FRAME_HDR + TUX_RAW_LEN + 1),
+			 TUX_FRAME_HDR + TUX_RAW_LEN + 1);
+	assert_true(tux_conn_tcp_cut(d->a.c));
+	assert_int_equal(duo_write(&d->a, "d", 1), -EAGAIN);
+	duo_settle(d);
+	assert_false(tux_conn_tcp_cut(d->a.c));
+	assert_int_equal(duo_write(&d->a, "d", 1), 1);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+	assert_true(tux_duplex_tx_is_raw(d->a.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 3);
+	assert_memory_equal(buf, "bcd", 3);
+}
+
+/* The record is lost, or was not sent: the frame says it, too. */
+static void unread__by_the_frame_alone(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	ask_with_unread(d);
+	duo_drop(&d->b);
+	assert_int_equal(duo_tcp_out(&d->b, SIZE_MAX), 0);
+	duo_pass(d, TUX_MSEC(20));
+	duo_drop(&d->b);
+	assert_true(duo_tcp_out(&d->b, SIZE_MAX) > 0);
+	while (duo_tcp_in(&d->a))
+		;
+	assert_true(d->a.c->out.raw && d->a.c->out.off == 1);
+	duo_settle(d);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_memory_equal(buf, "bc", 2);
+}
+
+/* What comes from Tux meanwhile goes again, too. */
+static void unread__with_what_was_in_flight(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+	char buf[8];
+
+	ask_with_unread(d);
+	assert_int_equal(duo_write(&d->a, "de", 2), 2);
+	assert_true(duo_out(&d->a, &k) > 0);
+	assert_int_equal(duo_write(&d->a, "f", 1), 1);
+	duo_carry(&d->b);
+	duo_tcp_out(&d->a, SIZE_MAX);
+	duo_in(&d->b, &k);
+	duo_settle(d);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 5);
+	assert_memory_equal(buf, "bcdef", 5);
+}
+
+/* The peer does not hear of it for a second: then they are read here, and what comes
+ * again later is left out. */
+static void unread__and_a_silent_path(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	ask_with_unread(d);
+	duo_drop(&d->b);
+	duo_pass(d, TUX_SEC(1) - 1);
+	assert_int_equal(duo_read(&d->b, buf, 8), -EAGAIN);
+	duo_pass(d, 1);
+	assert_int_equal(duo_read(&d->b, buf, 1), 1);
+	assert_memory_equal(buf, "b", 1);
+	duo_settle(d);
+	assert_true(d->a.c->tx.path == TUX_PATH_RAW);
+	assert_int_equal(duo_write(&d->a, "d", 1), 1);
+	assert_int_equal(duo_read(&d->b, buf, 8), 1);
+	assert_memory_equal(buf, "c", 1);
+	assert_int_equal(duo_read(&d->b, buf, 8), 1);
+	assert_memory_equal(buf, "d", 1);
+}
+
+/* A peer of before: nothing stops, and what was not read is read here. */
+static void unread__and_an_older_peer(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+	char buf[8];
+
+	d->b.c->peer_again = false;
+	ask_with_unread(d);
+	assert_false(d->b.dx->rx.stopped);
+	assert_true(duo_out(&d->b, &k) > 0);
+	assert_int_equal(duo_rec(&k, TUX_REC_RAW)->len, 0);
+	duo_in(&d->a, &k);
+	duo_settle(d);
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+}
+
+/* The marker comes when plain TCP is wanted already: reads stop then. */
+static void unread__behind_a_late_marker(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	d->a.c->tx.announce_at = d->now;
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	duo_carry(&d->a);
+	duo_carry(&d->b);
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_int_equal(d->a.dx->tx.state, TUX_TX_SWITCHED);
+	tux_back_raw(d->b.c, TUX_REASON_SHARED);
+	duo_derive(&d->b, 0);
+	assert_int_equal(duo_read(&d->b, buf, 8), -EAGAIN);
+	duo_pass(d, TUX_USEC(100));
+	duo_settle_all(d);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 3);
+	assert_memory_equal(buf, "abc", 3);
+}
+
+/* The peer needed the memory of the bytes: they are read from the ring. */
+static void unread__that_the_peer_lost(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	ask_with_unread(d);
+	d->a.dx->txp.origin = 2;
+	duo_settle(d);
+	assert_false(tux_duplex_rx_is_raw(d->b.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_memory_equal(buf, "bc", 2);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+}
+
+/* The peer has ended its direction, which does not become plain any more. */
+static void unread__and_the_end(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	ask_with_unread(d);
+	assert_true(tux_duplex_shut(d->a.dx));
+	duo_ring(&d->a, 0);
+	duo_settle_all(d);
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_int_equal(duo_read(&d->b, buf, 8), 0);
+}
+
+/* A thread is in a call: until it has left, nothing says what was read, and this
+ * end writes no RAW frame either. */
+static void unread__the_latch_is_held(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	assert_true(tux_latch_try(&d->b.dx->rx.latch));
+	ask_with_unread(d);
+	c->tx.raw_heard = true;
+	duo_derive(&d->b, TUX_DIRTY_PATH);
+	assert_false(d->b.dx->rx.stopped);
+	assert_int_equal(c->todo & TUX_DO_RAW, 0);
+	assert_false(c->out.raw);
+	assert_true(c->retry_at == d->now + TUX_USEC(100));
+	tux_latch_drop(&d->b.dx->rx.latch);
+	duo_pass(d, TUX_USEC(100));
+	assert_true(d->b.dx->rx.stopped);
+	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
+	assert_true(c->out.raw);
+}
+
+/* Both ends ask: a direction that is plain already does not begin again, and what was
+ * not read of it is read from the ring. */
+static void unread__of_both(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	assert_int_equal(duo_write(&d->b, "xyz", 3), 3);
+	duo_settle_all(d);
+	ask_with_unread(d);
+	duo_carry(&d->b);
+	tux_back_raw(d->a.c, TUX_REASON_SHARED);
+	duo_derive(&d->a, 0);
+	duo_settle_all(d);
+	assert_true(tux_duplex_rx_is_raw(d->b.dx));
+	assert_int_equal(duo_read(&d->a, buf, 8), 3);
+	assert_memory_equal(buf, "xyz", 3);
+	assert_true(tux_duplex_rx_is_raw(d->a.dx));
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_memory_equal(buf, "bc", 2);
+}
+
+/* The connection breaks meanwhile: what was there is read. */
+static void unread__and_death(void **state)
+{
+	struct duo *d = *state;
+	char buf[8];
+
+	ask_with_unread(d);
+	tux_conn_die(d->b.c, ECONNRESET, TUX_REASON_NONE);
+	duo_derive(&d->b, 0);
+	assert_int_equal(duo_read(&d->b, buf, 8), 2);
+	assert_int_equal(duo_read(&d->b, buf, 8), -ECONNRESET);
+}
+
 /* What it died of is the better answer. */
 static void raw__of_a_dead_one(void **state)
 {
@@ -584,6 +823,17 @@ int main(void)
 		T(raw__latches_are_held, duo_setup_proved),
 		T(raw__before_the_path_is_proved, duo_setup),
 		T(raw__of_a_dead_one, duo_setup_switched),
+		T(unread__goes_again_over_tcp, duo_setup_switched),
+		T(unread__by_the_frame_alone, duo_setup_switched),
+		T(unread__with_what_was_in_flight, duo_setup_switched),
+		T(unread__that_the_peer_lost, duo_setup_switched),
+		T(unread__and_a_silent_path, duo_setup_switched),
+		T(unread__and_an_older_peer, duo_setup_switched),
+		T(unread__behind_a_late_marker, duo_setup_proved),
+		T(unread__and_the_end, duo_setup_switched),
+		T(unread__the_latch_is_held, duo_setup_switched),
+		T(unread__of_both, duo_setup_switched),
+		T(unread__and_death, duo_setup_switched),
 	};
 #undef T
 

@@ -170,7 +170,7 @@ static void plain__becomes_raw(void **state)
 	tux_back_raw(c, TUX_REASON_PINNED);
 	duo_derive(&d->a, 0);
 	assert_false(c->out.plain);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + TUX_RAW_LEN);
 	assert_int_equal(f.type, TUX_FRAME_RAW);
 	assert_int_equal(c->tx.path, TUX_PATH_RAW);
 }

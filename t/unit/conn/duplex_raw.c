@@ -31,6 +31,50 @@ static void pin__waits_for_doubt(void **state)
 	assert_int_equal(tux_duplex_pin(f->d), 0);
 }
 
+/* Reads stop, and what was not read is not there any more, or is. */
+static void stop__of_reads(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t from = 0;
+	char buf[8];
+
+	for (unsigned drop = 0; drop < 2; drop++) {
+		f->d->rx.state = TUX_RX_SWITCHED;
+		tux_pipe_reset(&f->d->rxp, 10);
+		atomic_store(&f->d->rx.taken, 10);
+		tux_pipe_place(&f->d->rxp, 10, "abcd", 4);
+		tux_pipe_publish(&f->d->rxp, 14);
+		assert_int_equal(get(f, buf, 1), 1);
+		tux_duplex_stop(f->d, &from);
+		assert_true(from == 11);
+		assert_int_equal(tux_duplex_readable(f->d), 0);
+		assert_int_equal(tux_duplex_poll(f->d) & TUX_CAN_READ, 0);
+		assert_int_equal(get(f, buf, 8), -EAGAIN);
+		tux_duplex_resume(f->d, drop);
+		assert_int_equal(tux_duplex_readable(f->d), drop ? 0 : 3);
+		assert_int_equal(tux_duplex_rx_turns(f->d), drop + 1);
+	}
+}
+
+/* The tx ring has old bytes until their memory is used again. */
+static void keep__of_what_was_sent(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_pipe *p = &f->d->txp;
+
+	tux_pipe_reset(p, 100);
+	tux_pipe_publish(p, 110);
+	tux_pipe_consume(p, 110);
+	assert_false(tux_duplex_keeps(f->d, 99));
+	assert_true(tux_duplex_keeps(f->d, 100));
+	assert_true(tux_duplex_keeps(f->d, 110));
+	assert_false(tux_duplex_keeps(f->d, 111));
+	assert_false(tux_duplex_keeps(f->d, UINT64_MAX));
+	tux_pipe_publish(p, 101 + p->cap);
+	assert_false(tux_duplex_keeps(f->d, 100));
+	assert_true(tux_duplex_keeps(f->d, 101));
+}
+
 /* Bytes in spill were read from TCP. */
 static void pin__minds_the_spill(void **state)
 {
@@ -210,6 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(pin__untouched),
 		T(pin__waits_for_doubt),
+		T(stop__of_reads),
+		T(keep__of_what_was_sent),
 		T(pin__minds_the_spill),
 		T(pin__too_late),
 		T(raw__not_before_its_frame),

@@ -512,6 +512,24 @@ static void switch_tx(struct fixture *f)
 	assert_int_equal(f->d->tx.state, TUX_TX_SWITCHED);
 }
 
+/* The ring begins at the front again when the peer's application has read all, and
+ * not when the peer has acknowledged it. */
+static void write__keeps_what_the_peer_has_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_pipe *p = &f->d->txp;
+
+	switch_tx(f);			/* with three bytes */
+	tux_pipe_consume(p, tux_pipe_head(p));
+	assert_int_equal(put(f, "de", 2), 2);
+	assert_true(tux_duplex_keeps(f->d, tux_pipe_head(p) - 5));
+	tux_pipe_consume(p, tux_pipe_head(p));
+	atomic_store(&f->d->peer_read, tux_pipe_head(p));
+	assert_int_equal(put(f, "f", 1), 1);
+	assert_true(tux_duplex_keeps(f->d, tux_pipe_head(p) - 1));
+	assert_false(tux_duplex_keeps(f->d, tux_pipe_head(p) - 2));
+}
+
 static void hold__writes_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -600,6 +618,7 @@ int main(void)
 		T(prepared__of_the_open_one),
 		T(withdraw__only_what_is_open),
 		T(commit__not_of_one_that_ends),
+		T(write__keeps_what_the_peer_has_not_read),
 		T(hold__writes_wait),
 		T(leave__waits_for_its_frame),
 		T(leave__then_plain_and_again),

@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "base/sip.h"
 
+enum { KNOWS = TUX_HELLO_PLAIN | TUX_HELLO_AGAIN };
+
 /* The HELLO of @k, as it was before it was masked. */
 static struct tux_hello hello_of(const struct duo_pkt *k,
 				 const struct tux_conn *c)
@@ -59,7 +61,7 @@ static void start__active_asks_passive_waits(void **state)
 	assert_int_equal(k.to.port, 6379);	/* no other is known */
 	h = hello_of(&k, d->a.c);
 	assert_int_equal(h.flags, TUX_HELLO_WANT | TUX_HELLO_ACTIVE |
-			 TUX_HELLO_PLAIN);
+			 KNOWS);
 	assert_int_equal(h.port, DUO_PORT);
 	assert_int_equal(h.id, d->a.c->id);
 	assert_int_equal(h.seq, (uint32_t)d->a.c->first);
@@ -85,7 +87,7 @@ static void start__announced_both_ask(void **state)
 	assert_int_equal(k.from.port, 40000);
 	assert_int_equal(hello_of(&k, d->b.c).port, DUO_PORT + 1);
 	assert_int_equal(hello_of(&k, d->b.c).flags,
-			 TUX_HELLO_WANT | TUX_HELLO_PLAIN);
+			 TUX_HELLO_WANT | KNOWS);
 }
 
 /* ---- the exchange ---- */
@@ -101,14 +103,14 @@ static void recv__three_prove_both(void **state)
 	assert_int_equal(d->b.own_n, 0);
 	assert_true(duo_out(&d->b, &k) > 0);
 	h = hello_of(&k, d->b.c);
-	assert_int_equal(h.flags, TUX_HELLO_WANT | TUX_HELLO_PLAIN);
+	assert_int_equal(h.flags, TUX_HELLO_WANT | KNOWS);
 	assert_true(h.echo == d->a.c->nonce);
 	duo_in(&d->a, &k);
 	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(d->a.own_n, 1);
 	assert_true(duo_out(&d->a, &k) > 0);
 	h = hello_of(&k, d->a.c);
-	assert_int_equal(h.flags, TUX_HELLO_ACTIVE | TUX_HELLO_PLAIN);
+	assert_int_equal(h.flags, TUX_HELLO_ACTIVE | KNOWS);
 	assert_true(h.echo == d->b.c->nonce);
 	duo_in(&d->b, &k);
 	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);

@@ -22,6 +22,7 @@ struct tux_conn {			/* what the core would say, and heard */
 	uint8_t in[256];
 	size_t in_len;
 	int ends, err;
+	bool cut;		/* ... as long as bytes are left for TCP */
 };
 
 size_t tux_conn_tcp_want(const struct tux_conn *c)
@@ -62,6 +63,11 @@ void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	(void)now;
 	c->out += n;
 	c->out_len -= n;
+}
+
+bool tux_conn_tcp_cut(const struct tux_conn *c)
+{
+	return c->cut && c->out_len;
 }
 
 struct rig {
@@ -167,6 +173,37 @@ static void watch__is_quiet_about_a_hang_up_nobody_reads(void **state)
 	assert_true(look(&r) & EPOLLHUP);
 	step(&r);
 	assert_int_equal(r.c.ends, 1);
+	down(&r);
+}
+
+/* Where TCP must not just end, the kernel resets it, if this process dies; else what
+ * the program has set counts. */
+static void write__guards_what_is_cut(void **state)
+{
+	const struct linger own = { .l_onoff = 1, .l_linger = 7 };
+	static uint8_t much[MUCH];
+	socklen_t len = sizeof(own);
+	struct linger is;
+	struct rig r;
+
+	(void)state;
+	up(&r);
+	assert_int_equal(setsockopt(r.t.fd, SOL_SOCKET, SO_LINGER, &own, len),
+			 0);
+	r.c.cut = true;
+	r.c.out = much;
+	r.c.out_len = MUCH;
+	tux_lifeline_write(&r.t, &r.c, r.buf, 0);
+	assert_true(r.c.out_len > 0);
+	getsockopt(r.t.fd, SOL_SOCKET, SO_LINGER, &is, &len);
+	assert_true(is.l_onoff && !is.l_linger);
+	while (r.c.out_len) {
+		assert_true(read(r.peer, much, MUCH) > 0);
+		r.t.full = false;
+		tux_lifeline_write(&r.t, &r.c, r.buf, 0);
+	}
+	getsockopt(r.t.fd, SOL_SOCKET, SO_LINGER, &is, &len);
+	assert_true(is.l_onoff && is.l_linger == 7);
 	down(&r);
 }
 
@@ -311,6 +348,7 @@ int main(void)
 		cmocka_unit_test(event__tells_the_end_when_all_is_read),
 		cmocka_unit_test(watch__is_quiet_about_a_hang_up_nobody_reads),
 		cmocka_unit_test(write__waits_for_room),
+		cmocka_unit_test(write__guards_what_is_cut),
 		cmocka_unit_test(write__that_fails_waits_for_what_is_to_be_read),
 		cmocka_unit_test(
 			write__that_fails_with_nothing_to_read_is_the_end),

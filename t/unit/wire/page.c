@@ -155,6 +155,12 @@ static void say_end(struct page_text *t, const uint8_t *p)
 	page_put(t, "ids %u and %u\n", tux_get32(p), tux_get32(p + 4));
 }
 
+static void say_read(struct page_text *t, const uint8_t *p)
+{
+	page_hex(t, "8");
+	page_put(t, "read up to %llu\n", (unsigned long long)tux_get64(p));
+}
+
 static void say_stream(struct page_text *t, const struct tux_record *rec)
 {
 	page_hex(t, "8");
@@ -201,6 +207,10 @@ static void say_body(struct page_text *t, const struct tux_record *rec)
 	case TUX_REC_RESET:
 		page_hex(t, "4");
 		page_put(t, "reason %u\n", rec->reason);
+		break;
+	case TUX_REC_RAW:
+		if (rec->len)
+			say_read(t, rec->body);
 		break;
 	case TUX_REC_ROOM:
 		say_room(t, rec->body, rec->len);
@@ -276,6 +286,8 @@ static void say_frame(struct page_text *t, const uint8_t *p)
 		say_room(t, body, f.len);
 	else if (f.type == TUX_FRAME_FIN && f.len)
 		say_end(t, body);
+	else if (f.type == TUX_FRAME_RAW && f.len)
+		say_read(t, body);
 }
 
 /* ---- comparing with the page ---- */
@@ -582,7 +594,7 @@ static void reset__and_raw(void **state)
 
 	(void)state;
 	tux_writer_init(&w, p, sizeof(p));
-	add(&w, TUX_REC_RAW, 0, "");
+	add(&w, TUX_REC_RAW, 0, "0000000000000069");
 	shown("RAW", p, end(&w, &h), say_packet);
 	h.seq++;
 	tux_writer_init(&w, p, sizeof(p));
@@ -622,7 +634,7 @@ static void frame__of_each_type(void **state)
 		    "00020000 00000100 00020000 00100000 00000020 00100000");
 	at += frame(at, TUX_FRAME_SWITCH, 108, "");
 	at += frame(at, TUX_FRAME_FIN, 108, "00000005 00000002");
-	at += frame(at, TUX_FRAME_RAW, 108, "");
+	at += frame(at, TUX_FRAME_RAW, 108, "0000000000000069");
 	at += frame(at, TUX_FRAME_RESET, 15, "");
 	shown("Frames", p, (size_t)(at - p), say_frames);
 }
