@@ -48,13 +48,7 @@ static void detach_pause(struct tux_connection *c, tux_time until)
  * may. */
 static int is_hopeless(const struct tux_connection *c)
 {
-	if (atomic_load(&c->dx->err))
-		return -(int)atomic_load(&c->dx->err);
-	if (tux_duplex_readable(c->dx))
-		return -EBUSY;
-	/* After its end a direction does not return. */
-	return atomic_load(&c->dx->rx.eof) &&
-	       atomic_load(&c->dx->rx.state) == TUX_RX_SWITCHED ? -EPIPE : 0;
+	return tux_end_unread(c->end) ? -EBUSY : tux_duplex_hopeless(c->dx);
 }
 
 static int go_plain(struct tux_connection *c, tux_time until)

@@ -67,6 +67,16 @@ enum tux_recall_is tux_recall_look(const struct tux_recall *r,
 						       TUX_RECALL_OPEN;
 }
 
+void tux_recall_call(const struct tux_end *e)
+{
+	const struct tux_loop *l = atomic_load(&e->loop);
+
+	if (!l->o.recall)
+		return;
+	tux_recall_ask(l->o.recall, e);
+	tux_wake_kick(l->held.bell_fd);
+}
+
 /* There was no answer: why? */
 static int recall_silence(const struct tux_recall *r)
 {
@@ -96,8 +106,7 @@ int tux_recall(const struct tux_end *e)
 		if (n % AGAIN == 0) {
 			if (recall_silence(r) == -ESRCH)
 				break;
-			tux_recall_ask(r, e);
-			tux_wake_kick(l->held.bell_fd);
+			tux_recall_call(e);
 		}
 		tux_sys_ppoll(NULL, 0, &soon, NULL);
 	}
@@ -228,7 +237,7 @@ static void recall_answer(struct tux_loop *l, struct tux_end *e)
 		recall_end(l, e);
 		l->o.recalled(e->user);
 		tux_recall_plain(e);
-	} else if (!--e->recall_looks) {
+	} else if (!--e->recall_looks || tux_duplex_hopeless(e->dx)) {
 		recall_end(l, e);
 		recall_refuse(l, e);
 	}

@@ -46,20 +46,22 @@ void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 /* ---- a forked child ---- */
 
 /* Asks for @e, an end of the parent, and waits for the answer.  0: the connection
- * is plain TCP for good.  -EBUSY: the parent keeps it: bytes have come that its
- * application has not read, it has closed the connection, or it has not answered
- * for some two seconds.  -ETIMEDOUT: neither has it, and it is stopped.  -ESRCH: it
+ * is plain TCP for good.  -EBUSY: the parent keeps it: the peer did not
+ * follow, or cannot send again what was not read; the parent has closed it; or it has
+ * not answered for some two seconds.  -ETIMEDOUT: neither has it, and it is stopped.  -ESRCH: it
  * has ended. */
 int tux_recall(const struct tux_end *e);
 
-/* The same without the wait.  The caller wakes the loop. */
+/* The same without the wait: for many ends, each of which is waited for then. */
+void tux_recall_call(const struct tux_end *e);
+
+/* ... and the caller wakes the loop. */
 void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
 
 enum tux_recall_is {
 	TUX_RECALL_OPEN,	/* no answer yet */
 	TUX_RECALL_DONE,	/* the connection is plain TCP for good */
-	TUX_RECALL_REFUSED,	/* the parent keeps it: it has bytes that its
-				 * application has not read, or has closed it */
+	TUX_RECALL_REFUSED,	/* the parent keeps it, or has closed it */
 };
 
 enum tux_recall_is tux_recall_look(const struct tux_recall *r,

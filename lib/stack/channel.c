@@ -22,6 +22,7 @@ enum {
 	MTU_MIN = 1280,
 	MSS_MIN = 536,			/* RFC 9293, 3.7.1 */
 	LATCH_TRIES = 10000,
+	RECALL_S = 2,			/* the loop answers before */
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
 	TCP_HEADER = 20, TCP_TIMESTAMPS = 12,
@@ -330,15 +331,18 @@ void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 
 /* ---- going raw -------------------------------------------------------- */
 
-/* The core may have no connection that would pin what has not moved. */
+/* The core may have no connection that would pin what has not moved.  At exit, the
+ * holder of a latch may not run any more. */
 static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
-	bool raw;
+	bool raw = false;
 
-	tux_latch_take(&d->tx.latch);
-	tux_latch_take(&d->rx.latch);
-	raw = tux_duplex_go_raw(d, tcp);
-	tux_latch_drop(&d->rx.latch);
+	if (!tux_latch_take_within(&d->tx.latch, LATCH_TRIES))
+		return false;
+	if (tux_latch_take_within(&d->rx.latch, LATCH_TRIES)) {
+		raw = tux_duplex_go_raw(d, tcp);
+		tux_latch_drop(&d->rx.latch);
+	}
 	tux_latch_drop(&d->tx.latch);
 	return raw;
 }
@@ -362,6 +366,18 @@ bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
 	return raw;
 }
 
+bool tux_end_unread(const struct tux_end *e)
+{
+	return atomic_load(&e->dx->rx.state) == TUX_RX_RAW &&
+	       tux_duplex_readable(e->dx);
+}
+
+/* Is there nothing to wait for? */
+static bool end_stays(const struct tux_end *e)
+{
+	return tux_end_unread(e) || tux_duplex_hopeless(e->dx);
+}
+
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 		enum tux_reason why, tux_time for_ns)
 {
@@ -370,11 +386,22 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 	if (driver_of(e)->stack->forked)
 		return -EBUSY;
 	while (!tux_end_is_raw(e, tcp, why)) {
-		if (tux_clock_read() >= until)
+		if (end_stays(e) || tux_clock_read() >= until)
 			return -EBUSY;
 		tux_end_pause(e, until);
 	}
 	return 0;
+}
+
+int tux_end_recalled(struct tux_end *e)
+{
+	const struct tux_recall *r = atomic_load(&e->loop)->o.recall;
+	tux_time until = tux_time_add(tux_clock_read(), TUX_SEC(RECALL_S));
+
+	while (r && tux_recall_look(r, e) == TUX_RECALL_OPEN &&
+	       !end_stays(e) && tux_clock_read() < until)
+		tux_end_pause(e, until);
+	return r && tux_recall_look(r, e) == TUX_RECALL_DONE ? 0 : -EBUSY;
 }
 
 bool tux_end_has_left(struct tux_end *e)

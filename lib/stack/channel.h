@@ -119,10 +119,19 @@ void tux_end_ask_raw(struct tux_end *e, enum tux_reason why, bool now);
 bool tux_end_is_raw(struct tux_end *e, const struct tux_tcp *tcp,
 		    enum tux_reason why);
 
-/* The same, and waits at most @for_ns.  0; -EBUSY if the peer did not follow in
- * time. */
+/* Has the peer followed, and do only bytes that the application has not read keep @e
+ * from being plain?  The peer has sent those again that it still had. */
+bool tux_end_unread(const struct tux_end *e);
+
+/* The same, and waits at most @for_ns.  0; -EBUSY: the peer did not follow in time,
+ * or will not (tux_end_unread(), tux_duplex_hopeless()). */
 int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 		enum tux_reason why, tux_time for_ns);
+
+/* Waits for what tux_recall_call(@e) has asked for, as a child would: several ends
+ * that were asked for at once take no longer than one.  0; -EBUSY: the peer did not
+ * follow within a second, or tux_end_unread(). */
+int tux_end_recalled(struct tux_end *e);
 
 /* The application takes the socket over, after tux_end_is_raw() or to reset the
  * connection.  True once the loop has let go of it; to be called until then,

@@ -13,9 +13,9 @@
 #define TUX_PRELOAD_SANDBOX_H
 
 /* The process is about to install its first filter.  Takes three seconds at
- * most.  A connection is reset if its peer has not followed by then, if bytes
- * in its ring are not read, or if one direction of it has ended on Tux.  A
- * later call does nothing. */
+ * most.  A connection is reset if its peer has not followed by then, if the
+ * peer cannot send again what is not read, or if one direction of it has ended
+ * on Tux.  A later call does nothing. */
 void sandbox_begin(void);
 
 #endif

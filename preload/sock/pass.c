@@ -15,18 +15,25 @@
 enum { RAW_S = 1 };		/* the peer's application must read to follow */
 
 /* Afterwards nothing counts its bytes any more, and nothing needs to. */
-static bool make_raw(struct sock *s, int fd, enum tux_reason why)
+bool pass_raw(struct sock *s, int fd, enum tux_reason why, tux_time for_ns)
 {
 	struct path_tcp t = { .fd = fd };
 	struct tux_tcp tcp = path_tcp(&t);
 	bool ok;
 
-	tux_defer_enter();
-	ok = !tux_duplex_readable(s->dx) &&
-	     !tux_end_raw(s->end, &tcp, why, TUX_SEC(RAW_S)) &&
+	ok = !tux_end_raw(s->end, &tcp, why, for_ns) &&
 	     !tux_duplex_readable(s->dx);
 	if (ok && stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
+	return ok;
+}
+
+static bool make_raw(struct sock *s, int fd, enum tux_reason why)
+{
+	bool ok;
+
+	tux_defer_enter();
+	ok = pass_raw(s, fd, why, TUX_SEC(RAW_S));
 	tux_defer_leave();
 	if (!ok)
 		errno = EBUSY;
