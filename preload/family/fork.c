@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "family/inherit.h"
+#include "family/spawn.h"
 #include "ground/process.h"
 #include "sock/allow.h"
 #include "sock/close.h"
@@ -42,6 +43,7 @@ void fork_in_child(void)
 	wait_forked();
 	stack_forked();
 	ep_forked();
+	spawn_forked();
 	inherit_in_child();
 	errno = saved;
 }

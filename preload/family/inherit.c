@@ -18,20 +18,16 @@ static struct tux_latch walk_latch;	/* one walk at a time; sock->fork_n */
 
 /* ---- fork ------------------------------------------------------------- */
 
-/* Counts the child as a holder of @s, reached by @fd.  Only candidates can be
- * claimed later: others need no count, but go on with theirs. */
-static void inherit_count(struct sock *s, int fd)
+void inherit_count(struct sock *s, int fd)
 {
-	if (!stage_hold(s)) {
-		holders_add(s->holders);
-		return;
-	}
-	if (!s->holders)
+	bool candidate = stage_hold(s);
+
+	if (!s->holders && (candidate || stage_of(s) == SOCK_CLAIMED))
 		s->holders = holders_new();
 	holders_add(s->holders);
-	if (s->holders)
+	if (candidate && s->holders)
 		stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
-	else
+	else if (candidate)
 		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 
@@ -124,20 +120,28 @@ static bool inherit_closes_all(const struct sock *s, int fd)
 	return true;
 }
 
-/* The stage LOST keeps calls of this process off @s until exec has failed:
- * another holder may claim @s at once. */
+/* The stage LOST keeps calls of this process off candidate @s until exec has failed:
+ * another holder may claim @s at once.  False: a thread is in a call with @s. */
+static bool inherit_lose(struct sock *s)
+{
+	if (!stage_try(s, SOCK_CANDIDATE, SOCK_LOST))
+		return false;
+	sock_moves(s);
+	if (atomic_load(&s->refs) < SOCK_PASSING)
+		return true;
+	stage_try(s, SOCK_LOST, SOCK_CANDIDATE);
+	return false;
+}
+
 static void inherit_give(struct sock *s, int fd, void *arg)
 {
+	bool candidate = stage_of(s) == SOCK_CANDIDATE;
+
 	(void)arg;
-	if (!s->holders || stage_of(s) != SOCK_CANDIDATE || !inherit_closes_all(s, fd))
+	if (!s->holders || !inherit_closes_all(s, fd) ||
+	    (candidate && !inherit_lose(s)))
 		return;
-	if (!stage_try(s, SOCK_CANDIDATE, SOCK_LOST))
-		return;
-	sock_moves(s);
-	if (atomic_load(&s->refs) >= SOCK_PASSING) {
-		stage_try(s, SOCK_LOST, SOCK_CANDIDATE);
-		return;
-	}
+	s->given_candidate = candidate;
 	s->given = s->holders;
 	s->holders = 0;
 	holders_leave(s->given);
@@ -162,7 +166,8 @@ static void inherit_take_back(struct sock *s, int fd, void *arg)
 	(void)arg;
 	if (s->given && holders_return(s->given)) {
 		s->holders = s->given;
-		stage_try(s, SOCK_LOST, SOCK_CANDIDATE);
+		if (s->given_candidate)
+			stage_try(s, SOCK_LOST, SOCK_CANDIDATE);
 	}
 	s->given = 0;
 }

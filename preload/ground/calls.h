@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -55,8 +56,11 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(_exit) X(_Exit) X(quick_exit) X(prctl) X(syscall)
 
 #define LIBC_LATE(X) \
-	X(closefrom) X(fork) X(_Fork) X(daemon) \
+	X(closefrom) X(fork) X(_Fork) \
 	X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
+	X(execveat) \
+	X(posix_spawn) X(posix_spawnp) X(posix_spawn_file_actions_adddup2) \
+	X(popen) X(system) \
 	X(fdopen) X(fclose) X(sigaction)
 
 /* Makes -errno of @r what a POSIX call says: -1 and errno. */

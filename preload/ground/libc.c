@@ -23,7 +23,21 @@ LATE(int, execv, (const char *p, char *const *a), (p, a))
 LATE(int, execvp, (const char *p, char *const *a), (p, a))
 LATE(int, execvpe, (const char *p, char *const *a, char *const *e), (p, a, e))
 LATE(int, fexecve, (int fd, char *const *a, char *const *e), (fd, a, e))
-LATE(int, daemon, (int a, int b), (a, b))
+LATE(int, execveat,
+     (int d, const char *p, char *const *a, char *const *e, int flags),
+     (d, p, a, e, flags))
+LATE(int, posix_spawn,
+     (pid_t *pid, const char *p, const posix_spawn_file_actions_t *f,
+      const posix_spawnattr_t *t, char *const *a, char *const *e),
+     (pid, p, f, t, a, e))
+LATE(int, posix_spawnp,
+     (pid_t *pid, const char *p, const posix_spawn_file_actions_t *f,
+      const posix_spawnattr_t *t, char *const *a, char *const *e),
+     (pid, p, f, t, a, e))
+LATE(int, posix_spawn_file_actions_adddup2,
+     (posix_spawn_file_actions_t *f, int fd, int to), (f, fd, to))
+LATE(FILE *, popen, (const char *cmd, const char *mode), (cmd, mode))
+LATE(int, system, (const char *cmd), (cmd))
 LATE(int, sigaction,
      (int n, const struct sigaction *a, struct sigaction *o), (n, a, o))
 LATE(FILE *, fdopen, (int fd, const char *mode), (fd, mode))

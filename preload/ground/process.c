@@ -26,6 +26,11 @@ void process_forked(void)
 	process_epoch++;
 }
 
+int process_owner(void)
+{
+	return owner;
+}
+
 bool process_is_vfork(void)
 {
 	return !sandboxed && getpid() != owner;

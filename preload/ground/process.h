@@ -22,6 +22,9 @@ extern uint32_t process_epoch;
 void process_init(void);
 void process_forked(void);
 
+/* The process of this memory: a vfork child's is its parent. */
+int process_owner(void);
+
 /* Is the caller a vfork child, in the memory of its parent?  A system call: for
  * slow paths only.  After process_sandboxed(), always false. */
 bool process_is_vfork(void);

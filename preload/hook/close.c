@@ -26,11 +26,10 @@ static bool close_kept(int fd)
 HOOK int close(int fd)
 {
 	kind_forget(fd);
-	if ((tux_fd_ours(fd) || close_kept(fd)) && !process_is_vfork()) {
-		if (tux_fd_ours(fd))
-			return (int)libc_ret(-EBADF);
+	if (tux_fd_ours(fd))
+		return (int)libc_ret(-EBADF);
+	if (close_kept(fd) && !process_is_vfork())
 		close_forget(fd);
-	}
 	return libc.close(fd);
 }
 
@@ -42,12 +41,14 @@ static void forget_range(unsigned from, unsigned to)
 		close_forget((int)fd);
 }
 
-/* In pieces, around what is ours. */
+/* In pieces, around what is ours: a vfork child needs it, too (family/spawn.c), and exec
+ * closes it. */
 static int close_others(unsigned from, unsigned to, int flags)
 {
 	int r = 0;
 
-	forget_range(from, to);
+	if (!process_is_vfork())
+		forget_range(from, to);
 	while (!r && from <= to && from < TUX_FD_MAX) {
 		unsigned ours = (unsigned)tux_fd_next((int)from);
 
@@ -62,14 +63,13 @@ static int close_others(unsigned from, unsigned to, int flags)
 
 HOOK int close_range(unsigned from, unsigned to, int flags)
 {
-	if ((flags & CLOSE_RANGE_CLOEXEC) || from > to || process_is_vfork())
+	if ((flags & CLOSE_RANGE_CLOEXEC) || from > to)
 		return libc.close_range(from, to, flags);
 	return close_others(from, to, flags);
 }
 
 HOOK void closefrom(int from)
 {
-	if (process_is_vfork() ||
-	    close_others(from < 0 ? 0 : (unsigned)from, ~0u, 0))
+	if (close_others(from < 0 ? 0 : (unsigned)from, ~0u, 0))
 		libc.closefrom(from);
 }

@@ -21,8 +21,14 @@ static int duped(int fd, int to)
 	int saved = errno;
 	struct sock *s;
 
-	if (to < 0 || process_is_vfork())
+	if (to < 0)
 		return to;
+	if (process_is_vfork()) {
+		/* It may exec with it (family/spawn.c). */
+		if (to < fd_limit())
+			fd_seen(to);
+		return to;
+	}
 	tux_defer_enter();
 	close_fresh(to);
 	if (kind_left(fd))

@@ -6,14 +6,21 @@
 #include <stdarg.h>
 
 #include "family/inherit.h"
+#include "family/spawn.h"
 #include "ground/libc.h"
 #include "ground/process.h"
+
+static bool exec_begins(void)
+{
+	spawn_exec();
+	return inherit_exec();
+}
 
 /* A path that cannot be executed must not cost the connections anything: who
  * searches a path tries many. */
 static bool may_exec(const char *path)
 {
-	return process_is_sandboxed() || access(path, X_OK) || inherit_exec();
+	return process_is_sandboxed() || access(path, X_OK) || exec_begins();
 }
 
 /* Exec has returned, so it has failed. */
@@ -35,17 +42,24 @@ HOOK int execv(const char *path, char *const argv[])
 
 HOOK int execvp(const char *file, char *const argv[])
 {
-	return inherit_exec() ? exec_failed(libc.execvp(file, argv)) : -1;
+	return exec_begins() ? exec_failed(libc.execvp(file, argv)) : -1;
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const env[])
 {
-	return inherit_exec() ? exec_failed(libc.execvpe(file, argv, env)) : -1;
+	return exec_begins() ? exec_failed(libc.execvpe(file, argv, env)) : -1;
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const env[])
 {
-	return inherit_exec() ? exec_failed(libc.fexecve(fd, argv, env)) : -1;
+	return exec_begins() ? exec_failed(libc.fexecve(fd, argv, env)) : -1;
+}
+
+HOOK int execveat(int dir, const char *path, char *const argv[],
+		  char *const env[], int flags)
+{
+	return exec_begins() ?
+	       exec_failed(libc.execveat(dir, path, argv, env, flags)) : -1;
 }
 
 /* ---- the ones with a list --------------------------------------------- */
@@ -94,7 +108,7 @@ HOOK int execlp(const char *file, const char *arg, ...)
 
 	COLLECT(argv, arg, ap);
 	va_end(ap);
-	return inherit_exec() ? exec_failed(libc.execvp(file, argv)) : -1;
+	return exec_begins() ? exec_failed(libc.execvp(file, argv)) : -1;
 }
 
 HOOK int execle(const char *path, const char *arg, ...)

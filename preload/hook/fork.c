@@ -4,6 +4,9 @@
  */
 #include "family/fork.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "sock/close.h"
@@ -33,6 +36,35 @@ HOOK pid_t _Fork(void)
 	else
 		fork_in_parent();
 	return fork_done(pid);
+}
+
+/* Over the standard descriptors, as libc does it: what is at the name is a device. */
+static int daemon_silence(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+	struct stat st;
+	bool is = fd >= 0 && !fstat(fd, &st) && S_ISCHR(st.st_mode);
+
+	for (int to = 0; is && to <= 2; to++)
+		dup2(fd, to);
+	if (fd > 2)
+		close(fd);
+	if (!is && fd >= 0)
+		errno = ENODEV;
+	return is ? 0 : -1;
+}
+
+/* libc's own ends the parent past all hooks, and with it the connections that the
+ * child goes on with. */
+HOOK int daemon(int nochdir, int noclose)
+{
+	pid_t pid = fork();
+
+	if (pid > 0)
+		_exit(0);
+	if (pid < 0 || setsid() < 0 || (!nochdir && chdir("/")))
+		return -1;
+	return noclose ? 0 : daemon_silence();
 }
 
 /* ---- the end ---------------------------------------------------------- */

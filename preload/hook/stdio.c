@@ -29,13 +29,3 @@ HOOK int fclose(FILE *f)
 	}
 	return libc.fclose(f);
 }
-
-/* It puts /dev/null over the standard descriptors, in a child. */
-HOOK int daemon(int nochdir, int noclose)
-{
-	int r = libc.daemon(nochdir, noclose);
-
-	for (int fd = 0; !r && !noclose && fd <= 2; fd++)
-		close_forget(fd);
-	return r;
-}

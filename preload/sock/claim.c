@@ -98,7 +98,7 @@ static void add_accepted(struct sock *l, int fd)
 		leave_listener(s);
 	else if (atomic_load(&l->sends))
 		claim_stay(fd, TUX_REASON_PASSED);
-	else if (share_too_late(s))
+	else if (share_too_late(s, fd))
 		claim_stay(fd, TUX_REASON_SHARED);
 	sock_put(s);
 }
@@ -155,7 +155,7 @@ void claim_connecting(int fd, const struct tux_addr *peer)
 		s->active = true;
 		s->domain = domain;
 		s->tuple.passive = *peer;
-		if (fd_add(fd, s) && share_too_late(s))
+		if (fd_add(fd, s) && share_too_late(s, fd))
 			claim_stay(fd, TUX_REASON_SHARED);
 		sock_put(s);
 	}

@@ -6,18 +6,21 @@
 #include "ground/process.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
+#include "sock/holders.h"
 #include "sock/kind.h"
 #include "sock/leave.h"
 #include "sock/observer.h"
+#include "sock/pass.h"
 #include "sock/path.h"
 #include "sock/unclaim.h"
 #include "sock/share.h"
 #include "sock/stack.h"
 #include "sock/stage.h"
+#include "sys/clock.h"
 #include "sys/defer.h"
 #include "sys/sys.h"
 
-enum { DRAIN_S = 1, TRIES = 10000 };
+enum { DRAIN_S = 1, GIVE_MS = 300, GIVE_ALL_S = 1, TRIES = 10000 };
 
 /* Under both latches: no thread is using the number then, and none will. */
 static void close_mark_closed(struct sock *s)
@@ -49,10 +52,21 @@ static enum sock_stage close_settle(struct sock *s)
 							  close_settle(s);
 }
 
-/* The last descriptor is about to go. */
-static void end(struct sock *s, int fd)
+/* Other processes hold @s, and go on with it, on TCP. */
+static void close_give(struct sock *s, int fd, tux_time until)
+{
+	tux_time now = tux_clock_read();
+
+	pass_raw(s, fd, TUX_REASON_SHARED,
+		 until ? tux_time_since(now, until) : TUX_MSEC(GIVE_MS));
+}
+
+/* The last descriptor is about to go.  @until: when that is to be done, if several
+ * go at once; or 0. */
+static void end(struct sock *s, int fd, tux_time until)
 {
 	enum sock_stage stage = close_settle(s);
+	bool several = holders_several(s->holders);
 	bool goes_on = share_leave(s);
 	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
 
@@ -61,9 +75,11 @@ static void end(struct sock *s, int fd)
 	else if (stage == SOCK_CANDIDATE)
 		claim_over(s, fd, goes_on);
 	if (closes && s->epoch == process_epoch) {
+		if (several && stage == SOCK_CLAIMED)
+			close_give(s, fd, until);
 		close_mark_closed(s);
 		sock_ring(s);
-		tux_end_close(s->end, s->linger0);
+		tux_end_close(s->end, s->linger0 && !several);
 	} else {
 		stage_close(s);
 		/* The reference of the loop that the parent had stays. */
@@ -86,10 +102,10 @@ static void close_move(struct sock *s, int fd)
 	}
 }
 
-static void close_drop(struct sock *s, int fd)
+static void close_drop(struct sock *s, int fd, tux_time until)
 {
 	if (atomic_fetch_sub(&s->fds, 1) == 1)
-		end(s, fd);
+		end(s, fd, until);
 	else
 		close_move(s, fd);
 	sock_put(s);
@@ -105,7 +121,7 @@ void close_forget(int fd)
 	observer_gone(fd);
 	s = fd_take(fd);
 	if (s)
-		close_drop(s, fd);
+		close_drop(s, fd, 0);
 	tux_defer_leave();
 	errno = saved;
 }
@@ -118,14 +134,27 @@ int close_fresh(int fd)
 	return fd;
 }
 
+/* All that are to go back are asked for at once. */
+static void close_ask(struct sock *s, int fd, void *arg)
+{
+	(void)fd;
+	(void)arg;
+	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch &&
+	    holders_several(s->holders))
+		tux_end_ask_raw(s->end, TUX_REASON_SHARED, false);
+}
+
 void close_all(void)
 {
+	tux_time until = tux_clock_read() + TUX_SEC(GIVE_ALL_S);
+
 	tux_defer_enter();
+	fd_each(close_ask, NULL);
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_take(fd);
 
 		if (s)
-			close_drop(s, fd);
+			close_drop(s, fd, until);
 	}
 	stack_end(TUX_SEC(DRAIN_S));
 	tux_defer_leave();

@@ -101,6 +101,13 @@ bool holders_return(uint64_t h)
 	return holders_change(h, 0, 1) > 0;
 }
 
+bool holders_several(uint64_t h)
+{
+	uint64_t v = h ? atomic_load(holders_place(h)) : 0;
+
+	return holders_turn(v) == holders_turn(h) && holders_n(v) > 1;
+}
+
 bool holders_end(uint64_t h)
 {
 	uint64_t v = holders_value(holders_turn(h), 1);

@@ -30,6 +30,9 @@ bool holders_leave(uint64_t h);
  * and has ended the count. */
 bool holders_return(uint64_t h);
 
+/* Are there others than the caller? */
+bool holders_several(uint64_t h);
+
 /* Is the caller the only one?  Then the count ends, and no process that has
  * left can return. */
 bool holders_end(uint64_t h);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sock/share.h"
 
+#include <fcntl.h>
+
+#include "ground/libc.h"
 #include "ground/process.h"
 #include "sock/holders.h"
 #include "sock/sole.h"
 
 static _Atomic uint32_t under_way;	/* forks */
+static _Atomic uint32_t spawns;		/* programs that are being started */
 static _Atomic uint32_t walks;		/* forks, ever */
 
 /* ---- forks ------------------------------------------------------------ */
@@ -25,17 +29,32 @@ void share_fork_ends(void)
 	atomic_fetch_sub(&under_way, 1);
 }
 
+void share_spawn_begins(void)
+{
+	atomic_fetch_add(&spawns, 1);
+}
+
+void share_spawn_ends(void)
+{
+	atomic_fetch_sub(&spawns, 1);
+}
+
 void share_forked(void)
 {
 	atomic_store(&under_way, 0);
+	atomic_store(&spawns, 0);
 	sole_forked();
 }
 
 /* The caller has entered @s into the table before it asks here.  So the fork's
  * walk has seen it, or it sees the fork. */
-bool share_too_late(const struct sock *s)
+bool share_too_late(const struct sock *s, int fd)
 {
-	return atomic_load(&under_way) && !s->holders;
+	if (s->holders)
+		return false;
+	return atomic_load(&under_way) ||
+	       (atomic_load(&spawns) &&
+		!(libc.fcntl(fd, F_GETFD) & FD_CLOEXEC));
 }
 
 /* ---- holders ---------------------------------------------------------- */
@@ -46,7 +65,8 @@ static bool share_is_alone(struct sock *s, int fd)
 {
 	if (!s->passed && (!s->holders || holders_end(s->holders)))
 		return true;
-	if (atomic_load(&under_way) || !sole_is(s, fd))
+	if (atomic_load(&under_way) || atomic_load(&spawns) ||
+	    !sole_is(s, fd))
 		return false;
 	holders_leave(s->holders);
 	return true;

@@ -21,9 +21,14 @@ void share_fork_begins(void);
 uint32_t share_fork_walks(void);
 void share_fork_ends(void);
 
-/* @s has just become a candidate.  Will a child of a fork under way get its
- * descriptor without being counted? */
-bool share_too_late(const struct sock *s);
+/* A program is about to be started, which gets what has no FD_CLOEXEC; and it has
+ * been. */
+void share_spawn_begins(void);
+void share_spawn_ends(void);
+
+/* @s has just become a candidate.  Will a child of a fork under way, or a program
+ * that is being started, get its descriptor @fd without being counted? */
+bool share_too_late(const struct sock *s, int fd);
 
 /* Is this process the only holder of @s, reached by @fd?  The answer stays
  * true, because forks wait while @s is CLAIMING. */

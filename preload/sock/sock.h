@@ -81,6 +81,7 @@ struct sock {
 	_Atomic uint64_t holders;	/* the count of processes that hold it; 0:
 				 * there is none, and only this one does */
 	uint64_t given;		/* ... which exec is about to leave */
+	bool given_candidate;	/* ... as a candidate, LOST meanwhile */
 	_Atomic uint32_t err;	/* errno that a later call will return */
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic bool lowat_stays;	/* ... which the kernel does not have */

@@ -91,8 +91,7 @@ bool unclaim_sleeps(const struct sock *s);
 /* @s, reached by @fd, is claimed by the process that this one was forked from.
  * Asks its loop to take @s back to TCP for good, which takes milliseconds.  Then
  * all processes go on with the kernel's socket.  This process has lost @s if the
- * other one has bytes of it that its program has not read; if the other one gives
- * no answer, the connection is reset. */
+ * other one refuses; if that gives no answer, the connection is reset. */
 void unclaim_inherited(struct sock *s, int fd);
 
 #endif

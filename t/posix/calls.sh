@@ -7,8 +7,8 @@
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-programs=(bytes options whole bare block ends family churn closing pollset
-	handlers heirs sandbox shallow signals clock epoll_level epoll_edge epoll_end
+programs=(bytes options whole bare block ends family spawned churn closing
+	pollset handlers heirs sandbox shallow signals clock epoll_level epoll_edge epoll_end
 	epoll_nest epoll_plain epoll_threads epoll_crowd poll_plain uring)
 
 # try NAME DRIVER WORDS...: starts the program of that name, under WORDS.

@@ -106,6 +106,41 @@ static void answering_child(struct pair *p)
 	CHECK(works(p->a, p->b) && works(p->b, p->a));
 }
 
+/* As a server that hands each connection to a child, once it has read from it. */
+static void left_to_child(struct pair *p)
+{
+	struct pollfd f = { .fd = p->b, .events = POLLIN };
+	int go[2];
+	pid_t pid;
+	char c;
+
+	CHECK(pipe(go) == 0);
+	pid = fork();
+	if (pid == 0) {
+		close(p->b);
+		close(go[1]);
+		if (read(go[0], &c, 1) != 0)
+			_exit(2);
+		for (int i = 0; i < 100; i++) {
+			pair_poke(p->a);
+			if (!pair_expect(p->a, 1))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	close(p->a);
+	p->a = -1;
+	CHECK(poll(&f, 1, 20) == 0);
+	close(go[0]);
+	close(go[1]);
+	for (int i = 0; i < 100; i++) {
+		CHECK(pair_expect(p->b, 1));
+		pair_poke(p->b);
+	}
+	CHECK(ended(pid) == 0);
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(p->b, &c, 1) == 0);
+}
+
 /* The parent's only thread sleeps in a call of its own meanwhile. */
 static void child_of_a_sleeper(struct pair *p)
 {
@@ -190,6 +225,54 @@ static void child_of_the_killed(void)
 static void child_of_the_stopped(void)
 {
 	child_of_the_silent(SIGSTOP);
+}
+
+/* Answers @n times. */
+static bool echoes(int fd, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!pair_expect(fd, 1) || write(fd, "y", 1) != 1)
+			return false;
+	return true;
+}
+
+/* A program that goes to the background, with the connection that it has. */
+static void background(bool by_libc)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(l);
+		fd = pair_dial(port);
+		if (!echoes(fd, 100))
+			_exit(1);
+		if (by_libc ? daemon(1, 1) : fork())
+			_exit(0);
+		_exit(!echoes(fd, 100));
+	}
+	fcntl(l, F_SETFL, 0);
+	fd = accept(l, NULL, NULL);
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < 200; i++) {
+		pair_poke(fd);
+		CHECK(pair_expect(fd, 1));
+		if (i == 99)
+			CHECK(ended(pid) == 0);
+	}
+	close(fd);
+	close(l);
+}
+
+static void background_by_fork(void)
+{
+	background(false);
+}
+
+static void background_by_daemon(void)
+{
+	background(true);
 }
 
 /* The listener is the parent's, the connection the child's own. */
@@ -405,6 +488,9 @@ int main(void)
 	pair_case("a child that closes", closing_child);
 	pair_once("a child that serves", serving_child);
 	pair_case("a child that answers", answering_child);
+	pair_case("a child that is left with it", left_to_child);
+	pair_once("a parent that ends", background_by_fork);
+	pair_once("daemon()", background_by_daemon);
 	pair_case("a child of a parent that sleeps", child_of_a_sleeper);
 	pair_once("a child whose parent was killed", child_of_the_killed);
 	pair_once("a child whose parent is stopped", child_of_the_stopped);

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,36 @@ static void begin_program(struct child *c)
 	wait_word(c->up);
 }
 
+/* The same, by calls that run no handlers of fork(). */
+static void begin_quickly(struct child *c, bool spawn)
+{
+	char *argv[] = { (char *)(uintptr_t)"heirs",
+			 (char *)(uintptr_t)"program", NULL };
+	posix_spawn_file_actions_t actions;
+	int up[2], down[2];
+
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC))
+		client_fail("pipe: %s", strerror(errno));
+	if (spawn) {
+		posix_spawn_file_actions_init(&actions);
+		posix_spawn_file_actions_adddup2(&actions, down[0], 0);
+		posix_spawn_file_actions_adddup2(&actions, up[1], 1);
+		CHECK(posix_spawn(&c->pid, "/proc/self/exe", &actions, NULL,
+				  argv, environ) == 0);
+		posix_spawn_file_actions_destroy(&actions);
+	} else if (!(c->pid = vfork())) {
+		dup2(down[0], 0);
+		dup2(up[1], 1);
+		execv("/proc/self/exe", argv);
+		_exit(1);
+	}
+	close(up[1]);
+	close(down[0]);
+	c->up = up[0];
+	c->down = down[1];
+	wait_word(c->up);
+}
+
 static void keep_from_programs(struct pair *p)
 {
 	fcntl(p->a, F_SETFD, FD_CLOEXEC);
@@ -311,6 +342,27 @@ static void kept_by_exec(struct pair *p)
 {
 	shared_with_program(p);
 	gone(p);
+}
+
+static void quickly(struct pair *p, bool spawn)
+{
+	struct child c;
+
+	begin_quickly(&c, spawn);
+	pair_talk(p, TURNS);
+	CHECK(!pair_moved(p));
+	CHECK(ended(&c) == 0);
+	gone(p);
+}
+
+static void kept_by_vfork(struct pair *p)
+{
+	quickly(p, false);
+}
+
+static void kept_by_posix_spawn(struct pair *p)
+{
+	quickly(p, true);
 }
 
 /* One of two descriptors stays. */
@@ -403,6 +455,8 @@ int main(int argc, char **argv)
 	report(counted ? "... and one that gets it, when it has ended" :
 			 "... and one that gets it does not", kept_by_exec);
 	report("... be it by one of two descriptors", partly_kept_by_exec);
+	report("... by vfork()", kept_by_vfork);
+	report("... by posix_spawn()", kept_by_posix_spawn);
 	report("an exec that fails changes nothing", failed_exec);
 	report("... if it is used then", used_after_failed_exec);
 	/* clone() of a process fails; threads are made as before. */
