@@ -10,7 +10,7 @@
 
 static void expire(struct duo_end *e, tux_time at)
 {
-	e->duo->now = at;
+	*e->now = at;
 	tux_upgrade_expire(e->c, at);
 	duo_derive(e, 0);
 }
@@ -36,7 +36,7 @@ static void bursts(struct duo_end *e, unsigned n, uint64_t len)
 
 static void announce_now(struct duo_end *e)
 {
-	e->c->tx.announce_at = e->duo->now;
+	e->c->tx.announce_at = *e->now;
 	duo_derive(e, TUX_DIRTY_ANNOUNCE);
 }
 

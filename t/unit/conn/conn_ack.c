@@ -239,7 +239,7 @@ static void loss__by_order(void **state)
 	assert_true(hear_one(&d->a, 0, 3, 4));
 	assert_int_equal(c->stats.lost, 1);
 	assert_int_equal(flight(&d->a, 5), 0x12);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_LOST], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_LOST], 1);
 	/* It leaves room at once. */
 	assert_true(c->pair->cc.w.cwnd < 14600);
 }
@@ -281,7 +281,7 @@ static void spurious__undone(void **state)
 	assert_int_equal(c->stats.undone, 1);
 	assert_true(c->pair->cc.w.cwnd >= cwnd);
 	assert_true(c->loss.reordered);
-	assert_true(d->a.trace[TUX_TRACE_SPURIOUS].n[0] == base - c->first);
+	assert_true(d->log_a.last[TUX_TRACE_SPURIOUS].n[0] == base - c->first);
 	assert_int_equal(c->sentq.lost_n, 0);
 }
 
@@ -448,7 +448,7 @@ static void lost__too_long(void **state)
 		tux_conn_lose_all(c, d->now);
 	}
 	assert_int_equal(c->pair->pmtu.len, TUX_PMTU_FLOOR);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_MTU], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_MTU], 1);
 	tux_conn_kick(c);
 	assert_int_equal(duo_out(&d->a, &k), TUX_PMTU_FLOOR);
 }
@@ -469,7 +469,7 @@ static void acked__longer_than_was_known(void **state)
 	assert_true(hear(&d->a, 2));
 	assert_int_equal(c->pair->pmtu.len, k.len);
 	assert_int_equal(c->pair->cc.mss, k.len);
-	assert_true(d->a.trace[TUX_TRACE_MTU].n[0] == k.len);
+	assert_true(d->log_a.last[TUX_TRACE_MTU].n[0] == k.len);
 }
 
 /* ---- stream bytes that the peer has ---- */

@@ -100,8 +100,8 @@ static void acked__mark_eases(void **state)
 	assert_true(c->pair->cc.w.cwnd < cwnd);
 	assert_int_equal(c->stats.ce_tx, 2);
 	assert_int_equal(d->a.core->stats.eased, 1);
-	assert_true(d->a.trace[TUX_TRACE_EASE].n[0] == 2);
-	assert_true(d->a.trace[TUX_TRACE_EASE].n[1] == c->pair->cc.w.cwnd);
+	assert_true(d->log_a.last[TUX_TRACE_EASE].n[0] == 2);
+	assert_true(d->log_a.last[TUX_TRACE_EASE].n[1] == c->pair->cc.w.cwnd);
 }
 
 /* What left before the window was made smaller is the same event. */
@@ -150,7 +150,7 @@ static void acked__given_up_once(void **state)
 	hear(&d->a, 0, 0);
 	assert_int_equal(c->pair->ecn.verdict, TUX_ECN_BLEACHED);
 	assert_int_equal(d->a.core->stats.no_ecn, 1);
-	assert_true(d->a.trace[TUX_TRACE_NO_ECN].n[0] == TUX_ECN_BLEACHED);
+	assert_true(d->log_a.last[TUX_TRACE_NO_ECN].n[0] == TUX_ECN_BLEACHED);
 	tux_conn_do(c, TUX_DO_PING);
 	duo_drop(&d->a);
 	hear(&d->a, 0, 0);

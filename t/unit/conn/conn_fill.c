@@ -112,8 +112,8 @@ static void control__all_in_the_shortest_packet(void **state)
 	assert_int_equal(f.k.rec[2].gen, 7);
 	assert_int_equal(f.k.rec[2].off, 1000);
 	assert_int_equal(f.k.rec[3].gen, 8);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_SEND_PREPARE], 1);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_PROBE], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_PREPARE], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_PROBE], 1);
 }
 
 static void control__nowhere(void **state)
@@ -127,8 +127,8 @@ static void control__nowhere(void **state)
 	fill(&d->a, 1000, &f);
 	HOLDS(&f, TUX_REC_PREPARE);
 	assert_true(f.k.rec[0].off == UINT64_MAX);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_SEND_NOWHERE], 1);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_SEND_PREPARE], 0);
+	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_NOWHERE], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_PREPARE], 0);
 }
 
 /* The generation came to nothing before the packet left. */
@@ -286,7 +286,7 @@ static void stream__fin_is_noted(void **state)
 	HOLDS(&f, TUX_REC_STREAM);
 	assert_int_equal(f.k.rec[0].flags, TUX_STREAM_ORDER | TUX_STREAM_FIN);
 	assert_int_equal(f.what, TUX_SENT_FIN);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_SEND_FIN], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_FIN], 1);
 	/* Alone, when it is lost. */
 	tux_sendbuf_lost(&d->a.c->tx.buf, 2, 0, true);
 	fill(&d->a, 1000, &f);

@@ -9,7 +9,7 @@ static void frame__header_and_body(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn_out *o = &d->a.c->out;
-	const struct tux_trace *t = &d->a.trace[TUX_TRACE_FRAME_OUT];
+	const struct tux_trace *t = &d->log_a.last[TUX_TRACE_FRAME_OUT];
 	struct tux_frame f;
 
 	tux_conn_frame(d->a.c, TUX_FRAME_DATA, 0x123456789aull, 700);
@@ -22,7 +22,7 @@ static void frame__header_and_body(void **state)
 	assert_int_equal(f.type, TUX_FRAME_DATA);
 	assert_int_equal(f.len, 700);
 	assert_true(f.off == 0x123456789aull);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_FRAME_OUT], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_FRAME_OUT], 1);
 	assert_int_equal(t->n[0], TUX_FRAME_DATA);
 	assert_true(t->n[1] == 0x123456789aull);
 	assert_int_equal(t->n[2], 700);

@@ -36,20 +36,19 @@ static void open__begins_with_nothing(void **state)
 static void open__once(void **state)
 {
 	struct duo *d = *state;
-	struct tux_duplex *dx = duo_duplex();
-	struct tux_conn *c;
+	struct duo_end o;
 	int live = d->mem.live;
 
-	assert_int_equal(duo_open_more(&d->a, 40000, dx, NULL, &c), -EEXIST);
+	duo_beside(&o, &d->a, false);
+	assert_int_equal(duo_end_open(&o, 40000, DUO_MTU), -EEXIST);
 	assert_int_equal(d->mem.live, live);
 	assert_int_equal(d->a.core->conn_n, 1);
-	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
+	assert_int_equal(duo_end_open(&o, 40001, DUO_MTU), 0);
 	assert_int_equal(d->a.core->conn_n, 2);
-	tux_conn_close(c, d->now);
+	tux_conn_close(o.c, d->now);
 	assert_int_equal(d->a.core->conn_n, 1);
-	assert_int_equal(duo_open_more(&d->a, 40001, dx, NULL, &c), 0);
-	tux_conn_close(c, d->now);
-	free(dx);
+	assert_int_equal(duo_end_open(&o, 40001, DUO_MTU), 0);
+	duo_close(&o);
 }
 
 /* ---- the end ---- */
@@ -81,7 +80,7 @@ static void close__leaves_nothing(void **state)
 static void close__others_of_the_pair_send(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 
 	duo_other(d, &a, &b);
@@ -91,7 +90,7 @@ static void close__others_of_the_pair_send(void **state)
 	d->a.c = NULL;
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(k.h.id, b.c->id);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 int main(void)

@@ -300,8 +300,8 @@ static void stream__fin(void **state)
 	assert_true(stream_in(&d->b, 3, "",
 			      TUX_STREAM_ORDER | TUX_STREAM_FIN));
 	assert_int_equal(d->b.dx->rx.eof, 0);
-	assert_int_equal(d->b.trace_n[TUX_TRACE_RECV_FIN], 1);
-	assert_true(d->b.trace[TUX_TRACE_RECV_FIN].n[1] == 3);
+	assert_int_equal(d->log_b.n[TUX_TRACE_RECV_FIN], 1);
+	assert_true(d->log_b.last[TUX_TRACE_RECV_FIN].n[1] == 3);
 	assert_true(stream_in(&d->b, 0, "abc", TUX_STREAM_ORDER));
 	assert_int_equal(d->b.dx->rx.eof, 1);
 	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), 3);
@@ -389,7 +389,7 @@ static void record__malformed_keeps_nothing(void **state)
 	duo_forge_add(&f, TUX_REC_PREPARE, 0, 3);
 	assert_false(duo_forge_in(&f));
 	assert_true(d->b.c->ackq.next == next);
-	assert_int_equal(d->b.trace_n[TUX_TRACE_DROPPED], 1);
+	assert_int_equal(d->log_b.n[TUX_TRACE_DROPPED], 1);
 }
 
 static void record__unknown_is_passed_over(void **state)
@@ -484,7 +484,7 @@ static void record__prepare_and_answer(void **state)
 	duo_forge(&f, &d->b);
 	tux_put32(duo_forge_add(&f, TUX_REC_PREPARED, 0, TUX_PREPARED_LEN), 9);
 	assert_true(duo_forge_in(&f));
-	assert_int_equal(d->b.trace_n[TUX_TRACE_RECV_PREPARED], 1);
+	assert_int_equal(d->log_b.n[TUX_TRACE_RECV_PREPARED], 1);
 	assert_int_equal(d->b.dx->tx.state, TUX_TX_PLAIN);
 }
 
@@ -506,7 +506,7 @@ static void record__reset(void **state)
 	duo_forge(&f, &d->b);
 	tux_put32(duo_forge_add(&f, TUX_REC_RESET, 0, TUX_RESET_LEN), 13);
 	assert_true(duo_forge_in(&f));
-	assert_true(d->b.trace[TUX_TRACE_RECV_RESET].n[0] == 13);
+	assert_true(d->log_b.last[TUX_TRACE_RECV_RESET].n[0] == 13);
 	assert_true(d->b.c->reset_at == d->now + TUX_SEC(1));
 	duo_pass(d, TUX_SEC(1));
 	assert_int_equal(duo_read(&d->b, buf, sizeof(buf)), -ECONNRESET);

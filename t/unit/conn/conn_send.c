@@ -19,7 +19,7 @@ static size_t next(struct duo_end *e, struct duo_pkt *k, size_t before,
 
 	e->core->ecn_tx = -1;
 	k->rec_n = 0;
-	k->len = tux_conn_send(e->c, k->p, before, cap, more, e->duo->now);
+	k->len = tux_conn_send(e->c, k->p, before, cap, more, *e->now);
 	if (!k->len)
 		return 0;
 	assert_int_equal(tux_pkt_decode(&k->h, k->p, k->len), 0);
@@ -110,7 +110,7 @@ static void header__of_an_acknowledgment(void **state)
 	assert_int_equal(k.h.span, 9);
 	assert_true(d->a.c->sentq.next == seq);
 	assert_int_equal(d->a.c->todo, 0);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_SEND_ACK], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_ACK], 1);
 	assert_int_equal(duo_out(&d->a, &k), 0);
 }
 
@@ -178,7 +178,7 @@ static void send__reset_once(void **state)
 	assert_int_equal(duo_rec(&k, TUX_REC_RESET)->reason,
 			 TUX_REASON_PROTOCOL);
 	assert_int_equal(k.h.flags, TUX_PKT_ELICIT);
-	assert_true(d->a.trace[TUX_TRACE_SEND_RESET].n[0] ==
+	assert_true(d->log_a.last[TUX_TRACE_SEND_RESET].n[0] ==
 		    TUX_REASON_PROTOCOL);
 	assert_int_equal(d->a.c->pair->in_flight, 0);
 	duo_derive(&d->a, 0);
@@ -539,7 +539,7 @@ static void probe__alone_and_behind_others(void **state)
 	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), TUX_PMTU_BASE);
 	assert_int_equal(k.rec_n, 1);
 	assert_int_equal(tux_sentq_newest(&c->sentq)->what, TUX_SENT_PROBE);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_MTU_PROBE], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_MTU_PROBE], 1);
 }
 
 /* Never longer than the buffer, or than the peer takes. */

@@ -14,8 +14,8 @@
  * into TCP whole.  0: none. */
 static size_t frame_out(struct duo_end *e, struct tux_frame *f)
 {
-	struct duo_stream *s = &e->peer->in;
-	size_t at = s->head, n = duo_tcp_out(e, SIZE_MAX);
+	struct duo_tcp *s = &e->peer->in;
+	size_t at = s->len, n = duo_tcp_out(e, SIZE_MAX);
 
 	if (n)
 		assert_int_equal(tux_frame_decode(f, s->p + at), 0);
@@ -27,7 +27,7 @@ static size_t frame_out(struct duo_end *e, struct tux_frame *f)
 static void stall(struct duo_end *e)
 {
 	e->c->peer_plain = false;
-	tux_conn_stall(e->c, e->duo->now);
+	tux_conn_stall(e->c, *e->now);
 	duo_effects(e);
 	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
 }
@@ -67,7 +67,7 @@ static void plain__drains_first(void **state)
 	assert_true(d->a.dx->tx.off == 3);
 	assert_true(c->tx.announce_at == d->now - TUX_MSEC(1) + TUX_SEC(1));
 	assert_int_equal(duo_write(&d->a, "x", 1), 1);
-	assert_int_equal(d->b.in.p[d->b.in.head - 1], 'x');
+	assert_int_equal(d->b.in.p[d->b.in.len - 1], 'x');
 }
 
 /* The reader empties the ring, and then finds the rest in TCP. */
@@ -234,12 +234,12 @@ static void plain__twice_is_data(void **state)
 {
 	struct duo *d = *state;
 	struct tux_frame f = { .type = TUX_FRAME_PLAIN, .off = 0 };
-	uint8_t *p = d->b.in.p + d->b.in.head;
+	uint8_t *p = d->b.in.p + d->b.in.len;
 	char buf[2 * TUX_FRAME_HDR];
 
 	tux_frame_encode(&f, p);
 	tux_frame_encode(&f, p + TUX_FRAME_HDR);
-	d->b.in.head += 2 * TUX_FRAME_HDR;
+	d->b.in.len += 2 * TUX_FRAME_HDR;
 	duo_settle(d);
 	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 	assert_int_equal(atomic_load(&d->b.dx->rx.turn), 1);
@@ -435,7 +435,7 @@ static void in__reset(void **state)
 	assert_int_equal(d->b.c->life, TUX_LIFE_DEAD);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 	assert_int_equal(atomic_load(&d->b.dx->err), ECONNRESET);
-	assert_true(d->b.trace[TUX_TRACE_RECV_RESET].n[0] == 13);
+	assert_true(d->log_b.last[TUX_TRACE_RECV_RESET].n[0] == 13);
 	/* And what follows is nobody's. */
 	duo_frame_in(&d->b, TUX_FRAME_DATA, 0, "abc", 3);
 	assert_int_equal(tux_pipe_len(&d->b.dx->rxp), 0);
@@ -524,7 +524,7 @@ static void end__the_peer_died(void **state)
 
 	tux_conn_tcp_end(d->a.c, 0, d->now);
 	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_PEER_DIED], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_PEER_DIED], 1);
 	assert_int_equal(atomic_load(&d->a.dx->err), ECONNRESET);
 	/* Like TCP, it learns by the answer to a write. */
 	assert_int_equal(atomic_load(&d->a.dx->tx.mute), 1);
@@ -558,11 +558,11 @@ static void end__behind_fin(void **state)
 	assert_int_equal(d->a.c->life, TUX_LIFE_PROVED);
 	assert_true(d->a.c->rx.tcp_ended);
 	tux_conn_tcp_end(d->a.c, 0, d->now);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_TCP_END], 1);
 	tux_conn_tcp_end(d->a.c, ECONNABORTED, d->now);
 	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
 	tux_conn_tcp_end(d->a.c, EIO, d->now);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 2);
+	assert_int_equal(d->log_a.n[TUX_TRACE_TCP_END], 2);
 	assert_int_equal(d->a.c->rx.tcp_err, ECONNABORTED);
 }
 

@@ -14,8 +14,8 @@
  * into TCP whole.  0: none. */
 static size_t frame_out(struct duo_end *e, struct tux_frame *f)
 {
-	struct duo_stream *s = &e->peer->in;
-	size_t at = s->head, n = duo_tcp_out(e, SIZE_MAX);
+	struct duo_tcp *s = &e->peer->in;
+	size_t at = s->len, n = duo_tcp_out(e, SIZE_MAX);
 
 	if (n)
 		assert_int_equal(tux_frame_decode(f, s->p + at), 0);
@@ -28,9 +28,9 @@ static uint8_t frame_next(struct duo_end *e)
 	uint8_t hdr[TUX_FRAME_HDR];
 	struct tux_frame f;
 
-	assert_int_equal(tux_conn_tcp_out(e->c, hdr, sizeof(hdr), e->duo->now),
+	assert_int_equal(tux_conn_tcp_out(e->c, hdr, sizeof(hdr), *e->now),
 			 sizeof(hdr));
-	tux_conn_tcp_sent(e->c, 0, e->duo->now);
+	tux_conn_tcp_sent(e->c, 0, *e->now);
 	assert_int_equal(tux_frame_decode(&f, hdr), 0);
 	return f.type;
 }
@@ -40,7 +40,7 @@ static uint8_t frame_next(struct duo_end *e)
 static void stall(struct duo_end *e)
 {
 	e->c->peer_plain = false;
-	tux_conn_stall(e->c, e->duo->now);
+	tux_conn_stall(e->c, *e->now);
 	duo_effects(e);
 	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
 }
@@ -156,7 +156,7 @@ static void out__data(void **state)
 	assert_int_equal(f.type, TUX_FRAME_DATA);
 	assert_int_equal(f.len, 3);
 	assert_int_equal(f.off, 0);
-	assert_memory_equal(d->b.in.p + d->b.in.head - 3, "abc", 3);
+	assert_memory_equal(d->b.in.p + d->b.in.len - 3, "abc", 3);
 	assert_int_equal(c->stats.frame_tx, 3);
 	/* The kernel has them: their place is free. */
 	assert_true(tux_pipe_tail(&d->a.dx->txp) == 3);
@@ -173,7 +173,7 @@ static void out__in_pieces(void **state)
 {
 	struct duo *d = *state;
 	struct tux_frame f;
-	size_t at = d->b.in.head;
+	size_t at = d->b.in.len;
 	uint8_t buf[20];
 
 	assert_int_equal(duo_write(&d->a, "abcdefgh", 8), 8);
@@ -303,7 +303,7 @@ static void out__raw_ends_it(void **state)
 	assert_int_equal(d->a.c->reason, TUX_REASON_PINNED);
 	assert_int_equal(d->a.shut_n, 0);
 	assert_int_equal(duo_write(&d->a, "x", 1), 1);
-	assert_int_equal(d->b.in.p[d->b.in.head - 1], 'x');
+	assert_int_equal(d->b.in.p[d->b.in.len - 1], 'x');
 }
 
 /* It has shut meanwhile. */

@@ -11,7 +11,7 @@
 /* The timer of @e goes off at @at. */
 static void expire(struct duo_end *e, tux_time at)
 {
-	e->duo->now = at;
+	*e->now = at;
 	tux_conn_expire(e->c, at);
 	duo_derive(e, 0);
 }
@@ -361,7 +361,7 @@ static void linger__is_over_with_bytes_left(void **state)
 	c->linger_at = d->now + 5;
 	d->now += 5;
 	expire(&d->a, d->now);
-	assert_true(d->a.trace[TUX_TRACE_LIFE].n[0] == TUX_LIFE_DEAD);
+	assert_true(d->log_a.last[TUX_TRACE_LIFE].n[0] == TUX_LIFE_DEAD);
 	assert_int_equal(c->life, TUX_LIFE_GONE);
 	assert_int_equal(atomic_load(&d->a.dx->err), ETIMEDOUT);
 	assert_int_equal(d->a.gone_n, 1);

@@ -280,7 +280,7 @@ static unsigned packets(struct duo_pkt *k)
 static void output__same_loop_shares(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 
 	duo_other(d, &a, &b);
@@ -294,13 +294,13 @@ static void output__same_loop_shares(void **state)
 	assert_int_equal(k.from.ip[15], 1);
 	assert_int_equal(packets(&k), 2);
 	assert_int_equal(duo_out(&d->a, &k), 0);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 static void output__each_reason_to_part(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 	unsigned i;
 
@@ -330,14 +330,14 @@ static void output__each_reason_to_part(void **state)
 		a.c->peer = was.peer;
 		a.c->tuple = was.tuple;
 	}
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* The shorter datagram of its first counts, and it is counted. */
 static void output__no_longer_than_the_path(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 
 	duo_other(d, &a, &b);
@@ -350,13 +350,13 @@ static void output__no_longer_than_the_path(void **state)
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(d->a.core->stats.datagrams_tx, 2);
 	assert_int_equal(d->a.core->stats.packets_tx, 2);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 static void output__ecn_as_the_first_chose(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 
 	duo_other(d, &a, &b);
@@ -372,14 +372,14 @@ static void output__ecn_as_the_first_chose(void **state)
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(packets(&k), 2);
 	assert_int_equal(k.ecn, TUX_ECN_NONE);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* Each sends one packet, and waits behind the others for the next. */
 static void output__in_turn(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 	uint32_t first;
 
@@ -394,7 +394,7 @@ static void output__in_turn(void **state)
 	assert_int_equal(k.h.flags, TUX_PKT_OPEN);
 	assert_true(duo_next(&k));
 	assert_int_equal(k.h.flags & TUX_PKT_ELICIT, TUX_PKT_ELICIT);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* A connection that has nothing to send after all leads no more, and the next one
@@ -403,7 +403,7 @@ static void lead__the_first_that_can_send(void **state)
 {
 	struct duo *d = *state;
 	uint8_t buf[TUX_PKT_MAX];
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct tux_out o;
 
 	duo_other(d, &a, &b);
@@ -419,7 +419,7 @@ static void lead__the_first_that_can_send(void **state)
 	assert_true(tux_core_output(d->a.core, buf, sizeof(buf), &o, d->now) >
 		    0);
 	assert_false(tux_core_lead(d->a.core, &o));
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* ---- time ---- */
@@ -476,7 +476,7 @@ static void effects__each_connection_in_turn(void **state)
 {
 	struct duo *d = *state;
 	struct tux_core *core = d->a.core;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	uint32_t effects = 0;
 
 	duo_other(d, &a, &b);
@@ -491,7 +491,7 @@ static void effects__each_connection_in_turn(void **state)
 	assert_int_equal(effects & (TUX_EFFECT_GONE | TUX_EFFECT_RESET),
 			 TUX_EFFECT_GONE);
 	assert_null(tux_core_effects(core, &effects));
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* ---- no memory, at every place where some is asked for ---- */
@@ -500,38 +500,24 @@ enum { MANY = 24 };			/* tables and the heap grow twice */
 
 struct crowd {
 	struct duo *d;
-	struct tux_duplex *dx[2][MANY];
-	struct tux_msgbox *box[2][MANY];	/* every fourth takes messages */
-	struct tux_conn *c[2][MANY];
+	struct duo_end end[2][MANY];	/* every fourth takes messages */
 	unsigned refused;		/* by tux_core_open() */
 };
 
 static void open_one(struct crowd *w, unsigned side, unsigned i)
 {
-	struct duo_end *e = side ? &w->d->b : &w->d->a;
+	struct duo_end *e = &w->end[side][i];
 	int live = w->d->mem.live, err;
 
-	w->dx[side][i] = duo_duplex();
-	if (i % 4 == 0)
-		w->box[side][i] = duo_box();
-	err = duo_open_more(e, (uint16_t)(1000 + i), w->dx[side][i],
-			    w->box[side][i], &w->c[side][i]);
+	duo_beside(e, side ? &w->d->b : &w->d->a, i % 4 == 0);
+	err = duo_end_open(e, (uint16_t)(1000 + i), DUO_MTU);
 	if (!err)
 		return;
 	assert_int_equal(err, -ENOMEM);
 	assert_int_equal(e->core->conn_n, i);
 	assert_true(w->d->mem.live <= live + 2);	/* what grew first */
 	w->refused++;
-	assert_int_equal(duo_open_more(e, (uint16_t)(1000 + i),
-				       w->dx[side][i], w->box[side][i],
-				       &w->c[side][i]), 0);
-}
-
-static void close_one(struct crowd *w, unsigned side, unsigned i)
-{
-	tux_conn_close(w->c[side][i], w->d->now);
-	free(w->dx[side][i]);
-	free(w->box[side][i]);
+	assert_int_equal(duo_end_open(e, (uint16_t)(1000 + i), DUO_MTU), 0);
 }
 
 /* Everybody is proved in the end, even if a pair was made at second try. */
@@ -544,8 +530,10 @@ static void prove_all(struct crowd *w)
 		duo_pass(w->d, TUX_MSEC(25));
 	}
 	for (i = 0; i < 2 * MANY; i++) {
-		assert_int_equal(w->c[i % 2][i / 2]->life, TUX_LIFE_PROVED);
-		assert_int_equal(w->c[i % 2][i / 2]->reason, TUX_REASON_NONE);
+		const struct tux_conn *c = w->end[i % 2][i / 2].c;
+
+		assert_int_equal(c->life, TUX_LIFE_PROVED);
+		assert_int_equal(c->reason, TUX_REASON_NONE);
 	}
 }
 
@@ -593,7 +581,7 @@ static bool crowd_at(int fail_at, unsigned *refused)
 	failed = w.d->mem.asked >= fail_at;
 	*refused += w.refused;
 	for (i = 0; i < 2 * MANY; i++)
-		close_one(&w, i % 2, i / 2);
+		duo_close(&w.end[i % 2][i / 2]);
 	duo_free(w.d);
 	return failed;
 }

@@ -4,99 +4,18 @@
  */
 #include "duo.h"
 
-#include <errno.h>
-
 #include "conn/settle.h"
 
-enum { LEADS = 1000 };	/* none of which can send */
-
-/* ---- effects: they are counted ---- */
-
-static void carry_out(struct duo_end *e, struct tux_conn *c, uint32_t effects)
-{
-	e->own_n += !!(effects & TUX_EFFECT_OWN);
-	e->ready_n += !!(effects & TUX_EFFECT_READY);
-	e->tcp_n += !!(effects & TUX_EFFECT_TCP);
-	e->shut_n += !!(effects & TUX_EFFECT_SHUT);
-	e->gone_n += !!(effects & TUX_EFFECT_GONE);
-	if (effects & TUX_EFFECT_GONE)
-		e->gone_reset = effects & TUX_EFFECT_RESET;
-	if (effects & TUX_EFFECT_OWN && !e->own_late)
-		tux_conn_owned(c, e->own_err, e->duo->now);
-}
-
-void duo_effects(struct duo_end *e)
-{
-	struct tux_conn *c;
-	uint32_t effects;
-
-	while ((c = tux_core_effects(e->core, &effects)) != NULL)
-		carry_out(tux_conn_user(c), c, effects);
-}
-
-void duo_derive(struct duo_end *e, uint32_t dirty)
-{
-	tux_conn_mark(e->c, dirty);
-	tux_conn_settle(e->c, e->duo->now);
-	duo_effects(e);
-}
+/* ---- birth ---- */
 
 static void on_trace(void *arg, void *user, const struct tux_trace *t)
 {
-	struct duo_end *e = user;
+	struct duo_log *log = arg;
 
-	(void)arg;
-	e->trace_n[t->what]++;
-	e->trace[t->what] = *t;
+	(void)user;
+	log->n[t->what]++;
+	log->last[t->what] = *t;
 }
-
-/* ---- TCP, as a duplex uses it ---- */
-
-static ssize_t put(struct duo_stream *s, const void *p, size_t len)
-{
-	size_t k = len < s->room ? len : s->room;
-
-	if (!k)
-		return -EAGAIN;
-	assert_true(s->head + k <= sizeof(s->p));
-	memcpy(s->p + s->head, p, k);
-	s->head += k;
-	s->room -= k;
-	return (ssize_t)k;
-}
-
-static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
-{
-	struct duo_end *e = arg;
-	ssize_t took = 0, k;
-	int i;
-
-	for (i = 0; i < n; i++) {
-		k = put(&e->peer->in, iov[i].iov_base, iov[i].iov_len);
-		if (k < 0)
-			break;
-		took += k;
-	}
-	return took ? took : -EAGAIN;
-}
-
-static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
-{
-	struct duo_stream *s = &((struct duo_end *)arg)->in;
-	size_t len = s->head - s->tail;
-
-	(void)n;
-	if (!len)
-		return s->err ? -s->err : s->eof ? 0 : -EAGAIN;
-	if (len > iov->iov_len)
-		len = iov->iov_len;
-	memcpy(iov->iov_base, s->p + s->tail, len);
-	if (!peek)
-		s->tail += len;
-	return (ssize_t)len;
-}
-
-/* ---- birth ---- */
 
 struct tux_duplex *duo_duplex(void)
 {
@@ -114,79 +33,53 @@ struct tux_msgbox *duo_box(void)
 	return b;
 }
 
-static void init_end(struct duo *d, struct duo_end *e, struct duo_end *peer,
-		     uint8_t i)
-{
-	struct tux_core_opts o = {
-		.mem = &d->mem.mem,
-		.trace = on_trace,
-		.seed = { 1 + i, 2 },
-		.port = (uint16_t)(DUO_PORT + i),
-		.ack_delay = TUX_MSEC(1),
-	};
-
-	e->duo = d;
-	e->peer = peer;
-	e->addr = (struct tux_addr){
-		{ [10] = 0xff, 0xff, 10, 0, 0, (uint8_t)(1 + i) }, o.port
-	};
-	e->tcp = (struct tux_tcp){ tcp_send, tcp_recv, e };
-	e->in.room = sizeof(e->in.p);
-	e->dx = duo_duplex();
-	assert_int_equal(tux_core_new(&e->core, &o), 0);
-}
-
 struct duo *duo_new(void)
 {
 	struct duo *d = calloc(1, sizeof(*d));
 
 	test_mem_init(&d->mem, -1);
 	d->now = TUX_SEC(1);
-	init_end(d, &d->a, &d->b, 0);
-	init_end(d, &d->b, &d->a, 1);
+	duo_end_init(&d->a, 0, &d->b, &d->now, d->tcp[0], DUO_TCP);
+	duo_end_init(&d->b, 1, &d->a, &d->now, d->tcp[1], DUO_TCP);
+	d->a.dx = duo_duplex();
+	d->b.dx = duo_duplex();
+	d->a.ended = d->b.ended = true;	/* a test tells the core itself */
+	assert_int_equal(duo_end_core(&d->a, &d->mem.mem, on_trace, &d->log_a),
+			 0);
+	assert_int_equal(duo_end_core(&d->b, &d->mem.mem, on_trace, &d->log_b),
+			 0);
 	return d;
-}
-
-int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
-		  struct tux_msgbox *box, struct tux_conn **cp)
-{
-	struct duo *d = e->duo;
-	struct tux_conn_opts o = {
-		.tuple = { d->a.addr, d->b.addr },
-		.active = e == &d->a,
-		.key = { 5, 6 },
-		.dx = dx,
-		.box = box,
-		.user = e,
-		.mtu = DUO_MTU,
-		.peer_port = e->announced,
-	};
-
-	o.tuple.active.port = port;
-	o.tuple.passive.port = 6379;
-	return tux_core_open(e->core, &o, cp, d->now);
 }
 
 int duo_open(struct duo_end *e, bool messages)
 {
 	if (messages && !e->box)
 		e->box = duo_box();
-	return duo_open_more(e, 40000, e->dx, e->box, &e->c);
+	return duo_end_open(e, 40000, DUO_MTU);
 }
 
-static void fini_end(struct duo_end *e)
+void duo_beside(struct duo_end *o, const struct duo_end *e, bool messages)
+{
+	duo_end_init(o, e->side, e->peer, e->now, NULL, 0);
+	o->core = e->core;
+	o->dx = duo_duplex();
+	o->box = messages ? duo_box() : NULL;
+}
+
+void duo_close(struct duo_end *e)
 {
 	if (e->c)
-		tux_conn_close(e->c, e->duo->now);
-	tux_core_free(e->core);
+		tux_conn_close(e->c, *e->now);
 	free(e->dx);
 	free(e->box);
 }
 
 void duo_free(struct duo *d)
 {
-	fini_end(&d->a);
-	fini_end(&d->b);
+	duo_close(&d->a);
+	duo_close(&d->b);
+	tux_core_free(d->a.core);
+	tux_core_free(d->b.core);
 	assert_int_equal(d->mem.live, 0);
 	free(d);
 }
@@ -207,10 +100,11 @@ static struct duo *begin(struct duo *d)
 
 	for (e = &d->a; e; e = e == &d->a ? &d->b : NULL) {
 		e->ready_n = e->own_n = e->tcp_n = e->shut_n = 0;
-		memset(e->trace_n, 0, sizeof(e->trace_n));
 		memset(&e->c->stats, 0, sizeof(e->c->stats));
 		memset(&e->core->stats, 0, sizeof(e->core->stats));
 	}
+	memset(d->log_a.n, 0, sizeof(d->log_a.n));
+	memset(d->log_b.n, 0, sizeof(d->log_b.n));
 	return d;
 }
 
@@ -284,28 +178,35 @@ int duo_teardown(void **state)
 	return 0;
 }
 
-static void open_other(struct duo_end *e, struct duo_other *o)
+static void open_other(struct duo_end *e, struct duo_end *o)
 {
-	o->dx = duo_duplex();
+	duo_beside(o, e, false);
 	o->dx->tx.pinned = e->dx->tx.pinned = 1;
-	assert_int_equal(duo_open_more(e, 40001, o->dx, NULL, &o->c), 0);
+	assert_int_equal(duo_end_open(o, 40001, DUO_MTU), 0);
 }
 
-void duo_other(struct duo *d, struct duo_other *a, struct duo_other *b)
+void duo_other(struct duo *d, struct duo_end *a, struct duo_end *b)
 {
 	open_other(&d->a, a);
 	open_other(&d->b, b);
+	a->peer = b;
+	b->peer = a;
 	duo_settle_all(d);
 	assert_int_equal(a->c->life, TUX_LIFE_PROVED);
 	assert_int_equal(b->c->life, TUX_LIFE_PROVED);
 }
 
-void duo_other_close(struct duo *d, struct duo_other *a, struct duo_other *b)
+void duo_other_close(struct duo_end *a, struct duo_end *b)
 {
-	tux_conn_close(a->c, d->now);
-	tux_conn_close(b->c, d->now);
-	free(a->dx);
-	free(b->dx);
+	duo_close(a);
+	duo_close(b);
+}
+
+void duo_derive(struct duo_end *e, uint32_t dirty)
+{
+	tux_conn_mark(e->c, dirty);
+	tux_conn_settle(e->c, *e->now);
+	duo_effects(e);
 }
 
 /* ---- datagrams ---- */
@@ -325,22 +226,15 @@ static void look(struct duo_pkt *k)
 size_t duo_out(struct duo_end *e, struct duo_pkt *k)
 {
 	struct tux_out o;
-	unsigned n = 0;
 
-	k->len = 0;
-	while (!k->len && tux_core_lead(e->core, &o)) {
-		assert_true(++n < LEADS);
-		k->len = tux_core_output(e->core, k->p, sizeof(k->p), &o,
-					 e->duo->now);
-	}
-	if (k->len) {
-		k->to = o.to;
-		k->from = o.from;
-		k->ecn = o.ecn;
-	}
+	k->len = duo_datagram(e, k->p, sizeof(k->p), &o);
 	duo_effects(e);
-	if (k->len)
-		look(k);
+	if (!k->len)
+		return 0;
+	k->to = o.to;
+	k->from = o.from;
+	k->ecn = o.ecn;
+	look(k);
 	return k->len;
 }
 
@@ -367,7 +261,7 @@ const struct tux_record *duo_rec(const struct duo_pkt *k, uint8_t type)
 void duo_in(struct duo_end *e, const struct duo_pkt *k)
 {
 	tux_core_input(e->core, &e->peer->addr, k->p, k->len, k->ecn,
-		       e->duo->now);
+		       *e->now);
 	duo_effects(e);
 }
 
@@ -451,38 +345,12 @@ bool duo_forge_in(struct duo_forge *f)
 	size_t len = tux_writer_end(&f->w, &f->h, &f->to->c->seal);
 
 	tux_core_input(f->to->core, &f->to->peer->addr, f->p, len,
-		       TUX_ECN_NONE, f->to->duo->now);
+		       TUX_ECN_NONE, *f->to->now);
 	duo_effects(f->to);
 	return s->dropped + s->duplicates == bad;
 }
 
-/* ---- applications ---- */
-
-void duo_ring(struct duo_end *e, uint32_t bits)
-{
-	bits |= atomic_exchange(&e->dx->rung, 0) & ~TUX_DOORBELL_QUEUED;
-	if (bits && e->c)
-		tux_conn_rung(e->c, bits, e->duo->now);
-	duo_effects(e);
-}
-
-ssize_t duo_write(struct duo_end *e, const void *p, size_t len)
-{
-	struct iovec v = { (void *)(uintptr_t)p, len };
-	ssize_t k = tux_duplex_write(e->dx, &v, 1, &e->tcp);
-
-	duo_ring(e, 0);
-	return k;
-}
-
-ssize_t duo_read(struct duo_end *e, void *p, size_t len)
-{
-	struct iovec v = { p, len };
-	ssize_t k = tux_duplex_read(e->dx, &v, 1, false, &e->tcp);
-
-	duo_ring(e, 0);
-	return k;
-}
+/* ---- TCP and applications ---- */
 
 uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
 {
@@ -497,39 +365,6 @@ uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
 	return ref;
 }
 
-/* ---- the loop's TCP ---- */
-
-size_t duo_tcp_out(struct duo_end *e, size_t max)
-{
-	uint8_t buf[4096];
-	size_t n = tux_conn_tcp_out(e->c, buf, sizeof(buf), e->duo->now);
-	ssize_t k;
-
-	if (!n) {
-		duo_effects(e);
-		return 0;
-	}
-	k = put(&e->peer->in, buf, n < max ? n : max);
-	n = k > 0 ? (size_t)k : 0;
-	tux_conn_tcp_sent(e->c, n, e->duo->now);
-	duo_effects(e);
-	return n;
-}
-
-size_t duo_tcp_in(struct duo_end *e)
-{
-	struct duo_stream *s = &e->in;
-	size_t n = tux_conn_tcp_want(e->c);
-
-	if (n > s->head - s->tail)
-		n = s->head - s->tail;
-	if (n)
-		tux_conn_tcp_in(e->c, s->p + s->tail, n, e->duo->now);
-	duo_effects(e);
-	s->tail += n;
-	return n;
-}
-
 void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 		  const void *body, uint32_t len)
 {
@@ -537,9 +372,9 @@ void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 	uint8_t hdr[TUX_FRAME_HDR];
 
 	tux_frame_encode(&f, hdr);
-	tux_conn_tcp_in(e->c, hdr, sizeof(hdr), e->duo->now);
+	tux_conn_tcp_in(e->c, hdr, sizeof(hdr), *e->now);
 	if (body)
-		tux_conn_tcp_in(e->c, body, len, e->duo->now);
+		tux_conn_tcp_in(e->c, body, len, *e->now);
 	duo_effects(e);
 }
 
@@ -547,14 +382,12 @@ static bool step(struct duo_end *e)
 {
 	bool any = duo_carry(e) > 0;
 
-	while (e->c && duo_tcp_out(e, SIZE_MAX))
-		any = true;
-	if (e->c)
+	if (e->c) {
+		any |= duo_serve(e, SIZE_MAX);
 		tux_duplex_advance(e->dx, &e->tcp);
+	}
 	any |= e->dx->rung != 0;
 	duo_ring(e, 0);
-	while (e->c && duo_tcp_in(e))
-		any = true;
 	return any;
 }
 

@@ -11,6 +11,7 @@
 
 #include "conn/conn_in.h"
 #include "conn/message_tx.h"
+#include "../../duo/end.h"
 #include "../test.h"
 
 enum {
@@ -23,39 +24,17 @@ enum {
 	DUO_RECORDS = 32,
 };
 
-struct duo;
-
-struct duo_stream {			/* what TCP brings to an end */
-	uint8_t p[DUO_TCP];
-	size_t head, tail;
-	size_t room;			/* TCP accepts so many bytes more */
-	bool eof;
-	int err;
-};
-
-struct duo_end {
-	struct duo *duo;
-	struct duo_end *peer;
-	struct tux_core *core;
-	struct tux_conn *c;		/* NULL: closed */
-	struct tux_duplex *dx;
-	struct tux_msgbox *box;		/* NULL: it takes no messages */
-	struct tux_addr addr;		/* with the UDP port */
-	struct tux_tcp tcp;		/* as the duplex uses it */
-	uint16_t announced;		/* what the peer's handshake has; 0 */
-	struct duo_stream in;
-	int own_err;			/* the result of duplicating the descriptor */
-	bool own_late;			/* the test calls tux_conn_owned() itself */
-	unsigned ready_n, own_n, tcp_n, shut_n, gone_n;	/* effects so far */
-	bool gone_reset;
-	unsigned trace_n[TUX_TRACE_N];
-	struct tux_trace trace[TUX_TRACE_N];	/* the last of each kind */
+struct duo_log {			/* what a core has traced */
+	unsigned n[TUX_TRACE_N];
+	struct tux_trace last[TUX_TRACE_N];
 };
 
 struct duo {
 	struct test_mem mem;		/* both cores' */
 	tux_time now;
 	struct duo_end a, b;		/* a called connect() */
+	struct duo_log log_a, log_b;
+	uint8_t tcp[2][DUO_TCP];
 };
 
 /* ---- birth ---- */
@@ -65,22 +44,18 @@ struct duo *duo_new(void);
 /* Opens @e's end of the connection, with a message box if @messages.  Returns
  * what tux_core_open() does. */
 int duo_open(struct duo_end *e, bool messages);
-/* Opens another connection in @e's core, from a's TCP port @port. */
-int duo_open_more(struct duo_end *e, uint16_t port, struct tux_duplex *dx,
-		  struct tux_msgbox *box, struct tux_conn **cp);
 struct tux_duplex *duo_duplex(void);
 struct tux_msgbox *duo_box(void);
-/* One end of a second connection between the two cores, beside that of
- * duo_setup_proved(). */
-struct duo_other {
-	struct tux_duplex *dx;
-	struct tux_conn *c;
-};
-
-/* Opens it, with the ends @a and @b.  Its path is proved, too, and nothing is
- * announced. */
-void duo_other(struct duo *d, struct duo_other *a, struct duo_other *b);
-void duo_other_close(struct duo *d, struct duo_other *a, struct duo_other *b);
+/* Makes @o another end of @e's core, with a message box if @messages; for
+ * duo_end_open(). */
+void duo_beside(struct duo_end *o, const struct duo_end *e, bool messages);
+/* Closes the connection of @e, if it is open, and frees its memory. */
+void duo_close(struct duo_end *e);
+/* Opens a second connection between the two cores, beside that of
+ * duo_setup_proved(), with the ends @a and @b.  Its path is proved, too, and
+ * nothing is announced. */
+void duo_other(struct duo *d, struct duo_end *a, struct duo_end *b);
+void duo_other_close(struct duo_end *a, struct duo_end *b);
 /* Closes what is open, and asserts that all memory was freed. */
 void duo_free(struct duo *d);
 
@@ -96,8 +71,6 @@ int duo_setup_plain_messages(void **state);
 int duo_setup_messages(void **state);
 int duo_teardown(void **state);
 
-/* Takes and counts the effects of @e's core, and completes TUX_EFFECT_OWN. */
-void duo_effects(struct duo_end *e);
 /* The settle step, for a test that has called a handler itself; @dirty
  * (TUX_DIRTY_*) has changed as well. */
 void duo_derive(struct duo_end *e, uint32_t dirty);
@@ -152,12 +125,6 @@ bool duo_forge_in(struct duo_forge *f);
 
 /* ---- TCP and applications ---- */
 
-/* The application's calls, which also ring the doorbell.  They return what
- * those of the duplex do. */
-ssize_t duo_write(struct duo_end *e, const void *p, size_t len);
-ssize_t duo_read(struct duo_end *e, void *p, size_t len);
-/* Rings the doorbell with @bits, and with those that already wait. */
-void duo_ring(struct duo_end *e, uint32_t bits);
 /* Sends a message of @len bytes, all @fill.  Returns its name. */
 uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill);
 
@@ -169,10 +136,6 @@ static inline bool duo_pick(struct tux_conn *c, size_t room,
 	return tux_message_pick(c, room, k);
 }
 
-/* @e's loop writes at most @max bytes to TCP.  Returns how many. */
-size_t duo_tcp_out(struct duo_end *e, size_t max);
-/* @e's loop reads from TCP as much as it wants.  Returns how many bytes. */
-size_t duo_tcp_in(struct duo_end *e);
 /* A whole frame reaches @e, as if over TCP, with the @len bytes at @body; @body
  * may be NULL. */
 void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,

@@ -43,7 +43,7 @@ static struct tux_hello say(const struct duo_end *from)
 
 static void hear(struct duo_end *to, const struct tux_hello *h)
 {
-	tux_hello_recv(to->c, &to->peer->addr, h, to->duo->now);
+	tux_hello_recv(to->c, &to->peer->addr, h, *to->now);
 	duo_derive(to, 0);
 }
 
@@ -406,7 +406,7 @@ static void proved__once(void **state)
 	tux_hello_proved(d->a.c);
 	duo_derive(&d->a, 0);
 	assert_int_equal(d->a.own_n, 0);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_PROVED], 0);
+	assert_int_equal(d->log_a.n[TUX_TRACE_PROVED], 0);
 }
 
 /* What another connection has measured on this path is known to the next. */

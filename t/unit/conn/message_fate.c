@@ -161,7 +161,7 @@ static void lost__what_is_not_there_goes_again(void **state)
 	assert_int_equal(out(d, 0)->lost.r[0].start, 300);
 	assert_int_equal(out(d, 0)->lost.r[0].end, 400);
 	assert_false(tux_list_empty(&d->a.c->sendq));
-	assert_int_equal(d->a.trace_n[TUX_TRACE_MSG_LOST], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_MSG_LOST], 1);
 	tux_message_lost(d->a.c, &s[2]);
 	assert_int_equal(out(d, 0)->lost.r[0].end, 600);
 }
@@ -235,7 +235,7 @@ static void cancel__of_one_under_way(void **state)
 	leave(d, 128, &s);
 	tux_message_acked(d->a.c, &s);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_FAILED);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_MSG_FAILED], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_MSG_FAILED], 1);
 	assert_int_equal(d->a.c->stats.msgs_tx, 0);
 	assert_true(tux_msgbox_settled(d->a.box, &told, &err));
 	assert_true(told == ref);

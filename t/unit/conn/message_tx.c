@@ -200,7 +200,7 @@ static void begin__cancelled(void **state)
 	assert_int_equal(k.h.flags & TUX_MESSAGE_CANCEL, TUX_MESSAGE_CANCEL);
 	assert_int_equal(k.h.total, 0);
 	assert_int_equal(k.h.len, 0);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_MSG_CANCEL], 1);
+	assert_int_equal(d->log_a.n[TUX_TRACE_MSG_CANCEL], 1);
 	assert_false(next(d, 1000, &k));
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
 }

@@ -30,7 +30,7 @@ static uint32_t asked(struct duo_end *e)
 static uint32_t derive(struct duo_end *e, uint32_t dirty)
 {
 	tux_conn_mark(e->c, dirty);
-	tux_conn_settle(e->c, e->duo->now);
+	tux_conn_settle(e->c, *e->now);
 	assert_int_equal(e->c->dirty, 0);
 	return asked(e);
 }
@@ -343,7 +343,7 @@ static void death__told_once(void **state)
 static void death__others_of_the_pair_send(void **state)
 {
 	struct duo *d = *state;
-	struct duo_other a, b;
+	struct duo_end a, b;
 	struct duo_pkt k;
 
 	duo_other(d, &a, &b);
@@ -353,7 +353,7 @@ static void death__others_of_the_pair_send(void **state)
 	assert_true(tux_list_empty(&a.c->waitq));
 	assert_true(duo_out(&d->a, &k) > 0);
 	assert_int_equal(k.h.id, b.c->id);
-	duo_other_close(d, &a, &b);
+	duo_other_close(&a, &b);
 }
 
 /* ---- gone ---- */

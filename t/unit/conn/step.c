@@ -284,7 +284,7 @@ static void tcp_end__of_one_that_is_gone(void **state)
 
 	duo_ring(&d->a, TUX_DOORBELL_ABORT);
 	tux_conn_tcp_end(d->a.c, EIO, d->now);
-	assert_int_equal(d->a.trace_n[TUX_TRACE_TCP_END], 0);
+	assert_int_equal(d->log_a.n[TUX_TRACE_TCP_END], 0);
 	assert_int_equal(atomic_load(&d->a.dx->err), 0);
 	duo_ring(&d->a, TUX_DOORBELL_CLOSE);
 	assert_int_equal(d->a.gone_n, 1);

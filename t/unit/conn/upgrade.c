@@ -13,7 +13,7 @@
 static void open_gen(struct duo_end *e, uint64_t ahead)
 {
 	e->c->tx.ahead = ahead;
-	e->c->tx.announce_at = e->duo->now;
+	e->c->tx.announce_at = *e->now;
 	duo_derive(e, TUX_DIRTY_ANNOUNCE);
 	assert_int_not_equal(e->c->tx.gen, 0);
 	assert_int_equal(e->c->tx.gen_at, e->dx->tx.off + ahead);
@@ -29,7 +29,7 @@ static void prepared(struct duo_end *e)
 
 static void expire(struct duo_end *e, tux_time at)
 {
-	e->duo->now = at;
+	*e->now = at;
 	tux_upgrade_expire(e->c, at);
 	duo_derive(e, 0);
 }
@@ -37,7 +37,7 @@ static void expire(struct duo_end *e, tux_time at)
 /* The same for all deadlines of the connection. */
 static void expire_all(struct duo_end *e, tux_time at)
 {
-	e->duo->now = at;
+	*e->now = at;
 	tux_conn_expire(e->c, at);
 	duo_derive(e, 0);
 }
@@ -47,7 +47,7 @@ static void write_on(struct duo_end *e, size_t len)
 {
 	static const char bytes[DUO_TCP];
 
-	e->peer->in.head = 0;
+	e->peer->in.len = 0;
 	assert_int_equal(duo_write(e, bytes, len), len);
 	assert_int_equal(e->c->tx.gen, 0);
 	assert_false(e->c->todo & TUX_DO_PREPARE);
@@ -316,11 +316,11 @@ static void commit__with_half_a_marker(void **state)
 
 	open_gen(&d->a, 0);
 	prepared(&d->a);
-	d->b.in.room = 5;
+	d->b.in.cap = 5;
 	duo_write(&d->a, "abc", 3);
 	assert_int_equal(d->a.c->tx.path, TUX_PATH_TUX);
 	assert_true(d->a.c->out.marker);
-	d->b.in.room = 100;
+	d->b.in.cap = 100;
 	assert_int_equal(duo_tcp_out(&d->a, 100), TUX_MARKER_LEN - 5);
 	assert_false(d->a.c->out.marker);
 	assert_memory_equal(d->b.in.p, d->a.dx->tx.marker, TUX_MARKER_LEN);
