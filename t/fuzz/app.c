@@ -98,66 +98,19 @@ bool fuzz_message_same(const struct fuzz_world *w, unsigned side, unsigned lane,
 	return same(p + i, i, len - i, first_of_message(w, side, lane, n));
 }
 
-/* ---- TCP as a duplex sees it ---- */
-
-static ssize_t tcp_send(void *arg, const struct iovec *iov, int n)
-{
-	struct fuzz_end *e = arg;
-	size_t done = 0, k;
-	int i;
-
-	if (e->in.err)
-		return -e->in.err;
-	for (i = 0; i < n; i++) {
-		k = fuzz_tcp_put(fuzz_peer(e), iov[i].iov_base,
-				 iov[i].iov_len);
-		done += k;
-		if (k < iov[i].iov_len)
-			break;
-	}
-	return done ? (ssize_t)done : -EAGAIN;
-}
-
-static ssize_t tcp_recv(void *arg, const struct iovec *iov, int n, bool peek)
-{
-	struct fuzz_end *e = arg;
-	struct fuzz_tcp *t = &e->in;
-	size_t at = 0;
-	int i;
-
-	for (i = 0; i < n && at < t->len; i++) {
-		size_t k = t->len - at;
-
-		k = iov[i].iov_len < k ? iov[i].iov_len : k;
-		memcpy(iov[i].iov_base, t->p + at, k);
-		at += k;
-	}
-	if (!at)
-		return t->eof ? 0 : t->err ? -t->err : -EAGAIN;
-	if (!peek)
-		fuzz_tcp_take(e, at);
-	return (ssize_t)at;
-}
-
-static struct tux_tcp tcp_of(struct fuzz_end *e)
-{
-	return (struct tux_tcp){ tcp_send, tcp_recv, e };
-}
-
 /* ---- the stream ---- */
 
 void fuzz_write(struct fuzz_end *e, size_t len)
 {
-	struct tux_tcp tcp = tcp_of(e);
 	uint8_t buf[PIECE];
 	struct iovec v = { buf, len < PIECE ? len : PIECE };
 	ssize_t k;
 
-	if (e->closed || !len || !tux_latch_try(&e->dx->tx.latch))
+	if (e->closed || !len || !tux_latch_try(&e->end.dx->tx.latch))
 		return;
-	fuzz_fill(e->w, e->side, e->wrote, buf, v.iov_len);
-	k = tux_duplex_write(e->dx, &v, 1, &tcp);
-	tux_latch_drop(&e->dx->tx.latch);
+	fuzz_fill(e->w, e->end.side, e->wrote, buf, v.iov_len);
+	k = tux_duplex_write(e->end.dx, &v, 1, &e->end.tcp);
+	tux_latch_drop(&e->end.dx->tx.latch);
 	FUZZ_CHECK(k && k <= (ssize_t)v.iov_len);
 	if (k > 0)
 		e->wrote += (uint64_t)k;
@@ -165,22 +118,22 @@ void fuzz_write(struct fuzz_end *e, size_t len)
 
 static void check_read(struct fuzz_end *e, const uint8_t *p, size_t len)
 {
-	FUZZ_CHECK(e->muddled || fuzz_same(e->w, !e->side, e->read, p, len));
+	FUZZ_CHECK(e->muddled ||
+		   fuzz_same(e->w, !e->end.side, e->read, p, len));
 	e->read += len;
 }
 
 void fuzz_read(struct fuzz_end *e, size_t len)
 {
-	struct tux_tcp tcp = tcp_of(e);
 	uint8_t buf[PIECE];
 	struct iovec v = { buf, len < PIECE ? len : PIECE };
 	ssize_t k;
 
 	if (e->closed || e->eof || e->err || !len ||
-	    !tux_latch_try(&e->dx->rx.latch))
+	    !tux_latch_try(&e->end.dx->rx.latch))
 		return;
-	k = tux_duplex_read(e->dx, &v, 1, false, &tcp);
-	tux_latch_drop(&e->dx->rx.latch);
+	k = tux_duplex_read(e->end.dx, &v, 1, false, &e->end.tcp);
+	tux_latch_drop(&e->end.dx->rx.latch);
 	FUZZ_CHECK(k <= (ssize_t)v.iov_len);
 	if (k > 0)
 		check_read(e, buf, (size_t)k);
@@ -192,17 +145,17 @@ void fuzz_read(struct fuzz_end *e, size_t len)
 
 void fuzz_shut(struct fuzz_end *e)
 {
-	if (e->shut || e->closed || !tux_latch_try(&e->dx->tx.latch))
+	if (e->shut || e->closed || !tux_latch_try(&e->end.dx->tx.latch))
 		return;
 	e->shut = true;
-	if (!tux_duplex_shut(e->dx))
-		fuzz_peer(e)->in.eof = true;
-	tux_latch_drop(&e->dx->tx.latch);
+	if (!tux_duplex_shut(e->end.dx))
+		fuzz_peer(e)->end.in.eof = true;
+	tux_latch_drop(&e->end.dx->tx.latch);
 }
 
 void fuzz_ring(struct fuzz_end *e, uint32_t bits)
 {
-	atomic_fetch_or(&e->dx->rung, bits);
+	atomic_fetch_or(&e->end.dx->rung, bits);
 }
 
 void fuzz_close(struct fuzz_end *e, bool abort)
@@ -210,8 +163,8 @@ void fuzz_close(struct fuzz_end *e, bool abort)
 	if (e->closed)
 		return;
 	e->closed = true;
-	tux_latch_drop(&e->dx->tx.latch);
-	tux_latch_drop(&e->dx->rx.latch);
+	tux_latch_drop(&e->end.dx->tx.latch);
+	tux_latch_drop(&e->end.dx->rx.latch);
 	fuzz_ring(e, abort ? TUX_DOORBELL_ABORT : TUX_DOORBELL_CLOSE);
 }
 
@@ -222,20 +175,21 @@ void fuzz_send(struct fuzz_end *e, uint32_t len, unsigned flags)
 	unsigned lane = len > TUX_MSG_SMALL;
 	void *p;
 
-	if (!e->box || e->closed ||
-	    tux_msgbox_reserve(e->box, len, flags, e->shut, &p, &e->ref))
+	if (!e->end.box || e->closed ||
+	    tux_msgbox_reserve(e->end.box, len, flags, e->shut, &p, &e->ref))
 		return;
-	fuzz_message_fill(e->w, e->side, lane, e->sent_n[lane]++, 0, p, len);
-	tux_msgbox_commit(e->box, e->ref);
+	fuzz_message_fill(e->w, e->end.side, lane, e->sent_n[lane]++, 0, p,
+			  len);
+	tux_msgbox_commit(e->end.box, e->ref);
 	fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 }
 
 void fuzz_cancel(struct fuzz_end *e)
 {
-	if (!e->box || !e->ref || e->closed)
+	if (!e->end.box || !e->ref || e->closed)
 		return;
 	e->cancelled = true;
-	if (tux_msgbox_cancel(e->box, e->ref))
+	if (tux_msgbox_cancel(e->end.box, e->ref))
 		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 }
 
@@ -254,7 +208,7 @@ static void check_message(struct fuzz_end *e, const struct tux_msg *m)
 	if (e->muddled)
 		return;
 	FUZZ_CHECK(n == id || fuzz_peer(e)->cancelled);
-	FUZZ_CHECK(fuzz_message_same(e->w, !e->side, lane, n, p, m->len));
+	FUZZ_CHECK(fuzz_message_same(e->w, !e->end.side, lane, n, p, m->len));
 	FUZZ_CHECK(n < FUZZ_IDS);
 	FUZZ_CHECK(!(e->seen[lane][n / 8] >> n % 8 & 1));
 	e->seen[lane][n / 8] |= (uint8_t)(1u << n % 8);
@@ -266,12 +220,12 @@ void fuzz_take(struct fuzz_end *e)
 	uint64_t ref;
 	int err;
 
-	if (!e->box || e->closed)
+	if (!e->end.box || e->closed)
 		return;
-	n = tux_msgbox_take(e->box, e->taken + e->taken_n, room);
+	n = tux_msgbox_take(e->end.box, e->taken + e->taken_n, room);
 	for (i = 0; i < n; i++)
 		check_message(e, &e->taken[e->taken_n++]);
-	while (tux_msgbox_settled(e->box, &ref, &err))
+	while (tux_msgbox_settled(e->end.box, &ref, &err))
 		e->failed_n += err != 0;
 }
 
@@ -280,7 +234,7 @@ void fuzz_release(struct fuzz_end *e, unsigned i)
 	if (!e->taken_n || e->closed)
 		return;
 	i %= e->taken_n;
-	if (tux_msgbox_release(e->box, &e->taken[i]))
+	if (tux_msgbox_release(e->end.box, &e->taken[i]))
 		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 	e->taken[i] = e->taken[--e->taken_n];
 }

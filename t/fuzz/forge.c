@@ -14,24 +14,24 @@ void forge_init(struct forge *f, struct fuzz_end *to, bool key)
 	memset(f, 0, sizeof(*f));
 	f->to = to;
 	f->key = key;
-	f->seq = peer->c->sentq.next;
+	f->seq = peer->end.c->sentq.next;
 }
 
 /* ---- what the peer would say of the stream, and of messages ---- */
 
 static uint64_t next_offset(const struct forge *f)
 {
-	const struct tux_conn *c = f->to->c;
+	const struct tux_conn *c = f->to->end.c;
 
 	if (!c->rx.gen || tux_conn_rx_state(c) == TUX_RX_PLAIN)
-		return c->dx->rx.off + f->to->in.len;
+		return c->dx->rx.off + f->to->end.in.len;
 	return tux_pipe_head(&c->dx->rxp);
 }
 
 static void put_bytes(const struct forge *f, uint8_t *p, uint64_t off,
 		      size_t len)
 {
-	fuzz_fill(f->to->w, !f->to->side, off, p, len);
+	fuzz_fill(f->to->w, !f->to->end.side, off, p, len);
 }
 
 /* A message that begins now. */
@@ -98,13 +98,14 @@ static void put_fragment(const struct forge *f, uint8_t *p,
 	uint32_t off = tux_message_whole(h->flags) ? 0 : h->off;
 
 	tux_message_encode(h, p);
-	fuzz_message_fill(f->to->w, !f->to->side, tux_message_lane(h), h->id,
-			  off, p + tux_message_hdr_len(h->flags), h->len);
+	fuzz_message_fill(f->to->w, !f->to->end.side, tux_message_lane(h),
+			  h->id, off, p + tux_message_hdr_len(h->flags),
+			  h->len);
 }
 
 static void put_room(const struct forge *f, struct fuzz_in *in, uint8_t *p)
 {
-	const struct tux_messages *g = f->to->c->msg;
+	const struct tux_messages *g = f->to->end.c->msg;
 	struct tux_room room[TUX_LANES];
 	unsigned i;
 
@@ -165,7 +166,7 @@ static void add_message(struct forge *f, struct fuzz_in *in,
 static void add_sack(const struct forge *f, struct fuzz_in *in,
 		     struct tux_writer *w)
 {
-	const struct tux_sentq *q = &f->to->c->sentq;
+	const struct tux_sentq *q = &f->to->end.c->sentq;
 	unsigned i, n = fuzz_u8(in) % (TUX_SACK_MAX + 2);
 	uint8_t *p = tux_writer_add(w, TUX_REC_SACK, 0, n * TUX_SACK_EACH);
 
@@ -183,7 +184,7 @@ static void add_sack(const struct forge *f, struct fuzz_in *in,
 static void add_prepare(const struct forge *f, struct fuzz_in *in,
 			struct tux_writer *w)
 {
-	const struct tux_duplex_rx *r = &f->to->dx->rx;
+	const struct tux_duplex_rx *r = &f->to->end.dx->rx;
 	uint8_t *p = tux_writer_add(w, TUX_REC_PREPARE, 0, TUX_PREPARE_LEN);
 
 	if (!p)
@@ -244,7 +245,7 @@ static void add_record(struct forge *f, struct fuzz_in *in,
 		add_prepare(f, in, w);
 		break;
 	case TUX_REC_PREPARED:
-		add_number(in, w, TUX_REC_PREPARED, f->to->dx->tx.gen);
+		add_number(in, w, TUX_REC_PREPARED, f->to->end.dx->tx.gen);
 		break;
 	case TUX_REC_RESET:
 		if (type >= 0xf0)	/* it is the end of most inputs */
@@ -273,7 +274,7 @@ static void add_record(struct forge *f, struct fuzz_in *in,
 /* The header, each of its numbers right but those that the input changes. */
 static void fill_header(struct forge *f, struct fuzz_in *in, struct tux_pkt *h)
 {
-	const struct tux_conn *c = f->to->c;
+	const struct tux_conn *c = f->to->end.c;
 	uint8_t vary = fuzz_u8(in);
 	uint64_t seq = f->seq, got = 0;
 
@@ -310,7 +311,7 @@ size_t forge_packet(struct forge *f, struct fuzz_in *in, uint8_t *p, size_t cap)
 	tux_writer_init(&w, p, cap);
 	while (n--)
 		add_record(f, in, &w);
-	return tux_writer_end(&w, &h, f->key ? &f->to->c->seal : NULL);
+	return tux_writer_end(&w, &h, f->key ? &f->to->end.c->seal : NULL);
 }
 
 /* ---- frames ---- */

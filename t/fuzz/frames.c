@@ -28,7 +28,7 @@ static void frame(struct fuzz_in *in)
 	size_t len = forge_frame(&peer, in, p, sizeof(p));
 
 	/* Cut short, what follows is taken for its body. */
-	e->muddled |= fuzz_tcp_put(e, p, len) < len;
+	e->muddled |= duo_tcp_put(&e->end, p, len) < len;
 }
 
 static void bytes(struct fuzz_in *in, uint8_t len)
@@ -37,13 +37,13 @@ static void bytes(struct fuzz_in *in, uint8_t len)
 
 	e->muddled = true;
 	fuzz_bytes(in, p, len);
-	fuzz_tcp_put(e, p, len);
+	duo_tcp_put(&e->end, p, len);
 }
 
 static void packet(struct fuzz_in *in)
 {
 	uint8_t p[FUZZ_MTU];
-	struct tux_addr from = fuzz_addr(!e->side);
+	struct tux_addr from = e->end.peer->addr;
 	size_t len = forge_packet(&peer, in, p, sizeof(p));
 
 	fuzz_input(e, &from, p, len);
@@ -52,8 +52,8 @@ static void packet(struct fuzz_in *in)
 /* So many bytes at a time. */
 static void serve(size_t most)
 {
-	if (!e->gone)
-		fuzz_serve(e, most);
+	if (!e->end.gone_n)
+		duo_serve(&e->end, most);
 }
 
 static void act(struct fuzz_in *in)
@@ -83,7 +83,7 @@ static void act(struct fuzz_in *in)
 		fuzz_read(e, fuzz_u8(in) * 4u);
 		break;
 	case 11:
-		fuzz_tcp_take(fuzz_peer(e), fuzz_peer(e)->in.len);
+		duo_tcp_take(e->end.peer, e->end.peer->in.len);
 		fuzz_take(e);
 		fuzz_release(e, n);
 		break;
@@ -101,8 +101,8 @@ static void act(struct fuzz_in *in)
 			fuzz_turn(e);
 		break;
 	default:
-		e->in.eof |= n == 15;
-		e->tcp_work = true;
+		e->end.in.eof |= n == 15;
+		e->end.tcp_work = true;
 		break;
 	}
 }
@@ -127,13 +127,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	struct fuzz_world *w = begin(fuzz_u8(&in));
 	unsigned n;
 
-	for (n = 0; in.left && n < OPS && !e->gone; n++) {
+	for (n = 0; in.left && n < OPS && !e->end.gone_n; n++) {
 		act(&in);
-		if (e->c->life == TUX_LIFE_DEAD)
-			FUZZ_CHECK(!tux_conn_tcp_want(e->c));
+		if (e->end.c->life == TUX_LIFE_DEAD)
+			FUZZ_CHECK(!tux_conn_tcp_want(e->end.c));
 		FUZZ_CHECK(!fuzz_world_grew(w));
 	}
-	if (!e->gone)
+	if (!e->end.gone_n)
 		fuzz_turn(e);
 	fuzz_read(e, 512);
 	fuzz_take(e);

@@ -29,7 +29,7 @@ static void check_record(const struct tux_record *rec)
 	if (rec->type != TUX_REC_STREAM)
 		return;
 	FUZZ_CHECK(rec->off + rec->data_len <= e->wrote);
-	FUZZ_CHECK(fuzz_same(e->w, e->side, rec->off, rec->data,
+	FUZZ_CHECK(fuzz_same(e->w, e->end.side, rec->off, rec->data,
 			     rec->data_len));
 }
 
@@ -45,8 +45,8 @@ static void sent(struct fuzz_end *from, const uint8_t *p, size_t len)
 		FUZZ_CHECK(!tux_pkt_decode(&h, p, len));
 		if (h.flags & TUX_PKT_OPEN)
 			continue;
-		FUZZ_CHECK(tux_pkt_sealed(&h, p, &e->c->seal));
-		FUZZ_CHECK(h.id == e->c->peer_id);
+		FUZZ_CHECK(tux_pkt_sealed(&h, p, &e->end.c->seal));
+		FUZZ_CHECK(h.id == e->end.c->peer_id);
 		tux_reader_init(&r, &h, p);
 		while ((more = tux_reader_next(&r, &rec)) > 0)
 			check_record(&rec);
@@ -59,7 +59,7 @@ static void sent(struct fuzz_end *from, const uint8_t *p, size_t len)
 static void packet(struct fuzz_in *in)
 {
 	uint8_t p[FUZZ_MTU];
-	struct tux_addr from = fuzz_addr(!e->side);
+	struct tux_addr from = e->end.peer->addr;
 	size_t len = forge_packet(&peer, in, p, sizeof(p));
 
 	fuzz_input(e, &from, p, len);
@@ -69,17 +69,17 @@ static void packet(struct fuzz_in *in)
 static void plain(struct fuzz_in *in)
 {
 	uint8_t how = fuzz_u8(in), p[256], len = how & 0x7f;
-	const struct tux_duplex_rx *r = &e->dx->rx;
+	const struct tux_duplex_rx *r = &e->end.dx->rx;
 
 	if (how & 0x80) {
 		if (marker_at == UINT64_MAX)
 			marker_at = plain_off;
-		tux_marker(p, &e->c->session, r->gen, !e->c->active);
-		fuzz_tcp_put(e, p, len % (TUX_MARKER_LEN + 1));
+		tux_marker(p, &e->end.c->session, r->gen, !e->end.c->active);
+		duo_tcp_put(&e->end, p, len % (TUX_MARKER_LEN + 1));
 		return;
 	}
-	fuzz_fill(e->w, !e->side, plain_off, p, len);
-	plain_off += fuzz_tcp_put(e, p, len);
+	fuzz_fill(e->w, !e->end.side, plain_off, p, len);
+	plain_off += duo_tcp_put(&e->end, p, len);
 }
 
 static void tcp(struct fuzz_in *in)
@@ -87,7 +87,7 @@ static void tcp(struct fuzz_in *in)
 	uint8_t p[1200];
 	size_t len;
 
-	if (tux_conn_rx_state(e->c) < TUX_RX_SWITCHED) {
+	if (tux_conn_rx_state(e->end.c) < TUX_RX_SWITCHED) {
 		/* Plain again, bytes of frames may lie before these. */
 		e->muddled |= peer.raw;
 		plain(in);
@@ -95,16 +95,16 @@ static void tcp(struct fuzz_in *in)
 	}
 	len = forge_frame(&peer, in, p, sizeof(p));
 	/* Cut short, what follows is taken for its body. */
-	e->muddled |= fuzz_tcp_put(e, p, len) < len;
+	e->muddled |= duo_tcp_put(&e->end, p, len) < len;
 }
 
 static void tcp_end(uint8_t how)
 {
 	if (how & 1)
-		e->in.err = ECONNRESET;
+		e->end.in.err = ECONNRESET;
 	else
-		e->in.eof = true;
-	e->tcp_work = true;
+		e->end.in.eof = true;
+	e->end.tcp_work = true;
 }
 
 /* ---- what the application does ---- */
@@ -113,14 +113,16 @@ static void read_some(size_t len)
 {
 	/* A marker that turned out to be none is data, and all behind it is
 	 * elsewhere. */
-	if (marker_at != UINT64_MAX && tux_conn_rx_state(e->c) != TUX_RX_SWITCHED)
+	if (marker_at != UINT64_MAX &&
+	    tux_conn_rx_state(e->end.c) != TUX_RX_SWITCHED)
 		e->muddled |= e->read + len >= marker_at;
 	fuzz_read(e, len);
 }
 
 static void latch(uint8_t how)
 {
-	struct tux_latch *l = how & 1 ? &e->dx->tx.latch : &e->dx->rx.latch;
+	struct tux_duplex *dx = e->end.dx;
+	struct tux_latch *l = how & 1 ? &dx->tx.latch : &dx->rx.latch;
 
 	if (e->closed)
 		return;
@@ -136,12 +138,12 @@ static void seldom(struct fuzz_in *in)
 
 	switch (how % 16) {
 	case 0:
-		tux_conn_stall(e->c, e->w->now);
-		fuzz_effects(e);
+		tux_conn_stall(e->end.c, e->w->now);
+		duo_effects(&e->end);
 		break;
 	case 1:
-		tux_conn_unstall(e->c, e->w->now);
-		fuzz_effects(e);
+		tux_conn_unstall(e->end.c, e->w->now);
+		duo_effects(&e->end);
 		break;
 	case 2:
 		fuzz_ring(e, TUX_DOORBELL_RAW);
@@ -159,7 +161,7 @@ static void seldom(struct fuzz_in *in)
 		fuzz_cancel(e);
 		break;
 	case 7:
-		tux_conn_set_mtu(e->c, 400u + how, e->w->now);
+		tux_conn_set_mtu(e->end.c, 400u + how, e->w->now);
 		break;
 	case 8:
 		fuzz_send(e, TUX_MSG_SMALL + how, how & 16);
@@ -183,8 +185,8 @@ static tux_time time_of(uint8_t how)
 static void pass(tux_time by)
 {
 	if (by > TUX_MSEC(4) && !e->closed) {
-		tux_latch_drop(&e->dx->tx.latch);
-		tux_latch_drop(&e->dx->rx.latch);
+		tux_latch_drop(&e->end.dx->tx.latch);
+		tux_latch_drop(&e->end.dx->rx.latch);
 	}
 	fuzz_pass(e, by);
 }
@@ -216,7 +218,7 @@ static void act(struct fuzz_in *in)
 		fuzz_send(e, fuzz_u8(in) * (op & 16 ? 16u : 1u), op >> 5 & 1);
 		break;
 	case 11:
-		fuzz_tcp_take(fuzz_peer(e), fuzz_peer(e)->in.len);
+		duo_tcp_take(e->end.peer, e->end.peer->in.len);
 		fuzz_take(e);
 		fuzz_release(e, op / 16);
 		break;
@@ -225,8 +227,8 @@ static void act(struct fuzz_in *in)
 		pass(time_of(fuzz_u8(in)));
 		break;
 	case 14:
-		if (e->tcp_work && !e->gone)
-			fuzz_serve(e, 1u + op / 16);
+		if (e->end.tcp_work && !e->end.gone_n)
+			duo_serve(&e->end, 1u + op / 16);
 		break;
 	default:
 		seldom(in);
@@ -253,7 +255,7 @@ static struct fuzz_world *begin(uint8_t how)
 	e = &worlds[i]->end[i & 1];
 	forge_init(&peer, e, true);
 	worlds[i]->sent = sent;
-	plain_off = e->read + e->in.len;
+	plain_off = e->read + e->end.in.len;
 	marker_at = UINT64_MAX;
 	return worlds[i];
 }
@@ -264,10 +266,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	struct fuzz_world *w = begin(fuzz_u8(&in));
 	unsigned n;
 
-	for (n = 0; in.left && n < OPS && !e->gone; n++) {
+	for (n = 0; in.left && n < OPS && !e->end.gone_n; n++) {
 		w->datagrams = 0;
 		act(&in);
-		if (!e->gone)
+		if (!e->end.gone_n)
 			fuzz_turn(e);
 		FUZZ_CHECK(!fuzz_world_grew(w));
 	}

@@ -45,7 +45,7 @@ static void sent(struct fuzz_end *from, const uint8_t *p, size_t len)
 
 static void deliver(const struct seen *d)
 {
-	struct tux_addr from = fuzz_addr(d->from->side);
+	struct tux_addr from = d->from->end.addr;
 
 	fuzz_input(fuzz_peer(d->from), &from, d->p, d->len);
 }
@@ -63,14 +63,15 @@ static void deliver_next(void)
 
 static struct tux_hello any_hello(struct fuzz_in *in, struct fuzz_end *to)
 {
-	const struct tux_conn *c = fuzz_peer(to)->c;
+	const struct tux_conn *c = fuzz_peer(to)->end.c;
 	uint16_t vary = fuzz_u16(in);
 	struct tux_hello h = {
 		.flags = (uint8_t)(TUX_HELLO_WANT | TUX_HELLO_MESSAGES |
 				   (c->active ? TUX_HELLO_ACTIVE : 0)),
 		.version = TUX_WIRE_VERSION, .port = c->core->port,
 		.id = c->id, .seq = (uint32_t)c->sentq.next,
-		.window = FUZZ_RING, .nonce = c->nonce, .echo = to->c->nonce,
+		.window = FUZZ_RING, .nonce = c->nonce,
+		.echo = to->end.c->nonce,
 		.token = c->core->token, .pkt_max = TUX_PKT_MAX, .delay = 10,
 		.tuple = c->tuple,
 	};
@@ -127,26 +128,25 @@ static size_t write_hello(struct fuzz_in *in, struct fuzz_end *to,
 static void inject(struct fuzz_end *to, uint8_t how, const uint8_t *p,
 		   size_t len)
 {
-	struct tux_addr from = fuzz_addr(!to->side);
-	struct tux_conn before;
+	struct tux_addr from = to->end.peer->addr;
+	struct tux_conn before, *c = to->end.c;
 	unsigned datagrams;
 
 	fuzz_output(to);
 	if (how & 1)
 		from.port++;
-	before = *to->c;
+	before = *c;
 	datagrams = w->datagrams;
 	fuzz_input(to, &from, p, len);
 	fuzz_output(to);
 	FUZZ_CHECK(w->datagrams == datagrams);
-	FUZZ_CHECK(before.life == to->c->life &&
-		   before.reason == to->c->reason &&
-		   before.peer_id == to->c->peer_id &&
-		   before.peer_nonce == to->c->peer_nonce &&
-		   before.todo == to->c->todo &&
-		   tux_addr_same(&before.peer, &to->c->peer));
-	FUZZ_CHECK(!memcmp(&before.open, &to->c->open, sizeof(before.open)));
-	FUZZ_CHECK(!memcmp(&before.seal, &to->c->seal, sizeof(before.seal)));
+	FUZZ_CHECK(before.life == c->life && before.reason == c->reason &&
+		   before.peer_id == c->peer_id &&
+		   before.peer_nonce == c->peer_nonce &&
+		   before.todo == c->todo &&
+		   tux_addr_same(&before.peer, &c->peer));
+	FUZZ_CHECK(!memcmp(&before.open, &c->open, sizeof(before.open)));
+	FUZZ_CHECK(!memcmp(&before.seal, &c->seal, sizeof(before.seal)));
 }
 
 static void guess(struct fuzz_in *in, uint8_t how)
@@ -185,22 +185,22 @@ static void change(struct fuzz_in *in, uint8_t how)
 static void make(struct fuzz_in *in, uint8_t how, bool *meddled)
 {
 	struct fuzz_end *to = &w->end[how & 1];
-	struct tux_addr from = fuzz_addr(!to->side);
+	struct tux_addr from = to->end.peer->addr;
 	uint8_t p[FUZZ_DGRAM];
 	size_t len;
 	uint64_t bytes;
 
 	*meddled = w->end[0].muddled = w->end[1].muddled = true;
-	if (to->c->life != TUX_LIFE_OPENING && how & 8) {
+	if (to->end.c->life != TUX_LIFE_OPENING && how & 8) {
 		forge.to = to;
 		len = forge_packet(&forge, in, p, sizeof(p));
 	} else {
-		len = write_hello(in, to, &to->c->key, p);
+		len = write_hello(in, to, &to->end.c->key, p);
 	}
 	fuzz_output(to);
 	bytes = w->bytes;
 	fuzz_input(to, &from, p, len);
-	if (to->c->life == TUX_LIFE_OPENING) {
+	if (to->end.c->life == TUX_LIFE_OPENING) {
 		fuzz_output(to);
 		FUZZ_CHECK(w->bytes - bytes <= len);
 	}
@@ -219,24 +219,8 @@ static void application(struct fuzz_in *in, uint8_t how)
 	if (how & 4)
 		fuzz_send(e, 5, 0);
 	if (how & 8) {
-		tux_conn_unstall(e->c, w->now);
-		fuzz_effects(e);
-	}
-}
-
-static void pass(tux_time by)
-{
-	tux_time until = w->now + by, at;
-
-	while (w->now < until) {
-		at = tux_time_min(tux_core_deadline(w->end[0].core),
-				  tux_core_deadline(w->end[1].core));
-		at = at > w->now ? at : w->now + 1;
-		w->now = at < until ? at : until;
-		fuzz_pass(&w->end[0], 0);
-		fuzz_pass(&w->end[1], 0);
-		fuzz_turn(&w->end[0]);
-		fuzz_turn(&w->end[1]);
+		tux_conn_unstall(e->end.c, w->now);
+		duo_effects(&e->end);
 	}
 }
 
@@ -268,7 +252,7 @@ static void act(struct fuzz_in *in, bool *meddled)
 		application(in, how);
 		break;
 	default:
-		pass(TUX_USEC(100) << how % 16);
+		fuzz_pass_both(w, TUX_USEC(100) << how % 16);
 		break;
 	}
 	fuzz_turn(&w->end[0]);
@@ -277,7 +261,7 @@ static void act(struct fuzz_in *in, bool *meddled)
 
 static void find_each_other(void)
 {
-	struct tux_conn *a = w->end[0].c, *b = w->end[1].c;
+	struct tux_conn *a = w->end[0].end.c, *b = w->end[1].end.c;
 	unsigned n;
 
 	while (told_n < seen_n)
@@ -288,7 +272,7 @@ static void find_each_other(void)
 				   b->life != TUX_LIFE_PROVED); n++) {
 		fuzz_turn(&w->end[0]);
 		fuzz_turn(&w->end[1]);
-		pass(n < 8 ? TUX_MSEC(1) : TUX_MSEC(50));
+		fuzz_pass_both(w, n < 8 ? TUX_MSEC(1) : TUX_MSEC(50));
 	}
 	FUZZ_CHECK(n < ROUNDS);
 	FUZZ_CHECK(a->peer_id == b->id && b->peer_id == a->id);

@@ -32,10 +32,10 @@ static struct tux_conn before[2];
 
 static void deliver(struct seen *d)
 {
-	struct tux_addr from = fuzz_addr(d->from->side);
+	struct tux_addr from = d->from->end.addr;
 
 	d->waits = false;
-	if (!fuzz_peer(d->from)->gone)
+	if (!fuzz_peer(d->from)->end.gone_n)
 		fuzz_input(fuzz_peer(d->from), &from, d->p, d->len);
 }
 
@@ -87,8 +87,8 @@ static void network(struct fuzz_in *in, uint8_t how)
 
 static void remember(void)
 {
-	before[0] = *w->end[0].c;
-	before[1] = *w->end[1].c;
+	before[0] = *w->end[0].end.c;
+	before[1] = *w->end[1].end.c;
 }
 
 /* Nothing has changed, but the place in a list that waits. */
@@ -97,7 +97,7 @@ static void check_same(void)
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
-		struct tux_conn *c = w->end[i].c, *b = &before[i];
+		struct tux_conn *c = w->end[i].end.c, *b = &before[i];
 
 		FUZZ_CHECK(c->life == b->life && c->reason == b->reason);
 		FUZZ_CHECK(c->peer_id == b->peer_id &&
@@ -115,7 +115,7 @@ static void check_same(void)
 
 static struct tux_addr somewhere(uint8_t how, const struct fuzz_end *to)
 {
-	struct tux_addr a = fuzz_addr(!to->side);
+	struct tux_addr a = to->end.peer->addr;
 
 	if (how & 1)
 		a.port++;
@@ -131,7 +131,7 @@ static void inject(struct fuzz_end *to, uint8_t how, const uint8_t *p,
 	struct tux_addr from = somewhere(how, to);
 	unsigned datagrams;
 
-	if (to->gone)
+	if (to->end.gone_n)
 		return;
 	fuzz_output(to);
 	datagrams = w->datagrams;
@@ -196,7 +196,7 @@ static void again(struct fuzz_in *in, uint8_t how)
 		return;
 	to = how & 4 ? d->from : fuzz_peer(d->from);
 	from = somewhere(how, to);
-	if (!to->gone)
+	if (!to->end.gone_n)
 		fuzz_input(to, &from, d->p, d->len);
 }
 
@@ -224,32 +224,16 @@ static void application(struct fuzz_in *in, uint8_t op)
 		fuzz_release(e, fuzz_u8(in));
 		break;
 	case 5:
-		tux_conn_stall(e->c, w->now);
-		fuzz_effects(e);
+		tux_conn_stall(e->end.c, w->now);
+		duo_effects(&e->end);
 		break;
 	case 6:
-		tux_conn_unstall(e->c, w->now);
-		fuzz_effects(e);
+		tux_conn_unstall(e->end.c, w->now);
+		duo_effects(&e->end);
 		break;
 	default:
-		fuzz_serve(e, 1 + fuzz_u8(in) % 32u);
+		duo_serve(&e->end, 1 + fuzz_u8(in) % 32u);
 		break;
-	}
-}
-
-static void pass(tux_time by)
-{
-	tux_time until = w->now + by, at;
-
-	while (w->now < until) {
-		at = tux_time_min(tux_core_deadline(w->end[0].core),
-				  tux_core_deadline(w->end[1].core));
-		at = at > w->now ? at : w->now + 1;
-		w->now = at < until ? at : until;
-		fuzz_pass(&w->end[0], 0);
-		fuzz_pass(&w->end[1], 0);
-		fuzz_turn(&w->end[0]);
-		fuzz_turn(&w->end[1]);
 	}
 }
 
@@ -272,7 +256,7 @@ static void act(struct fuzz_in *in)
 		network(in, op / 16);
 		break;
 	case 7:
-		pass(TUX_USEC(50) << (op / 16));
+		fuzz_pass_both(w, TUX_USEC(50) << (op / 16));
 		break;
 	case 8:
 	case 9:
@@ -318,13 +302,13 @@ static void finish(void)
 			fuzz_turn(&w->end[i]);
 		}
 		/* A path that failed often is tried again each minute. */
-		pass(n < 8 ? TUX_USEC(200) : n < 40 ? TUX_MSEC(50) :
-		     TUX_SEC(1));
+		fuzz_pass_both(w, n < 8 ? TUX_USEC(200) :
+			       n < 40 ? TUX_MSEC(50) : TUX_SEC(1));
 	}
 	FUZZ_CHECK(n < ROUNDS);
 	for (i = 0; i < 2; i++)
 		FUZZ_CHECK(!w->end[i].err && !w->end[i].eof &&
-			   !w->end[i].failed_n && !w->end[i].gone);
+			   !w->end[i].failed_n && !w->end[i].end.gone_n);
 }
 
 static void begin(uint8_t how)

@@ -10,6 +10,7 @@
 #ifndef FUZZ_WORLD_H
 #define FUZZ_WORLD_H
 
+#include "../duo/end.h"
 #include "conn/conn_in.h"
 #include "fuzz.h"
 #include "mem.h"
@@ -23,28 +24,13 @@ enum {
 	FUZZ_IDS = 512,		/* messages that may be delivered */
 };
 
-struct fuzz_tcp {		/* bytes on their way to an end */
-	uint8_t p[FUZZ_TCP];
-	uint32_t len;
-	bool full;		/* its writer waits for room */
-	bool eof;
-	int err;
-};
-
 struct fuzz_end {
+	struct duo_end end;
 	struct fuzz_world *w;
-	unsigned side;		/* 0: active */
-	struct tux_core *core;
-	struct tux_conn *c;
-	struct tux_duplex *dx;
-	struct tux_msgbox *box;
-	struct fuzz_tcp in;
-	bool tcp_work;		/* the core may want TCP */
-	bool tcp_shut, gone, reset, closed, shut;
-	bool ended;		/* it has been told the end of TCP */
-	bool eof;		/* the application has read the end */
+	bool closed, shut;	/* by the application */
+	bool eof;		/* it has read the end, */
 	int err;		/* ... or been told this */
-	uint64_t wrote, read;	/* by the application */
+	uint64_t wrote, read;
 	bool muddled;		/* what it reads follows from nothing now */
 	uint32_t sent_n[TUX_LANES];	/* messages */
 	uint32_t got_n, failed_n;
@@ -66,6 +52,7 @@ enum fuzz_stage {
 struct fuzz_world {
 	struct fuzz_mem *mem[2];	/* of the world and end 0, of end 1 */
 	struct fuzz_end end[2];
+	uint8_t tcp[2][FUZZ_TCP];	/* on its way to each */
 	tux_time now;
 	uint8_t salt;		/* in all bytes, so that none of another input
 				 * is taken for one of this */
@@ -90,33 +77,23 @@ bool fuzz_world_grew(const struct fuzz_world *w);
 /* Closes @e and its core: no memory of it is left. */
 void fuzz_end_end(struct fuzz_end *e);
 
-struct tux_addr fuzz_addr(unsigned side);	/* of its loop */
-
 static inline struct fuzz_end *fuzz_peer(struct fuzz_end *e)
 {
-	return &e->w->end[!e->side];
+	return &e->w->end[!e->end.side];
 }
 
 /* ---- the loop of an end ---- */
-
-/* Carries out what the core of @e has asked for. */
-void fuzz_effects(struct fuzz_end *e);
 
 void fuzz_input(struct fuzz_end *e, const struct tux_addr *from,
 		const uint8_t *p, size_t len);
 /* Sends until the core has no more: that may not take long. */
 void fuzz_output(struct fuzz_end *e);
-/* Moves bytes between TCP and the core, up to @most at a time. */
-void fuzz_serve(struct fuzz_end *e, size_t most);
 /* A turn of both ends, or of one, as often as something moves. */
 void fuzz_turn(struct fuzz_end *e);
 /* Time goes on by @by at @e; what is due in between happens in time. */
 void fuzz_pass(struct fuzz_end *e, tux_time by);
-
-/* Puts @len bytes at @p into the TCP that @e reads: how many found room. */
-size_t fuzz_tcp_put(struct fuzz_end *e, const void *p, size_t len);
-/* The first @n of them are read. */
-void fuzz_tcp_take(struct fuzz_end *e, size_t n);
+/* The same at both ends, which take their turns. */
+void fuzz_pass_both(struct fuzz_world *w, tux_time by);
 
 /* ---- the application of an end (app.c) ---- */
 
