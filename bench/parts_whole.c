@@ -24,9 +24,9 @@ static void open_twin(struct twin *t, unsigned conns)
 		option_fail(1, "the cores: %s", strerror(-err));
 }
 
-static void read_all(struct twin *t, struct twin_end *e)
+static void read_all(struct duo_end *e)
 {
-	while (twin_read(t, e, copy, sizeof(copy)) > 0)
+	while (duo_read(e, copy, sizeof(copy)) > 0)
 		;
 }
 
@@ -45,12 +45,12 @@ static void stage(struct watch *w, int want, int is, bool go)
 /* A batch of packets and the acknowledgments for them. */
 static unsigned bulk_round(struct twin *t, struct watch *w, int want)
 {
-	struct twin_end *e = &t->end[0][0];
+	struct duo_end *e = &t->end[0][0];
 	unsigned n;
 
 	stage(w, want, WRITE, true);
-	twin_write(t, e, bytes, sizeof(bytes));
-	twin_write(t, e, bytes, sizeof(bytes));
+	duo_write(e, bytes, sizeof(bytes));
+	duo_write(e, bytes, sizeof(bytes));
 	stage(w, want, WRITE, false);
 	stage(w, want, OUT, true);
 	n = twin_output(t, 0);
@@ -59,7 +59,7 @@ static unsigned bulk_round(struct twin *t, struct watch *w, int want)
 	twin_input(t, 1);
 	stage(w, want, IN, false);
 	stage(w, want, READ, true);
-	read_all(t, e->peer);
+	read_all(e->peer);
 	stage(w, want, READ, false);
 	twin_pass(t, TUX_USEC(20));
 	stage(w, want, ACK, true);
@@ -111,12 +111,12 @@ static void carry(struct twin *t, unsigned i, bool answer)
 	while (twin_output(t, i))
 		twin_input(t, !i);
 	for (k = 0; k < t->n; k++) {
-		struct twin_end *e = &t->end[!i][k];
+		struct duo_end *e = &t->end[!i][k];
 
-		if (twin_read(t, e, p, sizeof(p)) != PARTS_SMALL)
+		if (duo_read(e, p, sizeof(p)) != PARTS_SMALL)
 			abort();
 		if (answer)
-			twin_write(t, e, p, sizeof(p));
+			duo_write(e, p, sizeof(p));
 	}
 }
 
@@ -129,7 +129,7 @@ static unsigned ask(struct twin *t, unsigned conns, struct watch *w, unsigned n)
 	watch_go(w);
 	while (done < n) {
 		for (i = 0; i < t->n; i++)
-			twin_write(t, &t->end[0][i], bytes, PARTS_SMALL);
+			duo_write(&t->end[0][i], bytes, PARTS_SMALL);
 		carry(t, 0, true);
 		twin_pass(t, TUX_USEC(10));
 		carry(t, 1, false);

@@ -9,28 +9,13 @@
 #ifndef BENCH_TWIN_H
 #define BENCH_TWIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/mem.h"
-#include "conn/core.h"
+#include "../t/duo/end.h"
 
 enum {
 	TWIN_CONNS = 64,
 	TWIN_BATCH = 32,	/* datagrams that go over at once */
 	TWIN_MTU = 1472,	/* longest of them */
-};
-
-struct twin_end {
-	unsigned side;
-	struct twin_end *peer;
-	struct tux_conn *c;
-	struct tux_duplex *dx;
-	uint8_t tcp[256];	/* what TCP has brought */
-	size_t tcp_len;
-	bool tcp_work;		/* the core may want TCP */
+	TWIN_TCP = 256,		/* bytes that TCP has room for */
 };
 
 struct twin_dgram {
@@ -42,8 +27,8 @@ struct twin_dgram {
 
 struct twin {
 	struct tux_mem mem;
-	struct tux_core *core[2];
-	struct twin_end end[2][TWIN_CONNS];
+	struct duo_end end[2][TWIN_CONNS];	/* a side shares a core */
+	uint8_t tcp[2][TWIN_CONNS][TWIN_TCP];
 	unsigned n;
 	tux_time now;
 	struct twin_dgram wire[2][TWIN_BATCH];	/* [i]: from side i */
@@ -54,11 +39,6 @@ struct twin {
  * or -ETIMEDOUT: they did not get there. */
 int twin_init(struct twin *t, unsigned n, uint32_t cap);
 void twin_fini(struct twin *t);
-
-/* The application's side: bytes taken or read, or -EAGAIN.  Writing rings. */
-ssize_t twin_write(struct twin *t, struct twin_end *e, const void *p,
-		   size_t len);
-ssize_t twin_read(struct twin *t, struct twin_end *e, void *p, size_t len);
 
 /* Side @i builds datagrams, at most a batch; how many. */
 unsigned twin_output(struct twin *t, unsigned i);

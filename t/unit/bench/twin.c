@@ -14,11 +14,11 @@ static void init__both_directions_on_tux(void **state)
 	(void)state;
 	assert_int_equal(twin_init(&t, 3, CAP), 0);
 	for (i = 0; i < 2 * 3; i++) {
-		const struct twin_end *e = &t.end[i % 2][i / 2];
+		const struct duo_end *e = &t.end[i % 2][i / 2];
 
 		assert_true(tux_conn_tx_on_tux(e->c));
 		assert_true(tux_conn_rx_on_tux(e->c));
-		assert_int_equal(e->tcp_len, 0);
+		assert_int_equal(e->in.len, 0);
 	}
 	twin_fini(&t);
 }
@@ -41,12 +41,12 @@ static void input__bytes_arrive(void **state)
 	assert_int_equal(twin_init(&t, 2, CAP), 0);
 	for (i = 0; i < LEN; i++)
 		in[i] = (uint8_t)i;
-	assert_int_equal(twin_write(&t, &t.end[0][1], in, LEN), LEN);
+	assert_int_equal(duo_write(&t.end[0][1], in, LEN), LEN);
 	assert_int_equal(twin_output(&t, 0), 1);
 	twin_input(&t, 1);
-	assert_int_equal(twin_read(&t, &t.end[1][1], out, LEN), LEN);
+	assert_int_equal(duo_read(&t.end[1][1], out, LEN), LEN);
 	assert_memory_equal(in, out, LEN);
-	assert_true(twin_read(&t, &t.end[1][0], out, LEN) < 0);
+	assert_true(duo_read(&t.end[1][0], out, LEN) < 0);
 	twin_fini(&t);
 }
 
@@ -60,7 +60,7 @@ static void pass__acknowledgments_leave(void **state)
 		twin_input(&t, 0);
 		twin_pass(&t, TUX_MSEC(10));
 	}
-	twin_write(&t, &t.end[0][0], "x", 1);
+	duo_write(&t.end[0][0], "x", 1);
 	assert_int_equal(twin_output(&t, 0), 1);
 	twin_input(&t, 1);
 	assert_int_equal(twin_output(&t, 1), 0);
