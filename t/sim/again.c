@@ -38,10 +38,7 @@ static void finish(struct sim *s)
 {
 	sim_write(a, 3000);
 	sim_write(b, 3000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* ---- the choice ---- */
@@ -89,8 +86,6 @@ static void bulk_answer(struct sim *s)
 	talk_shortly(s, a->conn);
 	SIM_CHECK(s, !p->told.n[TUX_TRACE_PLAIN_OUT] &&
 		     !q->told.n[TUX_TRACE_PLAIN_OUT]);
-	sim_finish(p);
-	sim_finish(q);
 	finish(s);
 }
 
@@ -175,9 +170,7 @@ static void shut_and_run_out(struct sim *s)
 	sim_finish(b);
 	sim_ms(s, 100);
 	sim_write(a, 3000);
-	sim_finish(a);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 static void shut(struct sim *s)

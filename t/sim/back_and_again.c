@@ -6,14 +6,6 @@
 
 static struct sim_end *a, *b;
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
-}
-
 /* One write while the path is down: back to TCP, and again to Tux when a probe
  * is answered. */
 static void once(struct sim *s)
@@ -69,7 +61,7 @@ static void once(struct sim *s)
 		"[2052.000] a > tcp out frame 5 at 5000 +0\n"
 		"[2052.000] a > tux again at 5000\n"
 		"[2053.000] b > tcp in frame 5 at 5000 +0\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* The loop knows that the path is gone: nobody waits for a timer. */
@@ -91,7 +83,7 @@ static void told(struct sim *s)
 		"[  51.000] a > plain out at 5000\n"
 		"[1051.000] a > probe\n"
 		"[1055.250] a > commit 2 at 5000\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* a's link is closed for good, with nothing in flight.  b's is not, and what b
@@ -121,7 +113,7 @@ static void asks_in_vain(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
 	sim_write(b, 5000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
@@ -147,7 +139,7 @@ static void often(struct sim *s)
 		sim_ms(s, 7000);
 	}
 	sim_run(s, TUX_SEC(50));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_CHECK(s, a->stats.backs >= 3 && b->stats.backs >= 3);
 	SIM_CHECK(s, a->stats.frame_rx && a->stats.tux_rx);
 }
@@ -166,7 +158,7 @@ static void one_way(struct sim *s)
 	sim_ms(s, 5000);
 	sim_write(a, 20000);
 	sim_write(b, 20000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_TRACE(s,
 		"[1050.000] a > back to tcp at 0\n"
 		"[1050.000] b > back to tcp at 0\n"
@@ -187,7 +179,7 @@ static uint64_t backs_after(struct sim *s, unsigned ms)
 	sim_write(a, 5000);
 	sim_ms(s, 5000);
 	SIM_CHECK(s, b->got == 5100);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 	return a->stats.backs;
 }
 
@@ -211,7 +203,7 @@ static void for_good(struct sim *s)
 	sim_part(s, 0, 1, true);
 	sim_write(a, 1000000);
 	sim_write(b, 1000000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_CHECK(s, a->stats.backs == 1 && b->stats.backs == 1);
 	SIM_CHECK(s, a->stats.frame_tx == 1000000);
 }
@@ -225,7 +217,7 @@ static void narrow(struct sim *s)
 	sim_write(b, 100000);
 	sim_ms(s, 3000);
 	SIM_CHECK(s, b->got == 100000 && a->got == 100000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* TCP itself is slow when its turn comes: frames go as it lets them. */
@@ -241,7 +233,7 @@ static void slow_tcp(struct sim *s)
 	sim_write(b, 100000);
 	sim_ms(s, 1200);
 	sim_part(s, 0, 1, false);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 const struct sim_story sim_stories[] = {

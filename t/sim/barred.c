@@ -20,14 +20,6 @@ static void trickle(struct sim *s, void *arg, uint64_t n, uint64_t left)
 		sim_at(s, s->now + TUX_MSEC(7), trickle, arg, n, left - 1);
 }
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
-}
-
 /* Both directions are busy when a is barred, and for as long as it is. */
 static void in_flight(struct sim *s)
 {
@@ -49,7 +41,7 @@ static void in_flight(struct sim *s)
 	sim_ms(s, 5000);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_rx_on_tux(a->c));
 	sim_run(s, TUX_SEC(20));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* A policy at both hosts, which comes and goes a moment later at b: both ends
@@ -79,7 +71,7 @@ static void at_both_ends(struct sim *s)
 		SIM_CHECK(s, tux_conn_tx_on_tux(b->c));
 	}
 	sim_run(s, TUX_SEC(30));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* Another connection of the same pair goes on: its datagrams carry nothing of
@@ -110,9 +102,7 @@ static void beside_another(struct sim *s)
 	SIM_CHECK(s, tux_conn_tx_on_tux(c->c) && tux_conn_rx_on_tux(c->c));
 	SIM_CHECK(s, !tux_conn_stats(c->c)->backs);
 	sim_run(s, TUX_SEC(90));
-	sim_finish(c);
-	sim_finish(d);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* Before the path is proved: not even HELLO leaves again. */
@@ -134,7 +124,7 @@ static void from_the_start(struct sim *s)
 	sim_write(b, 5000);
 	sim_ms(s, 3000);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* A program closes, or breaks, a connection that is barred. */
@@ -145,7 +135,7 @@ static void closes(struct sim *s)
 	sim_ms(s, 1);
 	sim_bar(a, true);
 	sim_write(a, 5000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_CHECK(s, a->got == 0 && b->got == 10000);
 }
 

@@ -101,10 +101,7 @@ static void guesses(struct sim *s)
 	SIM_CHECK(s, a->got == 2000000 && b->got == 2000000);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
 	SIM_CHECK(s, !a->c->stats.lost && !b->c->stats.lost);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Who does not know the id, either: none of these has a connection. */
@@ -129,10 +126,7 @@ static void ids(struct sim *s)
 	}
 	sim_ms(s, 100);
 	SIM_CHECK(s, st->strangers == GUESSES && st->packets_tx == sent);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 const struct sim_story sim_stories[] = {

@@ -31,10 +31,7 @@ static void one_packet(struct sim *s)
 	SIM_CHECK(s, sent(s) - before == 1);
 	SIM_CHECK(s, b->msg_got == 10 && b->got == 200);
 	SIM_CHECK(s, tux_conn_stats(a->c)->pkts_tx > 0);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, true);
 }
 
@@ -76,10 +73,7 @@ static void one_datagram(struct sim *s)
 	for (i = 0; i < CONNS; i++)
 		SIM_CHECK(s, s->conn[i]->end[1].msg_got == 1);
 	SIM_CHECK(s, sent(s) - before == 2);
-	for (i = 0; i < 2 * CONNS; i++)
-		sim_finish(&s->conn[i / 2]->end[i % 2]);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Two connections from two addresses of a host: a packet is taken only from the
@@ -103,11 +97,8 @@ static void two_addresses(struct sim *s)
 	for (i = 0; i < 2; i++) {
 		SIM_CHECK(s, k[i]->end[1].msg_got == 20);
 		SIM_CHECK(s, !tux_conn_stats(k[i]->end[1].c)->dropped);
-		sim_finish(&k[i]->end[0]);
-		sim_finish(&k[i]->end[1]);
 	}
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 const struct sim_story sim_stories[] = {

@@ -153,10 +153,7 @@ static void leave_at_once(struct sim *s)
 {
 	sim_write(x, 20000);
 	sim_write(y, 20000);
-	sim_finish(x);
-	sim_finish(y);
-	sim_run_out(s, s->now + TUX_SEC(5));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(5));
 }
 
 static void at_once(struct sim *s)
@@ -184,10 +181,7 @@ static void at_once_meanwhile(struct sim *s)
 		sim_ms(o, n * 50);
 		sim_write(x, 100);
 		sim_write(y, 100);
-		sim_finish(x);
-		sim_finish(y);
-		sim_run_out(o, o->now + TUX_SEC(20));
-		sim_check_all(o);
+		sim_finish_all(o, TUX_SEC(20));
 		SIM_CHECK(o, n < 25 || (x->stats.backs && y->stats.backs));
 		sim_inner_free(s, o, n);
 	}

@@ -6,14 +6,6 @@
 
 static struct sim_end *a, *b;
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(200));
-	sim_check_all(s);
-}
-
 /* One datagram in ten, with one to three bits. */
 static void tenth(struct sim *s)
 {
@@ -24,7 +16,7 @@ static void tenth(struct sim *s)
 	s->link[0][1].flip = s->link[1][0].flip = 100000;
 	sim_write(a, 500000);
 	sim_write(b, 500000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 	SIM_CHECK(s, at_b->damaged > 30);
 	SIM_CHECK(s, at_b->damaged <= s->link[0][1].flip_n);
 	SIM_CHECK(s, !at_b->bad_mac && !at_b->wrong_version);
@@ -40,7 +32,7 @@ static void every(struct sim *s)
 	sim_ms(s, 5000);
 	SIM_CHECK(s, a->got == 50000 && b->got == 50000);
 	SIM_CHECK(s, tux_conn_reason(a->c) == TUX_REASON_PEER_SILENT);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 	SIM_CHECK(s, !a->was_tx && !b->was_tx);
 }
 
@@ -54,7 +46,7 @@ static void later(struct sim *s)
 	sim_ms(s, 3000);
 	SIM_CHECK(s, a->got == 50000 && b->got == 50000);
 	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c) && !tux_conn_tx_on_tux(b->c));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 const struct sim_story sim_stories[] = {

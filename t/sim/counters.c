@@ -41,10 +41,7 @@ static void begin(struct sim *s)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 	sim_check_messages(s, true);
 }
 

@@ -18,10 +18,7 @@ static void finish(struct sim *s)
 {
 	sim_write(a, 3000);
 	sim_write(b, 3000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* a is quiet and switches at once.  b writes ever more and leaves each N behind

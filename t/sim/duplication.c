@@ -39,10 +39,7 @@ static void one(struct sim *s)
 		"[  51.000] b > recv 2 stream 0 +100\n"
 		"[  51.000] b > duplicate 2\n"
 		"[  51.000] b > send ack 3 got 100\n");
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(5));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(5));
 }
 
 /* A new connection under the same addresses and ports, while packets of the old
@@ -70,10 +67,7 @@ static void old_ones(struct sim *s)
 		a = &k->end[0];
 		b = &k->end[1];
 	}
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(60));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(60));
 }
 
 const struct sim_story sim_stories[] = {

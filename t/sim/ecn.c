@@ -64,10 +64,7 @@ static uint64_t capable(struct sim *s, uint64_t bytes)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(60));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(60));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 
@@ -275,10 +272,7 @@ static void bundled(struct sim *s)
 	}
 	SIM_CHECK(s, out->ce_n == 2 && eased(&s->conn[0]->end[0]) == 1);
 	SIM_CHECK(s, tux_core_stats(x->core)->no_ecn == 0);
-	for (i = 0; i < 2 * CONNS; i++)
-		sim_finish(&s->conn[i / 2]->end[i % 2]);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* ---- who lies ---- */

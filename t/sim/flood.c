@@ -54,10 +54,7 @@ static void finish(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, a->was_tx && b->was_tx);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* A HELLO as a might send it, with another nonce; no key made its MAC. */

@@ -12,10 +12,7 @@ static void finish(struct sim *s)
 	sim_write(b, 10000);
 	sim_ms(s, 3000);
 	SIM_CHECK(s, a->got == 10000 && b->got == 10000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Before anything is announced: it never will be. */

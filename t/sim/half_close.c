@@ -90,9 +90,7 @@ static void back_later(struct sim *s)
 	sim_part(s, 0, 1, false);
 	sim_ms(s, 5000);
 	sim_write(b, 100000);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 const struct sim_story sim_stories[] = {

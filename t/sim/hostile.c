@@ -16,10 +16,7 @@ static void finish(struct sim *s)
 {
 	sim_write(a, 100000);
 	sim_write(b, 100000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* ---- datagrams ---- */

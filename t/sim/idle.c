@@ -13,14 +13,6 @@ static void hours(struct sim *s, unsigned n)
 	sim_run(s, s->now + n * TUX_SEC(3600));
 }
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(200));
-	sim_check_all(s);
-}
-
 /* A writes, and all of it must be there @ms later. */
 static void say(struct sim *s, unsigned ms)
 {
@@ -47,7 +39,7 @@ static void alive(struct sim *s)
 	SIM_CHECK(s, packets <= 6 * 3600 / 20 * 4);
 	say(s, 5);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs && !a->stats.lost);
 }
 
@@ -69,7 +61,7 @@ static void dead(struct sim *s)
 	sim_ms(s, 130000);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
 	say(s, 50);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* Nobody has found out yet: it waits like any other byte on a path that dies. */
@@ -79,7 +71,7 @@ static void dies_just_before(struct sim *s)
 	hours(s, 1);
 	sim_part(s, 0, 1, true);
 	say(s, 1010);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* One of those between the same loops asks for all; and when nobody answers,
@@ -107,12 +99,9 @@ static void many(struct sim *s)
 	sim_part(s, 0, 1, false);
 	/* The longest hold, and a timeout: the path is tried again then. */
 	sim_ms(s, 70000);
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i < MANY; i++)
 		SIM_CHECK(s, tux_conn_tx_on_tux(k[i]->end[0].c));
-		sim_finish(&k[i]->end[0]);
-		sim_finish(&k[i]->end[1]);
-	}
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* The one that asked is gone: another does. */
@@ -133,7 +122,7 @@ static void asker_leaves(struct sim *s)
 	hours(s, 1);
 	SIM_CHECK(s, s->packets - packets >= 3600 / 30 * 4);
 	say(s, 5);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* The peer's process did not run for an hour. */
@@ -148,7 +137,7 @@ static void frozen(struct sim *s)
 	sim_ms(s, 60000);
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
 	say(s, 50);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* Messages find their way, too. */
@@ -167,7 +156,7 @@ static void message(struct sim *s)
 	sim_ms(s, 20);
 	SIM_CHECK(s, b->msg_got == 3);
 	sim_part(s, 0, 1, false);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* On TCP for good there is nothing to keep. */
@@ -181,7 +170,7 @@ static void raw(struct sim *s)
 	packets = s->packets;
 	hours(s, 1);
 	SIM_CHECK(s, s->packets == packets);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 const struct sim_story sim_stories[] = {

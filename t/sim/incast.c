@@ -54,14 +54,7 @@ static bool arrived(bool messages)
 
 static void finish(struct sim *s)
 {
-	unsigned i;
-
-	for (i = 0; i < SENDERS; i++) {
-		sim_finish(from[i]);
-		sim_finish(to[i]);
-	}
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, true);
 }
 

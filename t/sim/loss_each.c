@@ -13,14 +13,6 @@ static void begin(struct sim *s, uint64_t only)
 	s->net_lines = true;
 }
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
-}
-
 /* Three later ones are acknowledged: sent again, and no timer passes. */
 static void data(struct sim *s)
 {
@@ -48,7 +40,7 @@ static void data(struct sim *s)
 		"[  52.000] a > lost 0 stream 1420 +1420\n"
 		"[  52.000] a > send 10 stream 1420 +1420\n"
 		"[  53.000] b > recv 10 stream 1420 +1420\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The last one: nothing later can tell, the timer must. */
@@ -69,7 +61,7 @@ static void last_data(struct sim *s)
 		"[  57.511] a > send 5 stream 2840 +1160\n"
 		"[  58.511] b > recv 5 stream 2840 +1160\n"
 		"[  59.511] a > lost 0 stream 2840 +0\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* What is sent again is lost again. */
@@ -90,7 +82,7 @@ static void twice(struct sim *s)
 		"[  62.000] net lost data from a\n"
 		"[  74.000] a > timeout, 1052 in flight\n"
 		"[  74.000] a > lost 0 stream 0 +1000\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* FIN is on TCP as well: the reader waits for nothing. */
@@ -113,7 +105,7 @@ static void fin(struct sim *s)
 		"[  57.000] b > recv 3 stream 0 +0\n"
 		"[  57.000] b > recv 3 fin at 0\n"
 		"[  58.000] a > lost 0 stream 0 +0\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* FIN with the last bytes: those come by the timer, and then the end. */
@@ -138,7 +130,7 @@ static void fin_and_data(struct sim *s)
 		"[  57.000] b > recv 3 stream 0 +500\n"
 		"[  57.000] b > recv 3 fin at 500\n"
 		"[  58.000] a > lost 0 stream 0 +0\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The next acknowledgment says it all again. */
@@ -158,7 +150,7 @@ static void ack(struct sim *s)
 		"[  51.250] net lost ack from b\n"
 		"[  52.000] a > send 4 stream 2000 +100\n"
 		"[  53.000] b > recv 4 stream 2000 +100\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The last acknowledgment: the bytes go twice, and are delivered once. */
@@ -176,7 +168,7 @@ static void last_ack(struct sim *s)
 		"[  56.000] a > probe the tail, 152 in flight\n"
 		"[  56.000] a > send 3 stream 0 +100\n"
 		"[  57.000] b > recv 3 stream 0 +100\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The window opens, and nobody says so: the sender asks. */
@@ -193,7 +185,7 @@ static void window(struct sim *s)
 	SIM_CHECK(s, b->got == 100000);
 	SIM_CHECK(s, !tux_conn_stats(a->c)->backs);
 	sim_trace_clear(s);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* TCP's own reset says the same. */
@@ -251,7 +243,7 @@ static void ping(struct sim *s)
 		"[2050.000] net lost ping from a\n"
 		"[3586.000] a > plain out at 1000\n"
 		"[5588.000] a > commit 2 at 1000\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The first packet after the way back. */
@@ -278,7 +270,7 @@ static void after_again(struct sim *s)
 		"[6252.000] a > lost 0 stream 1000 +460\n"
 		"[6252.000] a > send 28 stream 1000 +460\n"
 		"[6253.000] b > recv 28 stream 1000 +460\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 const struct sim_story sim_stories[] = {

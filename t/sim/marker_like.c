@@ -46,10 +46,7 @@ static void finish(struct sim *s)
 	sim_write(b, 1000);
 	sim_ms(s, 200);
 	SIM_CHECK(s, a->was_tx && b->got == a->sent);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 static void full(struct sim *s)
@@ -132,10 +129,7 @@ static void path_dies(struct sim *s, unsigned n, uint64_t more)
 	sim_write(a, 3);
 	sim_ms(s, 4000);
 	SIM_CHECK(s, b->got == a->sent);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_CHECK(s, !a->was_tx && !b->was_rx);
 }
 
@@ -156,10 +150,7 @@ static void prefix_then_end(struct sim *s)
 	s->link[0][1].down = s->link[1][0].down = true;
 	sim_ms(s, 1);
 	write_like(5, 0);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* The writer rests behind it: once it is known to be none, it is data, and its
@@ -177,9 +168,7 @@ static void prefix_then_rest(struct sim *s)
 	SIM_CHECK(s, b->dx->rx.held == 5 && b->got == 100);
 	sim_ms(s, 10);
 	SIM_CHECK(s, b->got == 105);
-	sim_finish(a);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Nobody reads it before the next generation has come to nothing, too. */
@@ -243,9 +232,7 @@ static void full_and_shut(struct sim *s)
 	sim_finish(a);
 	sim_ms(s, 10000);
 	sim_write(b, 1000);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 const struct sim_story sim_stories[] = {

@@ -19,10 +19,7 @@ static void begin(struct sim *s)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 	sim_check_messages(s, true);
 }
 
@@ -258,10 +255,7 @@ static void peer_without(struct sim *s)
 	sim_write(a, 100);
 	sim_ms(s, 5);
 	SIM_CHECK(s, a->msg_err == EPROTONOSUPPORT && b->got == 100);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 static void peer_without_tux(struct sim *s)
@@ -276,10 +270,7 @@ static void peer_without_tux(struct sim *s)
 	SIM_CHECK(s, a->msg_next == 256 && !a->msg_err);
 	sim_ms(s, 5000);
 	SIM_CHECK(s, a->msg_err == EPROTONOSUPPORT);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, false);
 }
 

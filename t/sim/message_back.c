@@ -18,10 +18,7 @@ static void begin(struct sim *s)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 	sim_check_messages(s, true);
 }
 
@@ -215,9 +212,7 @@ static void no_room(struct sim *s)
 	sim_ms(s, 5000);
 	SIM_CHECK(s, a->shut && b->eof && b->got == 1000);
 	SIM_CHECK(s, b->msg_got == 128 && a->msg[199].err == ENOBUFS);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, true);
 }
 
@@ -241,9 +236,7 @@ static void no_room_ordered(struct sim *s)
 	sim_finish(a);
 	sim_ms(s, 5000);
 	SIM_CHECK(s, a->msg[3].err == ENOBUFS && b->msg_got == 12);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, true);
 }
 
@@ -265,10 +258,7 @@ static void raw(struct sim *s)
 	SIM_CHECK(s, a->msg_err == ESHUTDOWN);
 	SIM_CHECK(s, atomic_load(&a->dx->tx.state) == TUX_TX_RAW);
 	sim_write(a, 1000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* ... even behind an ordered one that is refused. */
@@ -288,10 +278,7 @@ static void raw_ordered(struct sim *s)
 	sim_pause(b, false);
 	sim_ms(s, 100);
 	SIM_CHECK(s, a->msg[3].err == ESHUTDOWN && b->msg_got == 12);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Messages wait for room, on TCP, and the peer is no more: as TCP has nothing

@@ -16,10 +16,7 @@ static void set(struct sim *s, uint32_t mtu)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 

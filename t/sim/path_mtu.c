@@ -32,10 +32,7 @@ static void narrow(struct sim *s, uint32_t mtu)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 
@@ -223,11 +220,8 @@ static void bundle(struct sim *s)
 	for (i = 0; i < n; i++)
 		sim_write(&k[i]->end[0], 100);
 	sim_ms(s, 300);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		SIM_CHECK(s, k[i]->end[1].got == 100);
-		sim_finish(&k[i]->end[0]);
-		sim_finish(&k[i]->end[1]);
-	}
 	finish(s);
 	for (i = 0; i < n; i++)
 		SIM_CHECK(s, !k[i]->end[0].stats.backs);
@@ -249,8 +243,6 @@ static void shared(struct sim *s)
 	sim_ms(s, 20);
 	SIM_CHECK(s, k->end[1].got == 10000);
 	SIM_CHECK(s, longest && longest <= 700);
-	sim_finish(&k->end[0]);
-	sim_finish(&k->end[1]);
 	finish(s);
 }
 

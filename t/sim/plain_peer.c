@@ -19,10 +19,7 @@ static void talk(struct sim *s)
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 	SIM_CHECK(s, !a->was_tx && !a->was_rx && !b->was_tx && !b->was_rx);
 }
 
@@ -66,10 +63,7 @@ static void stranger(struct sim *s)
 	sim_run(s, TUX_MSEC(2000));
 	SIM_CHECK(s, tux_core_stats(b->host->core)->strangers > 0);
 	talk(s);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(30));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(30));
 }
 
 /* No memory for the connection: it stays on TCP, and nothing is amiss. */

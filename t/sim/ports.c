@@ -22,10 +22,7 @@ static void finish(struct sim *s)
 {
 	sim_write(a, 5000);
 	sim_write(b, 5000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* The opener's HELLO is lost: the other end's own is enough. */

@@ -26,10 +26,7 @@ static void finish(struct sim *s)
 	sim_write(b, 100000);
 	sim_ms(s, 100);
 	SIM_CHECK(s, a->got == b->sent && b->got == a->sent);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(3));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(3));
 }
 
 static void one_asks(struct sim *s)
@@ -236,9 +233,7 @@ static void shut_behind_the_frame(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, is_raw(a) && is_raw(b) && b->eof);
 	sim_write(b, 1000);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(3));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(3));
 }
 
 /* The program asks again and again, a thousand times in a second, and each answer

@@ -8,10 +8,7 @@ static struct sim_end *a, *b;
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(60));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(60));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 

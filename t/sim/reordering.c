@@ -6,14 +6,6 @@
 
 static struct sim_end *a, *b;
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(60));
-	sim_check_all(s);
-}
-
 /* All of them, by up to ten times the delay. */
 static void storm(struct sim *s)
 {
@@ -23,7 +15,7 @@ static void storm(struct sim *s)
 	sim_ms(s, 200);
 	sim_write(a, 1000000);
 	sim_write(b, 1000000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(60));
 	SIM_CHECK(s, a->stats.tux_tx > 900000 && b->stats.tux_tx > 900000);
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
@@ -43,7 +35,7 @@ static void wild(struct sim *s)
 	}
 	sim_write(a, 200000);
 	sim_write(b, 200000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(60));
 	sim_check_messages(s, true);
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
@@ -59,7 +51,7 @@ static void small(struct sim *s)
 	sim_ms(s, 200);
 	sim_write(a, 200000);
 	sim_write(b, 200000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(60));
 }
 
 /* Two neighbours change places: too little to call anything lost. */
@@ -79,7 +71,7 @@ static void neighbours(struct sim *s)
 		"[  50.000] a > send 3 stream 100 +100\n"
 		"[  51.000] b > recv 3 stream 100 +100\n"
 		"[  51.400] b > recv 2 stream 0 +100\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(60));
 }
 
 /* The switch itself: an old PREPARE comes after a newer one. */
@@ -114,7 +106,7 @@ static void old_prepare(struct sim *s)
 		"[  18.500] a > recv prepared 4\n"
 		"[  18.500] a > commit 4 at 200\n"
 		"[  19.500] b > receive switched at 200\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(60));
 }
 
 const struct sim_story sim_stories[] = {

@@ -101,10 +101,7 @@ static uint64_t replay_all(struct sim *s, bool backwards)
 static void finish(struct sim *s)
 {
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	sim_check_messages(s, true);
 	forget();
 }

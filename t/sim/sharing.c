@@ -214,12 +214,7 @@ static void then_the_pace(struct sim *s)
 	p->pace.next = s->now + TUX_MSEC(15);
 	sim_ms(s, 40);
 	SIM_CHECK(s, k[1]->end[1].got == 1000);
-	sim_finish(&k[0]->end[0]);
-	sim_finish(&k[0]->end[1]);
-	sim_finish(&k[1]->end[0]);
-	sim_finish(&k[1]->end[1]);
-	sim_run_out(s, s->now + TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 const struct sim_story sim_stories[] = {

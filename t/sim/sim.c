@@ -288,6 +288,20 @@ struct sim_conn *sim_connect(struct sim_host *a, struct sim_host *b)
 	return k;
 }
 
+void sim_finish_all(struct sim *s, tux_time within)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * s->conn_n; i++) {
+		struct sim_end *e = &s->conn[i / 2]->end[i % 2];
+
+		if (!e->plan.finish)	/* nothing else wakes an application */
+			sim_finish(e);
+	}
+	sim_run_out(s, s->now + within);
+	sim_check_all(s);
+}
+
 void sim_pair(struct sim *s, struct sim_end **a, struct sim_end **b)
 {
 	struct sim_host *ha = sim_add_host(s), *hb = sim_add_host(s);

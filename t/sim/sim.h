@@ -162,6 +162,10 @@ void sim_switched(struct sim *s, struct sim_end **a, struct sim_end **b);
  * end of it, and nobody was told an error. */
 void sim_check_all(struct sim *s);
 
+/* The end of most stories: sim_finish() for every application that is not told
+ * yet, sim_run_out() for at most @within, and sim_check_all(). */
+void sim_finish_all(struct sim *s, tux_time within);
+
 /* As sim_pair(), and both take messages; lanes of 128 and 256 KB. */
 void sim_messages(struct sim *s, struct sim_end **a, struct sim_end **b);
 

@@ -8,10 +8,7 @@ static struct sim_end *a, *b;
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 
@@ -97,10 +94,7 @@ static void on_tcp(struct sim *s)
 	sim_pause(b, false);
 	sim_ms(s, 1000);
 	SIM_CHECK(s, b->got == 500000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The same in frames, with a ring that is always full. */
@@ -119,10 +113,7 @@ static void sips_on_tcp(struct sim *s)
 	sim_ms(s, 2000);
 	SIM_CHECK(s, a->got == 200000 && b->got == 200000);
 	sim_part(s, 0, 1, false);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(20));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(20));
 }
 
 /* The end is known on TCP long before there is room for what comes before. */

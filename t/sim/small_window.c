@@ -8,10 +8,7 @@ static struct sim_end *a, *b;
 
 static void finish(struct sim *s)
 {
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(100));
 	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
 }
 
@@ -84,10 +81,7 @@ static void closed_and_dead(struct sim *s)
 	sim_ms(s, 100);
 	SIM_CHECK(s, b->got == 20000);
 	sim_part(s, 0, 1, false);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(200));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(200));
 }
 
 /* A narrower path and a window that it splits. */

@@ -27,10 +27,7 @@ static void pieces(struct sim *s, uint32_t mss, bool cut)
 	sim_ms(o, 3000);
 	SIM_CHECK(o, tux_conn_tx_on_tux(a->c) && tux_conn_tx_on_tux(b->c));
 	sim_write(a, 500);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(o, TUX_SEC(10));
-	sim_check_all(o);
+	sim_finish_all(o, TUX_SEC(10));
 	sim_inner_free(s, o, mss);
 }
 
@@ -67,10 +64,7 @@ static void full_socket(struct sim *s)
 		sim_write(a, 1000);
 		sim_ms(o, 90);
 		SIM_CHECK(o, b->got == 1100 && b->was_rx);
-		sim_finish(a);
-		sim_finish(b);
-		sim_run_out(o, TUX_SEC(10));
-		sim_check_all(o);
+		sim_finish_all(o, TUX_SEC(10));
 		sim_inner_free(s, o, room);
 	}
 }

@@ -20,10 +20,7 @@ static void quiet(struct sim *s)
 	sim_ms(s, 20);
 	sim_write(a, 100);
 	sim_write(b, 50);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	SIM_TRACE(s,
 		"[   0.000] a > send hello 27\n"
 		"[   1.000] b > recv hello 27\n"
@@ -110,10 +107,7 @@ static void server_first(struct sim *s)
 	s->only = SIM_SWITCH;
 	sim_pair(s, &a, &b);
 	sim_write(b, 500000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	SIM_TRACE(s,
 		"[   3.000] b > send prepare 1 at 131072\n"
 		"[   4.000] a > armed 1 at 131072\n"
@@ -137,9 +131,7 @@ static void empty(struct sim *s)
 	sim_switched(s, &a, &b);
 	sim_finish(a);
 	sim_ms(s, 10);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	SIM_TRACE(s,
 		"[  51.000] b > recv 2 fin at 0\n"
 		"[  60.000] b > close\n"

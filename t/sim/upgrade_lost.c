@@ -24,10 +24,7 @@ static void finish(struct sim *s)
 {
 	sim_write(a, 1000);
 	sim_write(b, 1000);
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
+	sim_finish_all(s, TUX_SEC(10));
 	SIM_CHECK(s, s->now < TUX_MSEC(500));
 }
 

@@ -39,14 +39,6 @@ static void talk(struct sim *s, unsigned n, uint32_t len, tux_time gap)
 	sim_run(s, s->now + n * gap * 7 / 5 + TUX_MSEC(20));
 }
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, s->now + TUX_SEC(100));
-	sim_check_all(s);
-}
-
 static void begin(struct sim *s, uint32_t len)
 {
 	sim_pair(s, &a, &b);
@@ -73,7 +65,7 @@ static void moves(struct sim *s)
 			talk(o, RECORDS, len, g * TUX_USEC(150));
 			SIM_CHECK(o, a->was_tx && b->was_tx);
 			n += across(a);
-			finish(o);
+			sim_finish_all(o, TUX_SEC(100));
 			sim_inner_free(s, o, len * 100 + g);
 		}
 	SIM_CHECK(s, n > 20);
@@ -90,7 +82,7 @@ static void full_segment(struct sim *s)
 		talk(o, 40, len, TUX_USEC(450));
 		sim_ms(o, 100);
 		SIM_CHECK(o, a->was_tx);
-		finish(o);
+		sim_finish_all(o, TUX_SEC(100));
 		sim_inner_free(s, o, len);
 	}
 }
@@ -107,7 +99,7 @@ static void back(struct sim *s)
 	sim_link(a->host, b->host)->down = false;
 	talk(s, RECORDS, 7, TUX_MSEC(10));
 	SIM_CHECK(s, tux_conn_tx_on_tux(a->c));
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* Both directions become plain, and move again, several times. */
@@ -127,7 +119,7 @@ static void leaves(struct sim *s)
 		sim_host_turn(b->host);
 	}
 	SIM_CHECK(s, a->told.n[TUX_TRACE_PLAIN_OUT] > 3);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 /* TCP has only @room bytes for what goes across N: 40 bytes below N, the
@@ -160,7 +152,7 @@ static void part(struct sim *s, uint32_t room, bool dead)
 	sim_ms(s, dead ? 500 : 0);
 	SIM_CHECK(s, !dead || b->got == a->sent);
 	sim_link(a->host, b->host)->down = false;
-	finish(s);
+	sim_finish_all(s, TUX_SEC(100));
 }
 
 static void in_part(struct sim *s)

@@ -12,14 +12,6 @@ static void more(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	sim_write(arg, n);
 }
 
-static void finish(struct sim *s)
-{
-	sim_finish(a);
-	sim_finish(b);
-	sim_run_out(s, TUX_SEC(10));
-	sim_check_all(s);
-}
-
 /* Past N before the acknowledgment: void; the next looks ahead, and a writer
  * who reaches it after the acknowledgment commits in the middle of a write. */
 static void past(struct sim *s)
@@ -52,7 +44,7 @@ static void past(struct sim *s)
 		"[   6.000] a > receive switched at 0\n"
 		"[   6.800] b > receive switched at 1100\n");
 	SIM_CHECK(s, b->got == 4100);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* Never a pause: each N is the writer's guess of a round trip. */
@@ -61,7 +53,7 @@ static void bulk(struct sim *s)
 	s->only = SIM_DONE | SIM_T(VOID);
 	sim_pair(s, &a, &b);
 	sim_write(a, 2000000);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(10));
 	SIM_CHECK(s, a->stats.tcp_tx < 500000);
 	SIM_TRACE(s,
 		"[   2.000] a > generation 1 void\n"
@@ -101,7 +93,7 @@ static void short_of(struct sim *s)
 	sim_write(a, 50);
 	sim_ms(s, 10);
 	SIM_CHECK(s, a->was_tx && b->got == 350);
-	finish(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 /* The writer reaches an acknowledged N exactly: the marker follows at once. */
@@ -131,7 +123,7 @@ static void exactly(struct sim *s)
 		"[   5.000] a > commit 2 at 366\n"
 		"[   6.000] a > receive switched at 0\n"
 		"[   6.000] b > receive switched at 366\n");
-	finish(s);
+	sim_finish_all(s, TUX_SEC(10));
 }
 
 const struct sim_story sim_stories[] = {
