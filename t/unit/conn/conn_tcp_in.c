@@ -10,28 +10,6 @@
 #include "conn/conn_life.h"
 #include "conn/upgrade.h"
 
-/* The frame that @e would write next, and how many bytes with its body: it goes
- * into TCP whole.  0: none. */
-static size_t frame_out(struct duo_end *e, struct tux_frame *f)
-{
-	struct duo_tcp *s = &e->peer->in;
-	size_t at = s->len, n = duo_tcp_out(e, SIZE_MAX);
-
-	if (n)
-		assert_int_equal(tux_frame_decode(f, s->p + at), 0);
-	return n;
-}
-
-/* @e is back on TCP, its peer not yet.  It is of an older kind, which does not
- * know the frame PLAIN. */
-static void stall(struct duo_end *e)
-{
-	e->c->peer_plain = false;
-	tux_conn_stall(e->c, *e->now);
-	duo_effects(e);
-	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
-}
-
 /* ---- plain again ---- */
 
 static void leave(struct duo_end *e, tux_time until)
@@ -52,12 +30,12 @@ static void plain__drains_first(void **state)
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
 	assert_int_equal(duo_write(&d->a, "x", 1), -EAGAIN);
 	assert_false(tux_duplex_poll(d->a.dx) & TUX_CAN_WRITE);
-	assert_int_equal(frame_out(&d->a, &f), 0);
+	assert_int_equal(duo_frame_out(&d->a, &f), 0);
 	duo_carry(&d->a);
 	duo_carry(&d->b);
 	duo_pass(d, TUX_MSEC(1));
 	duo_carry(&d->b);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(f.type, TUX_FRAME_PLAIN);
 	assert_int_equal(f.off, 3);
 	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
@@ -170,7 +148,7 @@ static void plain__becomes_raw(void **state)
 	tux_back_raw(c, TUX_REASON_PINNED);
 	duo_derive(&d->a, 0);
 	assert_false(c->out.plain);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + TUX_RAW_LEN);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + TUX_RAW_LEN);
 	assert_int_equal(f.type, TUX_FRAME_RAW);
 	assert_int_equal(c->tx.path, TUX_PATH_RAW);
 }
@@ -258,8 +236,8 @@ static void plain__when_the_path_is_gone(void **state)
 	duo_drop(&d->a);
 	tux_conn_stall(c, d->now);
 	duo_effects(&d->a);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(f.type, TUX_FRAME_PLAIN);
 	assert_int_equal(c->tx.path, TUX_PATH_PLAIN);
 	assert_int_equal(c->reason, TUX_REASON_STALLED);
@@ -453,7 +431,7 @@ static void in__switch(void **state)
 	assert_int_equal(d->b.c->rx.path, TUX_PATH_TUX);
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 	/* Our own direction is still on TCP. */
-	stall(&d->b);
+	duo_stall(&d->b);
 	duo_frame_in(&d->b, TUX_FRAME_SWITCH, 2, NULL, 0);
 	assert_int_equal(d->b.c->reason, TUX_REASON_STALLED);
 }

@@ -10,18 +10,6 @@
 #include "conn/conn_life.h"
 #include "conn/upgrade.h"
 
-/* The frame that @e would write next, and how many bytes with its body: it goes
- * into TCP whole.  0: none. */
-static size_t frame_out(struct duo_end *e, struct tux_frame *f)
-{
-	struct duo_tcp *s = &e->peer->in;
-	size_t at = s->len, n = duo_tcp_out(e, SIZE_MAX);
-
-	if (n)
-		assert_int_equal(tux_frame_decode(f, s->p + at), 0);
-	return n;
-}
-
 /* The type of that frame; TCP takes none of it. */
 static uint8_t frame_next(struct duo_end *e)
 {
@@ -33,16 +21,6 @@ static uint8_t frame_next(struct duo_end *e)
 	tux_conn_tcp_sent(e->c, 0, *e->now);
 	assert_int_equal(tux_frame_decode(&f, hdr), 0);
 	return f.type;
-}
-
-/* @e is back on TCP, its peer not yet.  It is of an older kind, which does not
- * know the frame PLAIN. */
-static void stall(struct duo_end *e)
-{
-	e->c->peer_plain = false;
-	tux_conn_stall(e->c, *e->now);
-	duo_effects(e);
-	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
 }
 
 /* ---- the marker ---- */
@@ -136,7 +114,7 @@ static void out__nothing_while_tux_carries_it(void **state)
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
-	stall(&d->a);
+	duo_stall(&d->a);
 	tux_conn_die(d->a.c, EIO, TUX_REASON_NONE);
 	duo_derive(&d->a, 0);
 	assert_int_equal(duo_tcp_out(&d->a, SIZE_MAX), 0);
@@ -150,9 +128,9 @@ static void out__data(void **state)
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	duo_drop(&d->a);
-	stall(&d->a);
+	duo_stall(&d->a);
 	d->a.ready_n = 0;
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
 	assert_int_equal(f.type, TUX_FRAME_DATA);
 	assert_int_equal(f.len, 3);
 	assert_int_equal(f.off, 0);
@@ -162,9 +140,9 @@ static void out__data(void **state)
 	assert_true(tux_pipe_tail(&d->a.dx->txp) == 3);
 	assert_true(c->tx.buf.got == 3);
 	assert_int_equal(d->a.ready_n, 1);
-	assert_int_equal(frame_out(&d->a, &f), 0);
+	assert_int_equal(duo_frame_out(&d->a, &f), 0);
 	assert_int_equal(duo_write(&d->a, "de", 2), 2);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 2);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + 2);
 	assert_int_equal(f.off, 3);
 }
 
@@ -178,7 +156,7 @@ static void out__in_pieces(void **state)
 
 	assert_int_equal(duo_write(&d->a, "abcdefgh", 8), 8);
 	duo_drop(&d->a);
-	stall(&d->a);
+	duo_stall(&d->a);
 	assert_int_equal(duo_tcp_out(&d->a, 7), 7);
 	assert_int_equal(duo_tcp_out(&d->a, 11), 11);
 	assert_true(tux_pipe_tail(&d->a.dx->txp) == 2);
@@ -200,7 +178,7 @@ static void out__nothing_is_under_way(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
-	stall(&d->a);
+	duo_stall(&d->a);
 	d->a.ready_n = 0;
 	tux_conn_tcp_sent(c, 0, d->now);
 	assert_false(c->out.busy);
@@ -215,20 +193,20 @@ static void out__fin_and_then_nothing(void **state)
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	duo_drop(&d->a);
-	stall(&d->a);
+	duo_stall(&d->a);
 	tux_duplex_shut(d->a.dx);
 	duo_ring(&d->a, 0);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
 	assert_int_equal(f.type, TUX_FRAME_DATA);
 	assert_int_equal(d->a.shut_n, 0);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(f.type, TUX_FRAME_FIN);
 	assert_int_equal(f.off, 3);
 	assert_true(d->a.c->out.fin_sent);
 	/* TCP has everything: that is as good as taken. */
 	assert_true(tux_sendbuf_done(&d->a.c->tx.buf));
 	assert_int_equal(d->a.shut_n, 1);
-	assert_int_equal(frame_out(&d->a, &f), 0);
+	assert_int_equal(duo_frame_out(&d->a, &f), 0);
 }
 
 /* The end had gone first, and then the path: the bytes follow. */
@@ -241,11 +219,11 @@ static void out__bytes_behind_fin(void **state)
 	duo_drop(&d->a);
 	tux_duplex_shut(d->a.dx);
 	duo_ring(&d->a, 0);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(f.type, TUX_FRAME_FIN);
 	assert_false(tux_sendbuf_done(&d->a.c->tx.buf));
-	stall(&d->a);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
+	duo_stall(&d->a);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR + 3);
 	assert_true(tux_sendbuf_done(&d->a.c->tx.buf));
 	assert_int_equal(d->a.shut_n, 1);
 }
@@ -262,7 +240,7 @@ static void out__order_of_what_is_due(void **state)
 	unsigned i;
 
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
-	stall(&d->a);
+	duo_stall(&d->a);
 	c->tx.buf.end = 5;
 	c->out.fin = c->out.plain = c->out.sw = true;
 	for (i = 0; i < N_OF(want); i++) {
@@ -276,7 +254,7 @@ static void out__order_of_what_is_due(void **state)
 		else if (want[i] == TUX_FRAME_PLAIN)
 			c->out.plain = c->out.busy = false;
 		else
-			assert_true(frame_out(&d->a, &f) > 0);
+			assert_true(duo_frame_out(&d->a, &f) > 0);
 	}
 	assert_int_equal(f.off, 3);
 	assert_int_equal(c->tx.path, TUX_PATH_TUX);
@@ -289,14 +267,14 @@ static void out__raw_ends_it(void **state)
 	struct duo *d = *state;
 	struct tux_frame f;
 
-	stall(&d->a);
+	duo_stall(&d->a);
 	atomic_store(&d->a.dx->tx.hold, 1);
 	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
 	d->a.c->tx.raw_wanted = true;
 	d->a.c->tx.raw_why = TUX_REASON_PINNED;
 	d->a.c->out.raw = true;
 	assert_int_equal(duo_write(&d->a, "x", 1), -EAGAIN);
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(atomic_load(&d->a.dx->tx.hold), 0);
 	assert_false(d->a.c->out.raw);
 	assert_int_equal(d->a.c->tx.path, TUX_PATH_RAW);
@@ -312,12 +290,12 @@ static void out__raw_of_one_that_is_shut(void **state)
 	struct duo *d = *state;
 	struct tux_frame f;
 
-	stall(&d->a);
+	duo_stall(&d->a);
 	atomic_store(&d->a.dx->tx.hold, 1);
 	atomic_store(&d->a.dx->tx.state, TUX_TX_RAW);
 	d->a.c->out.raw = true;
 	assert_true(tux_duplex_shut(d->a.dx));
-	assert_int_equal(frame_out(&d->a, &f), TUX_FRAME_HDR);
+	assert_int_equal(duo_frame_out(&d->a, &f), TUX_FRAME_HDR);
 	assert_int_equal(d->a.shut_n, 1);
 }
 

@@ -352,7 +352,7 @@ bool duo_forge_in(struct duo_forge *f)
 
 /* ---- TCP and applications ---- */
 
-uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
+uint64_t duo_hand_in(struct duo_end *e, uint32_t len, unsigned flags, int fill)
 {
 	uint64_t ref;
 	void *p;
@@ -361,8 +361,25 @@ uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
 					    &ref), 0);
 	memset(p, fill, len);
 	tux_msgbox_commit(e->box, ref);
+	return ref;
+}
+
+uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill)
+{
+	uint64_t ref = duo_hand_in(e, len, flags, fill);
+
 	duo_ring(e, TUX_DOORBELL_MESSAGE);
 	return ref;
+}
+
+size_t duo_frame_out(struct duo_end *e, struct tux_frame *f)
+{
+	const struct duo_tcp *t = &e->peer->in;
+	size_t at = t->len, n = duo_tcp_out(e, SIZE_MAX);
+
+	if (n)
+		assert_int_equal(tux_frame_decode(f, t->p + at), 0);
+	return n;
 }
 
 void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
@@ -376,6 +393,14 @@ void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,
 	if (body)
 		tux_conn_tcp_in(e->c, body, len, *e->now);
 	duo_effects(e);
+}
+
+void duo_stall(struct duo_end *e)
+{
+	e->c->peer_plain = false;
+	tux_conn_stall(e->c, *e->now);
+	duo_effects(e);
+	assert_int_equal(e->c->tx.path, TUX_PATH_FRAMES);
 }
 
 static bool step(struct duo_end *e)

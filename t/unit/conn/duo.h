@@ -125,7 +125,10 @@ bool duo_forge_in(struct duo_forge *f);
 
 /* ---- TCP and applications ---- */
 
-/* Sends a message of @len bytes, all @fill.  Returns its name. */
+/* Hands in a message of @len bytes, all @fill, and does not ring.  Returns its
+ * name. */
+uint64_t duo_hand_in(struct duo_end *e, uint32_t len, unsigned flags, int fill);
+/* The same, and rings. */
 uint64_t duo_send(struct duo_end *e, uint32_t len, unsigned flags, int fill);
 
 /* Begins the messages of @c that may begin, and picks what goes next. */
@@ -136,6 +139,12 @@ static inline bool duo_pick(struct tux_conn *c, size_t room,
 	return tux_message_pick(c, room, k);
 }
 
+/* @e's loop writes its next frame to TCP, and TCP takes all of it.  Returns how
+ * many bytes that is with its body; 0: there is none. */
+size_t duo_frame_out(struct duo_end *e, struct tux_frame *f);
+/* @e goes back to TCP, its peer not yet.  It is of an older kind, which does not
+ * know the frame PLAIN. */
+void duo_stall(struct duo_end *e);
 /* A whole frame reaches @e, as if over TCP, with the @len bytes at @body; @body
  * may be NULL. */
 void duo_frame_in(struct duo_end *e, uint8_t type, uint64_t off,

@@ -22,19 +22,6 @@ static void leave(struct duo *d, size_t room, struct tux_sent *s)
 	tux_message_take(d->a.c, &k, &n);
 }
 
-/* A message of @len bytes is handed in; its name. */
-static uint64_t hand_in(struct duo *d, uint32_t len)
-{
-	uint64_t ref;
-	void *p;
-
-	assert_int_equal(tux_msgbox_reserve(d->a.box, len, 0, false, &p, &ref),
-			 0);
-	memset(p, 'm', len);
-	tux_msgbox_commit(d->a.box, ref);
-	return ref;
-}
-
 static struct tux_msg_out *out(struct duo *d, unsigned i)
 {
 	return &d->a.c->msg->out[i];
@@ -59,7 +46,7 @@ static void acked__when_all_of_it_is(void **state)
 	struct duo *d = *state;
 	struct tux_sent s[3];
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s[0]);
 	leave(d, 128, &s[1]);
 	leave(d, 128, &s[2]);
@@ -88,7 +75,7 @@ static void acked__empty(void **state)
 	struct duo *d = *state;
 	struct tux_sent s;
 
-	hand_in(d, 0);
+	duo_hand_in(&d->a, 0, 0, 'm');
 	leave(d, 0, &s);
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
 	tux_message_lost(d->a.c, &s);
@@ -113,7 +100,7 @@ static void acked__out_of_order(void **state)
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
-		hand_in(d, 10);
+		duo_hand_in(&d->a, 10, 0, 'm');
 		leave(d, 128, &s[i]);
 	}
 	tux_message_acked(d->a.c, &s[1]);
@@ -131,7 +118,7 @@ static void acked__cannot_be_noted(void **state)
 	struct tux_sent s[2 * TUX_FRAG_MAX + 2];
 	unsigned i;
 
-	hand_in(d, 128 * (2 * TUX_FRAG_MAX + 2));
+	duo_hand_in(&d->a, 128 * (2 * TUX_FRAG_MAX + 2), 0, 'm');
 	for (i = 0; i < N_OF(s); i++)
 		leave(d, 128, &s[i]);
 	for (i = 0; i < TUX_FRAG_MAX; i++)
@@ -150,7 +137,7 @@ static void lost__what_is_not_there_goes_again(void **state)
 	struct duo *d = *state;
 	struct tux_sent s[3];
 
-	hand_in(d, 600);
+	duo_hand_in(&d->a, 600, 0, 'm');
 	leave(d, 200, &s[0]);
 	leave(d, 200, &s[1]);
 	leave(d, 200, &s[2]);
@@ -172,7 +159,7 @@ static void lost__long_ago(void **state)
 	struct duo *d = *state;
 	struct tux_sent s;
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s);
 	d->a.c->msg->sent_next = s.frag_at + TUX_MSG_SENT + 1;
 	tux_message_lost(d->a.c, &s);
@@ -190,8 +177,8 @@ static void lost__each_fragment(void **state)
 	struct duo *d = *state;
 	struct tux_sent s, t;
 
-	hand_in(d, 10);
-	hand_in(d, 20);
+	duo_hand_in(&d->a, 10, 0, 'm');
+	duo_hand_in(&d->a, 20, 0, 'm');
 	leave(d, 128, &s);
 	leave(d, 128, &t);
 	s.frag_n = 2;
@@ -211,7 +198,7 @@ static void cancel__of_one_under_way(void **state)
 {
 	struct duo *d = *state;
 	struct tux_sent data, s;
-	uint64_t ref = hand_in(d, 300), told;
+	uint64_t ref = duo_hand_in(&d->a, 300, 0, 'm'), told;
 	int err = 0;
 
 	leave(d, 128, &data);
@@ -246,7 +233,7 @@ static void cancel__too_late(void **state)
 {
 	struct duo *d = *state;
 	struct tux_sent s;
-	uint64_t ref = hand_in(d, 100);
+	uint64_t ref = duo_hand_in(&d->a, 100, 0, 'm');
 
 	leave(d, 128, &s);
 	assert_true(tux_msgbox_cancel(d->a.box, ref));
@@ -263,9 +250,9 @@ static void cancel__finds_it(void **state)
 	struct tux_sent s;
 	uint64_t ref;
 
-	hand_in(d, 20000);
+	duo_hand_in(&d->a, 20000, 0, 'm');
 	leave(d, 128, &s);
-	ref = hand_in(d, 20000);
+	ref = duo_hand_in(&d->a, 20000, 0, 'm');
 	leave(d, 128, &s);
 	leave(d, 128, &s);
 	assert_true(tux_msgbox_cancel(d->a.box, ref));
@@ -281,9 +268,9 @@ static void cancel__finds_a_short_one(void **state)
 	struct tux_sent s;
 	uint64_t ref;
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s);
-	ref = hand_in(d, 300);
+	ref = duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s);
 	leave(d, 128, &s);		/* their turn goes round */
 	assert_true(tux_msgbox_cancel(d->a.box, ref));
@@ -299,9 +286,9 @@ static void cancel__of_a_settled_one(void **state)
 	struct duo *d = *state;
 	struct tux_sent s[2];
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s[0]);
-	hand_in(d, 10);
+	duo_hand_in(&d->a, 10, 0, 'm');
 	leave(d, 128, &s[0]);
 	leave(d, 128, &s[1]);		/* their turn goes round */
 	tux_message_acked(d->a.c, &s[1]);
@@ -318,7 +305,7 @@ static void cancel__of_a_fresh_one(void **state)
 {
 	struct duo *d = *state;
 	struct tux_msg_pick k;
-	uint64_t ref = hand_in(d, 0);
+	uint64_t ref = duo_hand_in(&d->a, 0, 0, 'm');
 
 	assert_true(duo_pick(d->a.c, 100, &k));
 	assert_true(out(d, 0)->fresh);
@@ -335,7 +322,7 @@ static void framed__is_as_good_as_arrived(void **state)
 	struct duo *d = *state;
 	struct tux_msg_pick k;
 
-	hand_in(d, 100);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	assert_true(duo_pick(d->a.c, 1000, &k));
 	tux_message_take(d->a.c, &k, NULL);
 	tux_message_framed(d->a.c, &k);
@@ -348,7 +335,7 @@ static void framed__cancel(void **state)
 	struct tux_sent s;
 	struct tux_msg_pick k;
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s);
 	tux_msgbox_cancel(d->a.box, 0);
 	tux_message_cancels(d->a.c);
@@ -364,7 +351,7 @@ static void settle__gives_its_turn_back(void **state)
 	struct duo *d = *state;
 	struct tux_sent s;
 
-	hand_in(d, 300);
+	duo_hand_in(&d->a, 300, 0, 'm');
 	leave(d, 128, &s);
 	settle(d);
 	d->a.ready_n = 0;
@@ -412,7 +399,7 @@ static void room__lets_frames_go(void **state)
 {
 	struct duo *d = *state;
 
-	hand_in(d, 100);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	settle(d);
 	d->a.tcp_n = 0;
 	assert_int_equal(room(d, DUO_SMALL, 300, DUO_SMALL + 640), 0);

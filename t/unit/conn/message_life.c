@@ -10,18 +10,6 @@
 #include "conn/settle.h"
 #include "duo.h"
 
-/* A message of 100 bytes is handed in at @e, and nobody rings. */
-static uint64_t hand_in(struct duo_end *e)
-{
-	uint64_t ref;
-	void *p;
-
-	assert_int_equal(tux_msgbox_reserve(e->box, 100, 0, false, &p, &ref),
-			 0);
-	tux_msgbox_commit(e->box, ref);
-	return ref;
-}
-
 static int try_send(struct duo_end *e)
 {
 	uint64_t ref;
@@ -86,7 +74,7 @@ static void proved__peer_takes_none(void **state)
 {
 	struct duo *d = *state;
 
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	d->a.c->peer_messages = false;
 	tux_messages_proved(d->a.c);
 	assert_int_equal(next_err(&d->a), EPROTONOSUPPORT);
@@ -106,7 +94,7 @@ static void silent__what_waits_fails(void **state)
 {
 	struct duo *d = *state;
 
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	d->a.ready_n = 0;
 	duo_drop(&d->a);
 	duo_pass(d, TUX_SEC(1));
@@ -154,7 +142,7 @@ static void idle__nothing_waits_or_is_under_way(void **state)
 	struct tux_conn *c = d->a.c;
 
 	assert_true(tux_messages_idle(c));
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	assert_false(tux_messages_idle(c));
 	c->msg->ended = true;		/* it will not begin */
 	assert_true(tux_messages_idle(c));
@@ -179,9 +167,9 @@ static void end__new_ones_fail_begun_ones_go_on(void **state)
 	struct tux_conn *c = d->a.c;
 	struct tux_msg_pick k;
 
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	assert_true(duo_pick(c, 1000, &k));
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	tux_messages_end(c, ESHUTDOWN);
 	assert_int_equal(try_send(&d->a), -ESHUTDOWN);
 	assert_int_equal(d->a.box->note[0].state, TUX_NOTE_READY);
@@ -202,11 +190,11 @@ static void fail__all_in_both_lanes(void **state)
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	duo_send(&d->a, 20000, 0, 'b');
 	duo_narrow(c);
 	duo_drop(&d->a);
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	tux_messages_fail(c, EIO);
 	assert_int_equal(d->a.box->note[0].state, TUX_NOTE_FAILED);
 	assert_int_equal(d->a.box->note[1].state, TUX_NOTE_FAILED);
@@ -228,7 +216,7 @@ static void hopeless__only_then_they_fail(void **state)
 	struct tux_conn *c = d->a.c;
 
 	c->msg->tx[0].limit = 0;
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	c->tx.path = TUX_PATH_FRAMES;
 	atomic_store(&d->a.dx->tx.shut, 1);
 	settle_messages(d);	/* frames come to us */
@@ -280,7 +268,7 @@ static void rung__tells_tcp_when_frames_carry_them(void **state)
 {
 	struct duo *d = *state;
 
-	hand_in(&d->a);
+	duo_hand_in(&d->a, 100, 0, 'm');
 	d->a.tcp_n = 0;
 	duo_ring(&d->a, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->a.tcp_n, 0);

@@ -25,19 +25,6 @@ static bool next(struct duo *d, size_t room, struct tux_msg_pick *k)
 	return true;
 }
 
-/* As setup_messages, but a message that a hands in is only handed in. */
-static uint64_t hand_in(struct duo *d, uint32_t len, unsigned flags, int fill)
-{
-	uint64_t ref;
-	void *p;
-
-	assert_int_equal(tux_msgbox_reserve(d->a.box, len, flags, false, &p,
-					    &ref), 0);
-	memset(p, fill, len);
-	tux_msgbox_commit(d->a.box, ref);
-	return ref;
-}
-
 /* ---- what begins ---- */
 
 static void begin__says_what_it_is(void **state)
@@ -45,8 +32,8 @@ static void begin__says_what_it_is(void **state)
 	struct duo *d = *state;
 	struct tux_msg_pick k;
 
-	hand_in(d, 100, 0, 'a');
-	hand_in(d, 10, TUX_MSG_ORDERED, 'b');
+	duo_hand_in(&d->a, 100, 0, 'a');
+	duo_hand_in(&d->a, 10, TUX_MSG_ORDERED, 'b');
 	assert_true(next(d, 1000, &k));
 	assert_int_equal(k.lane, TUX_LANE_SMALL);
 	assert_int_equal(k.h.id, 0);
@@ -63,7 +50,7 @@ static void begin__says_what_it_is(void **state)
 			 TUX_MESSAGE_ORDER);
 	assert_false(next(d, 1000, &k));
 	assert_int_equal(d->a.c->stats.msg_tx, 110);
-	hand_in(d, TUX_MSG_SMALL + 1, 0, 'c');
+	duo_hand_in(&d->a, TUX_MSG_SMALL + 1, 0, 'c');
 	assert_true(next(d, 1000, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST | TUX_MESSAGE_BULK);
@@ -78,11 +65,11 @@ static void begin__a_few_at_a_time(void **state)
 	struct tux_msg_pick k;
 	unsigned i;
 
-	hand_in(d, 900, 0, 'a');
-	hand_in(d, 900, 0, 'b');
-	hand_in(d, 1200, 0, 'c');
-	hand_in(d, 1200, 0, 'd');
-	hand_in(d, 1500, 0, 'e');
+	duo_hand_in(&d->a, 900, 0, 'a');
+	duo_hand_in(&d->a, 900, 0, 'b');
+	duo_hand_in(&d->a, 1200, 0, 'c');
+	duo_hand_in(&d->a, 1200, 0, 'd');
+	duo_hand_in(&d->a, 1500, 0, 'e');
 	for (i = 0; i < N_OF(want); i++) {
 		if (!next(d, 600 + PART, &k))
 			break;
@@ -103,7 +90,7 @@ static void begin__not_before_the_peer_has_room(void **state)
 	uint64_t limit = l->limit, ids = l->ids;
 	uint32_t cap = l->cap;
 
-	hand_in(d, 100, 0, 'a');
+	duo_hand_in(&d->a, 100, 0, 'a');
 	l->cap = 0;			/* nothing is known */
 	assert_false(next(d, 1000, &k));
 	l->cap = cap;
@@ -129,7 +116,7 @@ static void begin__no_more_than_can_be_noted(void **state)
 	l->first = 0;
 	l->next = TUX_MSG_SMALL_N;
 	l->ids = 2 * TUX_MSG_SMALL_N;
-	hand_in(d, 100, 0, 'a');
+	duo_hand_in(&d->a, 100, 0, 'a');
 	assert_false(next(d, 1000, &k));
 	l->first = l->next = 0;
 	assert_true(next(d, 1000, &k));
@@ -158,13 +145,13 @@ static void begin__checks_the_note(void **state)
 	uint64_t ref;
 	int err = 0;
 
-	hand_in(d, 10, 0, 'a');
+	duo_hand_in(&d->a, 10, 0, 'a');
 	b->note[0].at = DUO_SMALL - 9;
 	assert_false(next(d, 1000, &k));
 	assert_true(tux_msgbox_settled(b, &ref, &err));
 	assert_int_equal(err, EMSGSIZE);
 	b->tx[0].head = b->tx[0].tail = 0;
-	hand_in(d, 10, 0, 'a');
+	duo_hand_in(&d->a, 10, 0, 'a');
 	b->note[1].len = DUO_SMALL / 2 + 1;
 	assert_false(next(d, 1000, &k));
 	assert_int_equal(b->note[1].state, TUX_NOTE_FAILED);
@@ -172,7 +159,7 @@ static void begin__checks_the_note(void **state)
 	assert_int_equal(d->a.c->msg->tx[0].note, 2);
 	b->tx[0].head = b->tx[0].tail = 0;
 	b->tx[0].first = 2;
-	hand_in(d, 10, 0, 'a');
+	duo_hand_in(&d->a, 10, 0, 'a');
 	b->note[2].at = DUO_SMALL - 10;
 	assert_true(next(d, 1000, &k));
 	assert_int_equal(k.m->at, DUO_SMALL - 10);
@@ -187,7 +174,7 @@ static void begin__cancelled(void **state)
 	uint64_t ref;
 	int err = 0;
 
-	tux_msgbox_cancel(d->a.box, hand_in(d, 10, 0, 'a'));
+	tux_msgbox_cancel(d->a.box, duo_hand_in(&d->a, 10, 0, 'a'));
 	d->a.ready_n = 0;
 	assert_false(next(d, 1000, &k));
 	tux_conn_settle(d->a.c, d->now);
@@ -195,7 +182,8 @@ static void begin__cancelled(void **state)
 	assert_int_equal(d->a.ready_n, 1);
 	assert_true(tux_msgbox_settled(d->a.box, &ref, &err));
 	assert_int_equal(err, ECANCELED);
-	tux_msgbox_cancel(d->a.box, hand_in(d, 10, TUX_MSG_ORDERED, 'a'));
+	tux_msgbox_cancel(d->a.box,
+			  duo_hand_in(&d->a, 10, TUX_MSG_ORDERED, 'a'));
 	assert_true(next(d, 1000, &k));
 	assert_int_equal(k.h.flags & TUX_MESSAGE_CANCEL, TUX_MESSAGE_CANCEL);
 	assert_int_equal(k.h.total, 0);
@@ -212,7 +200,7 @@ static void pick__as_much_as_fits(void **state)
 	struct duo *d = *state;
 	struct tux_msg_pick k;
 
-	hand_in(d, 500, 0, 'a');
+	duo_hand_in(&d->a, 500, 0, 'a');
 	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST);
 	assert_int_equal(k.h.len, 200);
@@ -231,17 +219,17 @@ static void pick__worth_it(void **state)
 	struct duo *d = *state;
 	struct tux_msg_pick k;
 
-	hand_in(d, 200, 0, 'a');
+	duo_hand_in(&d->a, 200, 0, 'a');
 	assert_false(duo_pick(d->a.c, WHOLE - 1, &k));
 	assert_false(duo_pick(d->a.c, PART + 127, &k));
 	assert_true(duo_pick(d->a.c, PART + 128, &k));
 	assert_int_equal(k.h.len, 128);
 	assert_true(next(d, WHOLE + 200, &k));
 	assert_int_equal(k.h.len, 200);
-	hand_in(d, 50, 0, 'b');
+	duo_hand_in(&d->a, 50, 0, 'b');
 	assert_false(duo_pick(d->a.c, WHOLE + 49, &k));
 	assert_true(next(d, WHOLE + 50, &k));
-	hand_in(d, 0, 0, 'c');
+	duo_hand_in(&d->a, 0, 0, 'c');
 	assert_true(next(d, WHOLE, &k));
 	assert_int_equal(k.h.flags, TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST);
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
@@ -254,7 +242,7 @@ static void pick__lost_first(void **state)
 	struct tux_msg_pick k;
 	struct tux_msg_out *m;
 
-	hand_in(d, 2000, 0, 'a');
+	duo_hand_in(&d->a, 2000, 0, 'a');
 	assert_true(next(d, 1000 + PART, &k));
 	m = k.m;
 	tux_frag_cover(&m->lost, 100, 300);
@@ -280,10 +268,10 @@ static void pick__small_before_bulk(void **state)
 	struct tux_messages *g = d->a.c->msg;
 	struct tux_msg_pick k;
 
-	hand_in(d, 20000, 0, 'b');
+	duo_hand_in(&d->a, 20000, 0, 'b');
 	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_BULK);
-	hand_in(d, 3000, 0, 's');
+	duo_hand_in(&d->a, 3000, 0, 's');
 	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(k.lane, TUX_LANE_SMALL);
 	assert_int_equal(g->lead, 1000);
@@ -310,7 +298,7 @@ static void pick__no_lead_over_nobody(void **state)
 	struct tux_msg_pick k;
 
 	d->a.c->msg->lead = 777;
-	hand_in(d, 100, 0, 's');
+	duo_hand_in(&d->a, 100, 0, 's');
 	assert_true(next(d, 1000 + PART, &k));
 	assert_int_equal(d->a.c->msg->lead, 0);
 }
@@ -325,7 +313,7 @@ static void take__notes_the_fragment(void **state)
 	struct tux_msg_sent *s = &g->sent[at % TUX_MSG_SENT];
 	struct tux_msg_pick k;
 
-	hand_in(d, 300, 0, 'a');
+	duo_hand_in(&d->a, 300, 0, 'a');
 	assert_true(next(d, 200 + PART, &k));
 	assert_int_equal(g->sent_next, at + 1);
 	assert_int_equal(s->off, 0);
@@ -345,8 +333,8 @@ static void copy__from_its_place(void **state)
 	struct tux_msg_pick k;
 	char buf[4];
 
-	hand_in(d, 64, 0, 'x');
-	hand_in(d, 3, 0, 'y');
+	duo_hand_in(&d->a, 64, 0, 'x');
+	duo_hand_in(&d->a, 3, 0, 'y');
 	assert_true(next(d, 1000, &k));
 	assert_true(next(d, 1000, &k));
 	tux_message_copy(d->a.c, &k, 1, buf, 2);
@@ -363,9 +351,9 @@ static void add__until_it_is_full(void **state)
 	uint8_t buf[400];
 	struct duo_pkt k;
 
-	hand_in(d, 50, 0, 'a');
-	hand_in(d, 60, 0, 'b');
-	hand_in(d, 500, 0, 'c');
+	duo_hand_in(&d->a, 50, 0, 'a');
+	duo_hand_in(&d->a, 60, 0, 'b');
+	duo_hand_in(&d->a, 500, 0, 'c');
 	tux_writer_init(&w, buf, sizeof(buf));
 	assert_int_equal(tux_message_add(d->a.c, &w, &n), 400 - 40 - 3 * 4);
 	assert_int_equal(n, 3);
@@ -389,7 +377,7 @@ static void add__while_it_can_be_noted(void **state)
 
 	tux_conn_do(c, TUX_DO_PING);
 	duo_drop(&d->a);
-	hand_in(d, 50, 0, 'a');
+	duo_hand_in(&d->a, 50, 0, 'a');
 	tux_sentq_oldest(&c->sentq)->frag_at = c->msg->sent_next -
 					       TUX_MSG_SENT;
 	tux_writer_init(&w, buf, sizeof(buf));
@@ -407,9 +395,9 @@ static void end__counts_what_has_begun(void **state)
 	struct tux_msg_pick k;
 	uint8_t p[TUX_END_LEN];
 
-	hand_in(d, 50, 0, 'a');
-	hand_in(d, 50, 0, 'b');
-	hand_in(d, 20000, 0, 'c');
+	duo_hand_in(&d->a, 50, 0, 'a');
+	duo_hand_in(&d->a, 50, 0, 'b');
+	duo_hand_in(&d->a, 20000, 0, 'c');
 	while (next(d, 1400, &k))
 		;
 	tux_message_tell_end(d->a.c, p);
@@ -424,8 +412,8 @@ static void requeue__only_with_work(void **state)
 	struct tux_messages *g = d->a.c->msg;
 	struct tux_msg_pick k, o;
 
-	hand_in(d, 50, 0, 'a');
-	hand_in(d, 300, 0, 'b');
+	duo_hand_in(&d->a, 50, 0, 'a');
+	duo_hand_in(&d->a, 300, 0, 'b');
 	assert_true(next(d, 1000, &k));
 	assert_true(next(d, 200, &o));
 	tux_message_requeue(g, 0, k.m, true);
