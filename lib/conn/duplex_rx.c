@@ -278,7 +278,7 @@ static ssize_t read_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 
 	if (below) {
 		k = read_tcp_part(d, iov, n, below, peek, tcp);
-		if (peek || k < (ssize_t)below)
+		if (peek || k < 0 || (uint64_t)k < below)
 			return k;
 		return k + read_across(d, iov, n, (size_t)k, tcp);
 	}

@@ -70,6 +70,21 @@ static void fill_ring(struct fixture *f, uint64_t at, const char *s)
 
 /* A write that went across N is read whole.  The loop then puts its rest into
  * the ring, where reads leave it out. */
+/* Only a peer that breaks the rules puts N so far away, and bytes behind it. */
+static void read__far_below_n(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t n = UINT64_C(1) << 63;
+	char buf[8];
+
+	arm(f, 1, n);
+	fill_ring(f, n, "xyz");
+	arrive(f, "abc", 3);
+	assert_int_equal(get(f, buf, 8), 3);
+	assert_memory_equal(buf, "abc", 3);
+	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
+}
+
 static void read__across_n(void **state)
 {
 	struct fixture *f = *state;
@@ -740,6 +755,7 @@ int main(void)
 		T(read__stops_at_n),
 		T(read__goes_on_past_n),
 		T(read__ends_at_n),
+		T(read__far_below_n),
 		T(read__across_n),
 		T(read__across_n_then_error),
 		T(read__across_n_in_part),
