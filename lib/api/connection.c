@@ -175,10 +175,11 @@ static bool worth_a_look(const struct tux_connection *c)
 	can = tux_duplex_poll(c->dx);
 	if (can & (TUX_IS_ERR | TUX_IS_EOF))
 		return true;
+	if (tux_duplex_rx_turns(c->dx) != c->turns_told)
+		return true;
 	if (can & TUX_RX_ON_RING)
 		return tux_pipe_head(&c->dx->rxp) > c->rx_told;
-	return tux_duplex_readable(c->dx) || is_ahead_of_tcp(c) ||
-	       tux_duplex_rx_turns(c->dx) != c->turns_told;
+	return tux_duplex_readable(c->dx) || is_ahead_of_tcp(c);
 }
 
 void tux_api_ready(void *user, struct tux_wakes *wakes)

@@ -30,8 +30,9 @@ static bool ring_changed(struct tux_connection *c, unsigned can)
 	return tux_end_ring_grew(c->dx, &c->rx_told) || (can & TUX_IS_ERR);
 }
 
-/* Is it plain TCP anew?  No event tells of bytes that lay behind the frames. */
-static bool deliver_became_plain(struct tux_connection *c)
+/* Is it plain TCP anew, or do reads that had stopped go on?  No event tells of bytes
+ * that lay behind the frames, or were there before. */
+static bool deliver_turned(struct tux_connection *c)
 {
 	uint32_t turns = tux_duplex_rx_turns(c->dx);
 	bool news = turns != c->turns_told;
@@ -50,10 +51,10 @@ static bool stream_due(struct tux_connection *c, uint32_t events)
 	can = tux_duplex_poll(c->dx);
 	if (!(can & TUX_RX_ON_RING)) {
 		due |= events & TUX_EVENT_IN && tux_api_advance(c);
-		due |= deliver_became_plain(c) || tux_duplex_readable(c->dx) ||
-		       tux_api_ring_grew(c);
+		due |= tux_duplex_readable(c->dx) || tux_api_ring_grew(c);
 		can = tux_duplex_poll(c->dx);
 	}
+	due |= deliver_turned(c);
 	return (can & TUX_RX_ON_RING && ring_changed(c, can)) || due;
 }
 

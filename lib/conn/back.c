@@ -403,6 +403,8 @@ void tux_back_step(struct tux_conn *c, tux_time now)
 		c->tx.leaving = false;
 		tux_duplex_hold(c->dx, false);
 	}
+	if (c->tx.raw_wanted && stop_due(c))
+		tux_back_pin(c, now);
 	wait = (c->tx.leaving && !atomic_load(&t->hold)) ||
 	       c->tx.again_from != UINT64_MAX;
 	if (tux_path_plain(c->tx.path) || c->out.busy || c->out.raw ||

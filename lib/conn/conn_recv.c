@@ -27,7 +27,7 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 
 	if (!(rec->flags & TUX_STREAM_ORDER))
 		return -EBADMSG;
-	if (tux_conn_rx_state(c) == TUX_RX_RAW ||
+	if (tux_conn_rx_state(c) == TUX_RX_RAW || c->in.again ||
 	    (rec->off < c->rx.turn_at &&
 	     rec->off + rec->data_len <= c->rx.turn_at))
 		return 0;	/* late: TCP or an earlier turn has brought them */

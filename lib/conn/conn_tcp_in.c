@@ -95,8 +95,8 @@ static void rx_plain(struct tux_conn *c)
 	tux_conn_set_rx(c, TUX_PATH_PLAIN);
 	c->rx.gen = c->rx.answer = 0;
 	c->rx.turn_at = c->in.frame.off;
-	tux_duplex_rx_plain(c->dx, c->in.frame.off);
 	tux_back_resume(c, false);
+	tux_duplex_rx_plain(c->dx, c->in.frame.off);
 	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ARM |
 		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
 }

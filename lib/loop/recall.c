@@ -90,6 +90,14 @@ static int recall_silence(const struct tux_recall *r)
 	}
 }
 
+/* It was refused, and has become plain TCP for good since? */
+static bool recall_is_plain(const struct tux_duplex *d)
+{
+	return atomic_load(&d->tx.state) == TUX_TX_RAW &&
+	       atomic_load(&d->rx.state) == TUX_RX_RAW &&
+	       tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+}
+
 int tux_recall(const struct tux_end *e)
 {
 	const struct tux_loop *l = atomic_load(&e->loop);
@@ -112,7 +120,7 @@ int tux_recall(const struct tux_end *e)
 	}
 	if (is == TUX_RECALL_OPEN)	/* it may have come at the end */
 		is = tux_recall_look(r, e);
-	if (is == TUX_RECALL_DONE)
+	if (is == TUX_RECALL_DONE || recall_is_plain(e->dx))
 		return 0;
 	return is == TUX_RECALL_REFUSED ? -EBUSY : recall_silence(r);
 }

@@ -58,8 +58,20 @@ static bool ring_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 	return false;
 }
 
+/* Reads had stopped, and go on: what was there before can be read again. */
+static bool edge_resumed(struct edge *e, const struct tux_duplex *d)
+{
+	uint8_t resumes = atomic_load(&d->rx.resumes);
+	bool news = resumes != e->resumes;
+
+	e->resumes = resumes;
+	return news;
+}
+
 static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 {
+	if (edge_resumed(e, d) && now & EPOLLIN)
+		return true;
 	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
 		return ring_bytes(e, d, now);
 	return now & EPOLLIN;	/* left over where the ring is not in use */

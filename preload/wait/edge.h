@@ -24,6 +24,7 @@ struct edge {			/* what was told so far */
 	uint64_t tx;		/* bytes that had left, when told of room */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
 	bool shut;		/* writes were shut down */
+	uint8_t resumes;	/* times that reads of the ring went on */
 	uint32_t turns;		/* edge_hidden(): times that a direction has
 				 * become plain again, */
 	uint8_t bars;		/* ... waits for the end of a doubt, */

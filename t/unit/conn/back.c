@@ -690,6 +690,39 @@ static void unread__behind_a_late_marker(void **state)
 	assert_memory_equal(buf, "abc", 3);
 }
 
+/* While the loop leaves out what comes again, packets bring nothing: TCP has that,
+ * too. */
+static void unread__and_late_packets(void **state)
+{
+	struct duo *d = *state;
+
+	d->b.c->in.again = 1;
+	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
+	assert_true(duo_carry(&d->a) > 0);
+	assert_int_equal(tux_duplex_readable(d->b.dx), 0);
+	d->b.c->in.again = 0;
+}
+
+/* A DATA frame waits for room in the ring, so reads must not stop; when it has room,
+ * they do, whatever was the cause. */
+static void unread__when_the_frame_fits(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->b.c;
+
+	c->in.off = 0;
+	c->in.left = DUO_RING + 1;
+	tux_back_raw(c, TUX_REASON_SHARED);
+	duo_derive(&d->b, 0);
+	assert_false(d->b.dx->rx.stopped);
+	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
+	duo_drop(&d->b);
+	c->in.left = 0;
+	duo_derive(&d->b, TUX_DIRTY_READY);
+	assert_true(d->b.dx->rx.stopped);
+	assert_int_equal(c->todo & TUX_DO_RAW, TUX_DO_RAW);
+}
+
 /* The peer needed the memory of the bytes: they are read from the ring. */
 static void unread__that_the_peer_lost(void **state)
 {
@@ -829,6 +862,8 @@ int main(void)
 		T(unread__and_a_silent_path, duo_setup_switched),
 		T(unread__and_an_older_peer, duo_setup_switched),
 		T(unread__behind_a_late_marker, duo_setup_proved),
+		T(unread__and_late_packets, duo_setup_switched),
+		T(unread__when_the_frame_fits, duo_setup_switched),
 		T(unread__and_the_end, duo_setup_switched),
 		T(unread__the_latch_is_held, duo_setup_switched),
 		T(unread__of_both, duo_setup_switched),
