@@ -18,7 +18,10 @@ static struct tux_latch walk_latch;	/* one walk at a time; sock->fork_n */
 
 /* ---- fork ------------------------------------------------------------- */
 
-void inherit_count(struct sock *s, int fd)
+/* Counts the child, which gets @s, reached by @fd, among its holders: a candidate is not
+ * claimed as long as there are several, and one that is claimed goes back to TCP when
+ * this process closes it.  Others need no count, but go on with theirs. */
+static void inherit_count(struct sock *s, int fd)
 {
 	bool candidate = stage_hold(s);
 

@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sock/sock.h"
-
 /* A fork is about to happen.  Its number, for inherit_failed(). */
 uint32_t inherit_prepare(void);
 
@@ -22,11 +20,6 @@ void inherit_failed(uint32_t n);
 
 /* In the child, right after fork. */
 void inherit_in_child(void);
-
-/* Counts another process, which gets @s, reached by @fd, among its holders: a candidate
- * is not claimed as long as there are several, and one that is claimed goes back to
- * TCP when this process closes it.  Others need no count, but go on with theirs. */
-void inherit_count(struct sock *s, int fd);
 
 /* Another program is about to take over the descriptors.  False, with errno
  * EBUSY: it must not, since a connection on Tux that it would get cannot go

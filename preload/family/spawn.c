@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "family/inherit.h"
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "loop/recall.h"
@@ -51,14 +50,11 @@ static void spawn_keep(int fd)
 
 /* ---- one connection --------------------------------------------------- */
 
-/* A candidate gets a holder more.  One that is on Tux is asked for. */
+/* A candidate stays on TCP as long as others hold it.  One that is on Tux is asked for. */
 static void spawn_ask(struct sock *s, int fd)
 {
-	enum sock_stage stage = stage_of(s);
-
-	if (stage == SOCK_CANDIDATE || stage == SOCK_CLAIMING)
-		inherit_count(s, fd);
-	if (stage_of(s) == SOCK_CLAIMED)
+	(void)fd;
+	if (!share_spawn(s) && stage_of(s) == SOCK_CLAIMED)
 		tux_recall_call(s->end);
 }
 

@@ -7,7 +7,7 @@
  * TCP first.  All connections are asked for at once, since each takes as long as its
  * peer needs to follow.  One that cannot be had, since bytes of it are not read yet
  * or its peer does not follow, is kept from the program: FD_CLOEXEC is set.  What is
- * not on Tux has one holder more (sock/holders.h), and so does not move.
+ * not on Tux stays on TCP, unless the kernel counts the holders (sock/sole.h).
  */
 #ifndef TUX_PRELOAD_SPAWN_H
 #define TUX_PRELOAD_SPAWN_H

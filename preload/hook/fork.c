@@ -62,8 +62,10 @@ HOOK int daemon(int nochdir, int noclose)
 
 	if (pid > 0)
 		_exit(0);
-	if (pid < 0 || setsid() < 0 || (!nochdir && chdir("/")))
+	if (pid < 0 || setsid() < 0)
 		return -1;
+	if (!nochdir)
+		(void)!chdir("/");	/* as libc: not an error */
 	return noclose ? 0 : daemon_silence();
 }
 

@@ -7,6 +7,7 @@
 #include "family/spawn.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "ground/libc.h"
 
@@ -54,7 +55,14 @@ HOOK FILE *popen(const char *command, const char *mode)
 	return f;
 }
 
-/* With NULL it only asks whether there is a shell. */
+static void system_end(void *arg)
+{
+	(void)arg;
+	spawn_end();
+}
+
+/* With NULL it only asks whether there is a shell.  The thread may be cancelled while
+ * it waits. */
 HOOK int system(const char *command)
 {
 	int r;
@@ -62,7 +70,8 @@ HOOK int system(const char *command)
 	if (!command)
 		return libc.system(command);
 	spawn_begin();
+	pthread_cleanup_push(system_end, NULL);
 	r = libc.system(command);
-	spawn_end();
+	pthread_cleanup_pop(1);
 	return r;
 }

@@ -52,18 +52,33 @@ static enum sock_stage close_settle(struct sock *s)
 							  close_settle(s);
 }
 
-/* Other processes hold @s, and go on with it, on TCP. */
-static void close_give(struct sock *s, int fd, tux_time until)
+/* Does another process hold @s, which this one has claimed? */
+static bool close_heirs(const struct sock *s)
 {
-	tux_time now = tux_clock_read();
-
-	pass_raw(s, fd, TUX_REASON_SHARED,
-		 until ? tux_time_since(now, until) : TUX_MSEC(GIVE_MS));
+	return stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch &&
+	       holders_several(s->holders);
 }
 
-/* The last descriptor is about to go.  @until: when that is to be done, if several
- * go at once; or 0. */
-static void end(struct sock *s, int fd, tux_time until)
+/* @fd is about to go.  If it is the last of this process, and others hold the
+ * connection, they go on with it, on TCP.  Calls of other threads find it in the table
+ * until then. */
+static void close_give(int fd, tux_time until)
+{
+	struct sock *s = fd_peek(fd) ? sock_get(fd) : NULL;
+
+	if (!s)
+		return;
+	if (close_heirs(s) && atomic_load(&s->fds) == 1) {
+		tux_time left = tux_time_since(tux_clock_read(), until);
+
+		pass_raw(s, fd, TUX_REASON_SHARED,
+			 tux_time_min(left, TUX_MSEC(GIVE_MS)));
+	}
+	sock_put(s);
+}
+
+/* The last descriptor is about to go. */
+static void end(struct sock *s, int fd)
 {
 	enum sock_stage stage = close_settle(s);
 	bool several = holders_several(s->holders);
@@ -75,8 +90,6 @@ static void end(struct sock *s, int fd, tux_time until)
 	else if (stage == SOCK_CANDIDATE)
 		claim_over(s, fd, goes_on);
 	if (closes && s->epoch == process_epoch) {
-		if (several && stage == SOCK_CLAIMED)
-			close_give(s, fd, until);
 		close_mark_closed(s);
 		sock_ring(s);
 		tux_end_close(s->end, s->linger0 && !several);
@@ -102,10 +115,10 @@ static void close_move(struct sock *s, int fd)
 	}
 }
 
-static void close_drop(struct sock *s, int fd, tux_time until)
+static void close_drop(struct sock *s, int fd)
 {
 	if (atomic_fetch_sub(&s->fds, 1) == 1)
-		end(s, fd, until);
+		end(s, fd);
 	else
 		close_move(s, fd);
 	sock_put(s);
@@ -119,9 +132,10 @@ void close_forget(int fd)
 	tux_defer_enter();
 	kind_forget(fd);
 	observer_gone(fd);
+	close_give(fd, TUX_NEVER);
 	s = fd_take(fd);
 	if (s)
-		close_drop(s, fd, 0);
+		close_drop(s, fd);
 	tux_defer_leave();
 	errno = saved;
 }
@@ -139,8 +153,7 @@ static void close_ask(struct sock *s, int fd, void *arg)
 {
 	(void)fd;
 	(void)arg;
-	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch &&
-	    holders_several(s->holders))
+	if (close_heirs(s))
 		tux_end_ask_raw(s->end, TUX_REASON_SHARED, false);
 }
 
@@ -151,10 +164,12 @@ void close_all(void)
 	tux_defer_enter();
 	fd_each(close_ask, NULL);
 	for (int fd = 0; fd < fd_top(); fd++) {
-		struct sock *s = fd_take(fd);
+		struct sock *s;
 
+		close_give(fd, until);
+		s = fd_take(fd);
 		if (s)
-			close_drop(s, fd, until);
+			close_drop(s, fd);
 	}
 	stack_end(TUX_SEC(DRAIN_S));
 	tux_defer_leave();

@@ -7,6 +7,7 @@
 #include "ground/process.h"
 #include "sock/holders.h"
 #include "sock/sole.h"
+#include "sock/stage.h"
 
 static _Atomic uint32_t under_way;	/* forks */
 static _Atomic uint32_t spawns;		/* programs that are being started */
@@ -59,15 +60,17 @@ bool share_too_late(const struct sock *s, int fd)
 
 /* ---- holders ---------------------------------------------------------- */
 
-/* s->holders is too high if a holder was killed, and too low if a message
- * carried @s.  Then sole_is() decides. */
+/* s->holders is too high if a holder was killed, and too low if a message carried @s,
+ * or a program got it.  Then sole_is() decides. */
 static bool share_is_alone(struct sock *s, int fd)
 {
-	if (!s->passed && (!s->holders || holders_end(s->holders)))
+	if (!s->passed && !s->spawned &&
+	    (!s->holders || holders_end(s->holders)))
 		return true;
 	if (atomic_load(&under_way) || atomic_load(&spawns) ||
 	    !sole_is(s, fd))
 		return false;
+	s->spawned = false;
 	holders_leave(s->holders);
 	return true;
 }
@@ -95,7 +98,19 @@ bool share_unforked(const struct sock *s)
 
 bool share_leave(struct sock *s)
 {
-	return holders_leave(s->holders) || s->passed;
+	return holders_leave(s->holders) || s->passed || s->spawned;
+}
+
+/* The parent of this process counts no spawned program: that is one more of its
+ * holders. */
+bool share_spawn(struct sock *s)
+{
+	if (!stage_hold(s))
+		return false;
+	s->spawned = true;
+	holders_add(s->holders);
+	stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
+	return true;
 }
 
 /* Adds a holder that never leaves: no other one is ever alone. */

@@ -42,6 +42,10 @@ bool share_unforked(const struct sock *s);
  * it. */
 bool share_leave(struct sock *s);
 
+/* A program that is being started gets @s.  From now on the kernel's count decides
+ * whether this process is alone.  False: @s is no candidate. */
+bool share_spawn(struct sock *s);
+
 /* Keeps other processes that hold @s from claiming it.  For this process, the
  * stage that the caller sets decides. */
 void share_stay(struct sock *s);

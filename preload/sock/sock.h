@@ -68,6 +68,8 @@ struct sock {
 	_Atomic bool sends;	/* ... this process has sent a connection of it
 				 * to another after the connection moved */
 	_Atomic bool passed;	/* of a connection: it was in a message */
+	_Atomic bool spawned;	/* ... a program has got it that was started beside
+				 * this process, and whose end nobody counts */
 	_Atomic tux_time marked_at;	/* ... when its peers were last told */
 	uint8_t why;		/* enum tux_reason, when on TCP */
 	int fd;			/* the descriptor that it was claimed with */
