@@ -52,9 +52,10 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why);
  * has not told, or has told before. */
 void tux_back_raw_heard(struct tux_conn *c, uint64_t from);
 
-/* Reads of the ring go on.  They had stopped if this end asked for plain TCP: what
- * was not read by then, the peer is to send again, over TCP.  With @drop, it does.  It
- * may do so later, too: then the loop leaves those bytes out. */
+/* Reads of the ring go on, if they had stopped because this end goes back to plain
+ * TCP.  @drop: the peer sends what was not read once more, over TCP, and reads leave
+ * the ring out.  Else they take it from the ring, and the loop skips those bytes if
+ * the peer does send them. */
 void tux_back_resume(struct tux_conn *c, bool drop);
 
 /* A DATA frame has begun.  If the ring has no room for it, reads go on: the RAW frame

@@ -46,10 +46,10 @@ void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 /* ---- a forked child ---- */
 
 /* Asks for @e, an end of the parent, and waits for the answer.  0: the connection
- * is plain TCP for good.  -EBUSY: the parent keeps it: the peer did not
- * follow, or cannot send again what was not read; the parent has closed it; or it has
- * not answered for some two seconds.  -ETIMEDOUT: neither has it, and it is stopped.  -ESRCH: it
- * has ended. */
+ * is plain TCP for good.  -EBUSY: the parent keeps it: the peer did not follow, or
+ * cannot send again what was not read; the parent has closed it; or it has not
+ * answered for some two seconds.  -ETIMEDOUT: it has not, and it is stopped.
+ * -ESRCH: it has ended. */
 int tux_recall(const struct tux_end *e);
 
 /* The same without the wait: for many ends, each of which is waited for then. */

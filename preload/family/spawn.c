@@ -24,8 +24,7 @@
  * set before.  Untouched pages cost nothing. */
 static _Atomic uint8_t spawn_kept[FD_MAX];
 
-static struct tux_latch spawn_latch;	/* the two below, and the end of what is kept */
-static uint32_t under_way;		/* programs */
+static struct tux_latch spawn_latch;	/* what is kept, and how many keep it */
 
 static bool spawn_gives(int fd)
 {
@@ -51,9 +50,8 @@ static void spawn_keep(int fd)
 /* ---- one connection --------------------------------------------------- */
 
 /* A candidate stays on TCP as long as others hold it.  One that is on Tux is asked for. */
-static void spawn_ask(struct sock *s, int fd)
+static void spawn_ask(struct sock *s)
 {
-	(void)fd;
 	if (!share_spawn(s) && stage_of(s) == SOCK_CLAIMED)
 		tux_recall_call(s->end);
 }
@@ -83,7 +81,7 @@ static void spawn_ask_given(struct sock *s, int fd, void *arg)
 {
 	(void)arg;
 	if (spawn_gives(fd))
-		spawn_ask(s, fd);
+		spawn_ask(s);
 }
 
 static void spawn_await_given(struct sock *s, int fd, void *arg)
@@ -108,9 +106,8 @@ void spawn_begin(void)
 	if (!spawn_concerns())
 		return;
 	tux_defer_enter();
-	share_spawn_begins();
 	tux_latch_take(&spawn_latch);
-	under_way++;
+	share_spawn_begins();
 	tux_latch_drop(&spawn_latch);
 	fd_each(spawn_ask_given, NULL);
 	fd_each(spawn_await_given, NULL);
@@ -122,17 +119,17 @@ void spawn_begin(void)
 void spawn_end(void)
 {
 	int saved = errno;
+	bool last;
 
 	if (!spawn_concerns())
 		return;
 	tux_defer_enter();
 	tux_latch_take(&spawn_latch);
-	under_way--;
-	for (int fd = 0; !under_way && fd < fd_top(); fd++)
+	last = share_spawn_ends();
+	for (int fd = 0; last && fd < fd_top(); fd++)
 		if (atomic_exchange(&spawn_kept[fd], 0))
 			libc.fcntl(fd, F_SETFD, 0);
 	tux_latch_drop(&spawn_latch);
-	share_spawn_ends();
 	tux_defer_leave();
 	errno = saved;
 }
@@ -140,7 +137,6 @@ void spawn_end(void)
 void spawn_forked(void)
 {
 	tux_latch_drop(&spawn_latch);
-	under_way = 0;
 }
 
 bool spawn_give(int fd)
@@ -152,7 +148,7 @@ bool spawn_give(int fd)
 		return true;
 	tux_defer_enter();
 	claim_stay(fd, TUX_REASON_SHARED);
-	spawn_ask(s, fd);
+	spawn_ask(s);
 	ok = spawn_await(s, fd);
 	tux_defer_leave();
 	sock_put(s);
@@ -226,6 +222,12 @@ static void spawn_each_given(void (*fn)(struct sock *s, int fd))
 	}
 }
 
+static void spawn_ask_parents(struct sock *s, int fd)
+{
+	(void)fd;
+	spawn_ask(s);
+}
+
 static void spawn_await_parents(struct sock *s, int fd)
 {
 	if (!spawn_await(s, fd))
@@ -239,7 +241,7 @@ void spawn_exec(void)
 	if (process_is_sandboxed() || !atomic_load(&fd_live))
 		return;
 	tux_defer_enter();
-	spawn_each_given(spawn_ask);
+	spawn_each_given(spawn_ask_parents);
 	spawn_each_given(spawn_await_parents);
 	tux_defer_leave();
 	errno = saved;

@@ -38,7 +38,7 @@ HOOK pid_t _Fork(void)
 	return fork_done(pid);
 }
 
-/* Over the standard descriptors, as libc does it: what is at the name is a device. */
+/* The standard descriptors become /dev/null; as in libc, only if that is a device. */
 static int daemon_silence(void)
 {
 	int fd = open("/dev/null", O_RDWR);

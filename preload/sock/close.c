@@ -64,9 +64,9 @@ static bool close_heirs(const struct sock *s)
  * until then. */
 static void close_give(int fd, tux_time until)
 {
-	struct sock *s = fd_peek(fd) ? sock_get(fd) : NULL;
+	struct sock *s = fd_peek(fd);
 
-	if (!s)
+	if (!s || !s->holders || !(s = sock_get(fd)))
 		return;
 	if (close_heirs(s) && atomic_load(&s->fds) == 1) {
 		tux_time left = tux_time_since(tux_clock_read(), until);

@@ -35,9 +35,9 @@ void share_spawn_begins(void)
 	atomic_fetch_add(&spawns, 1);
 }
 
-void share_spawn_ends(void)
+bool share_spawn_ends(void)
 {
-	atomic_fetch_sub(&spawns, 1);
+	return atomic_fetch_sub(&spawns, 1) == 1;
 }
 
 void share_forked(void)

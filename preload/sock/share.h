@@ -22,9 +22,9 @@ uint32_t share_fork_walks(void);
 void share_fork_ends(void);
 
 /* A program is about to be started, which gets what has no FD_CLOEXEC; and it has
- * been. */
+ * been.  True: no other is being started. */
 void share_spawn_begins(void);
-void share_spawn_ends(void);
+bool share_spawn_ends(void);
 
 /* @s has just become a candidate.  Will a child of a fork under way, or a program
  * that is being started, get its descriptor @fd without being counted? */
