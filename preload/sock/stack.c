@@ -5,13 +5,13 @@
 #include <sched.h>
 
 #include "ground/conf.h"
-#include "ground/deep.h"
 #include "loop/end.h"
 #include "sock/candidate.h"
 #include "sock/say.h"
 #include "sock/stage.h"
 #include "sock/unclaim.h"
 #include "sys/clock.h"
+#include "sys/deep.h"
 #include "sys/defer.h"
 #include "sys/sys.h"
 
@@ -129,7 +129,7 @@ static void stack_try(void)
 
 	tux_defer_enter();
 	if (atomic_compare_exchange_strong(&state, &none, STARTING) &&
-	    deep_call(stack_start, NULL)) {
+	    tux_deep_call(stack_start, NULL)) {
 		stack_failed(-ENOMEM);
 		atomic_store(&state, NONE);
 	}

@@ -5,11 +5,11 @@
  * For what needs more stack than a program may have where it calls a hook, and
  * is rare.
  */
-#ifndef TUX_PRELOAD_DEEP_H
-#define TUX_PRELOAD_DEEP_H
+#ifndef TUX_SYS_DEEP_H
+#define TUX_SYS_DEEP_H
 
 /* Calls @fn(@arg) on a stack of 256 KiB.  0, or -ENOMEM: it was not called.
  * @fn must return. */
-int deep_call(void (*fn)(void *arg), void *arg);
+int tux_deep_call(void (*fn)(void *arg), void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "ground/deep.h"
+#include "sys/deep.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void deep_enter(unsigned high, unsigned low)
 
 /* What the two contexts need lies at the low end of the new stack: each takes
  * about a kilobyte. */
-int deep_call(void (*fn)(void *arg), void *arg)
+int tux_deep_call(void (*fn)(void *arg), void *arg)
 {
 	struct deep *d = mmap(NULL, LEN, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
