@@ -19,7 +19,7 @@
 #include "sys/sys.h"
 #include "sys/take.h"
 
-enum { EXIT_S = 1, LATCH_TRIES = 1000 };
+enum { EXIT_S = 1, LATCH_MS = 10 };
 
 static pid_t owner;			/* of them: a child that shares this memory
 					 * (vfork) has none */
@@ -128,7 +128,7 @@ static __attribute__((destructor(101))) void process_fini(void)
 	tux_sched_enter();
 	if (inside)
 		tux_sys_sigmask(SIG_SETMASK, &every, NULL);
-	if (tux_latch_take_within(&all_latch, LATCH_TRIES)) {
+	if (tux_latch_take_within(&all_latch, TUX_MSEC(LATCH_MS))) {
 		send_all();
 		tux_latch_drop(&all_latch);
 	}

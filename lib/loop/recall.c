@@ -15,7 +15,7 @@ enum {
 				 * read to follow */
 	LOOK_US = 200,		/* between two of them */
 	WAITS = 16384,		/* looks of a child for the answer */
-	WAIT_NS = 100000,	/* between two of them */
+	WAIT_US = 100,		/* between two of them */
 	AGAIN = 256,		/* of them, until it asks again */
 };
 
@@ -109,14 +109,12 @@ int tux_recall(const struct tux_end *e)
 		return -EBUSY;
 	for (n = 0; (is = tux_recall_look(r, e)) == TUX_RECALL_OPEN &&
 		    n < WAITS; n++) {
-		struct timespec soon = { .tv_nsec = WAIT_NS };
-
 		if (n % AGAIN == 0) {
 			if (recall_silence(r) == -ESRCH)
 				break;
 			tux_recall_call(e);
 		}
-		tux_sys_ppoll(NULL, 0, &soon, NULL);
+		tux_sys_sleep(TUX_USEC(WAIT_US));
 	}
 	if (is == TUX_RECALL_OPEN)	/* it may have come at the end */
 		is = tux_recall_look(r, e);

@@ -21,7 +21,7 @@ enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
 	MSS_MIN = 536,			/* RFC 9293, 3.7.1 */
-	LATCH_TRIES = 10000,
+	LATCH_MS = 100,			/* for who may be gone */
 	RECALL_S = 2,			/* the loop answers before */
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,
@@ -245,7 +245,7 @@ void tux_end_flush(struct tux_end *e, bool now)
  * middle of a write, at exit, is not waited for. */
 static void channel_shut(struct tux_duplex *d)
 {
-	if (!tux_latch_take_within(&d->tx.latch, LATCH_TRIES)) {
+	if (!tux_latch_take_within(&d->tx.latch, TUX_MSEC(LATCH_MS))) {
 		atomic_store(&d->tx.shut, 1);
 		return;
 	}
@@ -337,9 +337,9 @@ static bool end_is_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 {
 	bool raw = false;
 
-	if (!tux_latch_take_within(&d->tx.latch, LATCH_TRIES))
+	if (!tux_latch_take_within(&d->tx.latch, TUX_MSEC(LATCH_MS)))
 		return false;
-	if (tux_latch_take_within(&d->rx.latch, LATCH_TRIES)) {
+	if (tux_latch_take_within(&d->rx.latch, TUX_MSEC(LATCH_MS))) {
 		raw = tux_duplex_go_raw(d, tcp);
 		tux_latch_drop(&d->rx.latch);
 	}
@@ -442,7 +442,7 @@ static uint32_t channel_left(const struct tux_stack *s)
  * the latch stays held then, so that no other thread can free an end. */
 static void close_ends(struct tux_stack *s)
 {
-	bool latched = tux_latch_take_within(&s->ends.latch, LATCH_TRIES);
+	bool latched = tux_latch_take_within(&s->ends.latch, TUX_MSEC(LATCH_MS));
 	uint32_t i, n = atomic_load(&s->ends.used);
 
 	for (i = 0; i < n; i++)

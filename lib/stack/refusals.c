@@ -3,7 +3,7 @@
 
 #include "sys/take.h"
 
-enum { LATCH_TRIES = 1000 };
+enum { LATCH_MS = 10 };
 
 static struct tux_refused *entry(struct tux_refusals *r,
 				 const struct tux_tuple *t, bool active)
@@ -35,7 +35,7 @@ void tux_refusals_add(struct tux_refusals *r, const struct tux_refused *x)
 {
 	struct tux_refused *to;
 
-	if (!tux_latch_take_within(&r->latch, LATCH_TRIES))
+	if (!tux_latch_take_within(&r->latch, TUX_MSEC(LATCH_MS)))
 		return;
 	to = entry(r, &x->tuple, x->active);
 	if (!to)
@@ -50,7 +50,7 @@ void tux_refusals_remove(struct tux_refusals *r, const struct tux_tuple *t,
 	struct tux_refused *x;
 
 	if (tux_refusals_empty(r) ||
-	    !tux_latch_take_within(&r->latch, LATCH_TRIES))
+	    !tux_latch_take_within(&r->latch, TUX_MSEC(LATCH_MS)))
 		return;
 	x = entry(r, t, active);
 	if (x)
@@ -64,7 +64,7 @@ bool tux_refusals_find(struct tux_refusals *r, const struct tux_tuple *t,
 	const struct tux_refused *at;
 
 	if (tux_refusals_empty(r) ||
-	    !tux_latch_take_within(&r->latch, LATCH_TRIES))
+	    !tux_latch_take_within(&r->latch, TUX_MSEC(LATCH_MS)))
 		return false;
 	at = entry(r, t, active);
 	if (at)

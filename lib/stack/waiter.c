@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "stack/waiter.h"
 
-#include "sys/sys.h"
+#include "sys/take.h"
 
 int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
 {
@@ -13,8 +13,8 @@ int tux_waiter_init(struct tux_waiter *w, uint32_t cap)
 
 void tux_waiter_fini(struct tux_waiter *w)
 {
-	while (atomic_load(&w->owed))
-		tux_sys_yield();
+	for (unsigned i = 1; atomic_load(&w->owed); i++)
+		tux_await(i);
 	tux_wake_fini(w->bell, w->fd);
 	w->bell = NULL;
 	w->fd = -1;

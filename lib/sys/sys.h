@@ -218,6 +218,14 @@ static inline void tux_sys_yield(void)
 	TUX_SYS(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
+/* For @ns, less than a second; for less, if a signal comes. */
+static inline void tux_sys_sleep(uint64_t ns)
+{
+	struct timespec t = { .tv_nsec = (long)ns };
+
+	TUX_SYS(SYS_nanosleep, &t, 0, 0, 0, 0, 0);
+}
+
 /* @old may be NULL. */
 static inline void tux_sys_sigmask(int how, const sigset_t *set, sigset_t *old)
 {

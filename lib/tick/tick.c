@@ -42,7 +42,6 @@ static void both(tux_tick *tick, tux_time *ns)
 
 static void measure(void)
 {
-	struct timespec ts = { .tv_nsec = TUX_MSEC(MEASURE_MS) };
 	unsigned a, b, c, d;
 	tux_tick t0, t1;
 	tux_time n0, n1;
@@ -51,7 +50,7 @@ static void measure(void)
 		return;
 	tux_tick_is_tsc = 1;
 	both(&t0, &n0);
-	TUX_SYS(SYS_nanosleep, &ts, 0, 0, 0, 0, 0);
+	tux_sys_sleep(TUX_MSEC(MEASURE_MS));
 	both(&t1, &n1);
 	per_ns = (double)(t1 - t0) / (double)(n1 - n0);
 }

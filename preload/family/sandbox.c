@@ -2,7 +2,6 @@
 #include "family/sandbox.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 
 #include "ground/libc.h"
@@ -16,6 +15,7 @@
 #include "sock/stage.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
+#include "sys/take.h"
 
 enum { FOLLOW_S = 1 };		/* for the peers */
 
@@ -104,8 +104,8 @@ void sandbox_begin(void)
 		process_sandboxed();
 	}
 	/* Another thread may have begun. */
-	while (!process_is_sandboxed())
-		sched_yield();
+	for (unsigned i = 1; !process_is_sandboxed(); i++)
+		tux_await(i);
 	tux_defer_leave();
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = saved;

@@ -10,7 +10,7 @@
 enum {
 	RINGS = 256,		/* of a process; one more cannot be read */
 	FREE = 0, BUSY = -1,	/* uring.name */
-	TRIES = 10000,		/* an entry may ask to close its own ring */
+	LATCH_MS = 10,		/* an entry may ask to close its own ring */
 };
 
 /* Flags of io_uring_setup(), by value: headers may be older. */
@@ -87,7 +87,7 @@ void uring_forget(int fd)
 	if (!r)
 		return;
 	atomic_store(&r->name, BUSY);
-	if (!tux_latch_take_within(&r->latch, TRIES))
+	if (!tux_latch_take_within(&r->latch, TUX_MSEC(LATCH_MS)))
 		return;
 	uring_unmap(r);
 	tux_latch_drop(&r->latch);

@@ -2,7 +2,6 @@
 #include "sock/claim.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "ground/conf.h"
 #include "ground/process.h"
@@ -23,6 +22,7 @@
 #include "stack/bound.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
+#include "sys/take.h"
 
 /* ---- what a descriptor is --------------------------------------------- */
 
@@ -393,7 +393,6 @@ static bool claim_step(struct sock *s, int fd)
 		/* Not connected yet, or not yet worth it. */
 		return stage_of(s) == SOCK_CANDIDATE;
 	case SOCK_CLAIMING:
-		sched_yield();
 		return false;
 	case SOCK_CLAIMED:
 		if (s->epoch != process_epoch) {
@@ -413,8 +412,8 @@ static bool claim_step(struct sock *s, int fd)
 static __attribute__((noinline)) void claim_settle(struct sock *s, int fd)
 {
 	tux_defer_enter();
-	while (!claim_step(s, fd))
-		;
+	for (unsigned i = 1; !claim_step(s, fd); i++)
+		tux_await(i);
 	tux_defer_leave();
 }
 

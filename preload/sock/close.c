@@ -18,9 +18,9 @@
 #include "sock/stage.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
-#include "sys/sys.h"
+#include "sys/take.h"
 
-enum { DRAIN_S = 1, GIVE_MS = 300, GIVE_ALL_S = 1, TRIES = 10000 };
+enum { DRAIN_S = 1, GIVE_MS = 300, GIVE_ALL_S = 1, SETTLE_MS = 100 };
 
 /* Under both latches: no thread is using the number then, and none will. */
 static void close_mark_closed(struct sock *s)
@@ -35,16 +35,27 @@ static void close_mark_closed(struct sock *s)
 		path_unlock_rx(s);
 }
 
-/* The stage that @s was in; no thread claims it any more.  At exit, the thread
- * that was about to claim it may not run any more, and is not waited for. */
+/* A thread is about to claim @s.  At exit, it may not run any more. */
+static enum sock_stage close_await(struct sock *s)
+{
+	tux_time until = tux_clock_read() + TUX_MSEC(SETTLE_MS);
+	enum sock_stage stage = SOCK_CLAIMING;
+
+	for (unsigned i = 1;
+	     stage == SOCK_CLAIMING && tux_clock_read() < until; i++) {
+		tux_await(i);
+		stage = stage_of(s);
+	}
+	return stage;
+}
+
+/* The stage that @s was in; no thread claims it any more, or none that runs. */
 static enum sock_stage close_settle(struct sock *s)
 {
 	enum sock_stage stage = stage_of(s);
 
-	for (int i = 0; stage == SOCK_CLAIMING && i < TRIES; i++) {
-		tux_sys_yield();
-		stage = stage_of(s);
-	}
+	if (stage == SOCK_CLAIMING)
+		stage = close_await(s);
 	if (stage != SOCK_CANDIDATE)
 		return stage;
 	/* Else another thread has just begun. */

@@ -6,8 +6,7 @@
 
 #include "sys/defer.h"
 #include "sys/sys.h"
-
-enum { SPINS = 200 };
+#include "sys/take.h"
 
 /* ---- TCP -------------------------------------------------------------- */
 
@@ -57,12 +56,11 @@ static __thread char self;
 
 static bool lock(struct tux_latch *l, _Atomic uintptr_t *owner)
 {
-	for (int i = 0; !tux_latch_try(l); i++) {
+	for (unsigned i = 1; !tux_latch_try(l); i++) {
 		if (atomic_load_explicit(owner, memory_order_relaxed) ==
 		    (uintptr_t)&self)
 			return false;
-		if (i > SPINS)
-			tux_sys_yield();
+		tux_await(i);
 	}
 	atomic_store_explicit(owner, (uintptr_t)&self, memory_order_relaxed);
 	return true;

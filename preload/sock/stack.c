@@ -2,7 +2,6 @@
 #include "sock/stack.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "ground/conf.h"
 #include "loop/end.h"
@@ -14,6 +13,7 @@
 #include "sys/deep.h"
 #include "sys/defer.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 
 /* A start that failed is tried again, because tuxd may be loaded, or a port or
  * a descriptor free by then; but not for every connection, which would pay for
@@ -134,8 +134,8 @@ static void stack_try(void)
 		atomic_store(&state, NONE);
 	}
 	tux_defer_leave();
-	while (atomic_load(&state) == STARTING)
-		sched_yield();
+	for (unsigned i = 1; atomic_load(&state) == STARTING; i++)
+		tux_await(i);
 	errno = saved;
 }
 
@@ -168,9 +168,10 @@ void stack_leave(void)
 	int is = RUNNING;
 
 	/* Another thread may be about to start it. */
-	while (!atomic_compare_exchange_strong(&state, &is, OVER)) {
+	for (unsigned i = 1;
+	     !atomic_compare_exchange_strong(&state, &is, OVER); i++) {
 		if (is == STARTING) {
-			sched_yield();
+			tux_await(i);
 			is = RUNNING;
 		}
 	}

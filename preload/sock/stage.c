@@ -2,7 +2,8 @@
 #include "sock/stage.h"
 
 #include <assert.h>
-#include <sched.h>
+
+#include "sys/take.h"
 
 #define STAGE(name) (1u << SOCK_##name)
 
@@ -47,11 +48,12 @@ bool stage_hold(struct sock *s)
 	uint8_t is = SOCK_CANDIDATE;
 
 	/* A thread that is about to claim it may yet leave it a candidate. */
-	while (!atomic_compare_exchange_strong(&s->stage, &is, SOCK_CLAIMING)) {
+	for (unsigned i = 1; !atomic_compare_exchange_strong(&s->stage, &is,
+							     SOCK_CLAIMING); i++) {
 		if (is != SOCK_CLAIMING)
 			return false;
 		is = SOCK_CANDIDATE;
-		sched_yield();
+		tux_await(i);
 	}
 	return true;
 }

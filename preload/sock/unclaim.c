@@ -23,7 +23,7 @@
 enum {
 	PAUSE_S = 10,
 	PAUSE_MAX_S = 320,
-	LATCH_TRIES = 1000,	/* a thread may be in the middle of a call */
+	LATCH_MS = 1,		/* a thread may be in the middle of a call */
 	LEAVE_MS = 100,		/* for the loop to let go of the socket */
 	AWAKE_S = 1,		/* for the peer's next attempt to move */
 	LATER_MS = 1,		/* between two attempts to sleep */
@@ -35,9 +35,9 @@ static const struct tux_backoff_rule pausing = {
 
 static bool unclaim_take(struct tux_duplex *dx)
 {
-	if (!tux_latch_take_within(&dx->tx.latch, LATCH_TRIES))
+	if (!tux_latch_take_within(&dx->tx.latch, TUX_MSEC(LATCH_MS)))
 		return false;
-	if (tux_latch_take_within(&dx->rx.latch, LATCH_TRIES))
+	if (tux_latch_take_within(&dx->rx.latch, TUX_MSEC(LATCH_MS)))
 		return true;
 	tux_latch_drop(&dx->tx.latch);
 	return false;

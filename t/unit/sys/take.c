@@ -5,7 +5,7 @@
 
 #include "../test.h"
 
-enum { TIMES = 20000 };
+enum { TIMES = 20000, WAIT_MS = 50 };
 
 static struct tux_latch latch;
 static unsigned inside, most, sum;
@@ -56,14 +56,35 @@ static void take_within__gives_up(void **state)
 	pthread_t t;
 
 	(void)state;
-	assert_true(tux_latch_take_within(&l, 1));
-	assert_false(tux_latch_take_within(&l, 1));
-	assert_false(tux_latch_take_within(&l, 100));
+	assert_true(tux_latch_take_within(&l, 0));
+	assert_false(tux_latch_take_within(&l, 0));
+	assert_false(tux_latch_take_within(&l, TUX_USEC(1)));
 	assert_int_equal(pthread_create(&t, NULL, drop_soon, &l), 0);
-	while (!tux_latch_take_within(&l, 1000))
+	while (!tux_latch_take_within(&l, TUX_USEC(100)))
 		;
 	assert_int_equal(pthread_join(t, NULL), 0);
 	assert_false(tux_latch_try(&l));
+}
+
+static tux_time cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return TUX_SEC(t.tv_sec) + (tux_time)t.tv_nsec;
+}
+
+/* The holder is gone: waiting for it neither ends early nor takes a processor. */
+static void take_within__sleeps(void **state)
+{
+	struct tux_latch l = { 1 };
+	tux_time began = tux_clock_read(), spent = cpu(), took;
+
+	(void)state;
+	assert_false(tux_latch_take_within(&l, TUX_MSEC(WAIT_MS)));
+	took = tux_clock_read() - began;
+	assert_true(took >= TUX_MSEC(WAIT_MS));
+	assert_true(cpu() - spent < took / 2);
 }
 
 int main(void)
@@ -71,6 +92,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(take__one_at_a_time),
 		cmocka_unit_test(take_within__gives_up),
+		cmocka_unit_test(take_within__sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
