@@ -161,7 +161,7 @@ struct tux_duplex {
 	_Atomic uint8_t called;		/* the peer wanted to move a direction that
 					 * was pinned */
 	_Atomic uint8_t raw_why;	/* enum tux_reason: why TUX_DOORBELL_RAW
-					 * rang; a forked child may write it */
+					 * rang */
 	_Atomic uint64_t wake_at;	/* ring TUX_DOORBELL_RX when the rx ring
 					 * is consumed up to here; never more
 					 * than half a ring beyond the tail that
@@ -169,6 +169,10 @@ struct tux_duplex {
 	_Atomic uint64_t peer_read;	/* the peer's application has read all
 					 * below: as long as it has not, the tx
 					 * ring keeps the bytes if it can */
+	_Atomic uint32_t *begun;	/* NULL, or gets `claim` before the first
+					 * direction is announced or armed: until
+					 * then, TCP is all that there is */
+	uint32_t claim;
 	struct tux_pipe txp;		/* the tx ring: application to loop */
 	struct tux_pipe rxp;		/* the rx ring: loop to application */
 };

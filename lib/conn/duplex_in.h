@@ -37,6 +37,13 @@ static inline void duplex_touch(struct tux_duplex *d)
 	atomic_fetch_or(&d->rung, TUX_DOORBELL_TOUCH);
 }
 
+/* A direction is about to move, or may be: once told, it stays so. */
+static inline void duplex_begin(const struct tux_duplex *d)
+{
+	if (d->begun)
+		atomic_store(d->begun, d->claim);
+}
+
 /* The offset of the next byte that a read takes from the ring. */
 static inline uint64_t duplex_taken(const struct tux_duplex *d)
 {

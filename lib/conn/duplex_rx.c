@@ -357,6 +357,7 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 		store8(&d->called, 1);
 	if (at < r->off || r->pinned)
 		return false;
+	duplex_begin(d);
 	tux_marker(r->marker, key, gen, active);
 	tux_pipe_reset(&d->rxp, at);
 	atomic_store(&r->taken, at);

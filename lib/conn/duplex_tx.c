@@ -389,6 +389,7 @@ bool tux_duplex_announce(struct tux_duplex *d, uint64_t ahead,
 	*at = TUX_NOWHERE;
 	if (t->disarming)
 		return true;
+	duplex_begin(d);
 	*at = t->at = t->off + ahead;
 	tux_marker(t->marker, key, t->gen, active);
 	t->doubt = 1;		/* from now on, whatever becomes of it */

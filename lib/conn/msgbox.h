@@ -3,7 +3,7 @@
  * msgbox - the memory of one connection's messages that an application and a
  * loop share
  *
- * A message box is a block of shareable memory beside the duplex.
+ * A message box is a block of memory beside the duplex.
  *
  * To send: each lane has bytes, and a ring of notes that tell where each
  * message lies.  The application fills both.  The loop reads the notes, and

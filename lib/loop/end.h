@@ -63,6 +63,8 @@ struct tux_end {
 	bool leaves;		/* the application has taken it back, and TCP goes
 				 * on without the loop, */
 
+	_Atomic uint8_t recalled;	/* enum tux_recall_is: what the loop has
+				 * answered; a child may write to the table */
 	_Atomic bool left;	/* ... which does not use it any more */
 	_Atomic bool over;	/* the loop has said gone(), and hears no ring
 				 * for this end any more */
@@ -78,7 +80,6 @@ struct tux_end {
 	bool blocked;		/* the link could not carry it when last asked */
 	uint32_t recall_looks;	/* another process has asked for it, and is refused
 				 * after so many looks; 0: none waits */
-	bool answered;		/* one has been answered */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_grounds last_grounds;

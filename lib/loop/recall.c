@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "loop/loop.h"
-#include "sys/alive.h"
 #include "sys/area.h"
 #include "sys/sys.h"
 
@@ -32,13 +31,19 @@ int tux_recall_map(struct tux_recall **rp)
 	int err = tux_area_map((void **)rp, recall_len(), TUX_AREA_SHARED);
 
 	if (!err)
-		(*rp)->owner = (int)TUX_SYS(SYS_getpid, 0, 0, 0, 0, 0, 0);
+		tux_alive_self(&(*rp)->owner);
 	return err;
 }
 
 void tux_recall_unmap(struct tux_recall *r)
 {
 	tux_area_unmap(r, recall_len());
+}
+
+void tux_recall_follow(struct tux_recall *r, struct tux_end *e)
+{
+	e->dx->claim = e->claims;
+	e->dx->begun = &r->at[e->index].begun;
 }
 
 /* ---- a forked child ---- */
@@ -56,6 +61,12 @@ void tux_recall_ask(struct tux_recall *r, const struct tux_end *e)
 	atomic_fetch_or(&r->rung, 1u << l->o.number);
 }
 
+/* Is a word of the entry of @e about a later connection? */
+static bool recall_later(const _Atomic uint32_t *word, const struct tux_end *e)
+{
+	return (int32_t)(atomic_load(word) - e->claims) > 0;
+}
+
 enum tux_recall_is tux_recall_look(const struct tux_recall *r,
 				   const struct tux_end *e)
 {
@@ -63,8 +74,10 @@ enum tux_recall_is tux_recall_look(const struct tux_recall *r,
 
 	if (atomic_load(&a->done) == e->claims)
 		return TUX_RECALL_DONE;
-	return atomic_load(&a->refused) == e->claims ? TUX_RECALL_REFUSED :
-						       TUX_RECALL_OPEN;
+	return atomic_load(&a->refused) == e->claims ||
+	       recall_later(&a->done, e) || recall_later(&a->refused, e) ||
+	       recall_later(&a->begun, e) ?
+		       TUX_RECALL_REFUSED : TUX_RECALL_OPEN;
 }
 
 void tux_recall_call(const struct tux_end *e)
@@ -80,7 +93,7 @@ void tux_recall_call(const struct tux_end *e)
 /* There was no answer: why? */
 static int recall_silence(const struct tux_recall *r)
 {
-	switch (tux_alive_look(r->owner)) {
+	switch (tux_alive_look(&r->owner)) {
 	case TUX_ALIVE_GONE:
 		return -ESRCH;
 	case TUX_ALIVE_STOPPED:
@@ -90,12 +103,10 @@ static int recall_silence(const struct tux_recall *r)
 	}
 }
 
-/* It was refused, and has become plain TCP for good since? */
-static bool recall_is_plain(const struct tux_duplex *d)
+/* The owner has ended.  Had the connection not begun to move? */
+static bool recall_unmoved(const struct tux_recall *r, const struct tux_end *e)
 {
-	return atomic_load(&d->tx.state) == TUX_TX_RAW &&
-	       atomic_load(&d->rx.state) == TUX_RX_RAW &&
-	       tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+	return (int32_t)(atomic_load(&r->at[e->index].begun) - e->claims) < 0;
 }
 
 int tux_recall(const struct tux_end *e)
@@ -104,6 +115,7 @@ int tux_recall(const struct tux_end *e)
 	struct tux_recall *r = l->o.recall;
 	enum tux_recall_is is;
 	unsigned n;
+	int why;
 
 	if (!r)
 		return -EBUSY;
@@ -116,11 +128,13 @@ int tux_recall(const struct tux_end *e)
 		}
 		tux_sys_sleep(TUX_USEC(WAIT_US));
 	}
-	if (is == TUX_RECALL_OPEN)	/* it may have come at the end */
-		is = tux_recall_look(r, e);
-	if (is == TUX_RECALL_DONE || recall_is_plain(e->dx))
+	if (is != TUX_RECALL_OPEN)
+		return is == TUX_RECALL_DONE ? 0 : -EBUSY;
+	why = recall_silence(r);
+	if (tux_recall_look(r, e) == TUX_RECALL_DONE ||
+	    (why == -ESRCH && recall_unmoved(r, e)))
 		return 0;
-	return is == TUX_RECALL_REFUSED ? -EBUSY : recall_silence(r);
+	return why;
 }
 
 /* ---- the loop ---- */
@@ -176,19 +190,19 @@ static void recall_begin(struct tux_loop *l, struct tux_end *e)
 static void recall_end(struct tux_loop *l, struct tux_end *e)
 {
 	e->recall_looks = 0;
-	e->answered = true;
 	l->recalled_n--;
 }
 
-static void recall_refuse(const struct tux_loop *l, const struct tux_end *e)
+static void recall_refuse(const struct tux_loop *l, struct tux_end *e)
 {
+	atomic_store(&e->recalled, TUX_RECALL_REFUSED);
 	atomic_store(&l->o.recall->at[e->index].refused, e->claims);
 }
 
 /* True: @e is taken up. */
 static bool recall_take(struct tux_loop *l, struct tux_end *e)
 {
-	if (e->recall_looks || e->answered ||
+	if (e->recall_looks || atomic_load(&e->recalled) != TUX_RECALL_OPEN ||
 	    atomic_load(&l->o.recall->at[e->index].asked) != e->claims)
 		return false;
 	if (e->closed)
@@ -226,10 +240,11 @@ unsigned tux_loop_recalls(struct tux_loop *l)
 	return n;
 }
 
-void tux_recall_plain(const struct tux_end *e)
+void tux_recall_plain(struct tux_end *e)
 {
 	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
 
+	atomic_store(&e->recalled, TUX_RECALL_DONE);
 	if (r)
 		atomic_store(&r->at[e->index].done, e->claims);
 }
@@ -263,6 +278,15 @@ void tux_loop_recalled(struct tux_loop *l)
 		if (atomic_load(&e->loop) == l && e->recall_looks)
 			recall_answer(l, e);
 	}
+}
+
+void tux_loop_recall_path(struct tux_loop *l, struct tux_end *e)
+{
+	if (e->recall_looks ||
+	    atomic_load(&e->recalled) != TUX_RECALL_REFUSED)
+		return;
+	e->recall_looks = LOOKS;
+	l->recalled_n++;
 }
 
 void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e)

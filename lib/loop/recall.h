@@ -9,7 +9,9 @@
  * answers in the table.
  *
  * The parent takes nothing from the table but that some process asks for an end.
- * A hostile child may ask for each of them: then they go on over TCP.
+ * A hostile child may ask for each of them: then they go on over TCP.  The table is
+ * all that a child sees of its parent's connections, but for the counts of holders: it
+ * has none of the memory that their threads and loops share.
  */
 #ifndef TUX_LOOP_RECALL_H
 #define TUX_LOOP_RECALL_H
@@ -19,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
+#include "sys/alive.h"
 
 struct tux_end;
 struct tux_loop;
@@ -28,12 +31,14 @@ struct tux_recall_at {
 	_Atomic uint32_t asked;		/* ... is asked for; processes that share
 					 * it write this, */
 	_Atomic uint32_t done;		/* ... is plain TCP for good, */
-	_Atomic uint32_t refused;	/* ... or cannot be had; the loop writes
-					 * these */
+	_Atomic uint32_t refused;	/* ... or cannot be had, */
+	_Atomic uint32_t begun;		/* ... or has begun to move: if the owner
+					 * ends, it is lost; else it is plain TCP.
+					 * The owner writes these */
 };
 
 struct tux_recall {
-	int owner;			/* the process that runs the loops */
+	struct tux_alive_who owner;	/* the process that runs the loops */
 	_Atomic uint32_t rung;		/* a bit for each loop: some `asked` of it is
 					 * new */
 	struct tux_recall_at at[];	/* by the index of the end, TUX_ENDS_MAX */
@@ -43,13 +48,16 @@ struct tux_recall {
 int tux_recall_map(struct tux_recall **rp);
 void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 
+/* @e is claimed: its duplex tells the table when the connection begins to move. */
+void tux_recall_follow(struct tux_recall *r, struct tux_end *e);
+
 /* ---- a forked child ---- */
 
-/* Asks for @e, an end of the parent, and waits for the answer.  0: the connection
- * is plain TCP for good.  -EBUSY: the parent keeps it: the peer did not follow, or
- * cannot send again what was not read; the parent has closed it; or it has not
- * answered for some two seconds.  -ETIMEDOUT: it has not, and it is stopped.
- * -ESRCH: it has ended. */
+/* Asks for @e, an end of the parent, and waits for the answer.  0: the connection is
+ * plain TCP for good; or the parent has ended, and it had always been.  -EBUSY: the
+ * parent keeps it: the peer did not follow, or cannot send again what was not read;
+ * the parent has closed it; or it has not answered for some two seconds.  -ETIMEDOUT:
+ * it has not, and it is stopped.  -ESRCH: it has ended. */
 int tux_recall(const struct tux_end *e);
 
 /* The same without the wait: for many ends, each of which is waited for then. */
@@ -61,7 +69,8 @@ void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
 enum tux_recall_is {
 	TUX_RECALL_OPEN,	/* no answer yet */
 	TUX_RECALL_DONE,	/* the connection is plain TCP for good */
-	TUX_RECALL_REFUSED,	/* the parent keeps it, or has closed it */
+	TUX_RECALL_REFUSED,	/* the parent keeps it, or has closed it, and may
+				 * have another in its place */
 };
 
 enum tux_recall_is tux_recall_look(const struct tux_recall *r,
@@ -75,13 +84,16 @@ unsigned tux_loop_recalls(struct tux_loop *l);
 /* Answers what was taken up: it is done, or it has taken too long. */
 void tux_loop_recalled(struct tux_loop *l);
 
+/* The path of @e has changed: if it was refused, it may be plain TCP by now. */
+void tux_loop_recall_path(struct tux_loop *l, struct tux_end *e);
+
 /* Has nothing been asked for since the last tux_loop_recalls()? */
 bool tux_loop_unasked(const struct tux_loop *l);
 
 /* ---- any thread of the parent ---- */
 
 /* The connection of @e is plain TCP for good. */
-void tux_recall_plain(const struct tux_end *e);
+void tux_recall_plain(struct tux_end *e);
 
 /* The loop is done with @e.  If TCP has carried the connection alone to the end,
  * the other processes may go on with it; else they are refused. */

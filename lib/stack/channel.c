@@ -141,6 +141,8 @@ static struct tux_end *new_end(struct tux_stack *s, bool messages, bool asks)
 	}
 	e->dx = dx;
 	e->box = box;
+	if (s->recall)
+		tux_recall_follow(s->recall, e);
 	return e;
 }
 
@@ -210,6 +212,11 @@ struct tux_duplex *tux_end_duplex(const struct tux_end *e)
 	return e->dx;
 }
 
+bool tux_end_forked(const struct tux_end *e)
+{
+	return driver_of(e)->stack->forked;
+}
+
 void tux_end_set_fd(struct tux_end *e, int fd)
 {
 	tux_latch_take(&e->fd_latch);
@@ -233,9 +240,11 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 
 void tux_end_flush(struct tux_end *e, bool now)
 {
-	uint32_t rung = atomic_load_explicit(&e->dx->rung,
-					     memory_order_relaxed);
+	uint32_t rung;
 
+	if (tux_end_forked(e))
+		return;
+	rung = atomic_load_explicit(&e->dx->rung, memory_order_relaxed);
 	/* Not in the bell, or in it and in a hurry. */
 	if (rung && (now || !(rung & TUX_DOORBELL_QUEUED)))
 		tux_end_ring(e, 0, now);
@@ -383,7 +392,7 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 {
 	tux_time until = tux_time_add(tux_clock_read(), for_ns);
 
-	if (driver_of(e)->stack->forked)
+	if (tux_end_forked(e))
 		return -EBUSY;
 	while (!tux_end_is_raw(e, tcp, why)) {
 		if (end_stays(e) || tux_clock_read() >= until)
@@ -395,13 +404,12 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 
 int tux_end_recalled(struct tux_end *e)
 {
-	const struct tux_recall *r = atomic_load(&e->loop)->o.recall;
 	tux_time until = tux_time_add(tux_clock_read(), TUX_SEC(RECALL_S));
 
-	while (r && tux_recall_look(r, e) == TUX_RECALL_OPEN &&
+	while (atomic_load(&e->recalled) == TUX_RECALL_OPEN &&
 	       !end_stays(e) && tux_clock_read() < until)
 		tux_end_pause(e, until);
-	return r && tux_recall_look(r, e) == TUX_RECALL_DONE ? 0 : -EBUSY;
+	return atomic_load(&e->recalled) == TUX_RECALL_DONE ? 0 : -EBUSY;
 }
 
 bool tux_end_has_left(struct tux_end *e)

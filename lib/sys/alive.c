@@ -3,11 +3,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sys/sys.h"
 
-enum { PATH_LEN = 32, STAT_LEN = 128 };
+enum {
+	PATH_LEN = 32,
+	STAT_LEN = 512,
+	/* Numbers behind the state, which is the third field of proc(5) */
+	THREADS = 17,
+	START = 19,
+};
+
+struct alive_stat {
+	char state;
+	uint64_t threads, start;
+};
 
 /* "/proc/@pid/stat", without stdio. */
 static void alive_path(char *path, int pid)
@@ -25,35 +38,90 @@ static void alive_path(char *path, int pid)
 	memcpy(path, "/stat", 6);
 }
 
-/* The state follows the name, which is in parentheses and may have some. */
-static char alive_state(const char *line)
+/* The number that is @n fields behind @p. */
+static uint64_t alive_number(const char *p, unsigned n)
 {
-	const char *end = strrchr(line, ')');
+	uint64_t v = 0;
 
-	return end && end[1] ? end[2] : 0;
+	for (; n && p; n--) {
+		p = strchr(p, ' ');
+		if (p)
+			p++;
+	}
+	for (; p && *p >= '0' && *p <= '9'; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	return v;
 }
 
-enum tux_alive tux_alive_look(int pid)
+/* The state follows the name, which is in parentheses and may have some.  0 or
+ * -errno. */
+static int alive_read(int pid, struct alive_stat *st)
 {
 	char path[PATH_LEN], line[STAT_LEN];
+	const char *end;
 	long fd, n;
 
+	*st = (struct alive_stat){ .state = 0 };
 	alive_path(path, pid);
 	fd = TUX_SYS(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0,
 		     0, 0);
-	if (fd == -ENOENT && TUX_SYS(SYS_kill, pid, 0, 0, 0, 0, 0) == -ESRCH)
-		return TUX_ALIVE_GONE;
 	if (fd < 0)
-		return TUX_ALIVE_RUNS;
+		return (int)fd;
 	n = tux_sys_read((int)fd, line, sizeof(line) - 1);
 	tux_sys_close((int)fd);
-	line[n > 0 ? n : 0] = 0;
-	switch (alive_state(line)) {
+	if (n < 0)
+		return (int)n;
+	line[n] = 0;
+	end = strrchr(line, ')');
+	if (!end || !end[1])
+		return 0;
+	st->state = end[2];
+	st->threads = alive_number(end + 2, THREADS);
+	st->start = alive_number(end + 2, START);
+	return 0;
+}
+
+static uint64_t alive_space(void)
+{
+	struct stat st;
+
+	return TUX_SYS(SYS_newfstatat, AT_FDCWD, (long)"/proc/self/ns/pid", &st,
+		       0, 0, 0) < 0 ? 0 : st.st_ino;
+}
+
+void tux_alive_self(struct tux_alive_who *who)
+{
+	struct alive_stat st;
+
+	who->pid = (int)TUX_SYS(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	who->space = alive_space();
+	who->start = alive_read(who->pid, &st) < 0 ? 0 : st.start;
+}
+
+/* There is no such process where the caller looks. */
+static enum tux_alive alive_missed(const struct tux_alive_who *who)
+{
+	return who->space && who->space == alive_space() ? TUX_ALIVE_GONE :
+							   TUX_ALIVE_RUNS;
+}
+
+/* The first thread of a process may have ended, and others run. */
+enum tux_alive tux_alive_look(const struct tux_alive_who *who)
+{
+	struct alive_stat st;
+	int err = alive_read(who->pid, &st);
+
+	if (err == -ENOENT || err == -ESRCH)
+		return TUX_SYS(SYS_kill, who->pid, 0, 0, 0, 0, 0) == -ESRCH ?
+		       alive_missed(who) : TUX_ALIVE_RUNS;
+	if (!err && who->start && st.start != who->start)
+		return alive_missed(who);
+	switch (st.state) {
 	case 'Z': case 'X': case 'x':
-		return TUX_ALIVE_GONE;
+		return st.threads > 1 ? TUX_ALIVE_RUNS : TUX_ALIVE_GONE;
 	case 'T': case 't':
 		return TUX_ALIVE_STOPPED;
 	default:
-		return n == -ESRCH ? TUX_ALIVE_GONE : TUX_ALIVE_RUNS;
+		return TUX_ALIVE_RUNS;
 	}
 }

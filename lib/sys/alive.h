@@ -5,14 +5,27 @@
 #ifndef TUX_SYS_ALIVE_H
 #define TUX_SYS_ALIVE_H
 
+#include <stdint.h>
+
 enum tux_alive {
 	TUX_ALIVE_RUNS,		/* ... or sleeps; or that is not known */
 	TUX_ALIVE_STOPPED,	/* by a signal, or a debugger has it */
 	TUX_ALIVE_GONE,		/* it has ended, and may still be a zombie */
 };
 
-/* How is process @pid?  Reads /proc: its numbers are those of the PID namespace in
- * which it was mounted, also in a child that has a namespace of its own. */
-enum tux_alive tux_alive_look(int pid);
+/* What tells a process from all others, also where its number is another's. */
+struct tux_alive_who {
+	int pid;
+	uint64_t space;		/* its PID namespace; 0: not known */
+	uint64_t start;		/* when it began, in ticks; 0: not known */
+};
+
+/* This process.  Reads /proc. */
+void tux_alive_self(struct tux_alive_who *who);
+
+/* How is @who?  Reads /proc, whose numbers are those of the PID namespace in which it
+ * was mounted.  For a process of another namespace than the caller's, that it is not
+ * found says nothing. */
+enum tux_alive tux_alive_look(const struct tux_alive_who *who);
 
 #endif

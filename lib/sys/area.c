@@ -20,6 +20,9 @@ int tux_area_map(void **p, size_t len, enum tux_area_kind kind)
 		errno = saved;
 		return err;
 	}
+	/* A huge page would be there as a whole with its first byte. */
+	if (kind != TUX_AREA_SHARED)
+		madvise(*p, len, MADV_NOHUGEPAGE);
 	if (kind == TUX_AREA_OWN)
 		madvise(*p, len, MADV_DONTFORK);
 	errno = saved;
@@ -41,8 +44,7 @@ void tux_area_drop(void *p, size_t len)
 	uintptr_t end = ((uintptr_t)p + len) & ~(uintptr_t)(PAGE - 1);
 	int saved = errno;
 
-	/* DONTNEED would only forget our view of shared pages. */
-	if (start < end && madvise((void *)start, end - start, MADV_REMOVE) < 0)
+	if (start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 	errno = saved;
 }

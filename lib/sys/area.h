@@ -22,7 +22,8 @@ int tux_area_map(void **p, size_t len, enum tux_area_kind kind);
 /* NULL is fine. */
 void tux_area_unmap(void *p, size_t len);
 
-/* Gives the whole pages of [@p, @p + @len) back; they read as zero again. */
+/* Gives the whole pages of [@p, @p + @len) back, which are not SHARED; they read as
+ * zero again. */
 void tux_area_drop(void *p, size_t len);
 
 #endif

@@ -73,7 +73,7 @@ static void arena_grow(struct tux_arena *a)
 	struct tux_arena_chunk *c;
 	size_t i;
 
-	if (tux_area_map((void **)&c, chunk_len(a), TUX_AREA_SHARED))
+	if (tux_area_map((void **)&c, chunk_len(a), TUX_AREA_OWN))
 		return;
 	c->next = a->chunks;
 	a->chunks = c;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * arena - blocks of one size in shareable memory
+ * arena - blocks of one size, for what threads and a loop share of a connection
  *
- * For what an application's threads and a loop share of a connection.  Blocks
- * are recycled, never unmapped before the arena ends: a thread that comes too
- * late finds stale bytes there, but no hole.  Any thread may call.
+ * Blocks are recycled, never unmapped before the arena ends: a thread that comes
+ * too late finds stale bytes there, but no hole.  A forked child has no memory
+ * there: it can neither write what its parent believes nor read what comes later.
+ * Any thread may call.
  */
 #ifndef TUX_SYS_ARENA_H
 #define TUX_SYS_ARENA_H

@@ -17,7 +17,7 @@ int tux_wake_map(struct tux_bell **bell, uint32_t cap)
 	struct tux_bell *b;
 	int err;
 
-	err = tux_area_map((void **)&b, tux_bell_size(cap), TUX_AREA_SHARED);
+	err = tux_area_map((void **)&b, tux_bell_size(cap), TUX_AREA_PRIVATE);
 	if (err)
 		return err;
 	tux_bell_init(b, cap);

@@ -17,8 +17,8 @@
 
 #include "base/bell.h"
 
-/* A bell for indices below @cap (a power of two) into *@bell, in shareable
- * memory, and its eventfd into *@fd.  -errno. */
+/* A bell for indices below @cap (a power of two) into *@bell, of which a forked
+ * child gets a copy, and its eventfd into *@fd.  -errno. */
 int tux_wake_init(struct tux_bell **bell, int *fd, uint32_t cap);
 
 /* The two halves of that: the eventfd or -errno, and the bell. */

@@ -14,19 +14,24 @@
 #include "sock/share.h"
 #include "sock/sock.h"
 #include "sock/stack.h"
+#include "sys/defer.h"
 #include "wait/epoll.h"
 #include "wait/wait.h"
 
 static __thread uint32_t fork_n;	/* this thread's last */
 
+/* A handler that came in the child before fork_in_child() would find what is not its
+ * own: it waits. */
 void fork_prepare(void)
 {
+	tux_defer_enter();
 	fork_n = inherit_prepare();
 }
 
 void fork_in_parent(void)
 {
 	share_fork_ends();
+	tux_defer_leave();
 }
 
 /* The parent's loops serve the parent's connections.  This process may start a
@@ -45,6 +50,7 @@ void fork_in_child(void)
 	ep_forked();
 	spawn_forked();
 	inherit_in_child();
+	tux_defer_leave();
 	errno = saved;
 }
 

@@ -16,6 +16,10 @@
 
 static struct tux_latch walk_latch;	/* one walk at a time; sock->fork_n */
 
+/* In a child, of what the parent has claimed: whoever looks at the duplex before the
+ * connection is asked for finds that it has nothing. */
+static struct tux_duplex inherit_nothing;
+
 /* ---- fork ------------------------------------------------------------- */
 
 /* Counts the child, which gets @s, reached by @fd, among its holders: a candidate is not
@@ -94,6 +98,8 @@ void inherit_in_child(void)
 	for (int fd = 0; fd < fd_top(); fd++) {
 		struct sock *s = fd_peek(fd);
 
+		if (s && s->dx)
+			s->dx = &inherit_nothing;
 		if (!s || stage_of(s) != SOCK_CLAIMING)
 			continue;
 		/* It may have been about to go back: its directions are pinned as

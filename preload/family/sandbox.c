@@ -24,12 +24,12 @@ enum { FOLLOW_S = 1 };		/* for the peers */
  * (process.h); the kernel's count still tells the parent. */
 static void leave_inherited(struct sock *s, int fd, bool late)
 {
-	s->holders = 0;
 	if (late && stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
 	else if (stage_of(s) == SOCK_CLAIMED)
 		unclaim_inherited(s, fd);
-	else if (stage_hold(s))
+	s->holders = 0;
+	if (stage_hold(s))
 		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 

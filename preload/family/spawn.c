@@ -67,7 +67,7 @@ static bool spawn_await_own(struct sock *s, int fd)
 static bool spawn_await(struct sock *s, int fd)
 {
 	if (stage_of(s) == SOCK_CLAIMED && process_is_vfork())
-		return !tux_recall(s->end);
+		return !unclaim_recall(s);
 	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
 		return spawn_await_own(s, fd);
 	if (stage_of(s) == SOCK_CLAIMED)

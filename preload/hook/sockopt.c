@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "ground/libc.h"
+#include "ground/process.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
 #include "sock/option.h"
@@ -46,7 +47,8 @@ static int option_set(struct sock *s, int fd, int level, int name,
 	if (err)
 		return (int)libc_ret(-err);
 	r = libc.setsockopt(fd, level, name, value, len);
-	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED) {
+	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED &&
+	    s->epoch == process_epoch) {
 		option_load(s, fd);
 		tux_end_bound(s->end, fd);
 		/* There may be more room now, at either end, or fewer bytes may

@@ -6,6 +6,8 @@
 
 #include "sys/area.h"
 
+#define PLAIN (UINT32_C(1) << 31)	/* beside a count: holders_set_plain() */
+
 /* A count, and above it how many counts have been here before: so a name from
  * another time is recognized.  A count of 0 is free. */
 struct pool {
@@ -27,7 +29,7 @@ static uint32_t holders_turn(uint64_t v)
 
 static uint32_t holders_n(uint64_t v)
 {
-	return (uint32_t)v;
+	return (uint32_t)v & ~PLAIN;
 }
 
 static _Atomic uint64_t *holders_place(uint64_t h)
@@ -108,10 +110,29 @@ bool holders_several(uint64_t h)
 	return holders_turn(v) == holders_turn(h) && holders_n(v) > 1;
 }
 
+void holders_set_plain(uint64_t h)
+{
+	_Atomic uint64_t *at = h ? holders_place(h) : NULL;
+	uint64_t v = h ? atomic_load(at) : 0;
+
+	while (at && holders_turn(v) == holders_turn(h) &&
+	       !atomic_compare_exchange_weak(at, &v, v | PLAIN))
+		;
+}
+
+bool holders_are_plain(uint64_t h)
+{
+	uint64_t v = h ? atomic_load(holders_place(h)) : 0;
+
+	return h && holders_turn(v) == holders_turn(h) && (v & PLAIN);
+}
+
 bool holders_end(uint64_t h)
 {
-	uint64_t v = holders_value(holders_turn(h), 1);
+	_Atomic uint64_t *at = h ? holders_place(h) : NULL;
+	uint64_t v = h ? atomic_load(at) : 0;
 
-	return h && atomic_compare_exchange_strong(holders_place(h), &v,
-			holders_value(holders_turn(h) + 1, 0));
+	return h && holders_turn(v) == holders_turn(h) && holders_n(v) == 1 &&
+	       atomic_compare_exchange_strong(
+			at, &v, holders_value(holders_turn(h) + 1, 0));
 }

@@ -33,6 +33,11 @@ bool holders_return(uint64_t h);
 /* Are there others than the caller? */
 bool holders_several(uint64_t h);
 
+/* The process that had claimed the connection has it no more, and has left it as
+ * plain TCP to the others: which they may not be able to ask it for later. */
+void holders_set_plain(uint64_t h);
+bool holders_are_plain(uint64_t h);
+
 /* Is the caller the only one?  Then the count ends, and no process that has
  * left can return. */
 bool holders_end(uint64_t h);

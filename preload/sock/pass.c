@@ -7,6 +7,7 @@
 #include "ground/process.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
+#include "sock/holders.h"
 #include "sock/path.h"
 #include "sock/unclaim.h"
 #include "sock/stage.h"
@@ -25,6 +26,8 @@ bool pass_raw(struct sock *s, int fd, enum tux_reason why, tux_time for_ns)
 	     !tux_duplex_readable(s->dx);
 	if (ok && stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
+	if (ok)
+		holders_set_plain(s->holders);
 	return ok;
 }
 

@@ -6,6 +6,7 @@
 #include "ground/conf.h"
 #include "loop/end.h"
 #include "sock/candidate.h"
+#include "sock/holders.h"
 #include "sock/say.h"
 #include "sock/stage.h"
 #include "sock/unclaim.h"
@@ -52,6 +53,7 @@ static void on_recalled(void *user)
 
 	if (stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
+	holders_set_plain(s->holders);
 }
 
 static void on_returned(void *user, tux_time until)

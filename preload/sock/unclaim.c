@@ -10,6 +10,7 @@
 #include "loop/recall.h"
 #include "sock/candidate.h"
 #include "sock/fd.h"
+#include "sock/holders.h"
 #include "sock/leave.h"
 #include "sock/observer.h"
 #include "sock/option.h"
@@ -162,8 +163,8 @@ static bool unclaim_due(struct sock *s)
 	return false;
 }
 
-/* @s is CLAIMING and keeps its end.  unclaim_allowed() comes first: it fails
- * after a fork, and unclaim_sleep() could undo pins that a child has made. */
+/* @s is CLAIMING and keeps its end.  unclaim_allowed() fails after a fork: other
+ * processes may move bytes that nobody counts. */
 static void unclaim_returned(struct sock *s, int fd)
 {
 	int r = unclaim_allowed(s) ? unclaim_sleep(s, fd) : -EPERM;
@@ -186,6 +187,7 @@ static void unclaim_given_up(struct sock *s, int fd)
 		return;
 	}
 	atomic_store(&s->given_up, false);
+	holders_set_plain(s->holders);
 	if (!unclaim_allowed(s))
 		unclaim_not(s, fd);
 	else if (tux_reason_lasts(why))
@@ -291,36 +293,33 @@ bool unclaim_close(struct sock *s, int fd, bool goes_on)
 	return true;
 }
 
-/* A generation that the parent had open is withdrawn here, and its loop is not
- * there to say so: no peer has an answer to wait for. */
-static bool pin_orphan(struct tux_duplex *dx)
-{
-	int r = unclaim_pin(dx);
-
-	return !r || r == -EAGAIN;
-}
-
 /* A parent that has been killed, or is stopped, will not tell the peer that the
  * connection has ended: a reset does.  Another thread may have closed @fd. */
 static void unclaim_lost(struct sock *s, int fd, int err)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
-	bool shut = atomic_load(&s->dx->tx.shut);
 
-	if (stage_try(s, SOCK_CLAIMING, SOCK_LOST) && err != -EBUSY && !shut &&
+	if (stage_try(s, SOCK_CLAIMING, SOCK_LOST) && err != -EBUSY &&
 	    fd_peek(fd) == s)
 		TUX_SYS(SYS_connect, fd, &none, sizeof(none), 0, 0, 0);
 }
 
-/* If the parent has ended, what it left unmoved is this process's. */
+/* The place of the end in the table may be another's by now, and is then refused. */
+int unclaim_recall(struct sock *s)
+{
+	int err = holders_are_plain(s->holders) ? 0 : tux_recall(s->end);
+
+	return err && holders_are_plain(s->holders) ? 0 : err;
+}
+
 void unclaim_inherited(struct sock *s, int fd)
 {
 	int err;
 
 	if (!stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		return;
-	err = tux_recall(s->end);
-	if (!err || (err == -ESRCH && pin_orphan(s->dx)))
+	err = unclaim_recall(s);
+	if (!err)
 		leave_for(s, TUX_REASON_SHARED);
 	else
 		unclaim_lost(s, fd, err);

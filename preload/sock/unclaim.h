@@ -94,4 +94,7 @@ bool unclaim_sleeps(const struct sock *s);
  * other one refuses; if that gives no answer, the connection is reset. */
 void unclaim_inherited(struct sock *s, int fd);
 
+/* Asks for the end of @s, as tux_recall() does, and leaves the rest to the caller. */
+int unclaim_recall(struct sock *s);
+
 #endif

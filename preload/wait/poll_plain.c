@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wait/poll_plain.h"
 
+#include "ground/process.h"
 #include "sock/fd.h"
 #include "sock/ready.h"
 #include "sys/clock.h"
@@ -14,11 +15,14 @@ static bool claimed_plain(int fd)
 	struct sock *s = sock_get(fd);
 	struct ready r;
 
+	bool own;
+
 	if (!s)
 		return false;
+	own = s->epoch == process_epoch;
 	r = ready_of(s);
 	sock_put(s);
-	return !r.now && (r.tcp & READY_ALWAYS);
+	return own && !r.now && (r.tcp & READY_ALWAYS);
 }
 
 /* Is @s of @fd, of which no reference is held, the kernel's to poll for now? */

@@ -8,6 +8,7 @@
 
 #include "base/iov.h"
 #include "ground/libc.h"
+#include "ground/process.h"
 #include "sock/candidate.h"
 #include "sock/close.h"
 #include "sock/kind.h"
@@ -88,12 +89,13 @@ static ssize_t rw_outcome(struct job *j, ssize_t err)
 }
 
 /* 0 if the socket is claimed; else the error of the call.  -ERESTART: the
- * socket has gone back to the kernel, and so does the call (rw_go_on). */
+ * socket has gone back to the kernel, and so does the call (rw_go_on).  -EINTR: a
+ * handler has forked, and returned in the child. */
 static int not_ours(const struct sock *s)
 {
 	switch (atomic_load(&s->stage)) {
 	case SOCK_CLAIMED:
-		return 0;
+		return s->epoch == process_epoch ? 0 : -EINTR;
 	case SOCK_LOST:
 		return -EIO;
 	case SOCK_CLOSED:

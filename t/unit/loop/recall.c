@@ -5,6 +5,7 @@
  */
 #include "loop/recall.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,7 +115,7 @@ static void ask__by_another_process(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(table->owner, getpid());
+	assert_int_equal(table->owner.pid, getpid());
 	pid = fork();
 	if (!pid) {
 		tux_recall_ask(table, e);
@@ -165,6 +166,9 @@ static void ask__of_an_earlier_connection(void **state)
 	/* TCP alone had carried it. */
 	assert_int_equal(tux_recall_look(table, &was), TUX_RECALL_DONE);
 	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	/* When the entry is about the other one, nothing is known of it. */
+	tux_loop_recall_over(&loops[0], e);
+	assert_int_equal(tux_recall_look(table, &was), TUX_RECALL_REFUSED);
 	end_free(e);
 }
 
@@ -309,6 +313,41 @@ static void over__forgets_what_was_taken_up(void **state)
 	end_free(e);
 }
 
+/* The owner has ended without an answer; what becomes of @e in a child of it. */
+static int orphaned(struct tux_end *e)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	table->owner.pid = pid;
+	return tux_recall(e);
+}
+
+static void recall__of_an_owner_that_has_ended(void **state)
+{
+	const struct tux_key key = { 1, 2 };
+	struct tux_end *e = end_of(&loops[0]), *f = end_of(&loops[0]);
+	struct tux_end *g = end_of(&loops[0]);
+	uint64_t at;
+
+	(void)state;
+	tux_recall_follow(table, e);
+	tux_recall_follow(table, f);
+	tux_recall_follow(table, g);
+	assert_int_equal(orphaned(e), 0);
+	assert_true(tux_duplex_announce(f->dx, 0, &key, true, &at));
+	assert_int_equal(orphaned(f), -ESRCH);
+	assert_true(tux_duplex_arm(g->dx, 1, 0, &key, true));
+	assert_int_equal(orphaned(g), -ESRCH);
+	assert_int_equal(orphaned(e), 0);
+	end_free(e);
+	end_free(f);
+	end_free(g);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -327,6 +366,7 @@ int main(void)
 		CASE(answer__refused_in_time),
 		CASE(answer__not_refused_for_time),
 		CASE(over__forgets_what_was_taken_up),
+		CASE(recall__of_an_owner_that_has_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

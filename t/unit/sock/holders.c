@@ -159,6 +159,32 @@ static void end__one_that_is_killed_stays(void **state)
 	assert_true(holders_leave(h));
 }
 
+/* What the others are told stays as long as one of them is there. */
+static void plain__until_all_have_left(void **state)
+{
+	uint64_t h = holders_new(), next;
+
+	(void)state;
+	assert_false(holders_are_plain(0));
+	assert_false(holders_are_plain(h));
+	holders_add(h);
+	holders_set_plain(h);
+	assert_true(holders_are_plain(h));
+	assert_true(holders_several(h));
+	assert_false(holders_end(h));
+	assert_true(holders_leave(h));
+	assert_true(holders_are_plain(h));
+	assert_false(holders_several(h));
+	assert_true(holders_end(h));
+	assert_false(holders_are_plain(h));
+	holders_set_plain(h);
+	do
+		next = holders_new();
+	while ((uint32_t)next != (uint32_t)h && holders_end(next));
+	assert_false(holders_are_plain(next));
+	assert_true(holders_end(next));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +196,7 @@ int main(void)
 		cmocka_unit_test(new__makes_old_names_void),
 		cmocka_unit_test(new__until_all_are_taken),
 		cmocka_unit_test(new__children_see_the_same),
+		cmocka_unit_test(plain__until_all_have_left),
 		cmocka_unit_test(end__one_that_is_killed_stays),
 	};
 

@@ -75,7 +75,7 @@ static void drop__reads_as_zero_again(void **state)
 	uint8_t *p;
 
 	(void)state;
-	assert_int_equal(tux_area_map((void **)&p, LEN, TUX_AREA_SHARED), 0);
+	assert_int_equal(tux_area_map((void **)&p, LEN, TUX_AREA_OWN), 0);
 	memset(p, 7, LEN);
 	tux_area_drop(p + 100, LEN - 100);
 	assert_int_equal(p[99], 7);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sys/arena.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../test.h"
 
@@ -94,6 +98,29 @@ static void get__of_large_blocks(void **state)
 	tux_arena_fini(&a);
 }
 
+/* A child has nothing there, neither of blocks in use nor of free ones. */
+static void get__not_for_a_child(void **state)
+{
+	struct tux_arena a;
+	uint8_t *p, *q;
+	unsigned char in;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	tux_arena_init(&a, SIZE, HEAD);
+	p = tux_arena_get(&a);
+	q = tux_arena_get(&a);
+	tux_arena_put(&a, q);
+	pid = fork();
+	if (!pid)
+		_exit(mincore(p, 4096, &in) == 0 || errno != ENOMEM ||
+		      mincore(q, 4096, &in) == 0 || errno != ENOMEM);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	tux_arena_fini(&a);
+}
+
 static void *take_and_give(void *arg)
 {
 	struct tux_arena *a = arg;
@@ -138,6 +165,7 @@ int main(void)
 		cmocka_unit_test(get__gives_distinct_blocks),
 		cmocka_unit_test(put__is_recycled_with_a_clean_head),
 		cmocka_unit_test(put__gives_pages_of_many_back),
+		cmocka_unit_test(get__not_for_a_child),
 		cmocka_unit_test(get__of_large_blocks),
 		cmocka_unit_test(get__by_many_threads),
 	};

@@ -18,6 +18,7 @@ enum { FD = 3, AGAIN = 7 };
 struct sock *_Atomic fd_table[FD_MAX];
 struct ep *_Atomic ep_table[FD_MAX];
 
+uint32_t process_epoch = 2;
 struct tux_stack *_Atomic process_stack;
 
 static struct sock sock;
@@ -121,6 +122,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	sock = (struct sock){ .stage = SOCK_CANDIDATE,
+			      .epoch = process_epoch,
 			      .plain_looks = READY_PLAIN };
 	says = (struct ready){ 0, READY_IN | READY_OUT | READY_ALWAYS };
 	atomic_store(&fd_table[FD], &sock);
@@ -154,6 +156,18 @@ static void plain__the_kernel_waits(void **state)
 	sock.stage = SOCK_CLAIMED;
 	assert_true(polls_plain(&r));
 	assert_int_equal(slept, 2);
+}
+
+/* It is the parent's, whose loop may move it, or has. */
+static void plain__not_after_a_fork(void **state)
+{
+	int r;
+
+	(void)state;
+	sock.stage = SOCK_CLAIMED;
+	sock.epoch = 1;
+	assert_false(polls_plain(&r));
+	assert_int_equal(slept, 0);
 }
 
 static void plain__the_time_is_up(void **state)
@@ -214,6 +228,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(plain__the_kernel_waits, set_up),
+		cmocka_unit_test_setup(plain__not_after_a_fork, set_up),
 		cmocka_unit_test_setup(plain__the_time_is_up, set_up),
 		cmocka_unit_test_setup(plain__not_before_many_looks, set_up),
 		cmocka_unit_test_setup(plain__not_with_bytes_of_a_ring, set_up),
