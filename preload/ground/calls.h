@@ -56,7 +56,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	X(_exit) X(_Exit) X(quick_exit) X(prctl) X(syscall)
 
 #define LIBC_LATE(X) \
-	X(closefrom) X(fork) X(_Fork) \
+	X(closefrom) X(fork) X(_Fork) X(clone) \
 	X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) \
 	X(execveat) \
 	X(posix_spawn) X(posix_spawnp) X(posix_spawn_file_actions_adddup2) \

@@ -2,6 +2,8 @@
 #include "ground/libc.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -47,6 +49,19 @@ static void late_closefrom(int from)
 {
 	libc_init();
 	libc.closefrom(from);
+}
+
+static int late_clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	void *p[3];
+	va_list ap;
+
+	libc_init();
+	va_start(ap, arg);
+	for (int i = 0; i < 3; i++)
+		p[i] = va_arg(ap, void *);
+	va_end(ap);
+	return libc.clone(fn, stack, flags, arg, p[0], p[1], p[2]);
 }
 
 struct libc libc = {

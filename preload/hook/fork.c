@@ -2,11 +2,15 @@
 /*
  * fork - the calls that begin and end a process
  */
-#include "family/fork.h"
+#include "hook/fork.h"
 
 #include <errno.h>
+#include <linux/sched.h>
+#include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include "family/fork.h"
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "sock/close.h"
@@ -24,19 +28,95 @@ HOOK pid_t fork(void)
 	return fork_done(libc.fork());
 }
 
-/* libc's _Fork() runs no handlers, and its fork() does not call this. */
-HOOK pid_t _Fork(void)
-{
-	pid_t pid;
+/* ---- past libc's handlers ---------------------------------------------- */
 
-	fork_prepare();
-	pid = libc._Fork();
+static pid_t fork_returned(pid_t pid)
+{
 	if (pid == 0)
 		fork_in_child();
 	else
 		fork_in_parent();
 	return fork_done(pid);
 }
+
+/* libc's _Fork() runs no handlers, and its fork() does not call this. */
+HOOK pid_t _Fork(void)
+{
+	fork_prepare();
+	return fork_returned(libc._Fork());
+}
+
+struct fork_clone {
+	int (*fn)(void *);
+	void *arg;
+};
+
+static int fork_clone_begins(void *arg)
+{
+	const struct fork_clone *c = arg;
+
+	fork_in_child();
+	_exit(c->fn(c->arg));
+}
+
+/* With CLONE_VM it is a thread, or a child as vfork() makes one.  With CLONE_FILES it
+ * must not close what the parent goes on with. */
+static bool fork_shares(uint64_t flags)
+{
+	return flags & (CLONE_VM | CLONE_FILES);
+}
+
+HOOK int clone(int (*fn)(void *), void *stack, int flags, void *arg, ...)
+{
+	struct fork_clone c = { fn, arg };
+	void *p[3];
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, arg);
+	for (int i = 0; i < 3; i++)
+		p[i] = va_arg(ap, void *);
+	va_end(ap);
+	if (fork_shares((unsigned)flags))
+		return libc.clone(fn, stack, flags, arg, p[0], p[1], p[2]);
+	fork_prepare();
+	pid = libc.clone(fork_clone_begins, stack, flags, &c, p[0], p[1], p[2]);
+	fork_in_parent();
+	return fork_done(pid);
+}
+
+static bool fork_copies(uint64_t flags, uint64_t stack)
+{
+	return !fork_shares(flags) && !stack;
+}
+
+bool fork_is(long n, const long *a)
+{
+	const struct clone_args *c;
+
+	switch (n) {
+	case SYS_clone:
+		return fork_copies((uint64_t)a[0], (uint64_t)a[1]);
+	case SYS_clone3:
+		c = (const void *)a[0];
+		return a[1] >= CLONE_ARGS_SIZE_VER0 &&
+		       fork_copies(c->flags, c->stack);
+#ifdef SYS_fork
+	case SYS_fork:
+		return true;
+#endif
+	}
+	return false;
+}
+
+long fork_by_number(long n, const long *a)
+{
+	fork_prepare();
+	return fork_returned((pid_t)libc.syscall(n, a[0], a[1], a[2], a[3],
+						 a[4], a[5]));
+}
+
+/* ---- the background ---------------------------------------------------- */
 
 /* The standard descriptors become /dev/null; as in libc, only if that is a device. */
 static int daemon_silence(void)

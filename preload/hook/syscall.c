@@ -13,6 +13,7 @@
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "hook/bypass.h"
+#include "hook/fork.h"
 #include "hook/prctl.h"
 #include "hook/uring.h"
 
@@ -153,10 +154,18 @@ static bool call_other(long n, const long *a, long *r)
 
 /* ---- the call --------------------------------------------------------- */
 
+static bool call_fork(long n, const long *a, long *r)
+{
+	if (!fork_is(n, a))
+		return false;
+	*r = fork_by_number(n, a);
+	return true;
+}
+
 static bool hooked(long n, const long *a, long *r)
 {
 	return call_bytes(n, a, r) || call_socket(n, a, r) ||
-	       call_wait(n, a, r) || call_other(n, a, r);
+	       call_wait(n, a, r) || call_other(n, a, r) || call_fork(n, a, r);
 }
 
 HOOK long syscall(long n, ...)

@@ -4,16 +4,25 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pair.h"
+
+enum { SHARED_MOST = 2 << 20 };
 
 static bool works(int from, int to)
 {
@@ -84,26 +93,145 @@ static void serving_child(void)
 	close(p.b);
 }
 
-/* As a server that forks for each request: what the parent has on Tux, the child
- * uses, and the parent goes on with it. */
-static void answering_child(struct pair *p)
+/* In a child, which uses what the parent has on Tux. */
+static int asks(void *arg)
 {
-	pid_t pid = fork();
+	const struct pair *p = arg;
 
-	if (pid == 0) {
-		for (int i = 0; i < 100; i++) {
-			pair_poke(p->a);
-			if (!pair_expect(p->a, 1))
-				_exit(1);
-		}
-		_exit(0);
+	for (int i = 0; i < 100; i++) {
+		pair_poke(p->a);
+		if (!pair_expect(p->a, 1))
+			return 1;
 	}
+	return 0;
+}
+
+/* The parent goes on with it, too. */
+static void answers(const struct pair *p, pid_t pid)
+{
 	for (int i = 0; i < 100; i++) {
 		CHECK(pair_expect(p->b, 1));
 		pair_poke(p->b);
 	}
 	CHECK(ended(pid) == 0);
 	CHECK(works(p->a, p->b) && works(p->b, p->a));
+}
+
+/* As a server that forks for each request. */
+static void answering_child(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(asks(p));
+	answers(p, pid);
+}
+
+/* Whatever a child does first with what the parent has on Tux. */
+static bool first_call(int n, int fd)
+{
+	struct pollfd f = { .fd = fd, .events = POLLIN | POLLOUT };
+	int v = 65536, ep;
+	socklen_t len = sizeof(v);
+	fd_set set;
+
+	switch (n) {
+	case 0:
+		return !setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &v, sizeof(v));
+	case 1:
+		return !getsockopt(fd, SOL_SOCKET, SO_ERROR, &v, &len) && !v;
+	case 2:
+		return !ioctl(fd, FIONREAD, &v) && !v;
+	case 3:
+		return poll(&f, 1, 0) >= 0;
+	case 4:
+		FD_ZERO(&set);
+		FD_SET(fd, &set);
+		return select(fd + 1, NULL, &set, NULL, NULL) == 1;
+	case 5:
+		ep = epoll_create1(0);
+		return !pair_add(ep, fd, EPOLLOUT) && pair_until(ep, fd, EPOLLOUT);
+	case 6:
+		return dup(fd) >= 0 && !close(fd);
+	case 7:
+		return !shutdown(fd, SHUT_WR);
+	default:
+		exit(0);
+	}
+}
+
+static void child_of_any_call(void)
+{
+	enum { CALLS = 9 };
+
+	for (int i = 0; i < CALLS; i++) {
+		struct pair p;
+		pid_t pid;
+
+		pair_open(&p, true);
+		pid = fork();
+		if (pid == 0)
+			_exit(!first_call(i, p.a));
+		CHECK(ended(pid) == 0);
+		CHECK(i == 7 || works(p.a, p.b));
+		CHECK(works(p.b, p.a));
+		pair_close(&p);
+	}
+}
+
+/* ... and has connections of its own when its function returns. */
+static int dials(void *arg)
+{
+	int fd = pair_dial(*(const uint16_t *)arg);
+
+	for (int i = 0; i < 100; i++)
+		if (!pair_expect(fd, 1) || write(fd, "y", 1) != 1)
+			return 1;
+	return 0;
+}
+
+static void clone_that_returns(void)
+{
+	static char stack[64 * 1024];
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	pid_t pid = clone(dials, stack + sizeof(stack), SIGCHLD, &port);
+
+	fcntl(l, F_SETFL, 0);
+	fd = accept(l, NULL, NULL);
+	for (int i = 0; i < 100; i++) {
+		pair_poke(fd);
+		CHECK(pair_expect(fd, 1));
+	}
+	CHECK(ended(pid) == 0);
+	close(fd);
+	close(l);
+}
+
+static void child_by_clone(struct pair *p)
+{
+	static char stack[64 * 1024];
+
+	answers(p, clone(asks, stack + sizeof(stack), SIGCHLD, p));
+}
+
+static void child_by_number(struct pair *p)
+{
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0)
+		_exit(asks(p));
+	answers(p, pid);
+}
+
+static void child_by_clone3(struct pair *p)
+{
+	struct clone_args how = { .exit_signal = SIGCHLD };
+	pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof(how));
+
+	if (pid == 0)
+		_exit(asks(p));
+	answers(p, pid);
 }
 
 /* As a server that hands each connection to a child, once it has read from it. */
@@ -225,6 +353,142 @@ static void child_of_the_killed(void)
 static void child_of_the_stopped(void)
 {
 	child_of_the_silent(SIGSTOP);
+}
+
+/* A client that knows nothing of Tux. */
+static void stranger(uint16_t port)
+{
+	char path[] = "PATH=/bin:/usr/bin", *none[] = { path, NULL }, to[16];
+
+	if (fork())
+		return;
+	snprintf(to, sizeof(to), "%u", port);
+	execle("/bin/bash", "bash", "-c",
+	       "exec 3<>/dev/tcp/127.0.0.1/$0; printf a >&3\n"
+	       "read -r -n 1 -u 3 x; [ \"$x\" = b ] && printf c >&3\n",
+	       to, (char *)NULL, none);
+	_exit(127);
+}
+
+/* Other connections come where it was, and are plain TCP for good, too. */
+static void others_come(void)
+{
+	for (int i = 0; i < 3; i++) {
+		struct pair p;
+		FILE *out;
+
+		pair_open(&p, true);
+		out = fdopen(dup(p.a), "w");
+		if (!out || fputc('x', out) != 'x' || fclose(out) ||
+		    !pair_expect(p.b, 1))
+			_exit(1);
+		pair_close(&p);
+	}
+}
+
+/* The rest of the talk is a child's. */
+static void takes_over(int fd, const int *up, const int *down)
+{
+	char c;
+
+	if (read(down[0], &c, 1) == 1 && write(fd, "b", 1) == 1 &&
+	    read(fd, &c, 1) == 1 && c == 'c')
+		pair_poke(up[1]);
+	_exit(0);
+}
+
+/* A process that has a connection to a stranger, and a child that holds it, too. */
+static void owner_of_a_stranger(const int *up, const int *down, bool closes)
+{
+	uint16_t port;
+	int l = pair_listen(&port), fd;
+	char c;
+
+	fcntl(l, F_SETFL, 0);
+	stranger(port);
+	fd = accept(l, NULL, NULL);
+	if (fd < 0 || read(fd, &c, 1) != 1)
+		_exit(1);
+	if (!fork())
+		takes_over(fd, up, down);
+	if (closes) {
+		close(fd);
+		others_come();
+	}
+	pair_poke(up[1]);
+	for (;;)
+		pause();
+}
+
+static bool told(int fd)
+{
+	struct pollfd f = { .fd = fd, .events = POLLIN };
+	char c;
+
+	return poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(fd, &c, 1) == 1;
+}
+
+/* Nothing of the connection has moved: the process that had claimed it closes it, or
+ * is killed, and its child goes on. */
+static void child_with_a_stranger(bool closes)
+{
+	int up[2], down[2];
+	pid_t pid;
+
+	CHECK(pipe(up) == 0 && pipe(down) == 0);
+	pid = fork();
+	if (pid == 0)
+		owner_of_a_stranger(up, down, closes);
+	CHECK(told(up[0]));
+	if (!closes)
+		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+	CHECK(write(down[1], "g", 1) == 1);
+	CHECK(told(up[0]));
+	if (closes)
+		CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+	for (int i = 0; i < 2; i++) {
+		close(up[i]);
+		close(down[i]);
+	}
+}
+
+static void child_of_one_that_closed(void)
+{
+	child_with_a_stranger(true);
+}
+
+static void child_of_the_killed_unmoved(void)
+{
+	child_with_a_stranger(false);
+}
+
+/* How many bytes does this process share with others? */
+static size_t shared_bytes(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[512], how[8];
+	size_t n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, how) == 3 &&
+		    !strcmp(how, "rw-s"))
+			n += to - from;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Of its parent's connections a child has a table of questions and the counts of
+ * holders, and none of the memory in which they lie. */
+static void child_shares_little(struct pair *p)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(shared_bytes() > SHARED_MOST);
+	CHECK(ended(pid) == 0);
+	CHECK(works(p->a, p->b));
 }
 
 /* Answers @n times. */
@@ -488,12 +752,21 @@ int main(void)
 	pair_case("a child that closes", closing_child);
 	pair_once("a child that serves", serving_child);
 	pair_case("a child that answers", answering_child);
+	pair_once("a child that calls anything", child_of_any_call);
+	pair_case("a child by clone()", child_by_clone);
+	pair_once("a child by clone() that returns", clone_that_returns);
+	pair_case("a child by SYS_clone", child_by_number);
+	pair_case("a child by SYS_clone3", child_by_clone3);
 	pair_case("a child that is left with it", left_to_child);
 	pair_once("a parent that ends", background_by_fork);
 	pair_once("daemon()", background_by_daemon);
 	pair_case("a child of a parent that sleeps", child_of_a_sleeper);
 	pair_once("a child whose parent was killed", child_of_the_killed);
 	pair_once("a child whose parent is stopped", child_of_the_stopped);
+	pair_once("a child of one that closed", child_of_one_that_closed);
+	pair_once("a child whose parent was killed, unmoved",
+		  child_of_the_killed_unmoved);
+	pair_case("a child shares little", child_shares_little);
 	pair_once("a child that accepts", accepting_child);
 	pair_once("a child whose parent is gone", orphan);
 	pair_case("a child that connects", dialing_child);
