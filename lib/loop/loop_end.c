@@ -371,7 +371,6 @@ static void carry_out(struct tux_loop *l, struct tux_end *e, uint32_t effects)
 	if (effects & TUX_EFFECT_PATH) {
 		decide(l, e, tux_conn_reason(e->conn));
 		look_at_return(l, e);
-		tux_loop_recall_path(l, e);
 	}
 	if (effects & TUX_EFFECT_READY)
 		l->o.ready(e->user, &l->wakes);

@@ -16,6 +16,7 @@ enum {
 	WAITS = 16384,		/* looks of a child for the answer */
 	WAIT_US = 100,		/* between two of them */
 	AGAIN = 256,		/* of them, until it asks again */
+	AGAIN_WAITS = 100,	/* of one that had been refused before */
 };
 
 /* ---- the table ---- */
@@ -31,8 +32,14 @@ int tux_recall_map(struct tux_recall **rp)
 	int err = tux_area_map((void **)rp, recall_len(), TUX_AREA_SHARED);
 
 	if (!err)
-		tux_alive_self(&(*rp)->owner);
+		(*rp)->owner.pid = (int)TUX_SYS(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	return err;
+}
+
+void tux_recall_fork(struct tux_recall *r)
+{
+	if (!r->owner.start)
+		tux_alive_self(&r->owner);
 }
 
 void tux_recall_unmap(struct tux_recall *r)
@@ -119,8 +126,8 @@ int tux_recall(const struct tux_end *e)
 
 	if (!r)
 		return -EBUSY;
-	for (n = 0; (is = tux_recall_look(r, e)) == TUX_RECALL_OPEN &&
-		    n < WAITS; n++) {
+	for (n = 0; (is = tux_recall_look(r, e)) != TUX_RECALL_DONE &&
+		    n < (is == TUX_RECALL_OPEN ? WAITS : AGAIN_WAITS); n++) {
 		if (n % AGAIN == 0) {
 			if (recall_silence(r) == -ESRCH)
 				break;
@@ -199,16 +206,35 @@ static void recall_refuse(const struct tux_loop *l, struct tux_end *e)
 	atomic_store(&l->o.recall->at[e->index].refused, e->claims);
 }
 
-/* True: @e is taken up. */
+void tux_recall_plain(struct tux_end *e)
+{
+	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
+
+	atomic_store(&e->recalled, TUX_RECALL_DONE);
+	if (r)
+		atomic_store(&r->at[e->index].done, e->claims);
+}
+
+static void recall_done(struct tux_loop *l, struct tux_end *e)
+{
+	l->o.recalled(e->user);
+	tux_recall_plain(e);
+}
+
+/* True: @e is taken up, or answered.  What was refused may be plain by now. */
 static bool recall_take(struct tux_loop *l, struct tux_end *e)
 {
-	if (e->recall_looks || atomic_load(&e->recalled) != TUX_RECALL_OPEN ||
+	uint8_t is = atomic_load(&e->recalled);
+
+	if (e->recall_looks || is == TUX_RECALL_DONE ||
 	    atomic_load(&l->o.recall->at[e->index].asked) != e->claims)
 		return false;
 	if (e->closed)
 		recall_refuse(l, e);
-	else
+	else if (is == TUX_RECALL_OPEN)
 		recall_begin(l, e);
+	else if (recall_pin(e))
+		recall_done(l, e);
 	return true;
 }
 
@@ -240,15 +266,6 @@ unsigned tux_loop_recalls(struct tux_loop *l)
 	return n;
 }
 
-void tux_recall_plain(struct tux_end *e)
-{
-	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
-
-	atomic_store(&e->recalled, TUX_RECALL_DONE);
-	if (r)
-		atomic_store(&r->at[e->index].done, e->claims);
-}
-
 static void recall_answer(struct tux_loop *l, struct tux_end *e)
 {
 	bool plain = recall_pin(e);
@@ -256,8 +273,7 @@ static void recall_answer(struct tux_loop *l, struct tux_end *e)
 	recall_rung(l, e);
 	if (plain) {
 		recall_end(l, e);
-		l->o.recalled(e->user);
-		tux_recall_plain(e);
+		recall_done(l, e);
 	} else if (!--e->recall_looks || tux_duplex_hopeless(e->dx)) {
 		recall_end(l, e);
 		recall_refuse(l, e);
@@ -278,15 +294,6 @@ void tux_loop_recalled(struct tux_loop *l)
 		if (atomic_load(&e->loop) == l && e->recall_looks)
 			recall_answer(l, e);
 	}
-}
-
-void tux_loop_recall_path(struct tux_loop *l, struct tux_end *e)
-{
-	if (e->recall_looks ||
-	    atomic_load(&e->recalled) != TUX_RECALL_REFUSED)
-		return;
-	e->recall_looks = LOOKS;
-	l->recalled_n++;
 }
 
 void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e)

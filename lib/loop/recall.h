@@ -46,6 +46,11 @@ struct tux_recall {
 
 /* In memory that children of this process share.  -errno. */
 int tux_recall_map(struct tux_recall **rp);
+
+/* This process, which runs the loops, is about to fork.  Children learn from that who
+ * their parent is: not before, since most processes have none, and what has a place in
+ * /proc takes longer to end. */
+void tux_recall_fork(struct tux_recall *r);
 void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 
 /* @e is claimed: its duplex tells the table when the connection begins to move. */
@@ -83,9 +88,6 @@ unsigned tux_loop_recalls(struct tux_loop *l);
 
 /* Answers what was taken up: it is done, or it has taken too long. */
 void tux_loop_recalled(struct tux_loop *l);
-
-/* The path of @e has changed: if it was refused, it may be plain TCP by now. */
-void tux_loop_recall_path(struct tux_loop *l, struct tux_end *e);
 
 /* Has nothing been asked for since the last tux_loop_recalls()? */
 bool tux_loop_unasked(const struct tux_loop *l);

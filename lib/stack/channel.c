@@ -212,11 +212,6 @@ struct tux_duplex *tux_end_duplex(const struct tux_end *e)
 	return e->dx;
 }
 
-bool tux_end_forked(const struct tux_end *e)
-{
-	return driver_of(e)->stack->forked;
-}
-
 void tux_end_set_fd(struct tux_end *e, int fd)
 {
 	tux_latch_take(&e->fd_latch);
@@ -240,11 +235,9 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 
 void tux_end_flush(struct tux_end *e, bool now)
 {
-	uint32_t rung;
+	uint32_t rung = atomic_load_explicit(&e->dx->rung,
+					     memory_order_relaxed);
 
-	if (tux_end_forked(e))
-		return;
-	rung = atomic_load_explicit(&e->dx->rung, memory_order_relaxed);
 	/* Not in the bell, or in it and in a hurry. */
 	if (rung && (now || !(rung & TUX_DOORBELL_QUEUED)))
 		tux_end_ring(e, 0, now);
@@ -392,7 +385,7 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
 {
 	tux_time until = tux_time_add(tux_clock_read(), for_ns);
 
-	if (tux_end_forked(e))
+	if (driver_of(e)->stack->forked)
 		return -EBUSY;
 	while (!tux_end_is_raw(e, tcp, why)) {
 		if (end_stays(e) || tux_clock_read() >= until)

@@ -84,10 +84,6 @@ static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
  * of it, stays open. */
 void tux_end_set_fd(struct tux_end *e, int fd);
 
-/* Is @e another process's, since a fork, or has this one left its stack?  Then the
- * duplex may not be there. */
-bool tux_end_forked(const struct tux_end *e);
-
 /* Rings for @bits (TUX_DOORBELL_*) and for what the duplex's calls left in
  * dx->rung, and wakes the loop if it sleeps.  With @now, if no thread drives,
  * the caller takes a turn, so that it sends even if it will not wait soon. */

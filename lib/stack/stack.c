@@ -168,6 +168,12 @@ static void abandon(struct tux_stack *s)
 	close_lifelines(s);
 }
 
+void tux_stack_forks(struct tux_stack *s)
+{
+	if (s->recall)
+		tux_recall_fork(s->recall);
+}
+
 void tux_stack_forked(struct tux_stack *s)
 {
 	unsigned i;

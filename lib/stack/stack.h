@@ -60,6 +60,9 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o);
  * without a word to the peers.  Nobody uses it, its ends or waits in it. */
 void tux_stack_free(struct tux_stack *s);
 
+/* The process is about to fork: its child will learn whom to ask (loop/recall.h). */
+void tux_stack_forks(struct tux_stack *s);
+
 /* In a forked child: closes what the child inherited and frees nothing that the
  * parent's threads may have held.  The stack is of no use afterwards. */
 void tux_stack_forked(struct tux_stack *s);

@@ -18,21 +18,21 @@ enum {
 };
 
 struct alive_stat {
+	uint64_t pid;
 	char state;
 	uint64_t threads, start;
 };
 
-/* "/proc/@pid/stat", without stdio. */
+/* "/proc/@pid/stat", without stdio; 0: this process's own. */
 static void alive_path(char *path, int pid)
 {
 	char digits[12];
 	unsigned n = 0;
 
-	do
+	for (; pid > 0; pid /= 10)
 		digits[n++] = (char)('0' + pid % 10);
-	while ((pid /= 10) > 0);
-	memcpy(path, "/proc/", 6);
-	path += 6;
+	memcpy(path, "/proc/self", 11);
+	path += n ? 6 : 10;
 	while (n > 0)
 		*path++ = digits[--n];
 	memcpy(path, "/stat", 6);
@@ -61,7 +61,7 @@ static int alive_read(int pid, struct alive_stat *st)
 	const char *end;
 	long fd, n;
 
-	*st = (struct alive_stat){ .state = 0 };
+	*st = (struct alive_stat){ .pid = 0 };
 	alive_path(path, pid);
 	fd = TUX_SYS(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0,
 		     0, 0);
@@ -72,6 +72,7 @@ static int alive_read(int pid, struct alive_stat *st)
 	if (n < 0)
 		return (int)n;
 	line[n] = 0;
+	st->pid = alive_number(line, 0);
 	end = strrchr(line, ')');
 	if (!end || !end[1])
 		return 0;
@@ -95,14 +96,17 @@ void tux_alive_self(struct tux_alive_who *who)
 
 	who->pid = (int)TUX_SYS(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	who->space = alive_space();
-	who->start = alive_read(who->pid, &st) < 0 ? 0 : st.start;
+	who->start = alive_read(0, &st) < 0 || st.pid != (uint64_t)who->pid ?
+		     0 : st.start;
 }
 
-/* There is no such process where the caller looks. */
-static enum tux_alive alive_missed(const struct tux_alive_who *who)
+/* Nothing in /proc, or no /proc: is there no such process? */
+static bool alive_missed(const struct tux_alive_who *who)
 {
-	return who->space && who->space == alive_space() ? TUX_ALIVE_GONE :
-							   TUX_ALIVE_RUNS;
+	uint64_t here = alive_space();
+
+	return TUX_SYS(SYS_kill, who->pid, 0, 0, 0, 0, 0) == -ESRCH &&
+	       (!here || !who->space || here == who->space);
 }
 
 /* The first thread of a process may have ended, and others run. */
@@ -112,10 +116,9 @@ enum tux_alive tux_alive_look(const struct tux_alive_who *who)
 	int err = alive_read(who->pid, &st);
 
 	if (err == -ENOENT || err == -ESRCH)
-		return TUX_SYS(SYS_kill, who->pid, 0, 0, 0, 0, 0) == -ESRCH ?
-		       alive_missed(who) : TUX_ALIVE_RUNS;
-	if (!err && who->start && st.start != who->start)
-		return alive_missed(who);
+		return alive_missed(who) ? TUX_ALIVE_GONE : TUX_ALIVE_RUNS;
+	if (err || !who->start || st.start != who->start)
+		return TUX_ALIVE_RUNS;
 	switch (st.state) {
 	case 'Z': case 'X': case 'x':
 		return st.threads > 1 ? TUX_ALIVE_RUNS : TUX_ALIVE_GONE;

@@ -13,7 +13,8 @@ enum tux_alive {
 	TUX_ALIVE_GONE,		/* it has ended, and may still be a zombie */
 };
 
-/* What tells a process from all others, also where its number is another's. */
+/* What tells a process from others that have its number, in another PID namespace or
+ * later. */
 struct tux_alive_who {
 	int pid;
 	uint64_t space;		/* its PID namespace; 0: not known */
@@ -24,8 +25,8 @@ struct tux_alive_who {
 void tux_alive_self(struct tux_alive_who *who);
 
 /* How is @who?  Reads /proc, whose numbers are those of the PID namespace in which it
- * was mounted.  For a process of another namespace than the caller's, that it is not
- * found says nothing. */
+ * was mounted: what is found there may be another process, whose state says nothing.
+ * That nothing is found says nothing to a caller in another namespace. */
 enum tux_alive tux_alive_look(const struct tux_alive_who *who);
 
 #endif

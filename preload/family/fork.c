@@ -25,6 +25,7 @@ static __thread uint32_t fork_n;	/* this thread's last */
 void fork_prepare(void)
 {
 	tux_defer_enter();
+	stack_forks();
 	fork_n = inherit_prepare();
 }
 

@@ -8,6 +8,8 @@
 #include "ground/process.h"
 #include "sock/claim.h"
 #include "sock/fd.h"
+#include "sock/holders.h"
+#include "sock/leave.h"
 #include "sock/observer.h"
 #include "sock/pass.h"
 #include "sock/unclaim.h"
@@ -24,12 +26,15 @@ enum { FOLLOW_S = 1 };		/* for the peers */
  * (process.h); the kernel's count still tells the parent. */
 static void leave_inherited(struct sock *s, int fd, bool late)
 {
+	late = late && !holders_are_plain(s->holders);
 	if (late && stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		stage_try(s, SOCK_CLAIMING, SOCK_LOST);
 	else if (stage_of(s) == SOCK_CLAIMED)
 		unclaim_inherited(s, fd);
 	s->holders = 0;
-	if (stage_hold(s))
+	if (stage_of(s) == SOCK_TCP)
+		leave_calls(s);
+	else if (stage_hold(s))
 		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 

@@ -16,9 +16,14 @@
 
 struct tux_stack;
 
+/* The kernel wipes the pages on which this and the stack lie in each child.  0: before
+ * process_init(), and in a child that no hook has seen, by a system call of the
+ * program's own, say, or with CLONE_FILES.  What is claimed is foreign there, too, and
+ * nothing more will be claimed. */
 extern uint32_t process_epoch;
 
-/* At the start; and in a child, right after fork. */
+/* At the start, or for the first sock, if that comes before; and in a child, right
+ * after fork. */
 void process_init(void);
 void process_forked(void);
 
@@ -36,7 +41,7 @@ void process_sandboxed(void);
 bool process_is_sandboxed(void);
 
 /* The stack of this process, which stack.c starts and ends; NULL before the
- * first socket or in a child. */
+ * first socket, in a child, and in one that no hook has seen. */
 extern struct tux_stack *_Atomic process_stack;
 
 static inline struct tux_stack *preload_stack(void)

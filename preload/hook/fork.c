@@ -53,10 +53,10 @@ struct fork_clone {
 
 static int fork_clone_begins(void *arg)
 {
-	const struct fork_clone *c = arg;
+	const struct fork_clone c = *(const struct fork_clone *)arg;
 
 	fork_in_child();
-	_exit(c->fn(c->arg));
+	_exit(c.fn(c.arg));
 }
 
 /* With CLONE_VM it is a thread, or a child as vfork() makes one.  With CLONE_FILES it

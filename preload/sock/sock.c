@@ -68,6 +68,7 @@ struct sock *sock_new(enum sock_stage stage)
 
 	if (!s)
 		return NULL;
+	process_init();
 	/* Everything but refs: a late reader may be looking at that. */
 	memset(&s->fds, 0, sizeof(*s) - offsetof(struct sock, fds));
 	s->fd = -1;

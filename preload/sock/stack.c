@@ -24,6 +24,8 @@ enum { AGAIN_MS = 1000 };
 enum { NONE, STARTING, RUNNING, OVER };
 
 static _Atomic int state;
+static struct tux_stack *started;	/* also in a child that is new, which finds no
+					 * process_stack */
 static _Atomic tux_time failed_at;	/* 0: never */
 static _Atomic int failed_for = TUX_REASON_NOT_STARTED;
 
@@ -114,6 +116,7 @@ static void stack_start(void *arg)
 		atomic_store(&state, NONE);
 		return;
 	}
+	started = s;
 	atomic_store(&process_stack, s);
 	atomic_store(&state, RUNNING);
 }
@@ -155,6 +158,7 @@ void stack_end(tux_time for_ns)
 {
 	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
 
+	started = NULL;
 	if (!s)
 		return;
 	tux_defer_enter();
@@ -178,14 +182,23 @@ void stack_leave(void)
 		}
 	}
 	s = atomic_exchange(&process_stack, NULL);
+	started = NULL;
 	if (s)
 		tux_stack_leave(s);
 }
 
+void stack_forks(void)
+{
+	if (preload_stack())
+		tux_stack_forks(preload_stack());
+}
+
 void stack_forked(void)
 {
-	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
+	struct tux_stack *s = started;
 
+	started = NULL;
+	atomic_store(&process_stack, NULL);
 	if (atomic_load(&state) != OVER)
 		atomic_store(&state, NONE);
 	if (s)

@@ -19,7 +19,8 @@ void stack_end(tux_time for_ns);
 /* The stack ends now, with its threads, and no other is started. */
 void stack_leave(void);
 
-/* In a child, right after fork. */
+/* Before a fork; and in the child, right after it. */
+void stack_forks(void);
 void stack_forked(void);
 
 #endif

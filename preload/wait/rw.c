@@ -89,13 +89,13 @@ static ssize_t rw_outcome(struct job *j, ssize_t err)
 }
 
 /* 0 if the socket is claimed; else the error of the call.  -ERESTART: the
- * socket has gone back to the kernel, and so does the call (rw_go_on).  -EINTR: a
- * handler has forked, and returned in the child. */
+ * socket has gone back to the kernel, and so does the call (rw_go_on); or a handler
+ * has forked and returned in the child, which asks for it there. */
 static int not_ours(const struct sock *s)
 {
 	switch (atomic_load(&s->stage)) {
 	case SOCK_CLAIMED:
-		return s->epoch == process_epoch ? 0 : -EINTR;
+		return s->epoch == process_epoch ? 0 : -ERESTART;
 	case SOCK_LOST:
 		return -EIO;
 	case SOCK_CLOSED:

@@ -224,6 +224,29 @@ static void child_by_number(struct pair *p)
 	answers(p, pid);
 }
 
+/* It shares its parent's descriptors, and no hook sees that it is a child. */
+static void child_with_files(struct pair *p)
+{
+	static char stack[64 * 1024];
+
+	answers(p, clone(asks, stack + sizeof(stack), SIGCHLD | CLONE_FILES, p));
+}
+
+/* ... nor one by the program's own instruction. */
+static void child_by_itself(struct pair *p)
+{
+#ifdef __x86_64__
+	long pid = SYS_fork;
+
+	__asm__ volatile("syscall" : "+a"(pid) : : "rcx", "r11", "memory");
+	if (pid == 0)
+		_exit(asks(p));
+	answers(p, (pid_t)pid);
+#else
+	(void)p;
+#endif
+}
+
 static void child_by_clone3(struct pair *p)
 {
 	struct clone_args how = { .exit_signal = SIGCHLD };
@@ -757,6 +780,8 @@ int main(void)
 	pair_once("a child by clone() that returns", clone_that_returns);
 	pair_case("a child by SYS_clone", child_by_number);
 	pair_case("a child by SYS_clone3", child_by_clone3);
+	pair_case("a child by CLONE_FILES", child_with_files);
+	pair_case("a child by an instruction", child_by_itself);
 	pair_case("a child that is left with it", left_to_child);
 	pair_once("a parent that ends", background_by_fork);
 	pair_once("daemon()", background_by_daemon);

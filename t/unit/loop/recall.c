@@ -293,9 +293,16 @@ static void answer__refused_in_time(void **state)
 	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
 	assert_int_equal(loops[0].recalled_n, 0);
 	assert_int_equal(told, 0);
-	/* Once: another question changes nothing. */
+	/* Another question changes nothing, until it has become plain. */
 	tux_recall_ask(table, e);
-	assert_int_equal(turn(&loops[0]), 0);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_REFUSED);
+	atomic_store(&e->dx->rx.state, TUX_RX_PLAIN);
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_int_equal(told, 1);
+	assert_int_equal(loops[0].recalled_n, 0);
 	end_free(e);
 }
 

@@ -22,6 +22,10 @@ uint32_t process_epoch = 1;
 struct tux_stack *_Atomic process_stack = (void *)&process_epoch;
 _Atomic uint8_t kind_table[FD_MAX];
 
+void process_init(void)
+{
+}
+
 void kind_leave(int fd)
 {
 	left[left_n++] = fd;

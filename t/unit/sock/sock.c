@@ -20,6 +20,10 @@ static _Atomic uint32_t queued[WATCHES];
 uint32_t process_epoch = 1;
 struct tux_stack *_Atomic process_stack;
 
+void process_init(void)
+{
+}
+
 void tux_stack_unlisten(struct tux_stack *stack, const struct tux_addr *a)
 {
 	(void)stack, (void)a;
