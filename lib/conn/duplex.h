@@ -158,6 +158,8 @@ struct tux_duplex {
 	_Atomic uint32_t touches;	/* plain reads and writes that still
 					 * ring TUX_DOORBELL_TOUCH */
 	_Atomic uint32_t err;		/* errno for the application; 0: none */
+	_Atomic uint8_t failed;		/* the application was told an error: the
+					 * connection has no other */
 	_Atomic uint8_t called;		/* the peer wanted to move a direction that
 					 * was pinned */
 	_Atomic uint8_t raw_why;	/* enum tux_reason: why TUX_DOORBELL_RAW
@@ -228,6 +230,10 @@ uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
  * makes the generation void.  Returns true if the application should read.  The
  * rx latch is held. */
 bool tux_duplex_advance(struct tux_duplex *d, const struct tux_tcp *tcp);
+
+/* The error of the connection, if the application was not told it yet; from now on it
+ * was.  0: there is none.  No latch is needed. */
+int tux_duplex_error(struct tux_duplex *d);
 
 /* The application sends no more.  Returns true if the loop will tell the peer;
  * false if the caller must shutdown(2) the TCP socket.  The tx latch is

@@ -115,7 +115,22 @@ static inline ssize_t duplex_take_error(struct tux_duplex *d)
 {
 	uint32_t err = atomic_load(&d->err);
 
-	return err && atomic_exchange(&d->err, 0) ? -(ssize_t)err : 0;
+	if (!err || !atomic_exchange(&d->err, 0))
+		return 0;
+	store8(&d->failed, 1);
+	return -(ssize_t)err;
+}
+
+/* TCP has told the application error @k, a negative one: the connection's, unless it is
+ * about the call.  EPIPE may only mean that the program has shut the direction. */
+static inline void duplex_told(struct tux_duplex *d, ssize_t k)
+{
+	switch (k) {
+	case -ECONNRESET: case -ETIMEDOUT: case -ECONNABORTED:
+	case -EHOSTUNREACH: case -ENETUNREACH:
+		store8(&d->failed, 1);
+		duplex_take_error(d);
+	}
 }
 
 #endif

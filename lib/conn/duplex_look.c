@@ -39,6 +39,11 @@ void tux_duplex_begin(struct tux_duplex *d, const struct tux_burst *tx,
 
 /* ---- looking ---- */
 
+int tux_duplex_error(struct tux_duplex *d)
+{
+	return -(int)duplex_take_error(d);
+}
+
 uint32_t tux_duplex_readable(const struct tux_duplex *d)
 {
 	uint8_t state = load8(&d->rx.state);

@@ -89,7 +89,9 @@ bool tux_duplex_go_raw(struct tux_duplex *d, const struct tux_tcp *tcp)
 	if (tcp)
 		tux_duplex_advance(d, tcp);
 	tux_duplex_pin(d);
-	return tux_duplex_tx_is_raw(d) && tux_duplex_rx_is_raw(d);
+	/* Its error may have been taken from TCP: only reads and writes here know it. */
+	return !atomic_load(&d->err) && tux_duplex_tx_is_raw(d) &&
+	       tux_duplex_rx_is_raw(d);
 }
 
 int tux_duplex_hopeless(const struct tux_duplex *d)

@@ -309,6 +309,9 @@ ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 {
 	ssize_t k = read_first(d, iov, n, peek, tcp);
 
+	/* It is reported once, also if this end has heard of it by itself. */
+	if (k < 0)
+		duplex_told(d, k);
 	if (k <= 0 || !peek)
 		return k;
 	return (ssize_t)tux_duplex_peek_on(d, iov, n, (size_t)k, tcp);

@@ -330,11 +330,36 @@ static ssize_t write_open(struct tux_duplex *d, const struct iovec *iov, int n,
 	return k;
 }
 
+/* The connection has one error, which one call gets, whether TCP says it or this end
+ * has heard of it.  This end may have taken it from TCP, which says EPIPE then. */
+static ssize_t write_failed(struct tux_duplex *d, ssize_t k)
+{
+	ssize_t err = k == -EPIPE ? duplex_take_error(d) : 0;
+
+	duplex_told(d, k);
+	return err ? err : k;
+}
+
+static ssize_t write_by_state(struct tux_duplex *d, uint8_t state,
+			      const struct iovec *iov, int n,
+			      const struct tux_tcp *tcp)
+{
+	switch (state) {
+	case TUX_TX_ANNOUNCED:
+	case TUX_TX_ACKED:
+		return write_open(d, iov, n, tcp);
+	case TUX_TX_SWITCHED:
+		return write_ring(d, iov, n, 0);
+	default:
+		return write_plain(d, iov, n, tcp);
+	}
+}
+
 ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 			 const struct tux_tcp *tcp)
 {
 	uint8_t state = load8(&d->tx.state);
-	ssize_t err;
+	ssize_t err, k;
 
 	if (load8(&d->tx.mute)) {
 		store8(&d->tx.mute, 0);
@@ -346,18 +371,11 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 	if (err)
 		return err;
 	if (load8(&d->tx.shut))
-		return -EPIPE;
+		return write_failed(d, -EPIPE);
 	if (load8(&d->tx.hold))
 		return -EAGAIN;
-	switch (state) {
-	case TUX_TX_ANNOUNCED:
-	case TUX_TX_ACKED:
-		return write_open(d, iov, n, tcp);
-	case TUX_TX_SWITCHED:
-		return write_ring(d, iov, n, 0);
-	default:
-		return write_plain(d, iov, n, tcp);
-	}
+	k = write_by_state(d, state, iov, n, tcp);
+	return k < 0 ? write_failed(d, k) : k;
 }
 
 bool tux_duplex_shut(struct tux_duplex *d)

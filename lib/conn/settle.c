@@ -175,19 +175,22 @@ static void settle_end(struct tux_conn *c, uint32_t dirty, tux_time now)
 /* ---- death ---- */
 
 /* Stores the error before `eof` and `shut`, so that a thread that sees these
- * also sees the error.  If everything of the peer's has arrived, there is no
- * error: reading ends with an end of file, and only writing fails. */
+ * also sees the error; unless there is one, or the application was told one.  If
+ * everything of the peer's has arrived, there is no error: reading ends with an end of
+ * file, and only writing fails. */
 static void settle_death(struct tux_conn *c)
 {
 	struct tux_duplex *d = c->dx;
+	uint32_t none = 0;
 
 	if (c->dead_told)
 		return;
 	c->dead_told = true;
 	tux_messages_fail(c, c->dead_err);
 	tux_back_resume(c, false);
-	if (!tux_conn_said_all(c))
-		atomic_store(&d->err, (uint32_t)c->dead_err);
+	if (!tux_conn_said_all(c) && !atomic_load(&d->failed))
+		atomic_compare_exchange_strong(&d->err, &none,
+					       (uint32_t)c->dead_err);
 	atomic_store(&d->rx.eof, 1);
 	atomic_store(&d->tx.shut, 1);
 	add_effect(c, TUX_EFFECT_READY | TUX_EFFECT_TCP);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 
 #include "sys/fd.h"
@@ -96,6 +97,24 @@ static void lifeline_guard(struct tux_lifeline *t, const struct tux_conn *c)
 	t->cut = cut;
 }
 
+/* TCP says its error once.  Where it carries both directions, that is for the
+ * application, and a write here must not take it. */
+static bool lifeline_failed(const struct tux_lifeline *t, const struct tux_conn *c)
+{
+	struct pollfd p = { .fd = t->fd };
+	struct timespec none = { 0 };
+
+	return !tux_conn_tx_on_tux(c) && !tux_conn_rx_on_tux(c) &&
+	       tux_sys_ppoll(&p, 1, &none, NULL) > 0 && p.revents & POLLERR;
+}
+
+static long lifeline_send(const struct tux_lifeline *t, const struct tux_conn *c,
+			  const uint8_t *buf, size_t len)
+{
+	return lifeline_failed(t, c) ? -ECONNRESET :
+	       tux_sys_send(t->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 			uint8_t *buf, tux_time now)
 {
@@ -107,7 +126,7 @@ void tux_lifeline_write(struct tux_lifeline *t, struct tux_conn *c,
 
 		if (!len)
 			return;
-		n = tux_sys_send(t->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		n = lifeline_send(t, c, buf, len);
 		tux_conn_tcp_sent(c, n > 0 ? (size_t)n : 0, now);
 		lifeline_guard(t, c);
 		if (n >= 0 || n == -EAGAIN)

@@ -122,7 +122,7 @@ static void merge_error(struct sock *s, int *err)
 	if (!*err)
 		*err = (int)atomic_exchange(&s->err, 0);
 	if (!*err)
-		*err = (int)atomic_exchange(&s->dx->err, 0);
+		*err = tux_duplex_error(s->dx);
 }
 
 HOOK int getsockopt(int fd, int level, int name, void *restrict value,

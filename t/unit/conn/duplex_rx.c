@@ -532,6 +532,22 @@ static void read__plain_end_with_an_error(void **state)
 	assert_int_equal(get(f, buf, 1), 0);
 }
 
+/* TCP and this end have heard of the same. */
+static void read__error_of_both_once(void **state)
+{
+	struct fixture *f = *state;
+	char buf[1];
+
+	atomic_store(&f->d->err, ETIMEDOUT);
+	assert_int_equal(get(f, buf, 1), -EAGAIN);
+	assert_int_equal(f->d->err, ETIMEDOUT);
+	f->w.err = ECONNRESET;
+	assert_int_equal(get(f, buf, 1), -ECONNRESET);
+	f->w.err = 0;
+	f->w.eof = true;
+	assert_int_equal(get(f, buf, 1), 0);
+}
+
 /* Bytes in spill come before those in TCP. */
 static void read__spill_in_pieces(void **state)
 {
@@ -783,6 +799,7 @@ int main(void)
 		T(read__nothing),
 		T(read__error_without_end),
 		T(read__plain_end_with_an_error),
+		T(read__error_of_both_once),
 		T(read__spill_in_pieces),
 		T(prove__at_n_only),
 		T(read__marker_cannot_be_taken),

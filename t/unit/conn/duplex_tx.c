@@ -425,6 +425,56 @@ static void write__error_once(void **state)
 	assert_int_equal(put(f, "a", 1), 1);
 }
 
+/* A look for a marker has taken TCP's error, which says EPIPE to the next write. */
+static void write__error_that_a_look_has_taken(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->d->err, ECONNRESET);
+	f->w.err = EPIPE;
+	assert_int_equal(put(f, "a", 1), -ECONNRESET);
+	assert_int_equal(put(f, "a", 1), -EPIPE);
+}
+
+/* TCP and this end have heard of the same. */
+static void write__error_of_both_once(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->d->err, ETIMEDOUT);
+	f->w.room = 0;
+	assert_int_equal(put(f, "a", 1), -EAGAIN);
+	assert_int_equal(f->d->err, ETIMEDOUT);
+	f->w.err = ECONNRESET;
+	assert_int_equal(put(f, "a", 1), -ECONNRESET);
+	assert_int_equal(f->d->err, 0);
+	assert_int_equal(f->d->failed, 1);
+}
+
+/* An error of the call says nothing of the connection. */
+static void write__error_of_the_call(void **state)
+{
+	struct fixture *f = *state;
+
+	atomic_store(&f->d->err, ETIMEDOUT);
+	f->w.err = EFAULT;
+	assert_int_equal(put(f, "a", 1), -EFAULT);
+	assert_int_equal(f->d->failed, 0);
+	assert_int_equal(tux_duplex_error(f->d), ETIMEDOUT);
+	assert_int_equal(f->d->failed, 1);
+	assert_int_equal(tux_duplex_error(f->d), 0);
+}
+
+/* That the program has shut it is no error of the connection. */
+static void write__behind_a_shutdown_is_no_failure(void **state)
+{
+	struct fixture *f = *state;
+
+	tux_duplex_shut(f->d);
+	assert_int_equal(put(f, "a", 1), -EPIPE);
+	assert_int_equal(f->d->failed, 0);
+}
+
 static void announce__only_what_may_move(void **state)
 {
 	struct fixture *f = *state;
@@ -613,6 +663,10 @@ int main(void)
 		T(write__raw_after_a_switch),
 		T(write__mute_once),
 		T(write__error_once),
+		T(write__error_that_a_look_has_taken),
+		T(write__error_of_both_once),
+		T(write__error_of_the_call),
+		T(write__behind_a_shutdown_is_no_failure),
 		T(announce__only_what_may_move),
 		T(announce__generations_go_round),
 		T(prepared__of_the_open_one),

@@ -339,6 +339,22 @@ static void death__told_once(void **state)
 	assert_int_equal(atomic_load(&dx->err), 0);
 }
 
+/* The application knows what TCP has said; what the loop got from it then is another. */
+static void death__not_over_an_error(void **state)
+{
+	struct duo *d = *state;
+
+	atomic_store(&d->a.dx->err, ECONNRESET);
+	tux_conn_die(d->a.c, EPIPE, TUX_REASON_CLOSED);
+	derive(&d->a, 0);
+	assert_int_equal(atomic_load(&d->a.dx->err), ECONNRESET);
+	atomic_store(&d->b.dx->failed, 1);
+	tux_conn_die(d->b.c, EPIPE, TUX_REASON_CLOSED);
+	derive(&d->b, 0);
+	assert_int_equal(atomic_load(&d->b.dx->err), 0);
+	assert_int_equal(atomic_load(&d->b.dx->rx.eof), 1);
+}
+
 /* Its packets are in flight no more: the next connection of the pair sends. */
 static void death__others_of_the_pair_send(void **state)
 {
@@ -715,6 +731,7 @@ int main(void)
 		T(tcp__what_is_wanted, duo_setup_switched),
 		T(tcp__what_is_due, duo_setup_switched),
 		T(death__told_once, duo_setup_switched),
+		T(death__not_over_an_error, duo_setup_switched),
 		T(death__others_of_the_pair_send, duo_setup_proved),
 		T(gone__once, duo_setup_switched),
 		T(gone__within_a_marker, duo_setup_switched),

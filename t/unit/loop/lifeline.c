@@ -22,8 +22,20 @@ struct tux_conn {			/* what the core would say, and heard */
 	uint8_t in[256];
 	size_t in_len;
 	int ends, err;
+	unsigned outs, sents;	/* calls: one each */
 	bool cut;		/* ... as long as bytes are left for TCP */
+	bool tx, rx;		/* are on Tux */
 };
+
+bool tux_conn_tx_on_tux(const struct tux_conn *c)
+{
+	return c->tx;
+}
+
+bool tux_conn_rx_on_tux(const struct tux_conn *c)
+{
+	return c->rx;
+}
 
 size_t tux_conn_tcp_want(const struct tux_conn *c)
 {
@@ -55,6 +67,7 @@ size_t tux_conn_tcp_out(struct tux_conn *c, uint8_t *buf, size_t cap,
 	(void)now;
 	if (c->out)
 		memcpy(buf, c->out, len);
+	c->outs += len != 0;
 	return len;
 }
 
@@ -63,6 +76,7 @@ void tux_conn_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	(void)now;
 	c->out += n;
 	c->out_len -= n;
+	c->sents++;
 }
 
 bool tux_conn_tcp_cut(const struct tux_conn *c)
@@ -316,6 +330,42 @@ static int acknowledges_at_once(int fd)
 	return yes;
 }
 
+/* What does the application's next write say when the peer has reset TCP, and the
+ * loop has tried to write? */
+static int left_to_say(bool tx, bool rx)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct tux_lifeline t;
+	static uint8_t buf[TUX_LIFELINE_BUF];
+	struct tux_conn c = { .out = (const uint8_t *)"x", .out_len = 1,
+			      .tx = tx, .rx = rx };
+	int fd[2], err;
+
+	accepted(socket(AF_INET, SOCK_STREAM, 0), fd);
+	tux_lifeline_init(&t);
+	assert_int_equal(tux_lifeline_open(&t, fd[0], false), 0);
+	assert_int_equal(connect(fd[1], &none, sizeof(none)), 0);
+	tux_lifeline_write(&t, &c, buf, 1);
+	assert_int_equal(c.ends, 1);
+	assert_int_equal(c.err, ECONNRESET);
+	assert_int_equal(c.outs, c.sents);	/* it may hold a latch between */
+	assert_int_equal(send(fd[0], "x", 1, MSG_NOSIGNAL), -1);
+	err = errno;
+	tux_lifeline_close(&t, -1, false);
+	close(fd[0]);
+	close(fd[1]);
+	return err;
+}
+
+/* Where TCP carries both directions, the application sees its error there. */
+static void write__leaves_the_error_where_it_is_read(void **state)
+{
+	(void)state;
+	assert_int_equal(left_to_say(false, false), ECONNRESET);
+	assert_int_equal(left_to_say(true, false), EPIPE);
+	assert_int_equal(left_to_say(false, true), EPIPE);
+}
+
 static void acknowledge__is_at_once_while_alone(void **state)
 {
 	struct tux_lifeline t;
@@ -352,6 +402,7 @@ int main(void)
 		cmocka_unit_test(write__that_fails_waits_for_what_is_to_be_read),
 		cmocka_unit_test(
 			write__that_fails_with_nothing_to_read_is_the_end),
+		cmocka_unit_test(write__leaves_the_error_where_it_is_read),
 		cmocka_unit_test(acknowledge__is_at_once_while_alone),
 	};
 
