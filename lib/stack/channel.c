@@ -219,6 +219,14 @@ void tux_end_set_fd(struct tux_end *e, int fd)
 	tux_latch_drop(&e->fd_latch);
 }
 
+void tux_end_with_fd(struct tux_end *e, void (*fn)(void *arg, int fd), void *arg)
+{
+	tux_latch_take(&e->fd_latch);
+	if (e->fd >= 0)
+		fn(arg, e->fd);
+	tux_latch_drop(&e->fd_latch);
+}
+
 void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 {
 	struct tux_driver *d = driver_of(e);

@@ -84,6 +84,10 @@ static inline bool tux_end_ring_grew(const struct tux_duplex *d, uint64_t *last)
  * of it, stays open. */
 void tux_end_set_fd(struct tux_end *e, int fd);
 
+/* Calls @fn with the application's descriptor, which is not closed meanwhile; not if it
+ * is closed already. */
+void tux_end_with_fd(struct tux_end *e, void (*fn)(void *arg, int fd), void *arg);
+
 /* Rings for @bits (TUX_DOORBELL_*) and for what the duplex's calls left in
  * dx->rung, and wakes the loop if it sleeps.  With @now, if no thread drives,
  * the caller takes a turn, so that it sends even if it will not wait soon. */

@@ -11,6 +11,7 @@
 #include "sock/holders.h"
 #include "sock/leave.h"
 #include "sock/observer.h"
+#include "sock/option.h"
 #include "sock/pass.h"
 #include "sock/unclaim.h"
 #include "sock/stack.h"
@@ -38,17 +39,6 @@ static void leave_inherited(struct sock *s, int fd, bool late)
 		claim_refuse_at(s, fd, TUX_REASON_SHARED);
 }
 
-/* What the program has set, and only the preload knew. */
-static void give_options(const struct sock *s, int fd)
-{
-	int low = (int)s->lowat;
-
-	if (s->rdshut)
-		libc.shutdown(fd, SHUT_RD);
-	if (s->lowat_stays)
-		libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
-}
-
 static void give_back(struct sock *s, int fd, void *arg)
 {
 	const tux_time *until = arg;
@@ -64,7 +54,7 @@ static void give_back(struct sock *s, int fd, void *arg)
 	if (stage_of(s) == SOCK_CLAIMED &&
 	    (late || !pass_plain_for(fd, TUX_REASON_SANDBOXED)))
 		unclaim_reset(s, fd);
-	give_options(s, fd);
+	option_give(s, fd);
 	observer_moved(s, fd);
 }
 

@@ -64,6 +64,16 @@ void option_load_nonblock(struct sock *s, int fd)
 	} while (flags != before);
 }
 
+void option_give(struct sock *s, int fd)
+{
+	int low = (int)s->lowat;
+
+	if (s->rdshut)
+		libc.shutdown(fd, SHUT_RD);
+	if (atomic_exchange(&s->lowat_stays, false))
+		libc.setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low));
+}
+
 bool option_pins(int fd)
 {
 	return is_on(fd, SOL_SOCKET, SO_ZEROCOPY) ||

@@ -14,6 +14,10 @@ void option_load(struct sock *s, int fd);
  * it. */
 void option_load_nonblock(struct sock *s, int fd);
 
+/* @s, reached by @fd, goes back to the kernel's calls: the kernel is told what the
+ * program has set meanwhile, and only the preload knew. */
+void option_give(struct sock *s, int fd);
+
 /* Has @fd an option set that needs plain TCP? */
 bool option_pins(int fd);
 

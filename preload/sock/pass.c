@@ -8,6 +8,7 @@
 #include "sock/claim.h"
 #include "sock/fd.h"
 #include "sock/holders.h"
+#include "sock/option.h"
 #include "sock/path.h"
 #include "sock/unclaim.h"
 #include "sock/stage.h"
@@ -24,11 +25,13 @@ bool pass_raw(struct sock *s, int fd, enum tux_reason why, tux_time for_ns)
 
 	ok = !tux_end_raw(s->end, &tcp, why, for_ns) &&
 	     !tux_duplex_readable(s->dx);
-	if (ok && stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
+	if (!ok)
+		return false;
+	option_give(s, fd);
+	if (stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
-	if (ok)
-		holders_set_plain(s->holders);
-	return ok;
+	holders_set_plain(s->holders);
+	return true;
 }
 
 static bool make_raw(struct sock *s, int fd, enum tux_reason why)

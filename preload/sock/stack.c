@@ -7,6 +7,7 @@
 #include "loop/end.h"
 #include "sock/candidate.h"
 #include "sock/holders.h"
+#include "sock/option.h"
 #include "sock/say.h"
 #include "sock/stage.h"
 #include "sock/unclaim.h"
@@ -48,11 +49,17 @@ static void on_decided(void *user, bool tux, enum tux_reason why)
 		say_decided(s, tux, why, &g);
 }
 
+static void give_options(void *user, int fd)
+{
+	option_give(user, fd);
+}
+
 /* Threads in the middle of a call go on with the kernel's. */
 static void on_recalled(void *user)
 {
 	struct sock *s = user;
 
+	tux_end_with_fd(s->end, give_options, s);
 	if (stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
 	holders_set_plain(s->holders);

@@ -97,6 +97,7 @@ static void unclaim_as_tcp(struct sock *s, int fd, enum tux_reason why)
 {
 	s->why = (uint8_t)why;
 	s->path = 0;
+	option_give(s, fd);
 	sock_unmoves(s);
 	if (!stage_try(s, SOCK_CLAIMING, SOCK_TCP))
 		return;
@@ -112,6 +113,7 @@ static void unclaim_as_candidate(struct sock *s, int fd)
 	s->pause_until = now + tux_backoff_again(&s->pause, &pausing, now);
 	s->why = s->decided;
 	s->path = 0;
+	option_give(s, fd);
 	sock_unmoves(s);
 	if (stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE))
 		observer_moved(s, fd);

@@ -288,6 +288,33 @@ static void connects_blocking(void)
 	pair_close(&p);
 }
 
+/* The kernel does not know of it while the connection is on Tux, and then must. */
+static void shut_and_plain(struct pair *p)
+{
+	struct pollfd f = { .fd = p->a, .events = POLLIN | POLLRDHUP };
+	char c;
+
+	CHECK(shutdown(p->a, SHUT_RD) == 0);
+	CHECK(system("true") == 0);
+	CHECK(poll(&f, 1, 0) == 1 && f.revents == (POLLIN | POLLRDHUP));
+	CHECK(read(p->a, &c, 1) == 0);
+	CHECK(works(p->a, p->b));
+}
+
+/* A reset is no clean end, and is told once, also by what has become plain. */
+static void reset_and_plain(struct pair *p)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct pollfd f = { .fd = p->a, .events = POLLRDHUP };
+
+	CHECK(!connect(p->b, &none, sizeof(none)));
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
+	CHECK(system("true") == 0);
+	CHECK(send(p->a, "x", 1, MSG_NOSIGNAL) == -1 && errno == ECONNRESET);
+	CHECK(send(p->a, "x", 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
+	CHECK(poll(&f, 1, 0) == 1 && !(f.revents & POLLERR));
+}
+
 /* connect() to no address; then the socket has another connection.  @events: of its
  * item, which lives on. */
 static void disconnects(struct pair *p, uint32_t events)
@@ -339,6 +366,8 @@ int main(void)
 	pair_case("SIGPIPE and MSG_NOSIGNAL", sigpipe);
 	pair_case("writing to a peer that has gone", peer_gone);
 	pair_case("SO_LINGER of 0 resets", reset);
+	pair_case("SHUT_RD, and then plain TCP", shut_and_plain);
+	pair_case("a reset, and then plain TCP", reset_and_plain);
 	pair_case("connect() to no address", disconnected);
 	pair_case("... after a report of EPOLLONESHOT", disconnected_shot);
 	pair_case("dup, dup3, F_DUPFD", duplicates);
