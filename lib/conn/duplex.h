@@ -131,7 +131,8 @@ struct tux_duplex_rx {
 					 * them */
 	_Atomic uint8_t stopped;	/* reads leave the ring: see
 					 * tux_duplex_stop() */
-	_Atomic uint8_t resumes;	/* ... and how often they went on */
+	_Atomic uint8_t missed;		/* ... and one has found nothing meanwhile, */
+	_Atomic uint8_t resumes;	/* ... and how often they went on then */
 	uint8_t held;			/* ARMED, at N: so many bytes were read,
 					 * and match the marker so far */
 	_Atomic uint8_t spill_len;	/* bytes in spill: they were read as a
@@ -255,8 +256,8 @@ enum {
 unsigned tux_duplex_poll(const struct tux_duplex *d);
 
 /* How often the direction has become plain TCP again, for good or not; and in that of
- * reads, how often these went on: what can be read is not where it was, or was hidden
- * before, though no byte has come. */
+ * reads, how often these went on after one had found nothing: what can be read is not
+ * where it was, or was hidden before, though no byte has come. */
 static inline uint32_t tux_duplex_tx_turns(const struct tux_duplex *d)
 {
 	return atomic_load(&d->tx.turn) +

@@ -51,8 +51,9 @@ void tux_duplex_resume(struct tux_duplex *d, bool drop)
 {
 	if (drop)
 		tux_pipe_consume(&d->rxp, tux_pipe_head(&d->rxp));
-	store8(&d->rx.stopped, 0);
-	atomic_fetch_add(&d->rx.resumes, 1);
+	atomic_store(&d->rx.stopped, 0);
+	if (atomic_exchange(&d->rx.missed, 0))
+		atomic_fetch_add(&d->rx.resumes, 1);
 }
 
 bool tux_duplex_keeps(const struct tux_duplex *d, uint64_t from)

@@ -304,11 +304,23 @@ static ssize_t read_first(struct tux_duplex *d, const struct iovec *iov, int n,
 	}
 }
 
+/* Reads have stopped, and this one has found nothing: it is to hear of it when they go
+ * on, and tries again if they did meanwhile. */
+static bool read_missed(struct tux_duplex *d)
+{
+	if (!atomic_load(&d->rx.stopped))
+		return false;
+	atomic_store(&d->rx.missed, 1);
+	return !atomic_load(&d->rx.stopped);
+}
+
 ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			bool peek, const struct tux_tcp *tcp)
 {
 	ssize_t k = read_first(d, iov, n, peek, tcp);
 
+	if (k == -EAGAIN && read_missed(d))
+		k = read_first(d, iov, n, peek, tcp);
 	/* It is reported once, also if this end has heard of it by itself. */
 	if (k < 0)
 		duplex_told(d, k);

@@ -45,20 +45,22 @@ void edge_told(struct edge *e, struct sock *s, uint32_t told)
 }
 
 /* Bytes that have been read since are an edge, too: of the room that there is.
- * If others have come since @now was made, the edge is theirs. */
+ * If others have come since @now was made, the edge is theirs.  While reads have
+ * stopped, nobody has read. */
 static bool ring_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 {
 	uint64_t before = e->rx;
 
 	if (!tux_end_ring_grew(d, &e->rx))
 		return false;
-	if ((now & EPOLLIN) || !tux_duplex_readable(d))
+	if ((now & EPOLLIN) ||
+	    (!atomic_load(&d->rx.stopped) && !tux_duplex_readable(d)))
 		return true;
 	e->rx = before;
 	return false;
 }
 
-/* Reads had stopped, and go on: what was there before can be read again. */
+/* Reads had stopped, and go on: what one did not find can be read again. */
 static bool edge_resumed(struct edge *e, const struct tux_duplex *d)
 {
 	uint8_t resumes = atomic_load(&d->rx.resumes);

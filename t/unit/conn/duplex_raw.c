@@ -56,6 +56,26 @@ static void stop__of_reads(void **state)
 	}
 }
 
+/* Nobody has looked for bytes meanwhile: who was told of them finds them. */
+static void resume__unnoticed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t from = 0;
+	char buf[8];
+
+	f->d->rx.state = TUX_RX_SWITCHED;
+	tux_pipe_reset(&f->d->rxp, 10);
+	tux_pipe_place(&f->d->rxp, 10, "abcd", 4);
+	tux_pipe_publish(&f->d->rxp, 14);
+	tux_duplex_stop(f->d, &from);
+	tux_duplex_resume(f->d, false);
+	assert_int_equal(tux_duplex_rx_turns(f->d), 0);
+	assert_int_equal(get(f, buf, 8), 4);
+	assert_int_equal(get(f, buf, 8), -EAGAIN);
+	tux_duplex_resume(f->d, false);
+	assert_int_equal(tux_duplex_rx_turns(f->d), 0);
+}
+
 /* The tx ring has old bytes until their memory is used again. */
 static void keep__of_what_was_sent(void **state)
 {
@@ -255,6 +275,7 @@ int main(void)
 		T(pin__untouched),
 		T(pin__waits_for_doubt),
 		T(stop__of_reads),
+		T(resume__unnoticed),
 		T(keep__of_what_was_sent),
 		T(pin__minds_the_spill),
 		T(pin__too_late),
