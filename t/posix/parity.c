@@ -2,23 +2,24 @@
 /*
  * parity - do calls come out under Tux as they do over kernel TCP?
  *
- *	parity --calls N [--from SEED] [--shrink] [--control] [--trace]
- *	       [WORDS...]
+ *	parity --calls N [--from SEED] [--first] [--shrink] [--control]
+ *	       [--trace] [WORDS...]
  *
  * Plays random scripts, one from each seed, in three worlds of two processes:
  * twice over kernel TCP, and under WORDS, which are those of tuxrun.  The
  * second kernel world shows that the tester itself makes no difference.  With
- * --control, and without WORDS, there are only these two.
+ * --control, and without WORDS, there are only these two.  With --first, scripts have
+ * the kinds of calls that the first ones had: what differed then has its seed.
  *
  * A script that differs is played again, and counts if it differs three times
  * of three.  Once is enough for wrong bytes, and for a process that has ended.
  *
  * It covers the calls of parity_step.h, made by two threads of each process on
  * up to three connections: blocking and not, with signals to calls that block,
- * duplicated descriptors, forks whose child makes no call, and descriptors
+ * duplicated descriptors, children and programs that make no call, and descriptors
  * passed within a process.
  *
- * It does not cover exec, calls of forked children, descriptors passed to
+ * It does not cover calls of forked children, descriptors passed to
  * another process, closing while a call blocks, full buffers, out-of-band data
  * and waits for events without end; nor the steps that parity_model.c leaves
  * out because of differences that tux-preload(7) describes.
@@ -40,7 +41,7 @@ enum { DIFFERENCES_MAX = 20, PLAYS = 3 };
 
 static struct {
 	uint64_t calls, from;
-	bool shrink, control, trace;
+	bool shrink, control, trace, first;
 } opt = { .calls = 20000, .from = 1 };
 
 static struct parity_counts counts;
@@ -48,8 +49,8 @@ static struct parity_stage stage = { .counts = &counts };
 
 static void usage(void)
 {
-	fputs("usage: parity --calls N [--from SEED] [--shrink] [--control] "
-	      "[--trace] [WORDS...]\n", stderr);
+	fputs("usage: parity --calls N [--from SEED] [--first] [--shrink] "
+	      "[--control] [--trace] [WORDS...]\n", stderr);
 	exit(2);
 }
 
@@ -58,7 +59,8 @@ static void parse(int argc, char **argv)
 	static const struct option o[] = {
 		{ "calls", 1, 0, 'c' }, { "from", 1, 0, 'f' },
 		{ "shrink", 0, 0, 's' }, { "control", 0, 0, 'k' },
-		{ "trace", 0, 0, 't' }, { "player", 1, 0, 'p' }, { 0 },
+		{ "trace", 0, 0, 't' }, { "first", 0, 0, '1' },
+		{ "player", 1, 0, 'p' }, { 0 },
 	};
 	int k;
 
@@ -76,6 +78,8 @@ static void parse(int argc, char **argv)
 			opt.control = true;
 		else if (k == 't')
 			opt.trace = true;
+		else if (k == '1')
+			opt.first = true;
 		else
 			usage();
 	}
@@ -132,7 +136,7 @@ static bool report(uint64_t seed, struct parity_script *s)
 
 	if (opt.shrink && n == PLAYS && !parity_shrink(&stage, s)) {
 		printf("seed %" PRIu64 ": not again\n", seed);
-		parity_script_draw(s, seed);
+		parity_script_draw(s, seed, !opt.first);
 		stage.diff = first;
 	}
 	show(seed, s);
@@ -167,7 +171,7 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	build_worlds(argv + optind);
 	for (seed = opt.from; counts.calls < opt.calls; seed++) {
-		parity_script_draw(&script, seed);
+		parity_script_draw(&script, seed, !opt.first);
 		if (parity_play(&stage, &script))
 			continue;
 		differences += report(seed, &script);

@@ -33,7 +33,7 @@ sed 's/^/# /' "$dir/said"
 # Each of these differed once.
 for seed in 4455 7654423 7654514 7654918 144080738 \
 	544476949 544476986 946732107; do
-	said=$(run 120 "$build/t/posix/parity" --calls 180 --from $seed \
+	said=$(run 120 "$build/t/posix/parity" --first --calls 180 --from $seed \
 		"${tux[@]}" 2>"$dir/players.err")
 	same_final "seed $seed" ", 0 differences" \
 		"$(sed -n '$s/^parity: [0-9]* calls//p' <<<"$said")"

@@ -16,7 +16,6 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -319,16 +318,21 @@ static void call_lseek(const struct parity_step *s, struct parity_record *r)
 		 pread(fd_of(s->slot), &c, 1, 0);
 }
 
-/* A child that has all descriptors, uses none and ends. */
 static void call_fork(const struct parity_step *s, struct parity_record *r)
 {
-	pid_t child = fork();
 	int status = 0;
 
 	(void)s;
-	if (child == 0)
-		_exit(7);
-	r->ret = waitpid(child, &status, 0) == child ? 0 : -1;
+	r->ret = parity_ways_fork(&status);
+	r->out[0] = (uint32_t)status;
+}
+
+static void call_spawn(const struct parity_step *s, struct parity_record *r)
+{
+	int status = 0;
+
+	(void)s;
+	r->ret = parity_ways_spawn(&status);
 	r->out[0] = (uint32_t)status;
 }
 
@@ -484,6 +488,50 @@ static void call_setsockopt(const struct parity_step *s,
 	}
 }
 
+/* How far peeks have come, or come to be. */
+static void call_peek_off(const struct parity_step *s, struct parity_record *r)
+{
+	int v = s->value & 8 ? -1 : s->n % 64, fd = fd_of(s->slot);
+	socklen_t len = sizeof(v);
+
+	if (s->value & 1)
+		r->ret = getsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &v, &len);
+	else
+		r->ret = setsockopt(fd, SOL_SOCKET, SO_PEEK_OFF, &v, len);
+	r->out[0] = (uint32_t)v;
+}
+
+/* A vector of which a part has a length that no signed number has. */
+static void call_overflow(const struct parity_step *s, struct parity_record *r)
+{
+	unsigned char *buf = empty(s);
+	struct iovec v[2] = { { buf, (size_t)s->n },
+			      { buf, SIZE_MAX - (size_t)s->value } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
+	int fd = fd_of(s->slot);
+
+	switch (s->value & 3) {
+	case 0:
+		r->ret = readv(fd, v, 2);
+		break;
+	case 1:
+		r->ret = writev(fd, v, 2);
+		break;
+	case 2:
+		r->ret = recvmsg(fd, &m, 0);
+		break;
+	default:
+		r->ret = sendmsg(fd, &m, MSG_NOSIGNAL);
+	}
+}
+
+static void call_unspec(const struct parity_step *s, struct parity_record *r)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	r->ret = connect(fd_of(s->slot), &none, sizeof(none));
+}
+
 static void call_way_back(const struct parity_step *s, struct parity_record *r)
 {
 	int fd = parity_ways_pass(fd_of(s->slot));
@@ -500,7 +548,7 @@ static call_fn *const call[PARITY_KIND_N] = {
 	C(sendmsg), C(shutdown), C(close), C(dup), C(dup2), C(fcntl), C(poll),
 	C(select), C(epoll_ctl), C(epoll_wait), C(ioctl), C(getsockopt),
 	C(setsockopt), C(getsockname), C(getpeername), C(bind), C(lseek),
-	C(fork), C(way_back),
+	C(fork), C(way_back), C(peek_off), C(overflow), C(unspec), C(spawn),
 #undef C
 };
 

@@ -99,7 +99,10 @@ static unsigned wanted(const struct parity_step *s)
 
 static bool enough(const struct parity_end *e, const struct parity_step *s)
 {
-	return e->fin || e->reset || e->shut_in || e->pending >= wanted(s);
+	unsigned from = e->peeks && s->flags & MSG_PEEK ? e->peeked : 0;
+
+	return e->fin || e->reset || e->shut_in ||
+	       e->pending >= from + wanted(s);
 }
 
 bool parity_model_blocks(const struct parity_model *m,
@@ -205,7 +208,8 @@ static bool permits_connect(const struct parity_model *m,
 {
 	const struct parity_slot *x = &m->slot[s->proc][s->slot];
 
-	return x->kind == PARITY_SLOT_EMPTY ?
+	return x->kind == PARITY_SLOT_EMPTY ||
+	       (x->kind == PARITY_SLOT_RAW && x->used) ?
 	       m->n + 2 <= PARITY_ENDS &&
 	       !m->queue[1 - s->proc] :	/* one at a time */
 	       x->kind == PARITY_SLOT_EPOLL ||
@@ -218,6 +222,32 @@ static bool permits_way_back(const struct parity_model *m,
 	const struct parity_end *e = end_of(m, s);
 
 	return !e || parity_model_calm(m, e);
+}
+
+/* The reset that the peer gets is as that of SO_LINGER: permits_option(). */
+static bool permits_unspec(const struct parity_model *m,
+			   const struct parity_step *s)
+{
+	const struct parity_slot *x = &m->slot[s->proc][s->slot];
+	const struct parity_end *e = end_of(m, s);
+
+	return x->kind != PARITY_SLOT_LISTENER &&
+	       (!e || (s->slot < PARITY_CONNS && e->refs == 1 && !e->peeks &&
+		       !x->watched && parity_model_calm(m, e)));
+}
+
+/* When a connection goes back to TCP, an edge of EPOLLIN comes once more for bytes that
+ * are not read, see Epoll in tux-preload(7). */
+static bool permits_spawn(const struct parity_model *m, unsigned proc)
+{
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct parity_end *e = &m->end[i];
+
+		if (e->proc == proc && e->refs &&
+		    (e->pending || m->end[e->peer].pending))
+			return false;
+	}
+	return true;
 }
 
 /* A signal to a thread that is not in a call would meet it at a chance moment. */
@@ -276,6 +306,12 @@ static bool permits_kind(const struct parity_model *m,
 		return x != PARITY_SLOT_LISTENER && x != PARITY_SLOT_EPOLL;
 	case PARITY_way_back:
 		return permits_way_back(m, s);
+	case PARITY_peek_off:
+		return x != PARITY_SLOT_LISTENER && permits_way_back(m, s);
+	case PARITY_unspec:
+		return permits_unspec(m, s);
+	case PARITY_spawn:
+		return permits_spawn(m, s->proc);
 	case PARITY_signal:
 		return permits_signal(m, s);
 	case PARITY_upgrade:
@@ -339,12 +375,16 @@ static void put(struct parity_model *m, unsigned proc, unsigned slot,
 
 static void connected(struct parity_model *m, const struct parity_step *s)
 {
+	const struct parity_slot *x = &m->slot[s->proc][s->slot];
 	unsigned here = m->n, there = m->n + 1;
 
 	m->n += 2;
 	m->end[here].peer = there;
 	m->end[there].peer = here;
-	m->end[here].nonblock = s->flags & SOCK_NONBLOCK;
+	m->end[here].nonblock = x->used ? x->nonblock :
+					  s->flags & SOCK_NONBLOCK;
+	m->end[here].timed = x->used && x->timed;
+	m->end[here].pinned = m->end[there].pinned = x->used;
 	m->end[there].proc = 1 - s->proc;
 	m->end[there].queued = true;
 	put(m, s->proc, s->slot, here);
@@ -353,14 +393,18 @@ static void connected(struct parity_model *m, const struct parity_step *s)
 
 static void apply_connect(struct parity_model *m, const struct parity_step *s)
 {
-	if (m->slot[s->proc][s->slot].kind != PARITY_SLOT_EMPTY ||
+	struct parity_slot *x = &m->slot[s->proc][s->slot];
+
+	if ((x->kind != PARITY_SLOT_EMPTY &&
+	     !(x->kind == PARITY_SLOT_RAW && x->used)) ||
 	    s->slot >= PARITY_CONNS)
 		return;
 	if (m->slot[1 - s->proc][PARITY_LISTEN_SLOT].kind ==
 	    PARITY_SLOT_LISTENER)
 		connected(m, s);
 	else
-		m->slot[s->proc][s->slot].kind = PARITY_SLOT_RAW;
+		x->kind = PARITY_SLOT_RAW;
+	x->used = false;
 }
 
 static void apply_accept(struct parity_model *m, const struct parity_step *s)
@@ -408,9 +452,37 @@ static void apply_written(struct parity_model *m, struct parity_end *e,
 static void apply_read(struct parity_end *e, const struct parity_step *s,
 		       int64_t n)
 {
-	if (n > 0 && !(s->flags & (MSG_PEEK | MSG_OOB)))
-		e->pending -= (uint64_t)n < e->pending ? (unsigned)n :
-			      e->pending;
+	unsigned k = n > 0 && !(s->flags & MSG_OOB) ? (unsigned)n : 0;
+
+	if (s->flags & MSG_PEEK) {
+		e->peeked += k;
+		return;
+	}
+	e->pending -= k < e->pending ? k : e->pending;
+	e->peeked -= k < e->peeked ? k : e->peeked;
+}
+
+/* See call_peek_off(). */
+static void apply_peek_off(struct parity_model *m, struct parity_end *e,
+			   const struct parity_step *s)
+{
+	if (s->value & 1)
+		return;
+	e->peeks = !(s->value & 8);
+	e->peeked = (unsigned)s->n % 64;
+	e->pinned = m->end[e->peer].pinned = true;
+}
+
+/* The socket has no connection any more. */
+static void apply_unspec(struct parity_model *m, struct parity_end *e,
+			 const struct parity_step *s)
+{
+	m->slot[s->proc][s->slot] = (struct parity_slot){
+		.kind = PARITY_SLOT_RAW, .used = true,
+		.nonblock = e->nonblock, .timed = e->timed,
+	};
+	e->refs = 0;
+	m->end[e->peer].reset = true;
 }
 
 /* See call_setsockopt(). */
@@ -440,6 +512,10 @@ static void apply_end(struct parity_model *m, struct parity_end *e,
 		apply_option(e, s);
 	else if (s->kind == PARITY_way_back)
 		e->pinned = m->end[e->peer].pinned = true;
+	else if (s->kind == PARITY_peek_off)
+		apply_peek_off(m, e, s);
+	else if (s->kind == PARITY_unspec)
+		apply_unspec(m, e, s);
 }
 
 /* A connection that has not moved stays with TCP when its process forks. */
@@ -448,6 +524,14 @@ static void apply_fork(struct parity_model *m, unsigned proc)
 	for (unsigned i = 0; i < m->n; i++)
 		if (m->end[i].proc == proc && !m->end[i].on_tux)
 			m->end[i].pinned = true;
+}
+
+/* The program gets what the process has, and that stays on TCP. */
+static void apply_spawn(struct parity_model *m, unsigned proc)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->end[i].proc == proc)
+			m->end[i].pinned = m->end[m->end[i].peer].pinned = true;
 }
 
 void parity_model_apply(struct parity_model *m, const struct parity_step *s,
@@ -475,6 +559,8 @@ void parity_model_apply(struct parity_model *m, const struct parity_step *s,
 		return;
 	if (s->kind == PARITY_fork)
 		apply_fork(m, s->proc);
+	else if (s->kind == PARITY_spawn)
+		apply_spawn(m, s->proc);
 	else if (s->kind == PARITY_epoll_ctl)
 		m->slot[s->proc][s->other].watched = true;
 	else if (s->kind == PARITY_listen && s->slot == PARITY_LISTEN_SLOT)

@@ -28,6 +28,8 @@ struct parity_slot {
 	enum parity_slot_kind kind;
 	unsigned end;
 	bool watched;		/* an epoll instance has it */
+	bool used;		/* RAW: it had a connection, with these modes: */
+	bool nonblock, timed;
 };
 
 struct parity_end {
@@ -40,6 +42,8 @@ struct parity_end {
 	bool fin, reset;	/* from the peer */
 	bool shut_in, shut_out;
 	bool pinned;		/* cannot move to Tux any more */
+	bool peeks;		/* SO_PEEK_OFF, */
+	unsigned peeked;	/* ... and where the next peek begins */
 	bool on_tux;		/* what arrived last came over Tux */
 };
 

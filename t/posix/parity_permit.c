@@ -19,8 +19,10 @@ static bool more_room(const struct parity_step *s,
 		      const struct parity_record *kernel,
 		      const struct parity_record *tux)
 {
+	const uint32_t room = EPOLLOUT | EPOLLWRNORM;
+
 	return s->kind == PARITY_epoll_wait && kernel->ret >= 0 &&
-	       tux->ret >= kernel->ret && tux->out[0] & EPOLLOUT &&
+	       tux->ret >= kernel->ret && tux->out[0] & room &&
 	       !(kernel->out[0] & ~tux->out[0]);
 }
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "parity_script.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-enum { OPENING = 6 };		/* steps that open a connection */
+enum {
+	OPENING = 6,		/* steps that open a connection */
+	LATER = 8,		/* of a hundred steps */
+};
 
 /* How often each kind is drawn, in parts of their sum. */
-static const struct {
+struct mix {
 	enum parity_kind kind;
 	unsigned weight;
-} mix[] = {
+};
+
+static const struct mix mix[] = {
 	{ PARITY_read, 40 }, { PARITY_readv, 15 }, { PARITY_recv, 60 },
 	{ PARITY_recvfrom, 15 }, { PARITY_recvmsg, 20 }, { PARITY_write, 40 },
 	{ PARITY_writev, 15 }, { PARITY_send, 50 }, { PARITY_sendto, 15 },
@@ -30,6 +34,13 @@ static const struct {
 	{ PARITY_upgrade, 16 },
 };
 
+/* Kinds that came later.  Scripts draw them elsewhere, so that without them a seed has
+ * the script that it always had. */
+static const struct mix later[] = {
+	{ PARITY_peek_off, 8 }, { PARITY_overflow, 3 }, { PARITY_unspec, 5 },
+	{ PARITY_spawn, 4 },
+};
+
 static uint32_t draw(uint64_t *x, uint32_t n)
 {
 	*x = *x * 6364136223846793005u + 1442695040888963407u;
@@ -41,17 +52,17 @@ static bool chance(uint64_t *x, uint32_t percent)
 	return draw(x, 100) < percent;
 }
 
-static enum parity_kind draw_kind(uint64_t *x)
+static enum parity_kind draw_kind(const struct mix *m, unsigned n, uint64_t *x)
 {
 	unsigned i, sum = 0;
 	uint32_t at;
 
-	for (i = 0; i < COUNT(mix); i++)
-		sum += mix[i].weight;
+	for (i = 0; i < n; i++)
+		sum += m[i].weight;
 	at = draw(x, sum);
-	for (i = 0; at >= mix[i].weight; i++)
-		at -= mix[i].weight;
-	return mix[i].kind;
+	for (i = 0; at >= m[i].weight; i++)
+		at -= m[i].weight;
+	return m[i].kind;
 }
 
 static uint8_t draw_slot(uint64_t *x)
@@ -182,9 +193,21 @@ static void open_connection(struct parity_script *s, uint64_t *x, uint8_t slot)
 	}
 }
 
-void parity_script_draw(struct parity_script *s, uint64_t seed)
+static void append_step(struct parity_script *s, const struct mix *m, unsigned n,
+			uint64_t *x)
 {
-	uint64_t x = seed * 0x9e3779b97f4a7c15u + 12345;
+	struct parity_step *p = append(s);
+
+	p->kind = (uint8_t)draw_kind(m, n, x);
+	p->proc = (uint8_t)draw(x, PARITY_PROCS);
+	p->worker = (uint8_t)draw(x, PARITY_WORKERS);
+	p->slot = draw_slot(x);
+	draw_arguments(p, x);
+}
+
+void parity_script_draw(struct parity_script *s, uint64_t seed, bool all)
+{
+	uint64_t x = seed * 0x9e3779b97f4a7c15u + 12345, y = x ^ 0x6c61746572;
 	unsigned limit, i;
 
 	s->n = 0;
@@ -200,18 +223,12 @@ void parity_script_draw(struct parity_script *s, uint64_t seed)
 		p->slot = (uint8_t)i;
 	}
 	while (s->n < limit) {
-		struct parity_step *p;
-
-		if (chance(&x, 2)) {
+		if (all && chance(&y, LATER))
+			append_step(s, later, COUNT(later), &y);
+		else if (chance(&x, 2))
 			open_connection(s, &x, (uint8_t)draw(&x, PARITY_CONNS));
-			continue;
-		}
-		p = append(s);
-		p->kind = (uint8_t)draw_kind(&x);
-		p->proc = (uint8_t)draw(&x, PARITY_PROCS);
-		p->worker = (uint8_t)draw(&x, PARITY_WORKERS);
-		p->slot = draw_slot(&x);
-		draw_arguments(p, &x);
+		else
+			append_step(s, mix, COUNT(mix), &x);
 	}
 }
 

@@ -9,6 +9,8 @@
 #ifndef TUX_T_POSIX_PARITY_SCRIPT_H
 #define TUX_T_POSIX_PARITY_SCRIPT_H
 
+#include <stdbool.h>
+
 #include "parity_step.h"
 
 enum { PARITY_STEPS = 160 };
@@ -18,7 +20,8 @@ struct parity_script {
 	struct parity_step step[PARITY_STEPS];
 };
 
-void parity_script_draw(struct parity_script *s, uint64_t seed);
+/* @all: with the kinds that came later, too. */
+void parity_script_draw(struct parity_script *s, uint64_t seed, bool all);
 
 /* @to is @from without the @n steps from @at on. */
 void parity_script_without(struct parity_script *to,

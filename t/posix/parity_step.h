@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 /* The kinds of calls.  "way_back" is a call, too: it passes the descriptor to
- * another socket of the same process, which takes a connection back to TCP. */
+ * another socket of the same process, which takes a connection back to TCP.
+ * "overflow" is a call with a vector that is too long, and "unspec" connect() to
+ * AF_UNSPEC. */
 #define PARITY_KINDS(X) \
 	X(listen) X(connect) X(accept) X(accept4) \
 	X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) \
@@ -20,7 +22,8 @@
 	X(poll) X(select) X(epoll_ctl) X(epoll_wait) \
 	X(ioctl) X(getsockopt) X(setsockopt) \
 	X(getsockname) X(getpeername) X(bind) X(lseek) X(fork) \
-	X(way_back) X(signal) X(upgrade)
+	X(way_back) X(signal) X(upgrade) \
+	X(peek_off) X(overflow) X(unspec) X(spawn)
 
 enum { PARITY_POKED = 4 };	/* bytes of a poke, see parity_call.h */
 

@@ -2,8 +2,10 @@
 #include "parity_ways.h"
 
 #include <errno.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 union room {
@@ -60,4 +62,28 @@ int parity_ways_pass(int fd)
 	close(pair[1]);
 	errno = err;
 	return came;
+}
+
+static int parity_ways_end(pid_t pid, int *status)
+{
+	return pid > 0 && waitpid(pid, status, 0) == pid ? 0 : -1;
+}
+
+int parity_ways_fork(int *status)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(7);
+	return parity_ways_end(pid, status);
+}
+
+int parity_ways_spawn(int *status)
+{
+	char name[] = "true", *argv[] = { name, NULL };
+	pid_t pid;
+
+	if (posix_spawn(&pid, "/bin/true", NULL, NULL, argv, environ))
+		return -1;
+	return parity_ways_end(pid, status);
 }
