@@ -47,9 +47,9 @@ struct tux_recall {
 /* In memory that children of this process share.  -errno. */
 int tux_recall_map(struct tux_recall **rp);
 
-/* This process, which runs the loops, is about to fork.  Children learn from that who
- * their parent is: not before, since most processes have none, and what has a place in
- * /proc takes longer to end. */
+/* Before a fork of the process that runs the loops: stores who it is, for its children,
+ * once.  That reads /proc, so the table does not have it from the beginning: most
+ * processes never fork. */
 void tux_recall_fork(struct tux_recall *r);
 void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
 

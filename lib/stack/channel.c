@@ -21,7 +21,7 @@ enum {
 	UDP_MAX = 65507,		/* the longest datagram there is */
 	MTU_MIN = 1280,
 	MSS_MIN = 536,			/* RFC 9293, 3.7.1 */
-	LATCH_MS = 100,			/* for who may be gone */
+	LATCH_MS = 100,			/* for a latch whose holder may have ended */
 	RECALL_S = 2,			/* the loop answers before */
 	V4_HEADERS = 28, V6_HEADERS = 48,	/* with UDP's */
 	V4_HEADER = 20, V6_HEADER = 40,

@@ -3,8 +3,8 @@
  * post - the messages of an end, for threads outside its loop
  *
  * An end that was claimed with `messages` sends and takes whole messages beside
- * its stream. What is sent lies in a message box until the peer has
- * it; what has come is read in place, in that box, until it is released. The
+ * its stream. What is sent lies in a message box until the peer has it; what has
+ * come is read in place, in that box, until it is released. The
  * end's ready() says that a message is complete, that one is settled, or that
  * there is room after -EAGAIN: then look again.
  *

@@ -60,7 +60,8 @@ int tux_stack_new(struct tux_stack **sp, const struct tux_stack_opts *o);
  * without a word to the peers.  Nobody uses it, its ends or waits in it. */
 void tux_stack_free(struct tux_stack *s);
 
-/* The process is about to fork: its child will learn whom to ask (loop/recall.h). */
+/* Before a fork: stores which process runs the loops, where its child finds it when it
+ * asks for a connection (loop/recall.h). */
 void tux_stack_forks(struct tux_stack *s);
 
 /* In a forked child: closes what the child inherited and frees nothing that the

@@ -100,7 +100,7 @@ void tux_alive_self(struct tux_alive_who *who)
 		     0 : st.start;
 }
 
-/* Nothing in /proc, or no /proc: is there no such process? */
+/* /proc has no entry for @who, or there is no /proc.  Has the process ended? */
 static bool alive_missed(const struct tux_alive_who *who)
 {
 	uint64_t here = alive_space();

@@ -21,7 +21,7 @@ struct tux_alive_who {
 	uint64_t start;		/* when it began, in ticks; 0: not known */
 };
 
-/* This process.  Reads /proc. */
+/* Stores in *@who what tells the calling process from others.  Reads /proc. */
 void tux_alive_self(struct tux_alive_who *who);
 
 /* How is @who?  Reads /proc, whose numbers are those of the PID namespace in which it

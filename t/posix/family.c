@@ -232,20 +232,18 @@ static void child_with_files(struct pair *p)
 	answers(p, clone(asks, stack + sizeof(stack), SIGCHLD | CLONE_FILES, p));
 }
 
+#ifdef __x86_64__
 /* ... nor one by the program's own instruction. */
 static void child_by_itself(struct pair *p)
 {
-#ifdef __x86_64__
 	long pid = SYS_fork;
 
 	__asm__ volatile("syscall" : "+a"(pid) : : "rcx", "r11", "memory");
 	if (pid == 0)
 		_exit(asks(p));
 	answers(p, (pid_t)pid);
-#else
-	(void)p;
-#endif
 }
+#endif
 
 static void child_by_clone3(struct pair *p)
 {
@@ -781,7 +779,9 @@ int main(void)
 	pair_case("a child by SYS_clone", child_by_number);
 	pair_case("a child by SYS_clone3", child_by_clone3);
 	pair_case("a child by CLONE_FILES", child_with_files);
+#ifdef __x86_64__
 	pair_case("a child by an instruction", child_by_itself);
+#endif
 	pair_case("a child that is left with it", left_to_child);
 	pair_once("a parent that ends", background_by_fork);
 	pair_once("daemon()", background_by_daemon);

@@ -36,6 +36,24 @@ static enum tux_alive alive(pid_t pid)
 	return tux_alive_look(&who);
 }
 
+static pid_t pausing(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		for (;;)
+			pause();
+	return pid;
+}
+
+static void stop(pid_t pid)
+{
+	siginfo_t i;
+
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &i, WSTOPPED), 0);
+}
+
 static void look__this_process_runs(void **state)
 {
 	struct tux_alive_who who;
@@ -61,16 +79,12 @@ static void look__whatever_it_is_called(void **state)
 
 static void look__a_child_until_its_end(void **state)
 {
-	pid_t pid = fork();
+	pid_t pid = pausing();
 	siginfo_t i;
 
 	(void)state;
-	if (!pid)
-		for (;;)
-			pause();
 	assert_int_equal(alive(pid), TUX_ALIVE_RUNS);
-	kill(pid, SIGSTOP);
-	assert_int_equal(waitid(P_PID, (id_t)pid, &i, WSTOPPED), 0);
+	stop(pid);
 	assert_int_equal(alive(pid), TUX_ALIVE_STOPPED);
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &i, WEXITED | WNOWAIT), 0);
@@ -84,15 +98,10 @@ static void look__a_child_until_its_end(void **state)
 static void look__who_has_its_number(void **state)
 {
 	struct tux_alive_who who;
-	pid_t pid = fork();
-	siginfo_t i;
+	pid_t pid = pausing();
 
 	(void)state;
-	if (!pid)
-		for (;;)
-			pause();
-	kill(pid, SIGSTOP);
-	assert_int_equal(waitid(P_PID, (id_t)pid, &i, WSTOPPED), 0);
+	stop(pid);
 	tux_alive_self(&who);
 	who.pid = pid;
 	who.start = 1;
