@@ -112,11 +112,9 @@ static void end(struct sock *s, int fd)
 	leave_listener(s);
 }
 
-/* @fd goes, but another descriptor of @s stays: the loop must know. */
-static void close_move(struct sock *s, int fd)
+/* The number of @s has gone; it has another one. */
+static void close_renumber(struct sock *s)
 {
-	if (s->fd != fd || !s->end || s->epoch != process_epoch)
-		return;
 	for (int to = 0; to < fd_top(); to++) {
 		if (fd_peek(to) != s)
 			continue;
@@ -124,6 +122,22 @@ static void close_move(struct sock *s, int fd)
 		tux_end_set_fd(s->end, to);
 		return;
 	}
+}
+
+/* @fd goes, but another descriptor of @s stays: the loop must know, and the
+ * threads inside, each of which has dropped its latch once since then. */
+static void close_move(struct sock *s, int fd)
+{
+	if (!s->end || s->epoch != process_epoch)
+		return;
+	if (s->fd == fd)
+		close_renumber(s);
+	if (stage_of(s) != SOCK_CLAIMED)
+		return;
+	if (path_lock_rx(s))
+		path_unlock_rx(s);
+	if (path_lock_tx(s))
+		path_unlock_tx(s);
 }
 
 static void close_drop(struct sock *s, int fd)

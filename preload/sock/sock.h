@@ -72,7 +72,8 @@ struct sock {
 				 * this process, and whose end nobody counts */
 	_Atomic tux_time marked_at;	/* ... when its peers were last told */
 	uint8_t why;		/* enum tux_reason, when on TCP */
-	int fd;			/* the descriptor that it was claimed with */
+	_Atomic int fd;		/* the descriptor that it was claimed with, or
+				 * another one, if that was closed */
 	int domain;		/* AF_INET or AF_INET6 */
 	uint32_t epoch;		/* of the process that made or claimed it: see
 				 * process.h */

@@ -111,6 +111,15 @@ static bool names(int fd, const struct sock *s)
 	return is ? is == s : kind_left(fd);
 }
 
+/* By which number the kernel's call is to be made: that of the call, or, once a
+ * thread has closed that, another one of the socket.  -1: there is none. */
+static int rw_number(const struct rw *r)
+{
+	if (names(r->fd, r->s))
+		return r->fd;
+	return names(r->s->fd, r->s) ? r->s->fd : -1;
+}
+
 /* 0: the kernel's call is to be made; else what ends this one instead. */
 static ssize_t instead(const struct rw *r, const struct transfer *t)
 {
@@ -118,7 +127,7 @@ static ssize_t instead(const struct rw *r, const struct transfer *t)
 		return -EINTR;
 	if (transfer_nonblocking(t) && t->done)
 		return -EAGAIN;
-	return names(r->fd, r->s) ? 0 : -EBADF;
+	return r->fd >= 0 ? 0 : -EBADF;
 }
 
 /* The socket went back to the kernel during the call: what is still to be moved
@@ -132,6 +141,7 @@ static ssize_t rw_go_on(struct rw *r, struct transfer *t, bool out)
 
 	if (t->flags & MSG_PEEK)
 		t->done = 0;
+	r->fd = rw_number(r);
 	k = instead(r, t);
 	if (k || (t->done && !all))
 		return rw_finish(r, t->done ? (ssize_t)t->done : k);

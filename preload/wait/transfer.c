@@ -7,6 +7,7 @@
 #include "base/iov.h"
 #include "ground/libc.h"
 #include "ground/process.h"
+#include "sock/fd.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
 #include "wait/wait.h"
@@ -97,11 +98,21 @@ const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
 	return v;
 }
 
+/* TCP, by the number of the call.  Once a thread has closed that, by another one
+ * of the socket: the kernel's calls go on with the file, too.  Under a latch: no
+ * thread closes the number until it is dropped (close.c). */
+static struct tux_tcp transfer_tcp(struct transfer *t)
+{
+	if (fd_peek(t->tcp.fd) != t->s)
+		t->tcp.fd = t->s->fd;
+	return path_tcp(&t->tcp);
+}
+
 /* As much as there is, without waiting.  1: full; 0: the end; -errno. */
 static ssize_t transfer_take(struct transfer *t)
 {
 	bool peek = t->flags & MSG_PEEK;
-	struct tux_tcp tcp = path_tcp(&t->tcp);
+	struct tux_tcp tcp = transfer_tcp(t);
 	struct iovec pieces[TRANSFER_PIECES];
 	struct tux_duplex *d = t->s->dx;
 
@@ -198,7 +209,7 @@ ssize_t transfer_in(struct transfer *t)
 /* As much as there is room for.  1: all; -errno. */
 static ssize_t transfer_give(struct transfer *t)
 {
-	struct tux_tcp tcp = path_tcp(&t->tcp);
+	struct tux_tcp tcp = transfer_tcp(t);
 	struct iovec pieces[TRANSFER_PIECES];
 
 	for (;;) {

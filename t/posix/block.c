@@ -437,6 +437,34 @@ static void replaced_meanwhile(struct pair *p)
 	CHECK(pair_expect(p->b, 1) == false);
 }
 
+/* The call is of the socket, and not of the number, which is another file's by
+ * then: it goes on, and @then brings the byte that it waits for. */
+static void outlasts_number(struct pair *p, enum deed then)
+{
+	struct later own, data;
+	int copy = dup(p->a);
+	char buf[8];
+
+	blocking(p->a, true);
+	later(&own, DUP_OVER, p->a, 30);
+	later_on(&data, then, p->b, 100, copy);
+	CHECK(recv(p->a, buf, 1, MSG_WAITALL) == 1 && buf[0] == 'x');
+	joined(&own);
+	joined(&data);
+	close(p->a);
+	p->a = copy;
+}
+
+static void copy_goes_on(struct pair *p)
+{
+	outlasts_number(p, WRITE);
+}
+
+static void copy_goes_back(struct pair *p)
+{
+	outlasts_number(p, URGENT);
+}
+
 static void modes(struct pair *p)
 {
 	int copy = dup(p->a), yes = 1, no = 0;
@@ -474,6 +502,8 @@ int main(void)
 	pair_case("shutdown by another thread", shut_meanwhile);
 	pair_case("close by another thread", closed_meanwhile);
 	pair_case("dup2 by another thread", replaced_meanwhile);
+	pair_case("dup2 over one of two numbers", copy_goes_on);
+	pair_case("... and back to TCP", copy_goes_back);
 	pair_case("O_NONBLOCK belongs to all copies", modes);
 	return pair_done();
 }
