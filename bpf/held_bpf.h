@@ -10,14 +10,17 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "quota_bpf.h"
 #include "tuxd_bpf.h"
 
 struct held {
 	struct tux_bpf_mark m;
 	__u64 key[2];
-	__u32 uid;
+	__u64 cgroup;			/* of the process that has marked it */
+	__u32 uid;			/* ... and its user */
 	__u16 listed;			/* in `listeners`, and counted */
 	__u16 flags;			/* TUX_BPF_HELD_* */
+	struct quotas quotas;		/* where it is counted */
 };
 
 struct {

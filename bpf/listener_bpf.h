@@ -13,6 +13,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "handshake_bpf.h"
 #include "held_bpf.h"
 #include "quota_bpf.h"
 #include "tuxd_bpf.h"
@@ -24,6 +25,8 @@ struct {
 	__type(key, struct tux_bpf_listener);
 	__type(value, struct tux_bpf_count);
 } listeners SEC(".maps");
+
+#define TRIES 4				/* while another processor removes one */
 
 /* ---- listeners: where they are ---- */
 
@@ -41,23 +44,42 @@ static __always_inline int count_up(const struct tux_bpf_listener *l,
 				    const struct tux_bpf_end *e)
 {
 	struct tux_bpf_count first = { .count = 1, .end = *e }, *c;
+	int i;
 
-	c = bpf_map_lookup_elem(&listeners, l);
-	if (!c)
-		return !bpf_map_update_elem(&listeners, l, &first, BPF_NOEXIST);
-	__sync_fetch_and_add(&c->count, 1);
-	join_listeners(c, e);
-	return 1;
+#pragma unroll
+	for (i = 0; i < TRIES; i++) {
+		c = bpf_map_lookup_elem(&listeners, l);
+		if (!c && !bpf_map_update_elem(&listeners, l, &first,
+					       BPF_NOEXIST))
+			return 1;
+		if (!c)
+			continue;
+		/* Another processor is about to remove one that is gone. */
+		if (__sync_fetch_and_add(&c->count, 1) & TUX_BPF_COUNT_GONE)
+			continue;
+		join_listeners(c, e);
+		return 1;
+	}
+	return 0;
+}
+
+static __always_inline void count_down(const struct tux_bpf_listener *l)
+{
+	struct tux_bpf_count *c = bpf_map_lookup_elem(&listeners, l);
+
+	if (c && __sync_fetch_and_add(&c->count, -1) == 1 &&
+	    !__sync_val_compare_and_swap(&c->count, 0, TUX_BPF_COUNT_GONE))
+		bpf_map_delete_elem(&listeners, l);
 }
 
 static __always_inline int add_listener(const struct tux_bpf_listener *l,
 					struct held *h)
 {
 	h->m.saw = TUX_BPF_SAW_QUOTA;
-	if (!user_take(h->uid))
+	if (!quotas_take(&h->quotas, secret.k0, secret.k1, h->uid, h->cgroup))
 		return 0;
 	if (!count_up(l, &h->m.here)) {
-		user_drop(h->uid);
+		quotas_drop(&h->quotas);
 		return 0;
 	}
 	h->listed = 1;
@@ -68,15 +90,11 @@ static __always_inline int add_listener(const struct tux_bpf_listener *l,
 static __always_inline void drop_listener(const struct tux_bpf_listener *l,
 					  struct held *h)
 {
-	struct tux_bpf_count *c;
-
 	if (!h->listed)
 		return;
 	h->listed = 0;
-	user_drop(h->uid);
-	c = bpf_map_lookup_elem(&listeners, l);
-	if (c && __sync_fetch_and_add(&c->count, -1) == 1)
-		bpf_map_delete_elem(&listeners, l);
+	quotas_drop(&h->quotas);
+	count_down(l);
 }
 
 #endif

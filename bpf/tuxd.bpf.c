@@ -92,6 +92,13 @@ static __always_inline int mark_late(struct bpf_sock *sk, struct held *h,
 	return add_listener(l, h) ? 0 : -EDQUOT;
 }
 
+/* Whose quota it is, if it listens. */
+static __always_inline void owned(struct held *h)
+{
+	h->uid = (__u32)bpf_get_current_uid_gid();
+	h->cgroup = bpf_get_current_cgroup_id();
+}
+
 static __always_inline int mark_listener(struct bpf_sockopt *c,
 					 struct bpf_sock *sk, struct held *h)
 {
@@ -100,7 +107,7 @@ static __always_inline int mark_listener(struct bpf_sockopt *c,
 
 	place_of(c, sk, &l);
 	if (!h->listed) {
-		h->uid = (__u32)bpf_get_current_uid_gid();
+		owned(h);
 		return mark_late(sk, h, &l);
 	}
 	at = bpf_map_lookup_elem(&listeners, &l);
@@ -129,7 +136,7 @@ static __always_inline int mark(struct bpf_sockopt *c)
 	if (sk->state == LISTEN)
 		return mark_listener(c, sk, h);
 	h->m.saw = TUX_BPF_SAW_NOTHING;
-	h->uid = (__u32)bpf_get_current_uid_gid();
+	owned(h);
 	return 0;
 }
 

@@ -82,17 +82,17 @@ static inline long tux_bpf_held(unsigned long long count, unsigned int one,
 	return n < TUX_BPF_HELD_MAX ? n : TUX_BPF_HELD_MAX;
 }
 
-/* Listeners of the host, and how many of them a user may have; also those of
- * each 65536 numbers of users from 65536 on, since a user may have a namespace
- * with that many. */
+/* Listeners of the host, and how many of them the processes of a cgroup may have: of
+ * one user, of all.  A user may make cgroups, and may have a namespace with 65536
+ * users: so what a user of the host may have is bounded as well, and what each
+ * 65536 numbers from 65536 on may have. */
 #define TUX_BPF_HOST_LISTENERS 16384
 #define TUX_BPF_USER_LISTENERS 64
+#define TUX_BPF_CGROUP_LISTENERS 2048
 #define TUX_BPF_BLOCK_LISTENERS 1024
 
-struct tux_bpf_quota {
-	unsigned int block;		/* 1: user is the upper half alone */
-	unsigned int user;
-};
+/* Set in a count of 0 before its entry is removed. */
+#define TUX_BPF_COUNT_GONE (1u << 31)
 
 struct tux_bpf_count {
 	unsigned int count;		/* SO_REUSEPORT: several are at one place */
@@ -102,9 +102,14 @@ struct tux_bpf_count {
 /* Set before the programs are loaded. */
 struct tux_bpf_settings {
 	struct tux_bpf_conf conf;
-	unsigned int all;		/* callbacks on every listener of the host,
+	unsigned short all;		/* callbacks on every listener of the host,
 					 * since none can be added later */
+	unsigned short maps;		/* TUX_BPF_MAPS */
 };
+
+/* The version of what the maps hold.  Programs of another one do not take them
+ * over. */
+#define TUX_BPF_MAPS 1
 
 /* Where this kernel's structs have what HELD reads: offsets in bytes. */
 struct tux_bpf_layout {

@@ -29,6 +29,7 @@ leave()
 	"$tuxd" unload --cgroup "$cg_b" --bpffs "$dir/bpf"
 	umount "$dir/bpf"
 	tidy
+	rmdir "$cg_a"/*/ "$cg_b"/*/
 	rmdir "$cg_a" "$cg_b"
 } >/dev/null 2>&1
 

@@ -130,10 +130,33 @@ on 300000 "$cg_b"
 listeners "${b[@]}" "${words[@]}"
 same "another block has some" "announced 64 of 100" "$got"
 same "status counts them" $((64 + 1024 + 64)) "$(announced_n)"
+# Containers without a namespace for users are told apart by their cgroups.
+pods=("$cg_b"/pod-{1..18})
+mkdir "${pods[@]}"
+on 65531 "${pods[0]}"
+listeners "${b[@]}" "${words[@]}"
+same "the same user in another cgroup has a quota" "announced 64 of 100" "$got"
+for pod in "${pods[@]:1:16}"; do
+	on 65531 "$pod"
+	listeners "${b[@]}" "${words[@]}"
+done
+same "... but 1024 in all cgroups" "announced 0 of 100" "$got"
+inside "${pods[17]}"
+start quota "${b[@]}" "${words[@]}" "$tuxd_peer" quota 3000 users=40 hold
+held+=("$pid")
+wait_for 10 grep -qs ^announced "$dir/quota.out"
+same "root of a container, as 40 users: a quota for its cgroup" \
+	"announced 2048 of 3000" "$(cat "$dir/quota.out")"
 serves 1
 keys "beside all these listeners"
 for pid in "${held[@]}"; do end "$pid"; done
 check "all are given back" wait_for 10 announced_are 0
+inside "${pods[17]}"
+listeners "${b[@]}" "${words[@]}"
+same "... and are there for others" "announced 64 of 100" "$got"
+end "$pid"
+check "... and those" wait_for 10 announced_are 0
+rmdir "${pods[@]}"
 
 # The same address and port, elsewhere, with another thing to say
 serves 1

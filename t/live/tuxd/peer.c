@@ -20,6 +20,7 @@
  *   count        prints how many hold it, as it is lent and taken back
  *   shy          no process of this user may look at it
  *   hold         stays until it is ended, and prints its number and descriptor
+ *   users=N      of quota: as each of N users, which takes root
  *
  *   peer quota N           marks N listeners: how many are announced
  *   peer reuse ADDR PORT   two listeners there, of which one closes
@@ -40,6 +41,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,11 +49,12 @@
 
 #include "handshake/mark.h"
 
-enum { QUOTA_MAX = 4096, BIG = 8192, BIG_RCVBUF = 65536, PATIENCE_S = 10 };
+enum { QUOTA_MAX = 4096, FIRST_USER = 2000, BIG = 8192, BIG_RCVBUF = 65536,
+       PATIENCE_S = 10 };
 
 static struct {
 	bool plain, late, twice, again, tfo, fork, pass, count, shy, hold;
-	unsigned port, why;
+	unsigned port, why, users;
 	const char *md5;
 } how;
 
@@ -400,17 +403,40 @@ static bool announced(int fd)
 	return !tux_mark(fd, nonce(), 0, TUX_REASON_NONE);
 }
 
-static int quota(unsigned n)
+static unsigned announced_of(unsigned n)
 {
 	const struct where w = where("127.0.0.1", 0);
 	unsigned i, got = 0;
 	int fd;
 
-	for (i = 0; i < n && i < QUOTA_MAX; i++) {
+	for (i = 0; i < n; i++) {
 		fd = open_listener(&w, false);
 		got += announced(fd);
 	}
-	printf("announced %u of %u\n", got, n);
+	return got;
+}
+
+static unsigned announced_of_users(unsigned n)
+{
+	const struct rlimit many = { 2 * QUOTA_MAX, 2 * QUOTA_MAX };
+	unsigned i, got = 0;
+
+	if (how.users && setrlimit(RLIMIT_NOFILE, &many))
+		die("setrlimit");
+	for (i = 0; i < how.users; i++) {
+		if (setreuid(FIRST_USER + i, (uid_t)-1))
+			die("setreuid");
+		got += announced_of(n / how.users);
+	}
+	return got;
+}
+
+static int quota(unsigned n)
+{
+	if (n > QUOTA_MAX)
+		n = QUOTA_MAX;
+	printf("announced %u of %u\n",
+	       how.users ? announced_of_users(n) : announced_of(n), n);
 	fflush(stdout);
 	if (how.hold)
 		pause();
@@ -488,7 +514,8 @@ static void take_word(const char *word)
 	if (!strncmp(word, "md5=", 4))
 		how.md5 = word + 4;
 	else if (sscanf(word, "port=%u", &how.port) != 1 &&
-	    sscanf(word, "why=%u", &how.why) != 1)
+		 sscanf(word, "users=%u", &how.users) != 1 &&
+		 sscanf(word, "why=%u", &how.why) != 1)
 		die(word);
 }
 
