@@ -30,11 +30,12 @@ static const struct {
 
 static const struct {
 	const char *map, *pin;
+	bool stays;			/* when newer programs take over */
 } maps[] = {
-	{ "marks", "marks" },
-	{ "listeners", "listeners" },
-	{ "quotas", "quotas" },
-	{ ".rodata.settings", "settings" },
+	{ "marks", "marks", true },
+	{ "listeners", "listeners", true },
+	{ "quotas", "quotas", true },
+	{ ".rodata.settings", "settings", false },
 };
 
 #define LENGTH(a) (sizeof(a) / sizeof(*(a)))
@@ -48,19 +49,34 @@ static int open_pin(const struct place *p, const char *name)
 	return bpf_obj_get(place_pin(p, name, path, sizeof(path)));
 }
 
-/* Is program @id ours of the name, which is pinned beside its link?  To open it
- * by its number would take more privilege than to load it. */
+static bool describe(int fd, struct bpf_prog_info *info)
+{
+	uint32_t len = sizeof(*info);
+
+	memset(info, 0, sizeof(*info));
+	return !bpf_obj_get_info_by_fd(fd, info, &len);
+}
+
+/* The program that is pinned beside its link.  To open it by its number would take
+ * more privilege than to load it. */
+static bool describe_pin(const struct place *p, const char *name,
+			 struct bpf_prog_info *info)
+{
+	int fd = open_pin(p, name);
+	bool ok = fd >= 0 && describe(fd, info);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* Is program @id ours of the name? */
 static bool is_program(const struct place *p, uint32_t id, const char *name)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-	int fd = open_pin(p, name), err;
+	struct bpf_prog_info info;
 
-	if (fd < 0)
-		return false;
-	err = bpf_obj_get_info_by_fd(fd, &info, &len);
-	close(fd);
-	return !err && info.id == id && !strcmp(info.name, name);
+	return describe_pin(p, name, &info) && info.id == id &&
+	       !strcmp(info.name, name);
 }
 
 /* Is link @i of the table pinned, ours, and on the cgroup? */
@@ -85,20 +101,16 @@ static bool check_link(const struct place *p, size_t i, struct fault *f)
 	return true;
 }
 
-static bool read_conf(const struct place *p, struct tux_bpf_conf *conf,
-		      struct fault *f)
+static bool read_settings(const struct place *p, struct tux_bpf_settings *s,
+			  struct fault *f)
 {
-	struct tux_bpf_settings s = { 0 };
 	int fd = open_pin(p, "settings"), err;
 	uint32_t zero = 0;
 
-	err = fd < 0 ? -1 : bpf_map_lookup_elem(fd, &zero, &s);
+	err = fd < 0 ? -1 : bpf_map_lookup_elem(fd, &zero, s);
 	if (fd >= 0)
 		close(fd);
-	if (err)
-		return fault_is(f, "its pin 'settings' is not there");
-	*conf = s.conf;
-	return true;
+	return !err || fault_is(f, "its pin 'settings' is not there");
 }
 
 static bool count_listeners(const struct place *p, unsigned *n, struct fault *f)
@@ -112,7 +124,8 @@ static bool count_listeners(const struct place *p, unsigned *n, struct fault *f)
 	if (fd < 0)
 		return fault_is(f, "its pin 'listeners' is not there");
 	while (!bpf_map_get_next_key(fd, from, &next)) {
-		if (!bpf_map_lookup_elem(fd, &next, &c))
+		if (!bpf_map_lookup_elem(fd, &next, &c) &&
+		    !(c.count & TUX_BPF_COUNT_GONE))
 			*n += c.count;
 		at = next;
 		from = &at;
@@ -122,8 +135,8 @@ static bool count_listeners(const struct place *p, unsigned *n, struct fault *f)
 }
 
 enum program_state program_look(const struct place *p,
-				struct tux_bpf_conf *conf, unsigned *listeners,
-				struct fault *f)
+				struct tux_bpf_settings *s,
+				unsigned *listeners, struct fault *f)
 {
 	bool has, ok = true;
 	size_t i;
@@ -134,7 +147,7 @@ enum program_state program_look(const struct place *p,
 		return PROGRAM_ABSENT;
 	for (i = 0; i < LENGTH(links) && ok; i++)
 		ok = check_link(p, i, f);
-	ok = ok && read_conf(p, conf, f) && count_listeners(p, listeners, f);
+	ok = ok && read_settings(p, s, f) && count_listeners(p, listeners, f);
 	return ok ? PROGRAM_THERE : PROGRAM_DAMAGED;
 }
 
@@ -169,6 +182,7 @@ static int set_constants(struct bpf_object *o, const struct tux_bpf_conf *conf,
 	/* Since 6.12, a listener gets its callbacks when it is marked. */
 	const struct tux_bpf_settings settings = {
 		.conf = *conf, .all = !kernel_is_since(6, 12),
+		.maps = TUX_BPF_MAPS,
 	};
 	struct tux_bpf_secret secret;
 	int err;
@@ -198,19 +212,30 @@ static int pin_maps(const struct place *p, struct bpf_object *o)
 	return err;
 }
 
+static struct bpf_program *program_of(const struct bpf_object *o, size_t i)
+{
+	return bpf_object__find_program_by_name(o, links[i].program);
+}
+
+static int pin_program(const struct place *p, const struct bpf_object *o,
+		       size_t i)
+{
+	char path[PATH_MAX];
+
+	return bpf_program__pin(program_of(o, i),
+				place_pin(p, links[i].program, path,
+					  sizeof(path)));
+}
+
 static int attach(const struct place *p, struct bpf_object *o, size_t i)
 {
 	char path[PATH_MAX];
-	struct bpf_program *prog;
 	struct bpf_link *l;
-	int err;
+	int err = pin_program(p, o, i);
 
-	prog = bpf_object__find_program_by_name(o, links[i].program);
-	err = bpf_program__pin(prog, place_pin(p, links[i].program, path,
-					       sizeof(path)));
 	if (err)
 		return err;
-	l = bpf_program__attach_cgroup(prog, p->fd);
+	l = bpf_program__attach_cgroup(program_of(o, i), p->fd);
 	if (!l)
 		return -errno;
 	err = bpf_link__pin(l, place_pin(p, links[i].pin, path, sizeof(path)));
@@ -219,8 +244,29 @@ static int attach(const struct place *p, struct bpf_object *o, size_t i)
 	return err;
 }
 
-/* *@o, loaded; it is to be closed in any case. */
-static int load_object(struct bpf_object **o, const struct tux_bpf_conf *conf,
+/* The maps that are at @p, for programs that take over. */
+static int take_maps(const struct place *p, struct bpf_object *o)
+{
+	struct bpf_map *m;
+	int err = 0, fd;
+	size_t i;
+
+	for (i = 0; i < LENGTH(maps) && !err; i++) {
+		if (!maps[i].stays)
+			continue;
+		m = bpf_object__find_map_by_name(o, maps[i].map);
+		fd = open_pin(p, maps[i].pin);
+		err = !m || fd < 0 ? -ENOENT : bpf_map__reuse_fd(m, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return err;
+}
+
+/* *@o, loaded, with the maps of @from if that is not NULL; it is to be closed in
+ * any case. */
+static int load_object(struct bpf_object **o, const struct place *from,
+		       const struct tux_bpf_conf *conf,
 		       const struct tux_bpf_layout *layout)
 {
 	int err;
@@ -229,22 +275,32 @@ static int load_object(struct bpf_object **o, const struct tux_bpf_conf *conf,
 	if (!*o)
 		return -errno;
 	err = set_constants(*o, conf, layout);
+	if (!err && from)
+		err = take_maps(from, *o);
 	return err ? err : bpf_object__load(*o);
 }
 
 /* A kernel that is locked down takes no program that reads its memory. */
-static int load_either(struct bpf_object **o, const struct tux_bpf_conf *conf)
+static int load_either(struct bpf_object **o, const struct place *from,
+		       const struct tux_bpf_conf *conf)
 {
 	struct tux_bpf_layout layout;
 	int err;
 
+	/* What libbpf would say is longer than a line. */
+	libbpf_set_print(NULL);
 	layout_read(&layout);
-	err = load_object(o, conf, &layout);
+	err = load_object(o, from, conf, &layout);
 	if (!err || !layout.known)
 		return err;
 	bpf_object__close(*o);
 	memset(&layout, 0, sizeof(layout));
-	return load_object(o, conf, &layout);
+	return load_object(o, from, conf, &layout);
+}
+
+static bool is_not_loaded(int err, struct fault *f)
+{
+	return why_not("the kernel does not load the programs", err, f);
 }
 
 static bool pin_all(const struct place *p, struct bpf_object *o,
@@ -271,14 +327,96 @@ bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
 		  struct fault *f)
 {
 	struct bpf_object *o;
-	bool ok;
-	int err;
+	int err = load_either(&o, NULL, conf);
+	bool ok = err ? is_not_loaded(err, f) : pin_all(p, o, f);
 
-	/* What libbpf would say is longer than a line. */
-	libbpf_set_print(NULL);
-	err = load_either(&o, conf);
-	ok = err ? why_not("the kernel does not load the programs", err, f) :
-		   pin_all(p, o, f);
+	bpf_object__close(o);
+	return ok;
+}
+
+/* ---- taking over ---- */
+
+/* Are the programs that are attached the very ones of @o?  Their tags are hashes of
+ * their instructions. */
+static bool same_programs(const struct place *p, const struct bpf_object *o)
+{
+	struct bpf_prog_info is, wanted;
+	size_t i;
+
+	for (i = 0; i < LENGTH(links); i++)
+		if (!describe_pin(p, links[i].program, &is) ||
+		    !describe(bpf_program__fd(program_of(o, i)), &wanted) ||
+		    memcmp(is.tag, wanted.tag, sizeof(is.tag)))
+			return false;
+	return true;
+}
+
+static int unpin(const struct place *p, const char *name)
+{
+	char path[PATH_MAX];
+
+	return unlink(place_pin(p, name, path, sizeof(path))) ? -errno : 0;
+}
+
+/* The pins of what newer programs do not share with those that they replace. */
+static int renew_pins(const struct place *p, struct bpf_object *o)
+{
+	char path[PATH_MAX];
+	struct bpf_map *m;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < LENGTH(links) && !err; i++) {
+		err = unpin(p, links[i].program);
+		if (!err)
+			err = pin_program(p, o, i);
+	}
+	for (i = 0; i < LENGTH(maps) && !err; i++) {
+		if (maps[i].stays)
+			continue;
+		m = bpf_object__find_map_by_name(o, maps[i].map);
+		err = unpin(p, maps[i].pin);
+		if (!err)
+			err = bpf_map__pin(m, place_pin(p, maps[i].pin, path,
+							sizeof(path)));
+	}
+	return err;
+}
+
+static int replace_link(const struct place *p, const struct bpf_object *o,
+			size_t i)
+{
+	int fd = open_pin(p, links[i].pin), err;
+
+	if (fd < 0)
+		return -ENOENT;
+	err = bpf_link_update(fd, bpf_program__fd(program_of(o, i)), NULL);
+	close(fd);
+	return err;
+}
+
+static bool take_over(const struct place *p, struct bpf_object *o,
+		      struct fault *f)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < LENGTH(links) && !err; i++)
+		err = replace_link(p, o, i);
+	if (!err)
+		err = renew_pins(p, o);
+	return !err || why_not("the programs that are loaded cannot be replaced",
+			       err, f);
+}
+
+bool program_renew(const struct place *p, const struct tux_bpf_conf *conf,
+		   struct fault *f)
+{
+	struct bpf_object *o;
+	int err = load_either(&o, p, conf);
+	bool ok = err ? is_not_loaded(err, f) :
+		  same_programs(p, o) || take_over(p, o, f);
+
 	bpf_object__close(o);
 	return ok;
 }

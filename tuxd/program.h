@@ -20,16 +20,23 @@ enum program_state {
 	PROGRAM_DAMAGED,		/* part of it: load() makes it anew */
 };
 
-/* What is at @p.  *@conf is what it was loaded with, if it is THERE, and
- * *@listeners how many are announced; what is wrong, in @f, if it is DAMAGED. */
+/* What is at @p.  *@s is what it was loaded with, if it is THERE, and *@listeners
+ * how many are announced; what is wrong, in @f, if it is DAMAGED. */
 enum program_state program_look(const struct place *p,
-				struct tux_bpf_conf *conf, unsigned *listeners,
-				struct fault *f);
+				struct tux_bpf_settings *s,
+				unsigned *listeners, struct fault *f);
 
 /* Loads, attaches and pins; the directory of the pins is there, and empty.  If
  * it returns false, pins may be left. */
 bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
 		  struct fault *f);
+
+/* Others than this tuxd's may be THERE at @p, with the same settings: then this
+ * tuxd's take over, in one step each, with the maps, so that marks, listeners and
+ * counts stay.  A handshake that is under way may end without Tux.  If it returns
+ * false, some may have been replaced. */
+bool program_renew(const struct place *p, const struct tux_bpf_conf *conf,
+		   struct fault *f);
 
 /* Takes off what is attached, though others may hold it. */
 void program_detach(const struct place *p);

@@ -55,13 +55,13 @@ static int say_ports(const struct place *p, const struct tux_bpf_conf *c,
 /* ---- commands ---- */
 
 /* It is there already: is it what was asked for? */
-static bool same_conf(const struct place *p, const struct tux_bpf_conf *is,
+static bool same_conf(const struct place *p, const struct tux_bpf_settings *is,
 		      const struct tux_bpf_conf *wanted, struct fault *f)
 {
-	if (is->abi != wanted->abi)
+	if (is->conf.abi != wanted->abi || is->maps != TUX_BPF_MAPS)
 		return fault_is(f, "another version of tuxd is loaded on %s; "
 				"'tuxd unload' takes it off", p->cgroup);
-	if (is->low != wanted->low || is->high != wanted->high)
+	if (is->conf.low != wanted->low || is->conf.high != wanted->high)
 		return fault_is(f, "tuxd is loaded on %s with other ports; "
 				"'tuxd unload' takes it off", p->cgroup);
 	return true;
@@ -86,14 +86,15 @@ static int do_load(struct place *p, const struct option_args *a,
 		   struct fault *f)
 {
 	const struct tux_bpf_conf wanted = { TUX_BPF_ABI, a->low, a->high };
-	struct tux_bpf_conf is;
+	struct tux_bpf_settings is;
 	unsigned listeners = 0;
 	bool ok;
 
 	if (!place_lock(p, f))
 		return say_fault(f);
 	if (program_look(p, &is, &listeners, f) == PROGRAM_THERE)
-		ok = same_conf(p, &is, &wanted, f);
+		ok = same_conf(p, &is, &wanted, f) &&
+		     program_renew(p, &wanted, f);
 	else
 		ok = load_anew(p, &wanted, f);
 	return ok ? say_ports(p, &wanted, listeners) : say_fault(f);
@@ -118,7 +119,7 @@ static int do_unload(struct place *p, const struct option_args *a,
 static int do_status(struct place *p, const struct option_args *a,
 		     struct fault *f)
 {
-	struct tux_bpf_conf is;
+	struct tux_bpf_settings is;
 	unsigned listeners;
 	bool has;
 
@@ -127,7 +128,7 @@ static int do_status(struct place *p, const struct option_args *a,
 		return say_fault(f);
 	switch (program_look(p, &is, &listeners, f)) {
 	case PROGRAM_THERE:
-		return say_ports(p, &is, listeners);
+		return say_ports(p, &is.conf, listeners);
 	case PROGRAM_DAMAGED:
 		printf("tuxd: damaged on %s: %s; 'tuxd load' makes it anew\n",
 		       p->cgroup, f->text);

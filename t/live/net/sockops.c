@@ -8,8 +8,12 @@
  *                           cgroup accepts, those that close, and those that still
  *                           call back for each packet then; prints the two numbers
  *                           when it is told to end and one has closed
+ *   sockops PINS older      takes the place of the program whose pin is
+ *                           PINS/tux_shake, at the link PINS/handshake, as an
+ *                           older one of that name that does nothing
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/bpf.h>
 #include <signal.h>
 #include <stddef.h>
@@ -40,6 +44,8 @@
 	{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = (dst), \
 	  .src_reg = (src), .imm = BPF_ADD }
 
+#define PROGRAM "tux_shake"
+
 enum { TRIES = 1000, TRY_US = 10000 };
 
 struct counts {
@@ -58,6 +64,7 @@ static int load(const struct bpf_insn *insns, size_t n)
 		.insns = (uintptr_t)insns,
 		.insn_cnt = (uint32_t)n,
 		.license = (uintptr_t)"BSD",
+		.prog_name = PROGRAM,
 	};
 
 	return call(BPF_PROG_LOAD, &a);
@@ -157,12 +164,40 @@ static int watch(const char *cgroup)
 	return 0;
 }
 
+static int open_pin(const char *path)
+{
+	union bpf_attr a = { .pathname = (uintptr_t)path };
+
+	return call(BPF_OBJ_GET, &a);
+}
+
+static int older(const char *pins)
+{
+	int prog = load_idle(), link;
+	char path[PATH_MAX];
+	union bpf_attr update, pin = {
+		.pathname = (uintptr_t)path, .bpf_fd = (uint32_t)prog,
+	};
+
+	snprintf(path, sizeof(path), "%s/handshake", pins);
+	link = open_pin(path);
+	update = (union bpf_attr){ .link_update = {
+		.link_fd = (uint32_t)link, .new_prog_fd = (uint32_t)prog,
+	} };
+	if (prog < 0 || link < 0 || call(BPF_LINK_UPDATE, &update))
+		return -1;
+	snprintf(path, sizeof(path), "%s/" PROGRAM, pins);
+	return unlink(path) ? -1 : call(BPF_OBJ_PIN, &pin);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[2], "alone") &&
 	    !attach(argv[1], load_idle(), 0))
 		return 0;
 	if (argc == 3 && !strcmp(argv[2], "watch") && !watch(argv[1]))
+		return 0;
+	if (argc == 3 && !strcmp(argv[2], "older") && !older(argv[1]))
 		return 0;
 	perror("sockops");
 	return 1;

@@ -127,6 +127,25 @@ plain()
 	same "$1: the server's reason" "tcp $5" "$said_b"
 }
 
+# Of an older tuxd, with the same settings; here, one that does nothing.
+free_port
+start serve "${server[@]}" serve $b_addr "$port" 2
+server_pid=$pid
+wait_for 10 up
+"$build/t/live/net/sockops" \
+	"$dir/bpf/tux/cgroup-$(stat -c %i "$cg_b")" older ||
+	cannot "a program cannot take over a link"
+check "programs of an older tuxd: loaded" d status
+same "... which do not announce" "tcp not-announced" \
+	"$(run 60 "${client[@]}" ask $b_addr "$port" 1)"
+inodes=$(ls -i "$dir"/bpf/tux/*/{setsockopt,handshake,listeners})
+check "load: the newer ones take over" unit load --cgroup "$cg_b"
+check "... for a listener that was there already" \
+	grep -q ^key <<<"$(run 60 "${client[@]}" ask $b_addr "$port" 1)"
+reap "$server_pid"
+same "... with its links and maps" "$inodes" \
+	"$(ls -i "$dir"/bpf/tux/*/{setsockopt,handshake,listeners})"
+check "... of which status says nothing else" d status
 share "IPv4" '' ''
 to=0.0.0.0 share "IPv4, any address" '' ''
 to=$b_addr6 reach=$b_addr6 share "IPv6" '' ''
