@@ -24,6 +24,7 @@ struct xdp {
 	const struct tux_flow *flow;	/* of the datagram that is being built;
 					 * NULL: it goes by the socket */
 	bool lost;			/* ... or nowhere */
+	bool queues;			/* the interface's are the way */
 	uint8_t scrap[BUF];
 	struct tux_dgram dgram[TUX_LINK_BATCH];
 };
@@ -69,11 +70,18 @@ static void ask_epoll(struct xdp *x, bool yes)
 /* Copies to the link what the loop reads there. */
 static void xdp_follow(struct xdp *x)
 {
+	bool on = tux_paths_on(&x->paths);
+
 	x->link.due_at = tux_time_min(x->paths.due_at, x->udp->due_at);
 	x->link.changed |= x->paths.changed;
 	x->paths.changed = false;
-	ask_epoll(x, tux_paths_on(&x->paths));
-	if (tux_paths_on(&x->paths))
+	if (on != x->queues) {
+		x->queues = on;
+		x->link.way++;
+		x->link.changed = true;
+	}
+	ask_epoll(x, on);
+	if (on)
 		sleep_on_queues(x);
 	else
 		sleep_on_socket(x);

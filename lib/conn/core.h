@@ -14,6 +14,7 @@
  *		tux_conn_stall()	the path is known to be gone,
  *		tux_conn_unstall()	... or may be open again
  *		tux_conn_bar()		no packet may travel, or may again
+ *		tux_conn_rerouted()	datagrams take another way
  *
  * Outputs:	tux_core_lead()		where the next datagram goes
  *		tux_core_output()	that datagram
@@ -258,6 +259,12 @@ void tux_conn_unstall(struct tux_conn *c, tux_time now);
  * would send, and what arrives.  Other connections of the same pair go on.  To
  * be called together with tux_conn_stall() and tux_conn_unstall(). */
 void tux_conn_bar(struct tux_conn *c, bool barred);
+
+/* The datagrams of @c take another way to the peer from now on, by a socket where
+ * an interface's queues carried them, or the other way round.  Firewalls may not
+ * know it: so one connection of the pair asks whether it leads to the peer, before
+ * there is something to send.  To be called for each. */
+void tux_conn_rerouted(struct tux_conn *c, tux_time now);
 
 /* The interface takes datagrams of up to @mtu bytes from now on.  Bytes that
  * are lost in longer datagrams are sent again in shorter ones. */

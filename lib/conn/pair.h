@@ -57,6 +57,7 @@ struct tux_pair {
 	uint64_t used_before;		/* ... and in the one before */
 	tux_time round_at;		/* when this round trip began */
 	tux_time ack_at;		/* the last acknowledgment of any of them */
+	tux_time asked_at;		/* when one asked on a way that was new */
 	bool down;			/* a connection has stalled, and nothing was
 					 * acknowledged since */
 	bool full;			/* the last connection that wanted to send

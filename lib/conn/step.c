@@ -78,6 +78,14 @@ void tux_conn_bar(struct tux_conn *c, bool barred)
 	c->barred = barred;
 }
 
+void tux_conn_rerouted(struct tux_conn *c, tux_time now)
+{
+	if (tux_list_empty(&c->use) || c->pair->asked_at == now)
+		return;
+	c->pair->asked_at = now;
+	tux_conn_do(c, TUX_DO_PING);
+}
+
 void tux_conn_set_mtu(struct tux_conn *c, uint32_t mtu, tux_time now)
 {
 	if (mtu != c->mtu && c->pair)

@@ -100,6 +100,9 @@ struct tux_link {
 	bool bypass;		/* its packets pass by the kernel's IPsec */
 	bool changed;		/* admit(), closed() and mtu() may answer
 				 * otherwise; the loop takes it back */
+	uint32_t way;		/* counts how often the datagrams of connections
+				 * began to leave in another way, by a socket or
+				 * by the interface's queues; `changed` is set */
 	uint32_t pkt_max;	/* the longest packet that fits; 0: any */
 	tux_time due_at;	/* tick() then; TUX_NEVER */
 };

@@ -93,6 +93,7 @@ struct tux_loop {
 	bool looked;			/* the last sleep said that epoll has
 					 * nothing */
 	bool more;			/* there was more to send */
+	uint32_t way;			/* link->way, as the ends know it */
 	struct tux_cpu_busy busy;	/* are connections left to TCP? */
 	uint64_t sleeps, packets;	/* counted for `busy` */
 	uint32_t recalled_n;		/* ends that other processes ask for, */

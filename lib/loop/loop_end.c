@@ -402,8 +402,9 @@ unsigned tux_loop_effects(struct tux_loop *l)
 }
 
 /* The connection of @e leaves Tux when the link cannot carry it, and returns
- * when the link can.  @e may be gone then. */
-static void follow(struct tux_loop *l, struct tux_end *e)
+ * when the link can.  @e may be gone then.  @rerouted: its datagrams take another
+ * way. */
+static void follow(struct tux_loop *l, struct tux_end *e, bool rerouted)
 {
 	enum tux_reason why = closed(l, e);
 	bool was = e->blocked;
@@ -415,6 +416,8 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 		tux_conn_stall(e->conn, l->now);
 	else if (was)
 		tux_conn_unstall(e->conn, l->now);
+	else if (rerouted)
+		tux_conn_rerouted(e->conn, l->now);
 	if (was && !e->blocked)
 		atomic_store(&e->dx->called, 1);
 	/* The reason changes if the interface is removed after it went down. */
@@ -428,7 +431,9 @@ static void follow(struct tux_loop *l, struct tux_end *e)
 void tux_loop_link_changed(struct tux_loop *l)
 {
 	uint32_t i, n = atomic_load(&l->o.ends->used);
+	bool rerouted = l->way != l->link->way;
 
+	l->way = l->link->way;
 	for (i = 0; i < n; i++) {
 		struct tux_end *e = tux_ends_at(l->o.ends, i);
 
@@ -437,6 +442,6 @@ void tux_loop_link_changed(struct tux_loop *l)
 		if (e->stage == TUX_END_FRESH)
 			open_end(l, e);
 		else if (e->conn)
-			follow(l, e);
+			follow(l, e, rerouted);
 	}
 }

@@ -10,7 +10,7 @@ set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../net/xdp.sh"
 load=$build/t/posix/load
 need "$load" "$build/t/live/net/links"
-need redis-server redis-cli iperf3
+need redis-server redis-cli iperf3 nft
 privilege "$@"
 setup
 pair
@@ -118,6 +118,43 @@ stops busy
 client_pid=$idle_pid
 check "idle: goes on after that" counts_on idle
 ends_asking idle
+
+# ---- firewalls that drop what began outside ----------------------------------
+
+# They see no packet on AF_XDP, and what they saw before they have forgotten: when
+# the interface is given back, both ends ask, and each lets the other's answer in.
+# wall WORDS...: on a host
+wall()
+{
+	"$@" sh -c 'for name in udp_timeout udp_timeout_stream; do
+		echo 3 >/proc/sys/net/netfilter/nf_conntrack_$name || exit 1
+	done' && "$@" nft -f - <<-'end'
+		table inet tux {
+			chain arrives {
+				type filter hook input priority 0
+				meta l4proto udp ct state new drop
+			}
+		}
+	end
+}
+
+# without_wall WORDS...
+without_wall()
+{
+	"$@" nft delete table inet tux
+}
+
+if wall "${a[@]}" 2>/dev/null && wall "${b[@]}"; then
+	asks walled 1
+	check "walled: given back" wait_for 30 none_attached
+	sleep 2			# for more answers
+	on_sockets walled
+	ends_asking walled
+	without_wall "${a[@]}"
+	without_wall "${b[@]}"
+else
+	skip "walled" "needs nft and connection tracking"
+fi
 
 export TUX_PATH=auto
 undisturbed

@@ -314,6 +314,31 @@ static void set_mtu__before_there_is_a_pair(void **state)
 	assert_int_equal(d->a.c->mtu, 1400);
 }
 
+static void rerouted__the_first_of_a_pair_asks(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	uint64_t sent = tux_conn_stats(c)->pkts_tx;
+
+	c->pair->asked_at = d->now;	/* as if another one had asked */
+	tux_conn_rerouted(c, d->now);
+	duo_settle(d);
+	assert_int_equal(tux_conn_stats(c)->pkts_tx, sent);
+	d->now += TUX_MSEC(1);
+	tux_conn_rerouted(c, d->now);
+	duo_settle_all(d);
+	assert_int_equal(tux_conn_stats(c)->pkts_tx, sent + 1);
+	assert_true(tux_sentq_empty(&c->sentq));	/* it was answered */
+}
+
+static void rerouted__what_is_on_tcp_asks_nothing(void **state)
+{
+	struct duo *d = *state;
+
+	tux_conn_rerouted(d->a.c, d->now);
+	assert_false(d->a.c->todo & TUX_DO_PING);
+}
+
 /* Closed with a message that waits, then proved, told of a reset and refused in
  * one batch: it lingers, and does not die of the reset a minute later. */
 static void owned__refused_after_a_reset_and_a_close(void **state)
@@ -359,6 +384,8 @@ int main(void)
 		T(tcp_end__of_one_that_is_gone, duo_setup_switched),
 		T(set_mtu__is_news_for_the_path, duo_setup_switched),
 		T(set_mtu__before_there_is_a_pair, duo_setup),
+		T(rerouted__the_first_of_a_pair_asks, duo_setup_switched),
+		T(rerouted__what_is_on_tcp_asks_nothing, duo_setup),
 	};
 #undef T
 
