@@ -46,7 +46,7 @@ static void give_back(struct sock *s, int fd, void *arg)
 
 	if (s->listens)
 		return;
-	if (s->epoch != process_epoch) {
+	if (s->epoch != process_here.epoch) {
 		leave_inherited(s, fd, late);
 		return;
 	}

@@ -68,7 +68,7 @@ static bool spawn_await(struct sock *s, int fd)
 {
 	if (stage_of(s) == SOCK_CLAIMED && process_is_vfork())
 		return !unclaim_recall(s);
-	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
+	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_here.epoch)
 		return spawn_await_own(s, fd);
 	if (stage_of(s) == SOCK_CLAIMED)
 		unclaim_inherited(s, fd);
@@ -206,7 +206,7 @@ static struct sock *spawn_sock(int fd)
 static bool spawn_is_parents(const struct sock *s)
 {
 	return process_is_vfork() || stage_of(s) == SOCK_LOST ||
-	       (s->epoch != process_epoch && stage_of(s) == SOCK_CLAIMED);
+	       (s->epoch != process_here.epoch && stage_of(s) == SOCK_CLAIMED);
 }
 
 static void spawn_each_given(void (*fn)(struct sock *s, int fd))

@@ -6,22 +6,13 @@
 
 enum { PAGE = 4096 };	/* where it is larger, the kernel does not wipe it */
 
-/* Each on pages of its own. */
-#define WIPED __attribute__((aligned(PAGE)))
-
+/* With a page of its own. */
 static union {
-	uint32_t epoch;
+	struct process_here here;
 	char bytes[PAGE];
-} wiped_epoch WIPED;
+} wiped __attribute__((aligned(PAGE)));
 
-static union {
-	struct tux_stack *_Atomic stack;
-	char bytes[PAGE];
-} wiped_stack WIPED;
-
-extern uint32_t process_epoch __attribute__((alias("wiped_epoch")));
-extern struct tux_stack *_Atomic process_stack
-	__attribute__((alias("wiped_stack")));
+extern struct process_here process_here __attribute__((alias("wiped")));
 
 static uint32_t epochs;		/* of this process and those before it */
 
@@ -39,15 +30,14 @@ void process_init(void)
 	if (epochs)
 		return;
 	learn_owner();
-	process_epoch = epochs = 1;
-	madvise(&wiped_epoch, sizeof(wiped_epoch), MADV_WIPEONFORK);
-	madvise(&wiped_stack, sizeof(wiped_stack), MADV_WIPEONFORK);
+	process_here.epoch = epochs = 1;
+	madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
 }
 
 void process_forked(void)
 {
 	learn_owner();
-	process_epoch = ++epochs;
+	process_here.epoch = ++epochs;
 }
 
 int process_owner(void)
@@ -68,5 +58,5 @@ bool process_is_sandboxed(void)
 void process_sandboxed(void)
 {
 	sandboxed = true;
-	process_epoch = ++epochs;
+	process_here.epoch = ++epochs;
 }

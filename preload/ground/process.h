@@ -16,11 +16,17 @@
 
 struct tux_stack;
 
-/* The kernel wipes the pages on which this and the stack lie in each child.  0: before
- * process_init(), and in a child that no hook has seen, by a system call of the
- * program's own, say, or with CLONE_FILES.  What is claimed is foreign there, too, and
- * nothing more will be claimed. */
-extern uint32_t process_epoch;
+/* What is of this process alone: the kernel wipes the page on which it lies in each
+ * child. */
+extern struct process_here {
+	/* 0: before process_init(), and in a child that no hook has seen, by a system
+	 * call of the program's own, say, or with CLONE_FILES.  What is claimed is
+	 * foreign there, too, and nothing more will be claimed. */
+	uint32_t epoch;
+	/* Which stack.c starts and ends; NULL before the first socket, and in a
+	 * child. */
+	struct tux_stack *_Atomic stack;
+} process_here;
 
 /* At the start, or for the first sock, if that comes before; and in a child, right
  * after fork. */
@@ -40,13 +46,9 @@ bool process_is_vfork(void);
 void process_sandboxed(void);
 bool process_is_sandboxed(void);
 
-/* The stack of this process, which stack.c starts and ends; NULL before the
- * first socket, in a child, and in one that no hook has seen. */
-extern struct tux_stack *_Atomic process_stack;
-
 static inline struct tux_stack *preload_stack(void)
 {
-	return atomic_load_explicit(&process_stack, memory_order_acquire);
+	return atomic_load_explicit(&process_here.stack, memory_order_acquire);
 }
 
 #endif

@@ -48,7 +48,7 @@ static int option_set(struct sock *s, int fd, int level, int name,
 		return (int)libc_ret(-err);
 	r = libc.setsockopt(fd, level, name, value, len);
 	if (!r && level == SOL_SOCKET && s->stage == SOCK_CLAIMED &&
-	    s->epoch == process_epoch) {
+	    s->epoch == process_here.epoch) {
 		option_load(s, fd);
 		tux_end_bound(s->end, fd);
 		/* There may be more room now, at either end, or fewer bytes may

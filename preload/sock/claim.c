@@ -108,7 +108,7 @@ static void add_accepted(struct sock *l, int fd)
 static enum tux_reason claim_accepts(struct sock *l, int fd,
 				     const struct tux_addr *peer)
 {
-	if (l->epoch != process_epoch)
+	if (l->epoch != process_here.epoch)
 		listener_inherit(l, fd);
 	else if (!allow_stopped())
 		listener_refresh(l, fd);
@@ -188,7 +188,7 @@ void claim_over(struct sock *s, int fd, bool goes_on)
 	struct tux_grounds g;
 
 	/* Only a process that uses @s reports its end. */
-	if (goes_on && (s->epoch != process_epoch || !candidate_carried(s)))
+	if (goes_on && (s->epoch != process_here.epoch || !candidate_carried(s)))
 		return;
 	candidate_ended(s);
 	/* Brief connections end here: they pay for no line that is not said. */
@@ -204,9 +204,9 @@ static void claim_stop_one(struct sock *s, int fd, void *arg)
 {
 	const enum tux_reason *why = arg;
 
-	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch)
+	if (stage_of(s) == SOCK_CLAIMED && s->epoch == process_here.epoch)
 		tux_end_ask_raw(s->end, *why, false);
-	if (stage_of(s) == SOCK_LISTENER && s->epoch == process_epoch)
+	if (stage_of(s) == SOCK_LISTENER && s->epoch == process_here.epoch)
 		listener_refuse(fd, *why);
 }
 
@@ -288,7 +288,7 @@ static enum tux_reason claim_forbids(const struct sock *s, int fd)
 		return TUX_REASON_SOCKOPT;
 	if (s->asleep && !unclaim_sleeps(s))
 		return TUX_REASON_NOT_OWNER;	/* the parent has its end */
-	return s->epoch != process_epoch || s->passed ? claim_not_ours(s) :
+	return s->epoch != process_here.epoch || s->passed ? claim_not_ours(s) :
 							TUX_REASON_NONE;
 }
 
@@ -332,7 +332,7 @@ static void claim_find(struct sock *s, int fd, enum tux_fact fact,
 		v->cpu_busy = claim_is_crowded(s, fd);
 		break;
 	case TUX_FACT_COUNTS:
-		s->epoch = process_epoch;	/* it counts for this process now */
+		s->epoch = process_here.epoch;	/* it counts for this process now */
 		v->counts = candidate_compare(s, fd);
 		break;
 	}
@@ -395,7 +395,7 @@ static bool claim_step(struct sock *s, int fd)
 	case SOCK_CLAIMING:
 		return false;
 	case SOCK_CLAIMED:
-		if (s->epoch != process_epoch) {
+		if (s->epoch != process_here.epoch) {
 			unclaim_inherited(s, fd);
 			return false;
 		}
@@ -426,7 +426,7 @@ struct sock *sock_claimed(int fd)
 	s = sock_get(fd);
 	if (!s)
 		return NULL;
-	if (stage_of(s) != SOCK_CLAIMED || s->epoch != process_epoch ||
+	if (stage_of(s) != SOCK_CLAIMED || s->epoch != process_here.epoch ||
 	    unclaim_asked(s))
 		claim_settle(s, fd);
 	if (stage_of(s) == SOCK_CLAIMED)

@@ -66,7 +66,7 @@ static enum sock_stage close_settle(struct sock *s)
 /* Does another process hold @s, which this one has claimed? */
 static bool close_heirs(const struct sock *s)
 {
-	return stage_of(s) == SOCK_CLAIMED && s->epoch == process_epoch &&
+	return stage_of(s) == SOCK_CLAIMED && s->epoch == process_here.epoch &&
 	       holders_several(s->holders);
 }
 
@@ -100,7 +100,7 @@ static void end(struct sock *s, int fd)
 		closes = unclaim_close(s, fd, goes_on);
 	else if (stage == SOCK_CANDIDATE)
 		claim_over(s, fd, goes_on);
-	if (closes && s->epoch == process_epoch) {
+	if (closes && s->epoch == process_here.epoch) {
 		close_mark_closed(s);
 		sock_ring(s);
 		tux_end_close(s->end, s->linger0 && !several);
@@ -128,7 +128,7 @@ static void close_renumber(struct sock *s)
  * threads inside, each of which has dropped its latch once since then. */
 static void close_move(struct sock *s, int fd)
 {
-	if (!s->end || s->epoch != process_epoch)
+	if (!s->end || s->epoch != process_here.epoch)
 		return;
 	if (s->fd == fd)
 		close_renumber(s);

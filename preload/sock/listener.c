@@ -140,7 +140,7 @@ bool listener_yield_port(uint16_t port)
 
 void listener_inherit(struct sock *l, int fd)
 {
-	l->epoch = process_epoch;
+	l->epoch = process_here.epoch;
 	l->reachable = false;
 	l->why = (uint8_t)listener_reach(l, fd);
 	if (l->why == TUX_REASON_PORT_TAKEN)

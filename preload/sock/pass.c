@@ -49,7 +49,7 @@ static bool make_raw(struct sock *s, int fd, enum tux_reason why)
 /* @s, reached by @fd, is claimed, or was.  False: it cannot be had back. */
 static bool unclaim(struct sock *s, int fd, enum tux_reason why)
 {
-	if (s->epoch != process_epoch)
+	if (s->epoch != process_here.epoch)
 		return true;
 	tux_defer_enter();
 	if (stage_of(s) == SOCK_CLAIMED && unclaim_asked(s))
@@ -62,7 +62,7 @@ static bool may_move(const struct sock *s)
 {
 	enum sock_stage stage = stage_of(s);
 
-	return s->epoch == process_epoch &&
+	return s->epoch == process_here.epoch &&
 	       (stage == SOCK_CANDIDATE || stage == SOCK_CLAIMING ||
 		stage == SOCK_CLAIMED);
 }

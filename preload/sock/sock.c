@@ -72,7 +72,7 @@ struct sock *sock_new(enum sock_stage stage)
 	/* Everything but refs: a late reader may be looking at that. */
 	memset(&s->fds, 0, sizeof(*s) - offsetof(struct sock, fds));
 	s->fd = -1;
-	s->epoch = process_epoch;
+	s->epoch = process_here.epoch;
 	s->listens = stage == SOCK_LISTENER;
 	tux_list_init(&s->watches);
 	atomic_store(&s->stage, stage);
@@ -97,7 +97,7 @@ void sock_unmoves(struct sock *s)
 void sock_unlisten(struct sock *s)
 {
 	tux_defer_enter();
-	if (s->reachable && s->epoch == process_epoch && preload_stack())
+	if (s->reachable && s->epoch == process_here.epoch && preload_stack())
 		tux_stack_unlisten(preload_stack(), &s->local);
 	s->reachable = false;
 	tux_defer_leave();
@@ -108,7 +108,7 @@ static void sock_recycle(struct sock *s)
 	tux_defer_enter();
 	sock_unlisten(s);
 	sock_unmoves(s);
-	if (s->end && s->epoch == process_epoch)
+	if (s->end && s->epoch == process_here.epoch)
 		tux_end_free(s->end);
 	atomic_store(&s->stage, SOCK_FREE);
 	tux_latch_take(&free_latch);

@@ -26,7 +26,7 @@ enum { NONE, STARTING, RUNNING, OVER };
 
 static _Atomic int state;
 static struct tux_stack *started;	/* also in a child that is new, which finds no
-					 * process_stack */
+					 * process_here.stack */
 static _Atomic tux_time failed_at;	/* 0: never */
 static _Atomic int failed_for = TUX_REASON_NOT_STARTED;
 
@@ -124,7 +124,7 @@ static void stack_start(void *arg)
 		return;
 	}
 	started = s;
-	atomic_store(&process_stack, s);
+	atomic_store(&process_here.stack, s);
 	atomic_store(&state, RUNNING);
 }
 
@@ -163,7 +163,7 @@ struct tux_stack *stack_get(enum tux_reason *why)
 
 void stack_end(tux_time for_ns)
 {
-	struct tux_stack *s = atomic_exchange(&process_stack, NULL);
+	struct tux_stack *s = atomic_exchange(&process_here.stack, NULL);
 
 	started = NULL;
 	if (!s)
@@ -188,7 +188,7 @@ void stack_leave(void)
 			is = RUNNING;
 		}
 	}
-	s = atomic_exchange(&process_stack, NULL);
+	s = atomic_exchange(&process_here.stack, NULL);
 	started = NULL;
 	if (s)
 		tux_stack_leave(s);
@@ -205,7 +205,7 @@ void stack_forked(void)
 	struct tux_stack *s = started;
 
 	started = NULL;
-	atomic_store(&process_stack, NULL);
+	atomic_store(&process_here.stack, NULL);
 	if (atomic_load(&state) != OVER)
 		atomic_store(&state, NONE);
 	if (s)

@@ -242,7 +242,7 @@ bool unclaim_wake(struct sock *s)
 
 bool unclaim_sleeps(const struct sock *s)
 {
-	return s->asleep && s->epoch == process_epoch;
+	return s->asleep && s->epoch == process_here.epoch;
 }
 
 void unclaim_doze(struct sock *s)
@@ -274,7 +274,7 @@ void unclaim_reset(struct sock *s, int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-	if (s->epoch != process_epoch ||
+	if (s->epoch != process_here.epoch ||
 	    !stage_try(s, SOCK_CLAIMED, SOCK_CLAIMING))
 		return;
 	unclaim_part(s);
@@ -332,7 +332,7 @@ bool unclaim_free_end(struct sock *s)
 {
 	if (s->asleep)
 		return true;
-	if (s->end && s->epoch == process_epoch) {
+	if (s->end && s->epoch == process_here.epoch) {
 		if (atomic_load(&s->fds) != 1 || atomic_load(&s->refs) != 2)
 			return false;
 		tux_end_free(s->end);

@@ -45,7 +45,7 @@ static inline bool unclaim_called(const struct sock *s)
 {
 	const struct tux_duplex *dx = *(struct tux_duplex *const volatile *)&s->dx;
 
-	return s->asleep && s->epoch == process_epoch && dx &&
+	return s->asleep && s->epoch == process_here.epoch && dx &&
 	       atomic_load_explicit(&dx->called, memory_order_relaxed);
 }
 

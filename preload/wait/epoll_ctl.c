@@ -130,7 +130,7 @@ static struct sock *on_rings(int fd, uint32_t events)
 	    (events & (EPOLLET | EPOLLEXCLUSIVE)))
 		return NULL;
 	s = sock_get(fd);
-	if (s && (s->epoch != process_epoch || ready_of(s).tcp)) {
+	if (s && (s->epoch != process_here.epoch || ready_of(s).tcp)) {
 		sock_put(s);
 		s = NULL;
 	}

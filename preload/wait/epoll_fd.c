@@ -44,7 +44,7 @@ static bool has_copy(int fd)
 {
 	const struct sock *s = fd_peek(fd);
 
-	return s && s->end && s->epoch == process_epoch;
+	return s && s->end && s->epoch == process_here.epoch;
 }
 
 /* A sock's item must go, because the loop's private copy of the descriptor

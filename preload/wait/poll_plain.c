@@ -19,7 +19,7 @@ static bool claimed_plain(int fd)
 
 	if (!s)
 		return false;
-	own = s->epoch == process_epoch;
+	own = s->epoch == process_here.epoch;
 	r = ready_of(s);
 	sock_put(s);
 	return own && !r.now && (r.tcp & READY_ALWAYS);

@@ -32,7 +32,7 @@ static int not_ours(const struct sock *s)
 {
 	switch (atomic_load(&s->stage)) {
 	case SOCK_CLAIMED:
-		return s->epoch == process_epoch ? 0 : -ERESTART;
+		return s->epoch == process_here.epoch ? 0 : -ERESTART;
 	case SOCK_LOST:
 		return -EIO;
 	case SOCK_CLOSED:

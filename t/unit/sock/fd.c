@@ -18,8 +18,9 @@ static _Atomic unsigned recycled;	/* socks */
 
 /* ---- what fd.c calls ---- */
 
-uint32_t process_epoch = 1;
-struct tux_stack *_Atomic process_stack = (void *)&process_epoch;
+struct process_here process_here = {
+	.epoch = 1, .stack = (void *)&process_here,
+};
 _Atomic uint8_t kind_table[FD_MAX];
 
 void process_init(void)

@@ -22,7 +22,7 @@ bool path_advance(struct sock *s, int fd)
 	return true;
 }
 
-struct tux_stack *_Atomic process_stack;
+struct process_here process_here;
 
 void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 {

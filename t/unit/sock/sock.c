@@ -17,8 +17,7 @@ static _Atomic uint32_t queued[WATCHES];
 
 /* ---- what sock.c calls ---- */
 
-uint32_t process_epoch = 1;
-struct tux_stack *_Atomic process_stack;
+struct process_here process_here = { .epoch = 1 };
 
 void process_init(void)
 {

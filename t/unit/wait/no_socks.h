@@ -20,8 +20,7 @@
 struct sock *_Atomic fd_table[FD_MAX];
 _Atomic uint8_t kind_table[FD_MAX];
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
-uint32_t process_epoch = 1;
-struct tux_stack *_Atomic process_stack;
+struct process_here process_here = { .epoch = 1 };
 
 int fd_top(void)
 {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "ground/process.h"
 #include "sock/fd.h"
 #include "sock/ready.h"
 #include "sys/clock.h"
@@ -18,8 +19,7 @@ enum { FD = 3, AGAIN = 7 };
 struct sock *_Atomic fd_table[FD_MAX];
 struct ep *_Atomic ep_table[FD_MAX];
 
-uint32_t process_epoch = 2;
-struct tux_stack *_Atomic process_stack;
+struct process_here process_here = { .epoch = 2 };
 
 static struct sock sock;
 static struct ready says;	/* of the sock */
@@ -122,7 +122,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	sock = (struct sock){ .stage = SOCK_CANDIDATE,
-			      .epoch = process_epoch,
+			      .epoch = process_here.epoch,
 			      .plain_looks = READY_PLAIN };
 	says = (struct ready){ 0, READY_IN | READY_OUT | READY_ALWAYS };
 	atomic_store(&fd_table[FD], &sock);
