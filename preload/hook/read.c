@@ -228,15 +228,20 @@ HOOK int recvmmsg(int fd, struct mmsghdr *v, unsigned n, int flags,
 		  struct timespec *timeout)
 {
 	int one = flags & ~MSG_WAITFORONE;
+	const struct sock *s;
 	struct rw r;
 	unsigned i;
 
 	if (!rw_enter_message(&r, n ? stream_fd(fd, flags) : -1, &v->msg_hdr))
 		return read_left_mmsg(&r, v, libc.recvmmsg(fd, v, n, flags,
 							   timeout), flags);
+	s = r.s;
 	for (i = 0; i < n; i++) {
 		ssize_t k;
 
+		/* Another thread may have given the number to another file. */
+		if (i && fd_peek(fd) != s)
+			break;
 		if (i && !rw_enter_message(&r, fd, &v[i].msg_hdr)) {
 			rw_left(&r, 0);
 			break;

@@ -13,6 +13,7 @@
 static ssize_t sendfile_by(char *buf, struct rw *r, int in, off64_t *at,
 			   size_t len)
 {
+	const struct sock *s = r->s;
 	size_t done = 0;
 	int fd = r->fd;
 
@@ -32,6 +33,9 @@ static ssize_t sendfile_by(char *buf, struct rw *r, int in, off64_t *at,
 		done += (size_t)k;
 		*at += k;
 		if (k < n || done == len)
+			return (ssize_t)done;
+		/* Another thread may have given the number to another file. */
+		if (fd_peek(fd) != s)
 			return (ssize_t)done;
 		if (!rw_enter(r, fd))
 			return rw_left(r, 0) + (ssize_t)done;

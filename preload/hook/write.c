@@ -88,12 +88,16 @@ HOOK ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 static int write_send_all(struct rw *r, struct mmsghdr *v, unsigned n,
 			  int flags)
 {
+	const struct sock *s = r->s;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
 		struct msghdr *m = &v[i].msg_hdr;
 		ssize_t k;
 
+		/* Another thread may have given the number to another file. */
+		if (i && fd_peek(r->fd) != s)
+			break;
 		if (i && !rw_enter_message(r, r->fd, m)) {
 			rw_left(r, 0);
 			break;

@@ -120,24 +120,26 @@ static void close_renumber(struct sock *s)
 			continue;
 		s->fd = to;
 		tux_end_set_fd(s->end, to);
-		return;
+		/* Else another thread has just closed that one, too. */
+		if (fd_peek(to) == s)
+			return;
 	}
 }
 
-/* @fd goes, but another descriptor of @s stays: the loop must know, and the
- * threads inside, each of which has dropped its latch once since then. */
+/* @fd goes, but another descriptor of @s stays.  The loop must know.  So must the
+ * threads inside: each has dropped its latch once since then, and those that wait are
+ * rung. */
 static void close_move(struct sock *s, int fd)
 {
-	if (!s->end || s->epoch != process_here.epoch)
+	if (!s->end || !s->dx || s->epoch != process_here.epoch)
 		return;
 	if (s->fd == fd)
 		close_renumber(s);
-	if (stage_of(s) != SOCK_CLAIMED)
-		return;
 	if (path_lock_rx(s))
 		path_unlock_rx(s);
 	if (path_lock_tx(s))
 		path_unlock_tx(s);
+	sock_ring(s);
 }
 
 static void close_drop(struct sock *s, int fd)

@@ -115,9 +115,15 @@ static bool names(int fd, const struct sock *s)
  * thread has closed that, another one of the socket.  -1: there is none. */
 static int rw_number(const struct rw *r)
 {
-	if (names(r->fd, r->s))
+	int other = r->s->fd;
+
+	if (fd_peek(r->fd) == r->s)
 		return r->fd;
-	return names(r->s->fd, r->s) ? r->s->fd : -1;
+	/* Of a connection that was left, no number is known any more: it had @other
+	 * when a thread closed that of the call. */
+	if (names(other, r->s))
+		return other;
+	return names(r->fd, r->s) ? r->fd : -1;
 }
 
 /* 0: the kernel's call is to be made; else what ends this one instead. */

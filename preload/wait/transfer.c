@@ -103,8 +103,10 @@ const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
  * thread closes the number until it is dropped (close.c). */
 static struct tux_tcp transfer_tcp(struct transfer *t)
 {
-	if (fd_peek(t->tcp.fd) != t->s)
-		t->tcp.fd = t->s->fd;
+	int fd = t->s->fd;
+
+	if (fd_peek(t->tcp.fd) != t->s && fd_peek(fd) == t->s)
+		t->tcp.fd = fd;
 	return path_tcp(&t->tcp);
 }
 
@@ -171,7 +173,8 @@ static bool is_last(const struct transfer *t)
 
 	if (can & (TUX_IS_EOF | TUX_IS_ERR))
 		return true;
-	return !(can & TUX_RX_ON_RING) && libc.poll(&p, 1, 0) == 1;
+	return !(can & TUX_RX_ON_RING) && fd_peek(p.fd) == t->s &&
+	       libc.poll(&p, 1, 0) == 1;
 }
 
 ssize_t transfer_in(struct transfer *t)

@@ -9,6 +9,7 @@
 
 #include "ground/libc.h"
 #include "ground/process.h"
+#include "sock/fd.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
 
@@ -191,7 +192,8 @@ static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
 	tux_time till = until;
 	int r;
 
-	if (!to_ask(s, events, &p.events))
+	/* A thread has closed the number: the caller has another one. */
+	if (!to_ask(s, events, &p.events) || fd_peek(fd) != s)
 		return 1;
 	if (how & WAIT_BRIEF) {
 		p.events = 0;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -20,7 +21,7 @@
 /* ---- another thread, that does something a little later ----------------- */
 
 enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, WRITE_AFTER_SIGNAL,
-	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DRAIN, SIGNAL, URGENT };
+	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DUP_SILENT, DRAIN, SIGNAL, URGENT };
 
 struct later {
 	pthread_t thread, caller;
@@ -90,6 +91,11 @@ static void *do_later(void *arg)
 		break;
 	case DUP_OVER:
 		null = open("/dev/null", O_RDWR);
+		dup2(null, l->fd);
+		close(null);
+		break;
+	case DUP_SILENT:
+		null = eventfd(0, 0);
 		dup2(null, l->fd);
 		close(null);
 		break;
@@ -446,7 +452,7 @@ static void outlasts_number(struct pair *p, enum deed then)
 	char buf[8];
 
 	blocking(p->a, true);
-	later(&own, DUP_OVER, p->a, 30);
+	later(&own, DUP_SILENT, p->a, 30);
 	later_on(&data, then, p->b, 100, copy);
 	CHECK(recv(p->a, buf, 1, MSG_WAITALL) == 1 && buf[0] == 'x');
 	joined(&own);
