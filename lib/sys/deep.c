@@ -7,7 +7,15 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HERE 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define HERE 1
+#endif
+
+#ifdef HERE
 /* It does not know such stacks, says so at each program's start, and needs larger ones
  * than libtux itself. */
 int tux_deep_call(void (*fn)(void *arg), void *arg)

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PAGE = 4096 };	/* where it is larger, the kernel does not wipe it */
+enum { PAGE = 4096 };	/* where it is larger, the page is not wiped */
 
 /* With a page of its own. */
 static union {
@@ -31,7 +31,8 @@ void process_init(void)
 		return;
 	learn_owner();
 	process_here.epoch = epochs = 1;
-	madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
+	if (getpagesize() == PAGE)
+		madvise(&wiped, sizeof(wiped), MADV_WIPEONFORK);
 }
 
 void process_forked(void)
