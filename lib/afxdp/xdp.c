@@ -9,8 +9,13 @@
 #include "sys/sys.h"
 #include "udp/udp.h"
 #include "wire/eth.h"
+#include "wire/wire.h"
 
-enum { BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM };
+enum {
+	BUF = TUX_UMEM_CHUNK - TUX_ETH_ROOM,
+	BARE = TUX_PKT_HDR + TUX_REC_HDR,	/* a datagram that only asks, or
+						 * acknowledges */
+};
 
 struct xdp {
 	struct tux_link link;
@@ -71,11 +76,13 @@ static void ask_epoll(struct xdp *x, bool yes)
 static void xdp_follow(struct xdp *x)
 {
 	bool on = tux_paths_on(&x->paths);
+	bool settled = x->paths.nic.state != TUX_NIC_BUSY;
 
 	x->link.due_at = tux_time_min(x->paths.due_at, x->udp->due_at);
 	x->link.changed |= x->paths.changed;
 	x->paths.changed = false;
-	if (on != x->queues) {
+	/* Until the program is off the interface, it still takes what comes. */
+	if (settled && on != x->queues) {
 		x->queues = on;
 		x->link.way++;
 		x->link.changed = true;
@@ -179,6 +186,18 @@ static unsigned receive_all(struct xdp *x)
 	return n;
 }
 
+/* How many of the @n datagrams at @d bring more than a question or an
+ * acknowledgment?  The others ask for no interface: when it is given back, each pair
+ * of loops sends some. */
+static unsigned carrying(const struct tux_dgram *d, unsigned n)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += d[i].len > BARE;
+	return sum;
+}
+
 static unsigned xdp_rx(struct tux_link *l, unsigned source,
 		       const struct tux_dgram **d, tux_time now)
 {
@@ -190,7 +209,7 @@ static unsigned xdp_rx(struct tux_link *l, unsigned source,
 		return receive_all(x);
 	if (source == TUX_PATHS_PACKETS || source == TUX_PATHS_SOCKET) {
 		n = x->udp->ops->rx(x->udp, 0, d, now);
-		tux_paths_udp_used(&x->paths, n + x->sent, now);
+		tux_paths_udp_used(&x->paths, carrying(*d, n) + x->sent, now);
 		x->sent = 0;
 	} else {
 		tux_paths_event(&x->paths, source, now);
@@ -277,7 +296,7 @@ static void xdp_send(struct tux_link *l, uint32_t handle, size_t len,
 		return;
 	if (!x->flow) {
 		x->udp->ops->send(x->udp, handle, len, to, from, ecn);
-		x->sent++;
+		x->sent += len > BARE;
 		return;
 	}
 	memcpy(m.to, x->paths.neigh.hop[x->flow->hop].mac, sizeof(m.to));

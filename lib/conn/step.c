@@ -80,7 +80,8 @@ void tux_conn_bar(struct tux_conn *c, bool barred)
 
 void tux_conn_rerouted(struct tux_conn *c, tux_time now)
 {
-	if (tux_list_empty(&c->use) || c->pair->asked_at == now)
+	if ((c->tx.path != TUX_PATH_TUX && c->rx.path != TUX_PATH_TUX) ||
+	    c->pair->asked_at == now)
 		return;
 	c->pair->asked_at = now;
 	tux_conn_do(c, TUX_DO_PING);
