@@ -40,7 +40,7 @@
 #define OTHER_LEN (-28)			/* ENOSPC */
 
 /* Random, set before the program is loaded. */
-const volatile struct tux_bpf_secret secret;
+const volatile struct tux_bpf_secret secret SEC(".rodata.secret");
 
 /* A field of the context.  The verifier wants it loaded from the context's
  * beginning, and the compiler would rather add first and load later. */

@@ -23,6 +23,9 @@ struct held {
 	struct quotas quotas;		/* where it is counted */
 };
 
+/* Another size, or another meaning: another TUX_BPF_MAPS. */
+_Static_assert(sizeof(struct held) == 88, "what the marks of TUX_BPF_MAPS hold");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);

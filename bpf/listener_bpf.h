@@ -54,11 +54,15 @@ static __always_inline int count_up(const struct tux_bpf_listener *l,
 			return 1;
 		if (!c)
 			continue;
-		/* Another processor is about to remove one that is gone. */
+		/* Another processor is about to remove one that is gone, or
+		 * has, and its memory is another one's by now. */
 		if (__sync_fetch_and_add(&c->count, 1) & TUX_BPF_COUNT_GONE)
 			continue;
-		join_listeners(c, e);
-		return 1;
+		if (bpf_map_lookup_elem(&listeners, l) == c) {
+			join_listeners(c, e);
+			return 1;
+		}
+		__sync_fetch_and_add(&c->count, -1);
 	}
 	return 0;
 }
@@ -68,8 +72,9 @@ static __always_inline void count_down(const struct tux_bpf_listener *l)
 	struct tux_bpf_count *c = bpf_map_lookup_elem(&listeners, l);
 
 	if (c && __sync_fetch_and_add(&c->count, -1) == 1 &&
-	    !__sync_val_compare_and_swap(&c->count, 0, TUX_BPF_COUNT_GONE))
-		bpf_map_delete_elem(&listeners, l);
+	    !__sync_val_compare_and_swap(&c->count, 0, TUX_BPF_COUNT_GONE) &&
+	    bpf_map_delete_elem(&listeners, l))
+		c->count = 0;		/* it stays, for the next one there */
 }
 
 static __always_inline int add_listener(const struct tux_bpf_listener *l,

@@ -2,8 +2,8 @@
 /*
  * quota_bpf - how many listeners a user, a cgroup and a block of users may have
  *
- * The host's list of listeners has an end, and neither a user nor a container may
- * take it all.
+ * The host's list of listeners has an end, and no user may take it all, nor a
+ * container, unless it makes cgroups as the host's root.
  *
  * What is counted has a slot in each of two rows of counters, by a keyed hash, and
  * its count is the smaller one of the two.  No counter is ever made or removed:

@@ -13,69 +13,23 @@
 
 #include "kernel.h"
 #include "layout.h"
+#include "pins.h"
 
 /* What clang made of bpf/tuxd.bpf.c, an ELF object. */
 static const _Alignas(8) unsigned char object[] = {
 #include "tuxd_bpf.inc"
 };
 
-static const struct {
-	const char *program, *pin;
-	uint32_t attach;
-} links[] = {
-	/* First the handshake: a mark is then never without it. */
-	{ "tux_shake", "handshake", BPF_CGROUP_SOCK_OPS },
-	{ "tux_option", "setsockopt", BPF_CGROUP_SETSOCKOPT },
-};
-
-static const struct {
-	const char *map, *pin;
-	bool stays;			/* when newer programs take over */
-} maps[] = {
-	{ "marks", "marks", true },
-	{ "listeners", "listeners", true },
-	{ "quotas", "quotas", true },
-	{ ".rodata.settings", "settings", false },
-};
-
-#define LENGTH(a) (sizeof(a) / sizeof(*(a)))
+enum { CONSTANTS_MAX = 256 };	/* bytes of one map of constants */
 
 /* ---- looking ---- */
-
-static int open_pin(const struct place *p, const char *name)
-{
-	char path[PATH_MAX];
-
-	return bpf_obj_get(place_pin(p, name, path, sizeof(path)));
-}
-
-static bool describe(int fd, struct bpf_prog_info *info)
-{
-	uint32_t len = sizeof(*info);
-
-	memset(info, 0, sizeof(*info));
-	return !bpf_obj_get_info_by_fd(fd, info, &len);
-}
-
-/* The program that is pinned beside its link.  To open it by its number would take
- * more privilege than to load it. */
-static bool describe_pin(const struct place *p, const char *name,
-			 struct bpf_prog_info *info)
-{
-	int fd = open_pin(p, name);
-	bool ok = fd >= 0 && describe(fd, info);
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
 
 /* Is program @id ours of the name? */
 static bool is_program(const struct place *p, uint32_t id, const char *name)
 {
 	struct bpf_prog_info info;
 
-	return describe_pin(p, name, &info) && info.id == id &&
+	return pins_describe(p, name, &info) && info.id == id &&
 	       !strcmp(info.name, name);
 }
 
@@ -84,33 +38,34 @@ static bool check_link(const struct place *p, size_t i, struct fault *f)
 {
 	struct bpf_link_info info = { 0 };
 	uint32_t len = sizeof(info);
-	int fd = open_pin(p, links[i].pin), err;
+	int fd = pins_open(p, pins_links[i].pin), err;
 
 	if (fd < 0)
-		return fault_is(f, "its pin '%s' is not there", links[i].pin);
+		return fault_is(f, "its pin '%s' is not there", pins_links[i].pin);
 	err = bpf_obj_get_info_by_fd(fd, &info, &len);
 	close(fd);
 	if (err || info.type != BPF_LINK_TYPE_CGROUP ||
-	    info.cgroup.attach_type != links[i].attach ||
-	    !is_program(p, info.prog_id, links[i].program))
+	    info.cgroup.attach_type != pins_links[i].attach ||
+	    !is_program(p, info.prog_id, pins_links[i].program))
 		return fault_is(f, "its pin '%s' is of something else",
-				links[i].pin);
+				pins_links[i].pin);
 	if (info.cgroup.cgroup_id != p->id)
 		return fault_is(f, "its program '%s' is not attached any more",
-				links[i].pin);
+				pins_links[i].pin);
 	return true;
 }
 
 static bool read_settings(const struct place *p, struct tux_bpf_settings *s,
 			  struct fault *f)
 {
-	int fd = open_pin(p, "settings"), err;
+	int fd = pins_open_map(p, "settings", sizeof(*s)), err;
 	uint32_t zero = 0;
 
 	err = fd < 0 ? -1 : bpf_map_lookup_elem(fd, &zero, s);
 	if (fd >= 0)
 		close(fd);
-	return !err || fault_is(f, "its pin 'settings' is not there");
+	return !err || fault_is(f, "its pin 'settings' is not there, or of "
+				"another version of tuxd");
 }
 
 static bool count_listeners(const struct place *p, unsigned *n, struct fault *f)
@@ -118,11 +73,12 @@ static bool count_listeners(const struct place *p, unsigned *n, struct fault *f)
 	struct tux_bpf_listener at, next;
 	struct tux_bpf_count c;
 	void *from = NULL;
-	int fd = open_pin(p, "listeners");
+	int fd = pins_open_map(p, "listeners", sizeof(c));
 
 	*n = 0;
 	if (fd < 0)
-		return fault_is(f, "its pin 'listeners' is not there");
+		return fault_is(f, "its pin 'listeners' is not there, or of "
+				"another version of tuxd");
 	while (!bpf_map_get_next_key(fd, from, &next)) {
 		if (!bpf_map_lookup_elem(fd, &next, &c) &&
 		    !(c.count & TUX_BPF_COUNT_GONE))
@@ -145,7 +101,7 @@ enum program_state program_look(const struct place *p,
 		return PROGRAM_DAMAGED;
 	if (!has)
 		return PROGRAM_ABSENT;
-	for (i = 0; i < LENGTH(links) && ok; i++)
+	for (i = 0; i < PINS_LINKS && ok; i++)
 		ok = check_link(p, i, f);
 	ok = ok && read_settings(p, s, f) && count_listeners(p, listeners, f);
 	return ok ? PROGRAM_THERE : PROGRAM_DAMAGED;
@@ -189,7 +145,7 @@ static int set_constants(struct bpf_object *o, const struct tux_bpf_conf *conf,
 
 	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
 		return -EIO;
-	err = set_constant(o, ".rodata", &secret, sizeof(secret));
+	err = set_constant(o, ".rodata.secret", &secret, sizeof(secret));
 	if (!err)
 		err = set_constant(o, ".rodata.layout", layout,
 				   sizeof(*layout));
@@ -204,9 +160,9 @@ static int pin_maps(const struct place *p, struct bpf_object *o)
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < LENGTH(maps) && !err; i++) {
-		m = bpf_object__find_map_by_name(o, maps[i].map);
-		err = m ? bpf_map__pin(m, place_pin(p, maps[i].pin, path,
+	for (i = 0; i < PINS_MAPS && !err; i++) {
+		m = bpf_object__find_map_by_name(o, pins_maps[i].map);
+		err = m ? bpf_map__pin(m, place_pin(p, pins_maps[i].pin, path,
 						    sizeof(path))) : -ENOENT;
 	}
 	return err;
@@ -214,7 +170,7 @@ static int pin_maps(const struct place *p, struct bpf_object *o)
 
 static struct bpf_program *program_of(const struct bpf_object *o, size_t i)
 {
-	return bpf_object__find_program_by_name(o, links[i].program);
+	return bpf_object__find_program_by_name(o, pins_links[i].program);
 }
 
 static int pin_program(const struct place *p, const struct bpf_object *o,
@@ -223,7 +179,7 @@ static int pin_program(const struct place *p, const struct bpf_object *o,
 	char path[PATH_MAX];
 
 	return bpf_program__pin(program_of(o, i),
-				place_pin(p, links[i].program, path,
+				place_pin(p, pins_links[i].program, path,
 					  sizeof(path)));
 }
 
@@ -238,7 +194,7 @@ static int attach(const struct place *p, struct bpf_object *o, size_t i)
 	l = bpf_program__attach_cgroup(program_of(o, i), p->fd);
 	if (!l)
 		return -errno;
-	err = bpf_link__pin(l, place_pin(p, links[i].pin, path, sizeof(path)));
+	err = bpf_link__pin(l, place_pin(p, pins_links[i].pin, path, sizeof(path)));
 	/* A link that has no pin goes with its descriptor. */
 	bpf_link__destroy(l);
 	return err;
@@ -251,11 +207,11 @@ static int take_maps(const struct place *p, struct bpf_object *o)
 	int err = 0, fd;
 	size_t i;
 
-	for (i = 0; i < LENGTH(maps) && !err; i++) {
-		if (!maps[i].stays)
+	for (i = 0; i < PINS_MAPS && !err; i++) {
+		if (!pins_maps[i].stays)
 			continue;
-		m = bpf_object__find_map_by_name(o, maps[i].map);
-		fd = open_pin(p, maps[i].pin);
+		m = bpf_object__find_map_by_name(o, pins_maps[i].map);
+		fd = pins_open(p, pins_maps[i].pin);
 		err = !m || fd < 0 ? -ENOENT : bpf_map__reuse_fd(m, fd);
 		if (fd >= 0)
 			close(fd);
@@ -311,7 +267,7 @@ static bool pin_all(const struct place *p, struct bpf_object *o,
 
 	if (err)
 		return why_not("the maps cannot be pinned", err, f);
-	for (i = 0; i < LENGTH(links) && !err; i++)
+	for (i = 0; i < PINS_LINKS && !err; i++)
 		err = attach(p, o, i);
 	/* A process that may load programs may attach them, too. */
 	if (err == -EPERM)
@@ -336,75 +292,75 @@ bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
 
 /* ---- taking over ---- */
 
-/* Are the programs that are attached the very ones of @o?  Their tags are hashes of
- * their instructions. */
-static bool same_programs(const struct place *p, const struct bpf_object *o)
+/* Is the program that is attached the very one of @o?  Tags are hashes of the
+ * instructions. */
+static bool same_program(const struct place *p, const struct bpf_object *o,
+			 size_t i)
 {
 	struct bpf_prog_info is, wanted;
+
+	return pins_describe(p, pins_links[i].program, &is) &&
+	       pins_describe_fd(bpf_program__fd(program_of(o, i)), &wanted) &&
+	       !memcmp(is.tag, wanted.tag, sizeof(is.tag));
+}
+
+/* Have the constants that programs do not take over the same values? */
+static bool same_constants(const struct place *p, const struct bpf_object *o,
+			   size_t i)
+{
+	const struct bpf_map *m = bpf_object__find_map_by_name(o, pins_maps[i].map);
+	size_t size = bpf_map__value_size(m);
+	char is[CONSTANTS_MAX], wanted[CONSTANTS_MAX];
+	int fd = size <= sizeof(is) ? pins_open_map(p, pins_maps[i].pin, size) : -1;
+	uint32_t zero = 0;
+	bool same;
+
+	same = fd >= 0 && !bpf_map_lookup_elem(fd, &zero, is) &&
+	       !bpf_map_lookup_elem(bpf_map__fd(m), &zero, wanted) &&
+	       !memcmp(is, wanted, size);
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+static bool is_there(const struct place *p, const struct bpf_object *o)
+{
+	bool same = true;
 	size_t i;
 
-	for (i = 0; i < LENGTH(links); i++)
-		if (!describe_pin(p, links[i].program, &is) ||
-		    !describe(bpf_program__fd(program_of(o, i)), &wanted) ||
-		    memcmp(is.tag, wanted.tag, sizeof(is.tag)))
-			return false;
-	return true;
+	for (i = 0; i < PINS_LINKS && same; i++)
+		same = same_program(p, o, i);
+	for (i = 0; i < PINS_MAPS && same; i++)
+		same = pins_maps[i].stays || same_constants(p, o, i);
+	return same;
 }
 
-static int unpin(const struct place *p, const char *name)
+/* Puts program @i into its link. */
+static int renew_program(const struct place *p, const struct bpf_object *o,
+			 size_t i)
 {
-	char path[PATH_MAX];
+	int link = pins_open(p, pins_links[i].pin);
+	int prog = bpf_program__fd(program_of(o, i)), err;
 
-	return unlink(place_pin(p, name, path, sizeof(path))) ? -errno : 0;
-}
-
-/* The pins of what newer programs do not share with those that they replace. */
-static int renew_pins(const struct place *p, struct bpf_object *o)
-{
-	char path[PATH_MAX];
-	struct bpf_map *m;
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < LENGTH(links) && !err; i++) {
-		err = unpin(p, links[i].program);
-		if (!err)
-			err = pin_program(p, o, i);
-	}
-	for (i = 0; i < LENGTH(maps) && !err; i++) {
-		if (maps[i].stays)
-			continue;
-		m = bpf_object__find_map_by_name(o, maps[i].map);
-		err = unpin(p, maps[i].pin);
-		if (!err)
-			err = bpf_map__pin(m, place_pin(p, maps[i].pin, path,
-							sizeof(path)));
-	}
-	return err;
-}
-
-static int replace_link(const struct place *p, const struct bpf_object *o,
-			size_t i)
-{
-	int fd = open_pin(p, links[i].pin), err;
-
-	if (fd < 0)
+	if (link < 0)
 		return -ENOENT;
-	err = bpf_link_update(fd, bpf_program__fd(program_of(o, i)), NULL);
-	close(fd);
-	return err;
+	err = bpf_link_update(link, prog, NULL);
+	close(link);
+	return err ? err : pins_renew(p, pins_links[i].program, prog);
 }
 
-static bool take_over(const struct place *p, struct bpf_object *o,
+static bool take_over(const struct place *p, const struct bpf_object *o,
 		      struct fault *f)
 {
 	int err = 0;
 	size_t i;
 
-	for (i = 0; i < LENGTH(links) && !err; i++)
-		err = replace_link(p, o, i);
-	if (!err)
-		err = renew_pins(p, o);
+	for (i = 0; i < PINS_MAPS && !err; i++)
+		if (!pins_maps[i].stays)
+			err = pins_renew(p, pins_maps[i].pin, bpf_map__fd(
+				bpf_object__find_map_by_name(o, pins_maps[i].map)));
+	for (i = 0; i < PINS_LINKS && !err; i++)
+		err = renew_program(p, o, i);
 	return !err || why_not("the programs that are loaded cannot be replaced",
 			       err, f);
 }
@@ -415,7 +371,7 @@ bool program_renew(const struct place *p, const struct tux_bpf_conf *conf,
 	struct bpf_object *o;
 	int err = load_either(&o, p, conf);
 	bool ok = err ? is_not_loaded(err, f) :
-		  same_programs(p, o) || take_over(p, o, f);
+		  is_there(p, o) || take_over(p, o, f);
 
 	bpf_object__close(o);
 	return ok;
@@ -423,11 +379,11 @@ bool program_renew(const struct place *p, const struct tux_bpf_conf *conf,
 
 void program_detach(const struct place *p)
 {
-	size_t i = LENGTH(links);
+	size_t i = PINS_LINKS;
 	int fd;
 
 	while (i--) {
-		fd = open_pin(p, links[i].pin);
+		fd = pins_open(p, pins_links[i].pin);
 		if (fd < 0)
 			continue;
 		bpf_link_detach(fd);

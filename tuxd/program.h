@@ -32,9 +32,9 @@ bool program_load(const struct place *p, const struct tux_bpf_conf *conf,
 		  struct fault *f);
 
 /* Others than this tuxd's may be THERE at @p, with the same settings: then this
- * tuxd's take over, in one step each, with the maps, so that marks, listeners and
- * counts stay.  A handshake that is under way may end without Tux.  If it returns
- * false, some may have been replaced. */
+ * tuxd's take over, in one step each, with the maps and the secret, so that marks,
+ * listeners, counts and handshakes that are under way stay.  If it returns false, some
+ * may have been replaced, and what is there works. */
 bool program_renew(const struct place *p, const struct tux_bpf_conf *conf,
 		   struct fault *f);
 

@@ -119,6 +119,7 @@ static int do_unload(struct place *p, const struct option_args *a,
 static int do_status(struct place *p, const struct option_args *a,
 		     struct fault *f)
 {
+	enum program_state state;
 	struct tux_bpf_settings is;
 	unsigned listeners;
 	bool has;
@@ -126,7 +127,11 @@ static int do_status(struct place *p, const struct option_args *a,
 	(void)a;
 	if (!place_has_pins(p, &has, f))
 		return say_fault(f);
-	switch (program_look(p, &is, &listeners, f)) {
+	state = program_look(p, &is, &listeners, f);
+	/* Unless another tuxd is at work at this moment. */
+	if (state == PROGRAM_DAMAGED && place_lock(p, f))
+		state = program_look(p, &is, &listeners, f);
+	switch (state) {
 	case PROGRAM_THERE:
 		return say_ports(p, &is.conf, listeners);
 	case PROGRAM_DAMAGED:

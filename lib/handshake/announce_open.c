@@ -39,7 +39,7 @@ static enum tux_reason announce_reason_of(long err)
 
 static int set_secret(struct bpf_object *o)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(o, ".rodata");
+	struct bpf_map *m = bpf_object__find_map_by_name(o, ".rodata.secret");
 	struct tux_bpf_secret secret;
 	struct tux_key k;
 	int err;
