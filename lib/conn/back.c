@@ -9,6 +9,7 @@
 #include "conn/message_fate.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
+#include "conn/stop.h"
 
 enum {
 	UNSTALL_MS = 20,	/* after the path opens here, the peer needs
@@ -17,8 +18,6 @@ enum {
 	AWAY_MAX_S = 60,
 	ANSWER_MS = 10,		/* and two round-trip times: for the peer to say
 				 * what it has read */
-	STOP_S = 1,		/* reads wait no longer for the peer: bytes may be
-				 * there that it cannot send again */
 	WORKED_S = 60,		/* a path that carried for longer: the next
 				 * hold is AWAY_MIN_S again */
 };
@@ -38,6 +37,7 @@ static void forget_flight(struct tux_conn *c)
 	c->todo &= ~(uint32_t)TUX_DO_PING;
 	while ((s = tux_sentq_oldest(&c->sentq)) != NULL) {
 		tux_conn_do(c, s->what & (TUX_DO_PREPARED | TUX_DO_RAW |
+					  TUX_DO_LEAVE |
 					  TUX_DO_ROOM));
 		if (s->frag_n)
 			tux_message_lost(c, s);
@@ -47,10 +47,7 @@ static void forget_flight(struct tux_conn *c)
 	tux_ranges_init(&c->tx.buf.lost);
 }
 
-/* May the direction become plain TCP again as a new turn?  Not if the peer does
- * not know PLAIN, after FIN, or if this end takes messages: plain TCP has no frames
- * for them. */
-static bool may_leave(const struct tux_conn *c)
+bool tux_back_may_leave(const struct tux_conn *c)
 {
 	return c->peer_plain && !c->msg && !c->tx.raw_wanted && !c->tx.done &&
 	       c->tx.buf.end == UINT64_MAX;
@@ -82,7 +79,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 
 void tux_back_leave(struct tux_conn *c, tux_time until)
 {
-	if (tux_path_plain(c->tx.path) || !may_leave(c))
+	if (tux_path_plain(c->tx.path) || !tux_back_may_leave(c))
 		return;
 	c->tx.stalled = c->tx.path == TUX_PATH_FRAMES;
 	if (c->tx.leaving || c->out.plain)
@@ -105,6 +102,8 @@ void tux_back_plain(struct tux_conn *c)
 	t->probe_at = TUX_NEVER;
 	if (t->stalled)
 		t->away_at = t->announce_at;
+	t->asked = false;
+	t->again_from = UINT64_MAX;
 	tux_duplex_tx_plain(c->dx);
 }
 
@@ -214,6 +213,11 @@ void tux_back_to_tux(struct tux_conn *c, tux_time now)
 void tux_back_raw(struct tux_conn *c, enum tux_reason why)
 {
 	if (!c->tx.raw_wanted && c->life < TUX_LIFE_DEAD) {
+		/* LEAVE is not waited for any more. */
+		if (c->tx.shared && why != TUX_REASON_PEER_RAW)
+			c->tx.raw_heard = false;
+		if (c->tx.shared)
+			c->tx.raw_at = TUX_NEVER;
 		c->tx.raw_wanted = true;
 		c->tx.raw_why = why;
 		c->open.why = TUX_REASON_NONE;	/* @why replaces it */
@@ -238,15 +242,17 @@ void tux_back_raw_heard(struct tux_conn *c, uint64_t from)
 	tux_back_raw(c, TUX_REASON_PEER_RAW);
 }
 
-/* Pins the sending direction.  False: the application holds the latch. */
-static bool pin_tx(struct tux_conn *c, tux_time now)
+/* The sending direction, which is plain, has no N any more, and @pins: gets none for
+ * good.  False: the application holds the latch. */
+static bool withdraw_tx(struct tux_conn *c, bool pins, tux_time now)
 {
 	struct tux_duplex_tx *t = &c->dx->tx;
 
 	if (!tux_latch_try(&t->latch))
 		return false;
 	tux_duplex_withdraw(c->dx);
-	t->pinned = 1;
+	if (pins)
+		t->pinned = 1;
 	/* The peer may be armed: "nowhere" has to be announced, unless that is
 	 * open already. */
 	if (t->doubt && !(c->tx.gen && t->disarming))
@@ -255,7 +261,18 @@ static bool pin_tx(struct tux_conn *c, tux_time now)
 	return true;
 }
 
-/* The same for the receiving direction. */
+bool tux_back_withdraw(struct tux_conn *c, tux_time now)
+{
+	bool plain = tux_conn_tx_state(c) == TUX_TX_PLAIN;
+
+	/* While the path is closed, nothing is announced, until the peer is heard. */
+	if (plain && (!atomic_load(&c->dx->tx.doubt) || !c->trusted ||
+		      c->tx.announce_at != TUX_NEVER))
+		return true;
+	return withdraw_tx(c, false, now);
+}
+
+/* Pins the receiving direction. */
 static bool pin_rx(struct tux_conn *c)
 {
 	struct tux_duplex_rx *r = &c->dx->rx;
@@ -267,66 +284,14 @@ static bool pin_rx(struct tux_conn *c)
 	return true;
 }
 
-/* Can the loop read all of the DATA frame that is under way, if one is, though the
- * application reads nothing? */
-static bool frame_fits(const struct tux_conn *c)
-{
-	const struct tux_pipe *p = &c->dx->rxp;
-
-	return !c->in.left || c->in.message ||
-	       c->in.off + c->in.left <= tux_pipe_tail(p) + p->cap;
-}
-
-/* Are the application's reads to stop? */
-static bool stop_due(const struct tux_conn *c)
-{
-	return c->rx.stop == TUX_STOP_WANTED && c->peer_again && !c->closed &&
-	       tux_conn_rx_state(c) == TUX_RX_SWITCHED &&
-	       !tux_conn_said_all(c) && frame_fits(c);
-}
-
-/* The application reads no more of what is on Tux, so that RAW can say up to where it
- * has.  False: it holds the latch. */
-static bool stop_rx(struct tux_conn *c, tux_time now)
-{
-	struct tux_duplex_rx *r = &c->dx->rx;
-
-	if (!stop_due(c))
-		return true;
-	if (!tux_latch_try(&r->latch))
-		return false;
-	tux_duplex_stop(c->dx, &c->rx.read_to);
-	tux_latch_drop(&r->latch);
-	c->rx.stop = TUX_STOP_STOPPED;
-	c->rx.stop_until = tux_time_add(now, TUX_SEC(STOP_S));
-	c->tx.raw_told = false;
-	return true;
-}
-
-void tux_back_resume(struct tux_conn *c, bool drop)
-{
-	if (c->rx.stop != TUX_STOP_STOPPED)
-		return;
-	c->rx.stop = TUX_STOP_OVER;
-	c->rx.stop_until = TUX_NEVER;
-	tux_duplex_resume(c->dx, drop);
-	tux_conn_mark(c, TUX_DIRTY_READY);
-}
-
-void tux_back_data(struct tux_conn *c)
-{
-	if (!frame_fits(c))
-		tux_back_resume(c, false);
-}
-
 void tux_back_pin(struct tux_conn *c, tux_time now)
 {
 	bool proved = c->life == TUX_LIFE_PROVED;
-	bool tx = c->tx.path != TUX_PATH_PLAIN || pin_tx(c, now);
+	bool tx = c->tx.path != TUX_PATH_PLAIN || withdraw_tx(c, true, now);
 	bool rx = c->rx.path != TUX_PATH_PLAIN || pin_rx(c);
 
 	if (rx && proved)
-		rx = stop_rx(c, now);
+		rx = tux_stop_rx(c, now);
 	if (!tx || !rx)
 		tux_conn_retry(c, now);
 	if (!rx || !proved || c->tx.raw_told)
@@ -372,7 +337,7 @@ static void make_plain_due(struct tux_conn *c, uint64_t off)
  * The peer may want plain TCP of itself, so it says that without being asked. */
 static bool waits_for_raw(const struct tux_conn *c)
 {
-	return c->tx.raw_wanted && (stop_due(c) ||
+	return c->tx.raw_wanted && (tux_stop_due(c) ||
 		(c->peer_again && !c->tx.raw_heard));
 }
 
@@ -386,7 +351,7 @@ static void step_latched(struct tux_conn *c)
 	c->tx.again_from = UINT64_MAX;
 	if (atomic_load(&c->dx->tx.shut))
 		return;
-	if (c->tx.raw_wanted && tux_duplex_keeps(c->dx, from))
+	if (tux_duplex_keeps(c->dx, from))
 		make_plain_due(c, from);
 	else if (tx_drained(c))
 		make_plain_due(c, tux_pipe_head(&c->dx->txp));
@@ -403,7 +368,7 @@ void tux_back_step(struct tux_conn *c, tux_time now)
 		c->tx.leaving = false;
 		tux_duplex_hold(c->dx, false);
 	}
-	if (c->tx.raw_wanted && stop_due(c))
+	if (c->tx.raw_wanted && tux_stop_due(c))
 		tux_back_pin(c, now);
 	wait = (c->tx.leaving && !atomic_load(&t->hold)) ||
 	       c->tx.again_from != UINT64_MAX;

@@ -14,6 +14,9 @@
 #ifndef TUX_CONN_BACK_H
 #define TUX_CONN_BACK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/time.h"
 #include "wire/reason.h"
 
@@ -52,27 +55,26 @@ void tux_back_raw(struct tux_conn *c, enum tux_reason why);
  * has not told, or has told before. */
 void tux_back_raw_heard(struct tux_conn *c, uint64_t from);
 
-/* Reads of the ring go on, if they had stopped because this end goes back to plain
- * TCP.  @drop: the peer sends what was not read once more, over TCP, and reads leave
- * the ring out.  Else they take it from the ring, and the loop skips those bytes if
- * the peer does send them. */
-void tux_back_resume(struct tux_conn *c, bool drop);
-
-/* A DATA frame has begun.  If the ring has no room for it, reads go on: the RAW frame
- * comes behind it. */
-void tux_back_data(struct tux_conn *c);
-
 /* TCP has taken the SWITCH frame: the sending direction is on Tux again. */
 void tux_back_to_tux(struct tux_conn *c, tux_time now);
 
-/* The sending direction, on Tux or in frames, is to become plain again, if the
- * peer knows how, and is not to be announced before @until. */
+/* May the sending direction become plain again as a new turn?  Not if the peer does
+ * not know PLAIN, after FIN, or if this end takes messages: plain TCP has no frames
+ * for them. */
+bool tux_back_may_leave(const struct tux_conn *c);
+
+/* The sending direction, on Tux or in frames, is to become plain again, if it may,
+ * and is not to be announced before @until. */
 void tux_back_leave(struct tux_conn *c, tux_time until);
 
 /* TCP has taken the PLAIN frame: a new turn begins. */
 void tux_back_plain(struct tux_conn *c);
 
 /* ---- for the settle step ---- */
+
+/* The sending direction, which is plain, gets no N; if the peer may be armed, it is
+ * told.  False: the application holds the latch. */
+bool tux_back_withdraw(struct tux_conn *c, tux_time now);
 
 /* The path has answered while frames carry the sending direction: a SWITCH
  * frame becomes due. */

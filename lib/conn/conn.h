@@ -21,7 +21,9 @@
  *   conn_life.c   handles the doorbell; closing and death
  *   upgrade.c     when to announce and arm: policy around duplex*.c
  *   choose.c      which path the sending direction takes
+ *   leave.c       both directions leave Tux, for a while, for another process
  *   back.c        from Tux back to TCP, and to Tux again; RAW
+ *   stop.c        the application reads no more of what came over Tux
  *   hello.c       the opening exchange
  *   refuse.c      answers HELLOs for connections that stay on TCP
  *   conn_ack.c    handles acknowledgments and losses
@@ -75,11 +77,12 @@ enum {
 	TUX_SENT_FIN = 0x80,		/* in a sent packet only */
 	TUX_DO_ROOM = 0x100,		/* room for messages, in a packet or, in a
 					 * direction on FRAMES, in a frame */
+	TUX_DO_LEAVE = 0x400,
 	TUX_SENT_PROBE = 0x200,		/* in a sent packet only: padded, to probe
 					 * the path MTU */
 	/* what needs a packet with a number */
 	TUX_DO_NUMBERED = TUX_DO_PREPARE | TUX_DO_PREPARED | TUX_DO_PING |
-			  TUX_DO_RAW,
+			  TUX_DO_RAW | TUX_DO_LEAVE,
 };
 
 /* What inputs have changed since the last settle step: bits of tux_conn.dirty.
@@ -159,7 +162,7 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	tux_time probe_at;		/* PING: on FRAMES, to try the path again;
 					 * on TUX, to learn of room */
 	tux_time probe_in;		/* on TUX: the next interval between PINGs */
-	tux_time back_at;		/* when it last returned to TUX */
+	tux_time back_at;		/* when it last came to TUX */
 	uint32_t window;		/* the peer's first window */
 	bool tail;			/* a tail probe is due: one packet may leave
 					 * though the window is full */
@@ -168,6 +171,10 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	bool leaving;			/* to become PLAIN as a new turn: writes
 					 * are held, and what is in flight
 					 * arrives first */
+	bool shared;			/* other processes use the connection, as
+					 * plain TCP: it leaves, and no N is
+					 * announced */
+	bool asked;			/* LEAVE has come for the present turn */
 	uint64_t turn_at;		/* offset at which the present turn began */
 	struct tux_choice choice;
 	bool bulk;			/* PLAIN: it stays, since its bursts are
@@ -182,16 +189,17 @@ struct tux_conn_tx {			/* the direction that this end sends */
 	bool shut_due;			/* TUX_EFFECT_SHUT is due */
 	bool raw_wanted;		/* plain TCP for good, in both directions */
 	bool raw_told;			/* RAW was sent, or is in `todo` */
-	bool raw_heard;			/* RAW has come, */
-	uint64_t again_from;		/* ... and the peer's application has read
-					 * up to here; UINT64_MAX: not known */
-	tux_time raw_at;		/* RAW is written then, though none has
-					 * come */
+	bool raw_heard;			/* RAW has come, or is not waited for */
+	uint64_t again_from;		/* of RAW or LEAVE: the peer's application
+					 * has read up to here; UINT64_MAX: not
+					 * known */
+	tux_time raw_at;		/* RAW, or PLAIN while `shared`, is written
+					 * then, though the peer's has not come */
 	enum tux_reason raw_why;	/* why it is wanted */
 };
 
 enum tux_conn_stop {
-	TUX_STOP_NEVER,			/* plain TCP is not wanted */
+	TUX_STOP_NEVER,			/* plain TCP is not wanted, or is there */
 	TUX_STOP_WANTED,		/* as soon as the direction is on Tux */
 	TUX_STOP_STOPPED,		/* until the peer has answered, */
 	TUX_STOP_OVER,			/* ... or had a second for it */
@@ -206,15 +214,18 @@ struct tux_conn_rx {			/* the direction that this end receives */
 	uint64_t arm_at;		/* ... at this N, and is to be answered */
 	uint32_t arm_turn;		/* ... in this turn of the direction */
 	uint64_t turn_at;		/* offset at which the present turn began */
+	uint64_t late_to;		/* ... and up to which an earlier one had
+					 * brought bytes */
 	uint32_t answer;		/* generation to say PREPARED for */
 	bool prove;			/* a packet has brought stream bytes, which
 					 * proves that the peer has switched */
 	bool back;			/* a frame has just said that packets no
 					 * longer arrive at the peer */
-	enum tux_conn_stop stop;	/* plain TCP is wanted for good: do reads
-					 * stop? */
+	enum tux_conn_stop stop;	/* plain TCP is wanted, for good or while
+					 * tx.shared: do reads stop? */
 	uint64_t read_to;		/* since STOPPED: the application had all
-					 * below, as RAW tells the peer */
+					 * below, as the peer is told */
+	bool leave_told;		/* LEAVE was sent, or is in `todo` */
 	tux_time stop_until;		/* STOPPED: the peer is not waited for any
 					 * longer */
 	bool tcp_wanted;		/* the loop was told to read TCP */
@@ -251,8 +262,8 @@ struct tux_conn_in {			/* bytes coming from TCP */
 	struct tux_frame frame;		/* the header of the current frame */
 	uint64_t off;			/* of the body's next byte */
 	uint32_t left;			/* of the body, still to come */
-	uint64_t again;			/* behind the RAW frame: so many bytes came
-					 * over Tux, too, and were read there */
+	uint64_t again;			/* behind a RAW or PLAIN frame: so many bytes
+					 * came over Tux, too, and were read there */
 	bool starved;			/* a DATA frame waits for room in the ring */
 	bool first;			/* no frame has come behind the marker */
 };
@@ -275,7 +286,8 @@ struct tux_conn {
 					 * may send the first HELLO */
 	bool peer_messages;		/* the peer takes messages */
 	bool peer_plain;		/* the peer knows the frame PLAIN, */
-	bool peer_again;		/* ... and the offset in RAW */
+	bool peer_again;		/* ... and the offset in RAW, */
+	bool peer_leaves;		/* ... and LEAVE */
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
 	bool closed_dead;		/* ... when it was DEAD already */
@@ -284,6 +296,8 @@ struct tux_conn {
 	uint8_t told;			/* TUX_TOLD_*: what the last effect PATH was
 					 * for, */
 	enum tux_reason reason;		/* ... and the reason then */
+	enum tux_reason turn_why;	/* why its directions have become plain as
+					 * new turns; NONE: TCP is faster */
 	enum tux_reason closed_why;	/* the reason if it is closed before any
 					 * direction has switched */
 	uint64_t closed_at;		/* offset of what had arrived when closed */

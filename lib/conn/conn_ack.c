@@ -8,6 +8,7 @@
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 {
 	uint32_t again = s->what & (TUX_DO_PREPARED | TUX_DO_RAW |
+				    TUX_DO_LEAVE |
 				    TUX_DO_ROOM);
 
 	if (c->tx.path == TUX_PATH_TUX && (s->len || s->what & TUX_SENT_FIN)) {

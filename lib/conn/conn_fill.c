@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "conn/conn_in.h"
+#include "conn/leave.h"
 #include "conn/message_rx.h"
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
@@ -78,11 +79,19 @@ static void add_raw(struct tux_conn *c, struct tux_writer *w)
 		tux_put64(p, c->rx.read_to);
 }
 
+static void add_leave(struct tux_conn *c, struct tux_writer *w)
+{
+	tux_leave_tell(c, add(w, TUX_REC_LEAVE, TUX_LEAVE_LEN));
+}
+
 /* Adds the control records that are due, and returns which (TUX_DO_*). */
 static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
 	uint32_t what = c->todo & TUX_DO_NUMBERED;
 
+	/* It is sent again when lost, but the direction may be plain by then. */
+	if (!tux_leave_tells(c))
+		what &= ~(uint32_t)TUX_DO_LEAVE;
 	if (c->todo & TUX_DO_ROOM && room_here(c)) {
 		tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
 		what |= TUX_DO_ROOM;
@@ -97,7 +106,9 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 	}
 	if (what & TUX_DO_RAW)
 		add_raw(c, w);
-	c->todo &= ~what;
+	if (what & TUX_DO_LEAVE)
+		add_leave(c, w);
+	c->todo &= ~(what | TUX_DO_LEAVE);
 	return what;
 }
 

@@ -60,6 +60,12 @@ static inline void tux_conn_drop_flight(struct tux_conn *c)
 
 /* ---- questions ---- */
 
+/* Is @c to leave Tux, because other processes use it? */
+static inline bool tux_conn_leaves(const struct tux_conn *c)
+{
+	return c->tx.shared || c->tx.asked;
+}
+
 /* The longest datagram that may begin with a packet of @c. */
 static inline uint32_t tux_conn_room(const struct tux_conn *c)
 {

@@ -7,6 +7,7 @@
 #include "conn/choose.h"
 #include "conn/conn_in.h"
 #include "conn/hello.h"
+#include "conn/leave.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
 
@@ -127,6 +128,10 @@ void tux_conn_doorbell(struct tux_conn *c, uint32_t bits, tux_time now)
 	}
 	if (bits & (TUX_DOORBELL_LOOK | TUX_DOORBELL_WOKE))
 		tux_choose_look(c, now);
+	if (bits & TUX_DOORBELL_WOKE)
+		tux_leave_alone(c);
+	if (bits & TUX_DOORBELL_SHARE)
+		tux_leave_share(c);
 	if (bits & TUX_DOORBELL_RAW)
 		tux_back_raw(c, tux_reason_of(atomic_load(&c->dx->raw_why),
 					      TUX_REASON_PINNED));

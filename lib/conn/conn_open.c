@@ -143,6 +143,11 @@ enum tux_reason tux_conn_reason(const struct tux_conn *c)
 	return c->reason;
 }
 
+bool tux_conn_is_shared(const struct tux_conn *c)
+{
+	return c->tx.shared && !c->tx.raw_wanted;
+}
+
 bool tux_conn_opens(const struct tux_conn *c)
 {
 	return c->life == TUX_LIFE_OPENING;

@@ -14,6 +14,7 @@
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
 #include "conn/hello.h"
+#include "conn/leave.h"
 #include "conn/message_fate.h"
 #include "conn/message_rx.h"
 #include "conn/upgrade.h"
@@ -28,8 +29,8 @@ static int on_stream(struct tux_conn *c, const struct tux_record *rec,
 	if (!(rec->flags & TUX_STREAM_ORDER))
 		return -EBADMSG;
 	if (tux_conn_rx_state(c) == TUX_RX_RAW || c->in.again ||
-	    (rec->off < c->rx.turn_at &&
-	     rec->off + rec->data_len <= c->rx.turn_at))
+	    (rec->off < c->rx.late_to &&
+	     rec->off + rec->data_len <= c->rx.late_to))
 		return 0;	/* late: TCP or an earlier turn has brought them */
 	if (!c->rx.gen || tux_conn_rx_state(c) == TUX_RX_PLAIN)
 		return -EBADMSG;
@@ -85,6 +86,9 @@ static int on_record(struct tux_conn *c, const struct tux_record *rec,
 		return 0;
 	case TUX_REC_RAW:
 		tux_back_raw_heard(c, rec->off);
+		return 0;
+	case TUX_REC_LEAVE:
+		tux_leave_asked(c, rec->off, rec->turn);
 		return 0;
 	case TUX_REC_RESET:
 		tux_conn_trace(c, TUX_TRACE_RECV_RESET, rec->reason, 0, 0);

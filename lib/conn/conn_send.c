@@ -189,6 +189,8 @@ static size_t bare_len(const struct tux_conn *c)
 		len += TUX_PREPARE_TURN_LEN - TUX_PREPARE_LEN;
 	if (c->todo & TUX_DO_RAW)
 		len += TUX_RAW_LEN;
+	if (c->todo & TUX_DO_LEAVE)
+		len += TUX_REC_HDR + TUX_LEAVE_LEN;
 	return len;
 }
 

@@ -6,10 +6,12 @@
 #include "conn/back.h"
 #include "conn/conn_in.h"
 #include "conn/conn_life.h"
+#include "conn/leave.h"
 #include "conn/message_fate.h"
 #include "conn/message_rx.h"
 #include "conn/message_tcp.h"
 #include "conn/state.h"
+#include "conn/stop.h"
 
 /* ---- frames ---- */
 
@@ -57,12 +59,18 @@ void tux_conn_tcp_starve(struct tux_conn *c)
 	c->in.starved = !body_room(c);
 }
 
-/* Has the peer begun again where the application had stopped to read, or is the
- * frame behind all bytes that have come? */
-static bool raw_fits(const struct tux_conn *c, uint64_t off)
+/* Of a RAW or PLAIN frame: has the peer begun again where the application had stopped
+ * to read, or is the frame behind all bytes that have come? */
+static bool plain_fits(const struct tux_conn *c, uint64_t off)
 {
 	return off == tux_pipe_head(&c->dx->rxp) ||
 	       (c->rx.stop >= TUX_STOP_STOPPED && off == c->rx.read_to);
+}
+
+/* Does the peer begin again there, with bytes that reads have left on the ring? */
+static bool drops(const struct tux_conn *c, uint64_t off)
+{
+	return c->rx.stop == TUX_STOP_STOPPED && off == c->rx.read_to;
 }
 
 static uint64_t raw_from(const struct tux_conn *c)
@@ -81,7 +89,7 @@ static void rx_raw(struct tux_conn *c)
 	if (c->msg)
 		tux_message_no_more(c);
 	/* Before RAW lets readers of TCP in. */
-	tux_back_resume(c, off == c->rx.read_to);
+	tux_stop_resume(c, drops(c, off));
 	atomic_store(&c->dx->rx.state, TUX_RX_RAW);
 	tux_back_raw_heard(c, raw_from(c));	/* this end sends RAW as well */
 	tux_conn_mark(c, TUX_DIRTY_READY);
@@ -91,14 +99,46 @@ static void rx_raw(struct tux_conn *c)
  * the direction.  A PREPARE of that turn may have come before it. */
 static void rx_plain(struct tux_conn *c)
 {
-	tux_conn_trace(c, TUX_TRACE_PLAIN_IN, c->in.frame.off, 0, 0);
+	const struct tux_frame *f = &c->in.frame;
+	const uint8_t *body = c->in.hdr + TUX_FRAME_HDR;
+	bool drop = drops(c, f->off);
+	uint64_t at = drop ? f->off : tux_pipe_head(&c->dx->rxp);
+
+	tux_conn_trace(c, TUX_TRACE_PLAIN_IN, f->off, 0, 0);
 	tux_conn_set_rx(c, TUX_PATH_PLAIN);
 	c->rx.gen = c->rx.answer = 0;
-	c->rx.turn_at = c->in.frame.off;
-	tux_back_resume(c, false);
-	tux_duplex_rx_plain(c->dx, c->in.frame.off);
+	c->rx.turn_at = at;
+	c->rx.late_to = tux_pipe_head(&c->dx->rxp);
+	tux_stop_resume(c, drop);
+	tux_duplex_rx_plain(c->dx, at);
+	tux_leave_rx_plain(c);
+	if (f->len)
+		tux_leave_asked(c, tux_get64(body), tux_get32(body + 8));
 	tux_conn_mark(c, TUX_DIRTY_READY | TUX_DIRTY_ARM |
 		      (c->tx.raw_wanted ? TUX_DIRTY_RAW : 0));
+}
+
+static void rx_plain_or_raw(struct tux_conn *c)
+{
+	if (c->in.frame.type == TUX_FRAME_RAW)
+		rx_raw(c);
+	else
+		rx_plain(c);
+}
+
+/* RAW or PLAIN.  If the peer begins again, but reads go on by now, what comes a second
+ * time is left out first. */
+static bool on_plain_frame(struct tux_conn *c)
+{
+	uint64_t off = c->in.frame.off, head = tux_pipe_head(&c->dx->rxp);
+
+	if (!plain_fits(c, off))
+		return false;
+	if (c->rx.stop != TUX_STOP_STOPPED && off < head)
+		c->in.again = head - off;
+	else
+		rx_plain_or_raw(c);
+	return true;
 }
 
 static bool on_data_frame(struct tux_conn *c)
@@ -109,7 +149,7 @@ static bool on_data_frame(struct tux_conn *c)
 		return false;		/* it leaves out bytes */
 	c->in.off = f->off;
 	c->in.left = f->len;
-	tux_back_data(c);
+	tux_stop_data(c);
 	/* At N lies the rest of a write, which comes in packets, too. */
 	if (c->in.first && f->off == c->dx->rx.at)
 		return true;
@@ -167,22 +207,12 @@ static bool on_frame(struct tux_conn *c)
 		on_switch_frame(c);
 		return true;
 	case TUX_FRAME_RAW:
-		if (!raw_fits(c, f->off))
-			break;
-		if (c->rx.stop != TUX_STOP_STOPPED &&
-		    f->off < tux_pipe_head(&c->dx->rxp))
-			c->in.again = tux_pipe_head(&c->dx->rxp) - f->off;
-		if (!c->in.again)
-			rx_raw(c);
-		return true;
+		return on_plain_frame(c);
 	case TUX_FRAME_PLAIN:
 		/* Messages are not where a direction becomes plain again, and
 		 * no turn begins once the peer has named the end. */
-		if (c->peer_messages || c->rx.buf.end != UINT64_MAX ||
-		    f->off != tux_pipe_head(&c->dx->rxp))
-			break;
-		rx_plain(c);
-		return true;
+		return !c->peer_messages && c->rx.buf.end == UINT64_MAX &&
+		       on_plain_frame(c);
 	}
 	return false;
 }
@@ -220,7 +250,7 @@ static size_t in_again(struct tux_conn *c, size_t len)
 
 	c->in.again -= n;
 	if (!c->in.again)
-		rx_raw(c);
+		rx_plain_or_raw(c);
 	return n;
 }
 

@@ -5,6 +5,7 @@
 #include "conn/choose.h"
 #include "conn/conn_frame.h"
 #include "conn/conn_in.h"
+#include "conn/leave.h"
 #include "conn/message_fate.h"
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
@@ -65,6 +66,12 @@ static void begin_back(struct tux_conn *c)
 	c->stats.frame_tx++;
 }
 
+/* Are bytes behind the current frame plain TCP? */
+static bool is_plain_frame(const struct tux_conn_out *o)
+{
+	return o->type == TUX_FRAME_RAW || o->type == TUX_FRAME_PLAIN;
+}
+
 /* The RAW frame, with @len bytes behind it that are plain already: the peer had them
  * on Tux, where its application has not read them. */
 static void begin_raw(struct tux_conn *c, uint32_t len)
@@ -76,6 +83,20 @@ static void begin_raw(struct tux_conn *c, uint32_t len)
 	if (stopped) {
 		tux_put64(o->hdr + TUX_FRAME_HDR, c->rx.read_to);
 		o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_RAW_LEN;
+	}
+	o->left = len;
+}
+
+/* The PLAIN frame, with @len bytes behind it, as the RAW frame. */
+static void begin_plain(struct tux_conn *c, uint32_t len)
+{
+	struct tux_conn_out *o = &c->out;
+	bool asks = tux_leave_tells(c);
+
+	tux_conn_frame(c, TUX_FRAME_PLAIN, o->off, asks ? TUX_LEAVE_LEN : 0);
+	if (asks) {
+		tux_leave_tell(c, o->hdr + TUX_FRAME_HDR);
+		o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_LEAVE_LEN;
 	}
 	o->left = len;
 }
@@ -96,7 +117,8 @@ static bool next_frame(struct tux_conn *c)
 		return true;
 	} else if (o->turn && tux_message_frame(c)) {
 		o->turn = false;
-	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head && !o->raw) {
+	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head && !o->raw &&
+		   !o->plain) {
 		len = len < TUX_FRAME_MAX ? len : TUX_FRAME_MAX;
 		tux_conn_frame(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
 		c->stats.frame_tx += len;
@@ -106,7 +128,7 @@ static bool next_frame(struct tux_conn *c)
 	} else if (o->raw) {
 		begin_raw(c, (uint32_t)len);
 	} else if (o->plain) {
-		tux_conn_frame(c, TUX_FRAME_PLAIN, o->off, 0);
+		begin_plain(c, (uint32_t)len);
 	} else if (o->sw) {
 		tux_conn_frame(c, TUX_FRAME_SWITCH, o->off, 0);
 	} else {
@@ -246,7 +268,7 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	n -= h;
 	if (n && o->type == TUX_FRAME_MESSAGE) {
 		o->left -= (uint32_t)n;
-	} else if (n && o->type == TUX_FRAME_RAW) {
+	} else if (n && is_plain_frame(o)) {
 		o->off += n;
 		o->left -= (uint32_t)n;
 	} else if (n && tux_conn_is_across(c)) {
@@ -284,7 +306,7 @@ bool tux_conn_tcp_cut(const struct tux_conn *c)
 {
 	const struct tux_conn_out *o = &c->out;
 
-	return o->busy && o->type == TUX_FRAME_RAW && !o->hdr_left && o->left;
+	return o->busy && is_plain_frame(o) && !o->hdr_left && o->left;
 }
 
 bool tux_conn_tcp_due(const struct tux_conn *c)

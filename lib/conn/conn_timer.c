@@ -10,6 +10,7 @@
 #include "conn/conn_life.h"
 #include "conn/hello.h"
 #include "conn/message_life.h"
+#include "conn/stop.h"
 #include "conn/upgrade.h"
 
 enum {
@@ -90,7 +91,8 @@ static void stay_away(struct tux_conn *c, tux_time now)
 	tux_time until = tux_back_until(c, now);
 
 	tux_conn_lose_all(c, now);
-	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW);
+	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW |
+				  TUX_DO_LEAVE);
 	c->todo &= ~(uint32_t)TUX_DO_NUMBERED;
 	c->progress_at = now;
 	if (tux_path_back(c->tx.path)) {
@@ -222,7 +224,7 @@ void tux_conn_expire(struct tux_conn *c, tux_time now)
 	if (now >= c->reset_at)
 		tux_conn_die(c, ECONNRESET, TUX_REASON_NONE);
 	if (now >= c->rx.stop_until)
-		tux_back_resume(c, false);
+		tux_stop_resume(c, false);
 	if (now >= c->tx.raw_at) {
 		c->tx.raw_at = TUX_NEVER;
 		c->tx.raw_heard = true;	/* as if; it has waited long enough */

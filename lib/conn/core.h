@@ -290,6 +290,9 @@ bool tux_conn_opens(const struct tux_conn *c);
  * when one may be better on Tux again, as far as is known. */
 bool tux_conn_returned(const struct tux_conn *c, tux_time *until);
 
+/* Is plain TCP wanted for a while only, because other processes use @c? */
+bool tux_conn_is_shared(const struct tux_conn *c);
+
 /* What decides which path the directions of @c take, as it is now. */
 struct tux_grounds tux_conn_grounds(const struct tux_conn *c);
 

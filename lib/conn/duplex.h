@@ -68,6 +68,7 @@ enum {
 	TUX_DOORBELL_LEAVE = 0x100,	/* the socket is the application's alone:
 					 * TCP is plain for good, or is reset */
 	TUX_DOORBELL_WOKE = 0x200,	/* it had slept: tux_duplex_wake() */
+	TUX_DOORBELL_SHARE = 0x400,	/* another process uses the connection */
 	TUX_DOORBELL_QUEUED = 0x80000000u, /* the index of the connection is in
 					    * the loop's bell */
 };
@@ -126,6 +127,7 @@ struct tux_duplex_rx {
 					 * and all before it have arrived, or
 					 * the connection is dead */
 	uint8_t pinned;			/* arm no more */
+	uint8_t refuses;		/* ... for now */
 	uint8_t marker_left;		/* SWITCHED: so many bytes of the marker
 					 * are still in TCP; the loop skips
 					 * them */
@@ -307,6 +309,9 @@ bool tux_duplex_is_plain(const struct tux_duplex *d);
  * direction is pinned for good. */
 int tux_duplex_sleep(struct tux_duplex *d);
 
+/* Are both directions pinned by it? */
+bool tux_duplex_sleeps(const struct tux_duplex *d);
+
 /* The directions may move again.  The kernel's calls have moved bytes since: @tx and
  * @rx are what the directions have carried in all; NULL: nothing was moved.  False
  * if one has been pinned for good meanwhile. */
@@ -375,7 +380,7 @@ void tux_duplex_tx_plain(struct tux_duplex *d);
  * again, at offset @off.  No latch is needed. */
 void tux_duplex_rx_plain(struct tux_duplex *d, uint64_t off);
 
-/* The direction is SWITCHED, and is to become RAW.  From now on reads find nothing
+/* The direction is SWITCHED, and is to become plain TCP.  From now on reads find nothing
  * in the ring, and the peer may send again, over TCP, what they have not taken: all
  * from the offset on that is put into *@from.  The rx latch is held. */
 void tux_duplex_stop(struct tux_duplex *d, uint64_t *from);

@@ -132,6 +132,11 @@ int tux_duplex_sleep(struct tux_duplex *d)
 	return r;
 }
 
+bool tux_duplex_sleeps(const struct tux_duplex *d)
+{
+	return d->tx.pinned & d->rx.pinned & ASLEEP;
+}
+
 bool tux_duplex_wake(struct tux_duplex *d, const struct tux_burst *tx,
 		     const struct tux_burst *rx)
 {

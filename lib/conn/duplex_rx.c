@@ -368,9 +368,9 @@ bool tux_duplex_arm(struct tux_duplex *d, uint32_t gen, uint64_t at,
 	r->at = at;
 	if (at == TUX_NOWHERE)
 		return true;
-	if (r->pinned)
+	if (r->pinned || r->refuses)
 		store8(&d->called, 1);
-	if (at < r->off || r->pinned)
+	if (at < r->off || r->pinned || r->refuses)
 		return false;
 	duplex_begin(d);
 	tux_marker(r->marker, key, gen, active);

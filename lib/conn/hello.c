@@ -179,6 +179,7 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	c->peer_messages = h->flags & TUX_HELLO_MESSAGES;
 	c->peer_plain = h->flags & TUX_HELLO_PLAIN;
 	c->peer_again = h->flags & TUX_HELLO_AGAIN;
+	c->peer_leaves = h->flags & TUX_HELLO_LEAVE;
 	c->pkt_max = h->pkt_max < c->core->pkt_max ? h->pkt_max :
 						     c->core->pkt_max;
 	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
@@ -269,6 +270,7 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
 				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
 				   TUX_HELLO_PLAIN | TUX_HELLO_AGAIN |
+				   TUX_HELLO_LEAVE |
 				   (c->life == TUX_LIFE_OPENING ? TUX_HELLO_WANT :
 							       0)),
 		.version = TUX_WIRE_VERSION,

@@ -76,6 +76,7 @@ uint8_t tux_message_frame_need(const struct tux_frame *f)
 		return TUX_FRAME_HDR + TUX_ROOM_LEN;
 	case TUX_FRAME_FIN:
 	case TUX_FRAME_RAW:
+	case TUX_FRAME_PLAIN:
 		return (uint8_t)(TUX_FRAME_HDR + f->len);
 	default:
 		return TUX_FRAME_HDR;

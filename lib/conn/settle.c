@@ -9,8 +9,10 @@
 #include "conn/conn_life.h"
 #include "conn/conn_tcp_in.h"
 #include "conn/conn_tcp_out.h"
+#include "conn/leave.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
+#include "conn/stop.h"
 #include "conn/upgrade.h"
 
 enum { LINGER_S = 60 };	/* how long a closed connection waits for TCP's end */
@@ -53,7 +55,7 @@ static void settle_content(struct tux_conn *c)
 {
 	if (!tux_conn_said_all(c))
 		return;
-	tux_back_resume(c, false);
+	tux_stop_resume(c, false);
 	atomic_store(&c->dx->rx.eof, 1);
 }
 
@@ -187,7 +189,7 @@ static void settle_death(struct tux_conn *c)
 		return;
 	c->dead_told = true;
 	tux_messages_fail(c, c->dead_err);
-	tux_back_resume(c, false);
+	tux_stop_resume(c, false);
 	if (!tux_conn_said_all(c) && !atomic_load(&d->failed))
 		atomic_compare_exchange_strong(&d->err, &none,
 					       (uint32_t)c->dead_err);
@@ -228,13 +230,15 @@ static enum tux_reason reason_of(const struct tux_conn *c)
 		return c->open.why;
 	if (c->tx.raw_wanted)
 		return c->tx.raw_why;
+	if (c->tx.shared && c->life == TUX_LIFE_PROVED)
+		return TUX_REASON_SHARED;
 	if (reason_stalled(c))
 		return TUX_REASON_STALLED;
 	if (c->out.plain ||
 	    (c->tx.path == TUX_PATH_PLAIN &&
 	     (c->tx.bulk || atomic_load(&c->dx->tx.turn))) ||
 	    (c->rx.path == TUX_PATH_PLAIN && atomic_load(&c->dx->rx.turn)))
-		return TUX_REASON_BULK;
+		return c->turn_why ? c->turn_why : TUX_REASON_BULK;
 	return TUX_REASON_NONE;
 }
 
@@ -347,9 +351,13 @@ static void settle_alive(struct tux_conn *c, uint32_t dirty, tux_time now)
 		add_effect(c, TUX_EFFECT_OWN);
 	}
 	if (c->life == TUX_LIFE_PROVED) {
+		if (tux_conn_leaves(c))
+			tux_leave_step(c, now);
 		if (c->tx.path == TUX_PATH_PLAIN ||
 		    c->rx.path == TUX_PATH_PLAIN)
-			tux_upgrade_step(c, dirty, now);
+			tux_upgrade_step(c, dirty | c->dirty, now);
+		if (tux_conn_leaves(c))		/* what has just moved */
+			tux_leave_step(c, now);
 		if (c->open.ask)
 			settle_opened(c);
 		if (dirty & TUX_DIRTY_APP_TX)
@@ -386,6 +394,7 @@ static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
 	       c->tx.path == TUX_PATH_TUX && c->rx.path == TUX_PATH_TUX &&
 	       c->tx.buf.end == UINT64_MAX && c->rx.buf.end == UINT64_MAX &&
 	       !c->closed && !c->tx.raw_wanted && !c->tx.leaving &&
+	       !tux_conn_leaves(c) &&
 	       !c->in.starved && !tux_choose_doubtful(c) &&
 	       !atomic_load_explicit(&c->dx->tx.shut, memory_order_acquire);
 }

@@ -56,6 +56,7 @@
 	X(RAW_OUT, "raw out at %") \
 	X(RAW_IN, "raw in at %") \
 	X(LEAVE, "bursts of %, limit %, % bytes/s: leaves") \
+	X(RECV_LEAVE, "recv leave, read to %, turn %") \
 	X(PLAIN_OUT, "plain out at %") \
 	X(PLAIN_IN, "plain in at %") \
 	X(MSG_SEND, "send message %.% at %") \

@@ -52,10 +52,10 @@ static bool ping_first(struct tux_conn *c)
 }
 
 /* Must the doubt be ended even if TCP is the better path?  Yes if plain TCP is
- * wanted for good, or if a write waits for the end of the doubt. */
+ * wanted, or if a write waits for the end of the doubt. */
 static bool must_disarm(const struct tux_conn *c)
 {
-	return c->tx.raw_wanted || tux_duplex_barred(c->dx);
+	return c->tx.raw_wanted || c->tx.shared || tux_duplex_barred(c->dx);
 }
 
 static void announce(struct tux_conn *c, tux_time now)
@@ -69,7 +69,8 @@ static void announce(struct tux_conn *c, tux_time now)
 		c->tx.announce_at = c->retry_at;
 		return;
 	}
-	if (tux_duplex_announce(c->dx, c->tx.ahead, &c->session, c->active,
+	if ((!c->tx.shared || atomic_load(&t->doubt)) &&
+	    tux_duplex_announce(c->dx, c->tx.ahead, &c->session, c->active,
 				&c->tx.gen_at)) {
 		c->tx.gen = t->gen;
 		tux_conn_do(c, TUX_DO_PREPARE);
@@ -124,6 +125,8 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_conn_set_tx(c, TUX_PATH_TUX);
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	tux_choose_moved(c, now);
+	c->turn_why = TUX_REASON_NONE;
+	c->tx.back_at = now;
 	c->tx.announce_at = c->tx.writer_at = TUX_NEVER;
 	c->tx.stalled = false;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;
@@ -285,6 +288,8 @@ static void arm(struct tux_conn *c, tux_time now)
 	    !tux_duplex_drained(c->dx) || !try_rx(c, now))
 		return;
 	r->arm_gen = 0;
+	/* It is about to be pinned: later, this end announces, too. */
+	c->dx->rx.refuses = c->tx.shared;
 	if (tux_duplex_arm(c->dx, gen, at, &c->session, !c->active)) {
 		if (r->gen != gen && at != TUX_NOWHERE) {
 			tux_conn_trace(c, TUX_TRACE_ARMED, gen, at, 0);
@@ -309,6 +314,7 @@ static void on_rx_switch(struct tux_conn *c)
 	tux_conn_set_rx(c, TUX_PATH_TUX);
 	c->in.first = true;
 	c->tx.stalled = false;		/* the path works */
+	c->turn_why = TUX_REASON_NONE;
 	c->rx.prove = false;
 	if (c->rx.arm_turn == atomic_load(&c->dx->rx.turn))
 		c->rx.arm_gen = 0;

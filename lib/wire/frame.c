@@ -28,9 +28,11 @@ static bool frame_ok(const struct tux_frame *f)
 	case TUX_FRAME_RAW:
 		return (!f->len || f->len == TUX_RAW_LEN) &&
 		       f->off < UINT64_MAX - 1;
+	case TUX_FRAME_PLAIN:
+		return (!f->len || f->len == TUX_LEAVE_LEN) &&
+		       f->off < UINT64_MAX - 1;
 	case TUX_FRAME_RESET:
 	case TUX_FRAME_SWITCH:
-	case TUX_FRAME_PLAIN:
 		return !f->len && f->off < UINT64_MAX - 1;
 	default:
 		return false;

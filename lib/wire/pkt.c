@@ -114,6 +114,15 @@ static int read_raw(struct tux_record *rec)
 	return 0;
 }
 
+static int read_leave(struct tux_record *rec)
+{
+	if (rec->len != TUX_LEAVE_LEN)
+		return -EBADMSG;
+	rec->off = tux_get64(rec->body);
+	rec->turn = tux_get32(rec->body + 8);
+	return 0;
+}
+
 static int read_sack(const struct tux_record *rec)
 {
 	if (rec->len % TUX_SACK_EACH ||
@@ -141,6 +150,8 @@ static int read_body(struct tux_record *rec)
 		return rec->len ? -EBADMSG : 0;
 	case TUX_REC_RAW:
 		return read_raw(rec);
+	case TUX_REC_LEAVE:
+		return read_leave(rec);
 	default:
 		return 0;
 	}

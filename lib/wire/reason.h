@@ -151,7 +151,10 @@
 	  "another process has opened it, and this one can move it only " \
 	  "under tuxd") \
 	X(SOCKOPT, 52, "sockopt", LASTS, \
-	  "the program has set an option of the socket that needs plain TCP")
+	  "the program has set an option of the socket that needs plain TCP") \
+	X(PEER_SHARED, 53, "peer-shared", 0, \
+	  "other processes use the connection at the peer, and for them it " \
+	  "is on TCP")
 
 enum tux_reason {
 #define X(name, n, word, is, text) TUX_REASON_##name = n,

@@ -72,6 +72,10 @@
  * PING      empty; asks for an acknowledgment
  * RAW       0  u64  offset up to which the sender's application has read; or empty;
  *           asks for plain TCP in both directions, for good
+ * LEAVE     0  u64  as RAW; UINT64_MAX: the application reads on
+ *           8  u32  turn: how often the direction to the sender has become plain
+ *                   again
+ *           asks the receiver to make that direction plain TCP, as a new turn
  * ROOM      (Messages) for the small lane and then for the bulk lane:
  *           0  u32  cap: size of the lane's space, a power of two
  *           4  u32  ids: messages with lower ids may be sent
@@ -92,7 +96,7 @@
  *           the body is that of the record.  In a ROOM frame, offset is zero
  *           and the body is that of a ROOM record.  A FIN frame has the body of
  *           an END record if its receiver takes messages.  A RAW frame has that
- *           of a RAW record.
+ *           of a RAW record, and a PLAIN frame that of a LEAVE record, or none.
  *
  * What is computed:
  *
@@ -131,6 +135,7 @@ enum {
 	TUX_PREPARED_LEN = 4,
 	TUX_RESET_LEN = 4,
 	TUX_RAW_LEN = 8,		/* if not empty */
+	TUX_LEAVE_LEN = 12,
 	TUX_SACK_EACH = 8,
 	TUX_SACK_MAX = 16,		/* ranges in one packet */
 	TUX_MESSAGE_HDR_MIN = 8,	/* FIRST and LAST, but not ORDER */
@@ -173,6 +178,7 @@ enum tux_record_type {
 	TUX_REC_ROOM = 10,
 	TUX_REC_END = 11,
 	TUX_REC_PAD = 12,
+	TUX_REC_LEAVE = 13,
 };
 
 /* flags of a STREAM record */
@@ -238,6 +244,7 @@ enum {
 	TUX_HELLO_MESSAGES = 0x04,	/* the sender takes messages */
 	TUX_HELLO_PLAIN = 0x08,		/* the sender knows the frame PLAIN */
 	TUX_HELLO_AGAIN = 0x10,		/* the sender knows the offset in RAW */
+	TUX_HELLO_LEAVE = 0x20,		/* the sender knows LEAVE */
 };
 
 enum tux_frame_type {

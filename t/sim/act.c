@@ -41,6 +41,19 @@ void sim_raw(struct sim_end *e)
 	sim_host_bell(e);
 }
 
+void sim_share(struct sim_end *e)
+{
+	e->rawed = true;
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_SHARE);
+	sim_host_bell(e);
+}
+
+void sim_alone(struct sim_end *e)
+{
+	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_WOKE);
+	sim_host_bell(e);
+}
+
 void sim_leave(struct sim_end *e)
 {
 	atomic_fetch_or(&e->dx->rung, TUX_DOORBELL_LEAVE);

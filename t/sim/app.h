@@ -102,7 +102,7 @@ struct sim_end {
 	int rerr, werr;		/* what ended reading, writing */
 	struct tux_latch *held;	/* a thread of it sleeps in there */
 	bool half;		/* has written behind the peer's end */
-	bool rawed;
+	bool rawed;		/* ... or shared */
 	struct sim_msg *msg;	/* its messages: all, and those handed in */
 	unsigned msg_n, msg_cap, msg_next;
 	unsigned msg_told;	/* up to here, what became of each is known */
@@ -135,6 +135,8 @@ void sim_pause(struct sim_end *e, bool on);	/* stop or go on reading */
 void sim_close(struct sim_end *e);
 void sim_abort(struct sim_end *e);	/* close, with SO_LINGER {1, 0} */
 void sim_raw(struct sim_end *e);	/* ask for plain TCP for good */
+void sim_share(struct sim_end *e);	/* another process uses it, as plain TCP */
+void sim_alone(struct sim_end *e);	/* ... and does not any more */
 void sim_leave(struct sim_end *e);	/* ... which has come: the loop has nothing
 					 * to do with the socket any more */
 bool sim_pin(struct sim_end *e);	/* as fork does; false: too late */

@@ -134,6 +134,12 @@ static bool set_program(struct sim_end *e, const uint64_t *v, bool on)
 		if (on && e->c && !e->closed)
 			sim_raw(e);
 		return true;
+	case SIM_SHARE:
+		if (on && e->c && !e->closed)
+			sim_share(e);
+		else if (e->c && !e->closed)
+			sim_alone(e);
+		return true;
 	case SIM_PIN:
 		if (on)
 			pin(e);

@@ -40,6 +40,7 @@ struct sim_life;
 	X(ABORT, "abort") \
 	X(RAW, "raw") \
 	X(PIN, "pin") \
+	X(SHARE, "share")		/* with another process, for a while */ \
 	X(NO_MEMORY, "no_memory")	/* n of a million times */ \
 	X(NO_MEMORY_OPEN, "no_memory_open") /* the n-th time, opening this */ \
 	X(GARBAGE, "garbage")		/* n datagrams of anything */ \

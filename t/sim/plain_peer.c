@@ -34,14 +34,14 @@ static void server(struct sim *s)
 	SIM_CHECK(s, s->packets <= 5 + 16);
 	finish(s);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 27\n"
-		"[   1.000] a > send hello 27\n"
-		"[   4.000] a > send hello 27\n"
-		"[  24.000] a > send hello 27\n"
-		"[ 124.000] a > send hello 27\n"
-		"[ 624.000] a > send hello 27\n"
-		"[1000.000] a > send hello 27\n"
-		"[1001.000] a > send hello 27\n"
+		"[   0.000] a > send hello 59\n"
+		"[   1.000] a > send hello 59\n"
+		"[   4.000] a > send hello 59\n"
+		"[  24.000] a > send hello 59\n"
+		"[ 124.000] a > send hello 59\n"
+		"[ 624.000] a > send hello 59\n"
+		"[1000.000] a > send hello 59\n"
+		"[1001.000] a > send hello 59\n"
 		"[10001.000] a > gone\n");
 }
 

@@ -36,13 +36,13 @@ static void passive_first(struct sim *s)
 	sim_link(a->host, b->host)->down = false;
 	sim_ms(s, 2);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 27\n"
-		"[   0.000] b > send hello 25\n"
-		"[   1.000] a > recv hello 25\n"
-		"[   1.000] a > send hello 27\n"
-		"[   2.000] b > recv hello 27\n"
+		"[   0.000] a > send hello 59\n"
+		"[   0.000] b > send hello 57\n"
+		"[   1.000] a > recv hello 57\n"
+		"[   1.000] a > send hello 59\n"
+		"[   2.000] b > recv hello 59\n"
 		"[   2.000] b > path proved\n"
-		"[   2.000] b > send hello 24\n");
+		"[   2.000] b > send hello 56\n");
 	finish(s);
 }
 
@@ -118,20 +118,20 @@ static void late_told(struct sim *s)
 {
 	late(s, true);
 	SIM_TRACE(s,
-		"[5000.000] a > send hello 27\n"
-		"[5000.000] b > send hello 25\n"
-		"[5001.000] b > recv hello 27\n"
-		"[5001.000] b > send hello 25\n"
-		"[5001.000] a > recv hello 25\n"
-		"[5001.000] a > send hello 27\n"
-		"[5002.000] a > recv hello 25\n"
+		"[5000.000] a > send hello 59\n"
+		"[5000.000] b > send hello 57\n"
+		"[5001.000] b > recv hello 59\n"
+		"[5001.000] b > send hello 57\n"
+		"[5001.000] a > recv hello 57\n"
+		"[5001.000] a > send hello 59\n"
+		"[5002.000] a > recv hello 57\n"
 		"[5002.000] a > path proved\n"
-		"[5002.000] a > send hello 26\n"
-		"[5002.000] b > recv hello 27\n"
+		"[5002.000] a > send hello 58\n"
+		"[5002.000] b > recv hello 59\n"
 		"[5002.000] b > path proved\n"
-		"[5002.000] b > send hello 24\n"
-		"[5003.000] b > recv hello 26\n"
-		"[5003.000] a > recv hello 24\n"
+		"[5002.000] b > send hello 56\n"
+		"[5003.000] b > recv hello 58\n"
+		"[5003.000] a > recv hello 56\n"
 		"[5004.000] a > commit 1 at 0\n"
 		"[5004.000] b > commit 1 at 0\n"
 		"[5005.000] b > receive switched at 0\n"
@@ -157,14 +157,14 @@ static void worker(struct sim *s)
 	b->plan.peer_port = a->host->addr.port;
 	sim_ms(s, 10);
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 27\n"
-		"[   0.000] b > send hello 25\n"
-		"[   1.000] a > recv hello 25\n"
-		"[   1.000] a > send hello 27\n"
-		"[   2.000] b > recv hello 27\n"
+		"[   0.000] a > send hello 59\n"
+		"[   0.000] b > send hello 57\n"
+		"[   1.000] a > recv hello 57\n"
+		"[   1.000] a > send hello 59\n"
+		"[   2.000] b > recv hello 59\n"
 		"[   2.000] b > path proved\n"
-		"[   2.000] b > send hello 24\n"
-		"[   3.000] a > recv hello 24\n"
+		"[   2.000] b > send hello 56\n"
+		"[   3.000] a > recv hello 56\n"
 		"[   3.000] a > path proved\n");
 	finish(s);
 }
@@ -180,20 +180,20 @@ static void early_worker(struct sim *s)
 	b->plan.peer_port = a->host->addr.port;
 	sim_ms(s, 20);
 	SIM_TRACE(s,
-		"[   0.000] b > send hello 25\n"
-		"[   3.000] a > send hello 27\n"
-		"[   4.000] b > send hello 25\n"
-		"[   5.000] a > recv hello 25\n"
-		"[   5.000] a > send hello 27\n"
-		"[   6.000] b > recv hello 27\n"
+		"[   0.000] b > send hello 57\n"
+		"[   3.000] a > send hello 59\n"
+		"[   4.000] b > send hello 57\n"
+		"[   5.000] a > recv hello 57\n"
+		"[   5.000] a > send hello 59\n"
+		"[   6.000] b > recv hello 59\n"
 		"[   6.000] b > path proved\n"
-		"[   6.000] b > send hello 24\n"
-		"[   7.000] a > send hello 27\n"
-		"[   7.000] a > recv hello 24\n"
+		"[   6.000] b > send hello 56\n"
+		"[   7.000] a > send hello 59\n"
+		"[   7.000] a > recv hello 56\n"
 		"[   7.000] a > path proved\n"
-		"[   8.000] b > recv hello 27\n"
-		"[   8.000] b > send hello 24\n"
-		"[   9.000] a > recv hello 24\n");
+		"[   8.000] b > recv hello 59\n"
+		"[   8.000] b > send hello 56\n"
+		"[   9.000] a > recv hello 56\n");
 	finish(s);
 }
 

@@ -22,14 +22,14 @@ static void quiet(struct sim *s)
 	sim_write(b, 50);
 	sim_finish_all(s, TUX_SEC(10));
 	SIM_TRACE(s,
-		"[   0.000] a > send hello 27\n"
-		"[   1.000] b > recv hello 27\n"
-		"[   1.000] b > send hello 25\n"
-		"[   2.000] a > recv hello 25\n"
+		"[   0.000] a > send hello 59\n"
+		"[   1.000] b > recv hello 59\n"
+		"[   1.000] b > send hello 57\n"
+		"[   2.000] a > recv hello 57\n"
 		"[   2.000] a > path proved\n"
-		"[   2.000] a > send hello 26\n"
+		"[   2.000] a > send hello 58\n"
 		"[   2.000] a > send prepare 1 at 100\n"
-		"[   3.000] b > recv hello 26\n"
+		"[   3.000] b > recv hello 58\n"
 		"[   3.000] b > path proved\n"
 		"[   3.000] b > armed 1 at 100\n"
 		"[   3.000] b > send prepare 1 at 0\n"

@@ -103,10 +103,11 @@ static void control__all_in_the_shortest_packet(void **state)
 	c->tx.gen = 7;
 	c->tx.gen_at = 1000;
 	c->rx.answer = 8;
+	c->tx.shared = true;
 	c->todo = TUX_DO_NUMBERED | TUX_DO_ROOM | TUX_DO_ACK;
 	fill(&d->a, TUX_HELLO_PKT_MIN, &f);
 	HOLDS(&f, TUX_REC_SACK, TUX_REC_ROOM, TUX_REC_PREPARE,
-	      TUX_REC_PREPARED, TUX_REC_PING, TUX_REC_RAW);
+	      TUX_REC_PREPARED, TUX_REC_PING, TUX_REC_RAW, TUX_REC_LEAVE);
 	assert_int_equal(f.what, TUX_DO_NUMBERED | TUX_DO_ROOM);
 	assert_int_equal(c->todo, TUX_DO_ACK);
 	assert_int_equal(f.k.rec[2].gen, 7);
@@ -114,6 +115,18 @@ static void control__all_in_the_shortest_packet(void **state)
 	assert_int_equal(f.k.rec[3].gen, 8);
 	assert_int_equal(d->log_a.n[TUX_TRACE_SEND_PREPARE], 1);
 	assert_int_equal(d->log_a.n[TUX_TRACE_PROBE], 1);
+}
+
+/* It was lost, and the direction has become plain meanwhile. */
+static void control__no_leave_of_a_plain_direction(void **state)
+{
+	struct duo *d = *state;
+	struct filled f;
+
+	d->a.c->todo = TUX_DO_LEAVE | TUX_DO_PING;
+	fill(&d->a, TUX_HELLO_PKT_MIN, &f);
+	HOLDS(&f, TUX_REC_PING);
+	assert_int_equal(d->a.c->todo, 0);
 }
 
 static void control__nowhere(void **state)
@@ -465,6 +478,7 @@ int main(void)
 		T(sack__highest_first, duo_setup_switched),
 		T(sack__the_highest_sixteen, duo_setup_switched),
 		T(control__all_in_the_shortest_packet, duo_setup_messages),
+		T(control__no_leave_of_a_plain_direction, duo_setup_messages),
 		T(control__nowhere, duo_setup_proved),
 		T(control__no_generation_is_open, duo_setup_proved),
 		T(control__where_room_is_told, duo_setup_messages),

@@ -242,12 +242,12 @@ static void out__order_of_what_is_due(void **state)
 	assert_int_equal(duo_write(&d->a, "abc", 3), 3);
 	duo_stall(&d->a);
 	c->tx.buf.end = 5;
-	c->out.fin = c->out.plain = c->out.sw = true;
+	c->out.fin = c->out.sw = true;
 	for (i = 0; i < N_OF(want); i++) {
 		assert_int_equal(frame_next(&d->a), want[i]);
 		/* Were it due before, what is left would go behind it. */
 		if (want[i] == TUX_FRAME_DATA)
-			c->out.raw = true;
+			c->out.raw = c->out.plain = true;
 		/* nothing follows these */
 		if (want[i] == TUX_FRAME_RAW)
 			c->out.raw = c->out.busy = false;

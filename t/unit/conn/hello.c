@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/sip.h"
 
-enum { KNOWS = TUX_HELLO_PLAIN | TUX_HELLO_AGAIN };
+enum { KNOWS = TUX_HELLO_PLAIN | TUX_HELLO_AGAIN | TUX_HELLO_LEAVE };
 
 /* The HELLO of @k, as it was before it was masked. */
 static struct tux_hello hello_of(const struct duo_pkt *k,
