@@ -36,8 +36,9 @@ struct tux_end {
 	 * first when it is given back, so that a late ring finds no half of an
 	 * end. */
 	struct tux_loop *_Atomic loop;
-	uint32_t claims;	/* connections that the entry has had, this one
-				 * included: see recall.h */
+	/* Connections that the entry has had, this one included, which counts again
+	 * when it may move once more: see recall.h. */
+	_Atomic uint32_t claims;
 
 	/* set before the loop hears of it, then constant */
 	struct tux_duplex *dx;
@@ -66,6 +67,7 @@ struct tux_end {
 	_Atomic uint8_t recalled;	/* enum tux_recall_is: what the loop has
 				 * answered; a child may write to the table */
 	_Atomic bool left;	/* ... which does not use it any more */
+	_Atomic bool copied;	/* the loop has a duplicate of the descriptor */
 	_Atomic bool over;	/* the loop has said gone(), and hears no ring
 				 * for this end any more */
 
@@ -80,6 +82,8 @@ struct tux_end {
 	bool blocked;		/* the link could not carry it when last asked */
 	uint32_t recall_looks;	/* another process has asked for it, and is refused
 				 * after so many looks; 0: none waits */
+	bool for_good;		/* ... and has no way back to Tux then, */
+	bool slept;		/* ... or had one when it was pinned */
 	struct tux_conn *conn;
 	struct tux_conn_stats last;	/* when it has none any more */
 	struct tux_grounds last_grounds;

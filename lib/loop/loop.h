@@ -22,6 +22,7 @@
 #include "loop/end.h"
 #include "loop/forward.h"
 #include "policy/cpu_busy.h"
+#include "sys/carried.h"
 #include "sys/slab.h"
 #include "sys/wake.h"
 #include "wire/reason.h"
@@ -56,9 +57,13 @@ struct tux_loop_opts {
 	 * until @until at least: its calls may be the kernel's.  NULL: of no
 	 * interest. */
 	void (*returned)(void *user, tux_time until);
-	/* With `recall`: another process has asked for the connection, which is
-	 * plain TCP for good now. */
-	void (*recalled)(void *user);
+	/* With `recall`: another process has asked for the connection.  sleeps():
+	 * both directions are plain TCP and pinned (tux_duplex_sleep), their
+	 * latches are held, and the kernel has counted @c.  False: it is to be
+	 * plain TCP for good; NULL: each is.  recalled(): it has been answered, and
+	 * is @asleep, or plain TCP for good; no latch is held. */
+	bool (*sleeps)(void *user, const struct tux_carried *c);
+	void (*recalled)(void *user, bool asleep);
 	/* What came to a listener fits no connection of @l. */
 	void (*stranger)(void *arg, struct tux_loop *l,
 			 const struct tux_addr *from, const uint8_t *p,

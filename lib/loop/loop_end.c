@@ -163,6 +163,7 @@ static void finish(struct tux_loop *l, struct tux_end *e, bool reset)
 {
 	void *user;
 
+	atomic_store(&e->copied, false);
 	tux_lifeline_close(&e->line, l->held.epfd, reset);
 	give_fd_back(e);
 	if (!e->tux && !e->why)
@@ -271,6 +272,7 @@ static bool open_end(struct tux_loop *l, struct tux_end *e)
 static void leave_socket(struct tux_loop *l, struct tux_end *e)
 {
 	e->closed = true;
+	atomic_store(&e->copied, false);
 	tux_lifeline_close(&e->line, l->held.epfd, false);
 	give_fd_back(e);
 	atomic_store(&e->left, true);
@@ -345,6 +347,7 @@ static void own(struct tux_loop *l, struct tux_end *e)
 		err = 0;		/* no frame will have to go over TCP */
 	else if (e->fd >= 0)
 		err = tux_lifeline_open(&e->line, e->fd, e->lent >= 0);
+	atomic_store(&e->copied, e->line.fd >= 0 && e->lent < 0);
 	tux_latch_drop(&e->fd_latch);
 	e->late = err == -EBADF;	/* also closed past tux_end_close() */
 	tux_conn_owned(e->conn, err, l->now);

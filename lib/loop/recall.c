@@ -6,7 +6,9 @@
 
 #include "loop/loop.h"
 #include "sys/area.h"
+#include "sys/carried.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 
 /* Looks are counted and not the time, in which a process may not run. */
 enum {
@@ -68,6 +70,14 @@ void tux_recall_ask(struct tux_recall *r, const struct tux_end *e)
 	atomic_fetch_or(&r->rung, 1u << l->o.number);
 }
 
+void tux_recall_uncounted(const struct tux_end *e)
+{
+	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
+
+	if (r)
+		atomic_store(&r->at[e->index].stranger, e->claims);
+}
+
 /* Is a word of the entry of @e about a later connection? */
 static bool recall_later(const _Atomic uint32_t *word, const struct tux_end *e)
 {
@@ -79,11 +89,12 @@ enum tux_recall_is tux_recall_look(const struct tux_recall *r,
 {
 	const struct tux_recall_at *a = &r->at[e->index];
 
+	if (recall_later(&a->begun, e))
+		return TUX_RECALL_REFUSED;
 	if (atomic_load(&a->done) == e->claims)
 		return TUX_RECALL_DONE;
 	return atomic_load(&a->refused) == e->claims ||
-	       recall_later(&a->done, e) || recall_later(&a->refused, e) ||
-	       recall_later(&a->begun, e) ?
+	       recall_later(&a->done, e) || recall_later(&a->refused, e) ?
 		       TUX_RECALL_REFUSED : TUX_RECALL_OPEN;
 }
 
@@ -158,21 +169,85 @@ static ssize_t recall_recv(void *arg, const struct iovec *iov, int n, bool peek)
 	return TUX_SYS(SYS_recvmsg, e->line.fd, &m, flags, 0, 0, 0);
 }
 
-/* Is the connection plain TCP for good?  False also if a thread is in a call. */
-static bool recall_pin(struct tux_end *e)
+/* What the kernel has counted.  0 or -errno. */
+static int recall_carried(struct tux_end *e, struct tux_carried *c)
+{
+	int r;
+
+	if (e->line.fd >= 0)
+		return tux_carried_look(e->line.fd, e->active, c);
+	tux_latch_take(&e->fd_latch);
+	r = e->fd >= 0 ? tux_carried_look(e->fd, e->active, c) : -EBADF;
+	tux_latch_drop(&e->fd_latch);
+	return r;
+}
+
+/* Pins the directions until the connection may move again, if both are plain. */
+static bool recall_sleep(struct tux_loop *l, struct tux_end *e)
+{
+	struct tux_carried c;
+	int r = atomic_load(&e->dx->err) ? -EIO : tux_duplex_sleep(e->dx);
+
+	/* Its error may have been taken from TCP: only calls here know it.  One that
+	 * is pinned already, because it was shut down, say, does not move again. */
+	e->for_good |= r == -EPERM;
+	if (r)
+		return false;
+	if (recall_carried(e, &c)) {
+		tux_duplex_wake(e->dx, NULL, NULL);
+		return false;
+	}
+	if (l->o.sleeps(e->user, &c))
+		return true;
+	tux_duplex_wake(e->dx, NULL, NULL);
+	e->for_good = true;
+	return false;
+}
+
+/* Both latches are held: no thread of the owner claims it anew before the answer. */
+static bool recall_to_tcp(struct tux_loop *l, struct tux_end *e, bool for_good)
 {
 	const struct tux_tcp tcp = { .recv = recall_recv, .arg = e };
+	const struct tux_tcp *t = e->line.fd >= 0 ? &tcp : NULL;
+	bool plain;
+
+	if (!for_good && t)
+		tux_duplex_advance(e->dx, t);
+	plain = for_good ? tux_duplex_go_raw(e->dx, t) : recall_sleep(l, e);
+	if (plain) {
+		e->slept = !for_good;
+		tux_recall_plain(e);
+	}
+	return plain;
+}
+
+/* Is the connection plain TCP, and stays so?  False also if a thread is in a call. */
+static bool recall_pin(struct tux_loop *l, struct tux_end *e, bool for_good)
+{
 	struct tux_duplex *d = e->dx;
 	bool plain = false;
 
 	if (!tux_latch_try(&d->tx.latch))
 		return false;
 	if (tux_latch_try(&d->rx.latch)) {
-		plain = tux_duplex_go_raw(d, e->line.fd >= 0 ? &tcp : NULL);
+		plain = recall_to_tcp(l, e, for_good);
 		tux_latch_drop(&d->rx.latch);
 	}
 	tux_latch_drop(&d->tx.latch);
 	return plain;
+}
+
+/* Has the connection no way back to Tux?  Then the peer is told. */
+static bool recall_for_good(struct tux_loop *l, struct tux_end *e)
+{
+	if (!l->o.sleeps ||
+	    atomic_load(&l->o.recall->at[e->index].stranger) == e->claims)
+		e->for_good = true;
+	if (!e->conn)
+		return e->for_good || e->stage != TUX_END_FRESH;
+	if (e->for_good && tux_conn_is_shared(e->conn))
+		tux_conn_rung(e->conn, TUX_DOORBELL_RAW, l->now);
+	return !tux_conn_is_shared(e->conn);
 }
 
 /* The core hears of a marker that recall_pin() has found. */
@@ -190,8 +265,12 @@ static void recall_begin(struct tux_loop *l, struct tux_end *e)
 	e->recall_looks = LOOKS;
 	l->recalled_n++;
 	atomic_store(&e->dx->raw_why, TUX_REASON_SHARED);
+	/* A WOKE of before may be in the bell yet. */
+	if (e->conn && atomic_fetch_and(&e->dx->rung, ~(uint32_t)TUX_DOORBELL_WOKE) &
+	    TUX_DOORBELL_WOKE)
+		tux_conn_rung(e->conn, TUX_DOORBELL_WOKE, l->now);
 	if (e->conn)
-		tux_conn_rung(e->conn, TUX_DOORBELL_RAW, l->now);
+		tux_conn_rung(e->conn, TUX_DOORBELL_SHARE, l->now);
 }
 
 static void recall_end(struct tux_loop *l, struct tux_end *e)
@@ -200,8 +279,12 @@ static void recall_end(struct tux_loop *l, struct tux_end *e)
 	l->recalled_n--;
 }
 
-static void recall_refuse(const struct tux_loop *l, struct tux_end *e)
+/* It may yet become plain, for good. */
+static void recall_refuse(struct tux_loop *l, struct tux_end *e)
 {
+	e->for_good = true;
+	if (e->conn && !e->closed)
+		tux_conn_rung(e->conn, TUX_DOORBELL_RAW, l->now);
 	atomic_store(&e->recalled, TUX_RECALL_REFUSED);
 	atomic_store(&l->o.recall->at[e->index].refused, e->claims);
 }
@@ -215,10 +298,28 @@ void tux_recall_plain(struct tux_end *e)
 		atomic_store(&r->at[e->index].done, e->claims);
 }
 
+/* `done` goes, so that a process of before, which nobody knows of, finds no answer. */
+void tux_recall_anew(struct tux_end *e)
+{
+	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
+	uint32_t was;
+
+	if (!r || atomic_load(&e->recalled) == TUX_RECALL_OPEN)
+		return;
+	was = atomic_fetch_add(&e->claims, 1);
+	e->dx->claim = was + 1;
+	atomic_store(&r->at[e->index].done, 0);
+	atomic_store(&e->recalled, TUX_RECALL_OPEN);
+	/* It stores that before it looks for `done`. */
+	if (atomic_load(&r->at[e->index].stranger) == was) {
+		tux_duplex_pin(e->dx);
+		atomic_store(&r->at[e->index].done, was);
+	}
+}
+
 static void recall_done(struct tux_loop *l, struct tux_end *e)
 {
-	l->o.recalled(e->user);
-	tux_recall_plain(e);
+	l->o.recalled(e->user, e->slept);
 }
 
 /* True: @e is taken up, or answered.  What was refused may be plain by now. */
@@ -233,7 +334,7 @@ static bool recall_take(struct tux_loop *l, struct tux_end *e)
 		recall_refuse(l, e);
 	else if (is == TUX_RECALL_OPEN)
 		recall_begin(l, e);
-	else if (recall_pin(e))
+	else if (recall_pin(l, e, recall_for_good(l, e)))
 		recall_done(l, e);
 	return true;
 }
@@ -268,7 +369,7 @@ unsigned tux_loop_recalls(struct tux_loop *l)
 
 static void recall_answer(struct tux_loop *l, struct tux_end *e)
 {
-	bool plain = recall_pin(e);
+	bool plain = recall_pin(l, e, recall_for_good(l, e));
 
 	recall_rung(l, e);
 	if (plain) {
@@ -302,8 +403,6 @@ void tux_loop_recall_over(struct tux_loop *l, struct tux_end *e)
 		return;
 	if (e->recall_looks)
 		recall_end(l, e);
-	if (recall_pin(e))
-		tux_recall_plain(e);
-	else
+	if (!recall_pin(l, e, true))
 		recall_refuse(l, e);
 }

@@ -5,8 +5,10 @@
  * A forked child has the descriptors of its parent, but not its loops.  It can
  * use what the parent has on Tux as plain TCP only, so it asks for that, in a
  * table in shared memory, and rings the loop's eventfd.  The loop takes both
- * directions to TCP for good, whatever the parent's threads do meanwhile, and
- * answers in the table.
+ * directions to TCP, whatever the parent's threads do meanwhile, pins them, and
+ * answers in the table.  When the parent is alone with the connection again, it may
+ * move once more (tux_recall_anew).  If it has messages, or the peer does not know
+ * how, it has gone back to TCP for good.
  *
  * The parent takes nothing from the table but that some process asks for an end.
  * A hostile child may ask for each of them: then they go on over TCP.  The table is
@@ -28,9 +30,10 @@ struct tux_loop;
 
 /* Which claim of an end's entry, as tux_end.claims counts them; 0: none. */
 struct tux_recall_at {
-	_Atomic uint32_t asked;		/* ... is asked for; processes that share
-					 * it write this, */
-	_Atomic uint32_t done;		/* ... is plain TCP for good, */
+	_Atomic uint32_t asked;		/* ... is asked for, */
+	_Atomic uint32_t stranger;	/* ... by one that nobody counts; processes
+					 * that share it write these, */
+	_Atomic uint32_t done;		/* ... is plain TCP, */
 	_Atomic uint32_t refused;	/* ... or cannot be had, */
 	_Atomic uint32_t begun;		/* ... or has begun to move: if the owner
 					 * ends, it is lost; else it is plain TCP.
@@ -59,7 +62,7 @@ void tux_recall_follow(struct tux_recall *r, struct tux_end *e);
 /* ---- a forked child ---- */
 
 /* Asks for @e, an end of the parent, and waits for the answer.  0: the connection is
- * plain TCP for good; or the parent has ended, and it had always been.  -EBUSY: the
+ * plain TCP as long as the caller has it; or the parent has ended, and it had always been.  -EBUSY: the
  * parent keeps it: the peer did not follow, or cannot send again what was not read;
  * the parent has closed it; or it has not answered for some two seconds.  -ETIMEDOUT:
  * it has not, and it is stopped.  -ESRCH: it has ended. */
@@ -71,9 +74,13 @@ void tux_recall_call(const struct tux_end *e);
 /* ... and the caller wakes the loop. */
 void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
 
+/* Before it asks for @e, a process says that nobody knows when it ends: so what is
+ * plain TCP then stays so. */
+void tux_recall_uncounted(const struct tux_end *e);
+
 enum tux_recall_is {
 	TUX_RECALL_OPEN,	/* no answer yet */
-	TUX_RECALL_DONE,	/* the connection is plain TCP for good */
+	TUX_RECALL_DONE,	/* the connection is plain TCP */
 	TUX_RECALL_REFUSED,	/* the parent keeps it, or has closed it, and may
 				 * have another in its place */
 };
@@ -96,6 +103,10 @@ bool tux_loop_unasked(const struct tux_loop *l);
 
 /* The connection of @e is plain TCP for good. */
 void tux_recall_plain(struct tux_end *e);
+
+/* No other process has the connection of @e, and it may move again: later children
+ * have to ask for it.  Both latches are held. */
+void tux_recall_anew(struct tux_end *e);
 
 /* The loop is done with @e.  If TCP has carried the connection alone to the end,
  * the other processes may go on with it; else they are refused. */

@@ -50,6 +50,18 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 	return TUX_CANDIDATE_UNSURE;
 }
 
+bool tux_candidate_adopt(struct tux_candidate *y)
+{
+	if (y->same < COMPARED_SAME)
+		return false;
+	if (y->more_sent)
+		tux_candidate_moved(y, true, (uint64_t)y->more_sent);
+	if (y->more_received)
+		tux_candidate_moved(y, false, (uint64_t)y->more_received);
+	y->compared = y->same = 0;
+	return true;
+}
+
 /* Up to this length, bursts of @y are short.  What the link carries counts as
  * soon as there are enough bursts to tell. */
 static uint32_t longest_short(const struct tux_candidate *y, bool active)

@@ -101,6 +101,11 @@ enum tux_candidate_counts tux_candidate_compare(struct tux_candidate *y,
 						uint64_t sent,
 						uint64_t received);
 
+/* The last comparison has MISSED bytes, which other processes have moved that had the
+ * connection, too: counts them.  False: the difference changes, so somebody moves bytes
+ * yet. */
+bool tux_candidate_adopt(struct tux_candidate *y);
+
 /* Why has it not moved?  @decided: the gate that kept it on TCP when it was last
  * asked about, or NONE.  TUX_REASON_YOUNG does not last: its bursts since then
  * may be long. */

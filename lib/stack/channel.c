@@ -413,6 +413,11 @@ int tux_end_recalled(struct tux_end *e)
 	return atomic_load(&e->recalled) == TUX_RECALL_DONE ? 0 : -EBUSY;
 }
 
+unsigned tux_end_copies(const struct tux_end *e)
+{
+	return atomic_load(&e->copied);
+}
+
 bool tux_end_has_left(struct tux_end *e)
 {
 	bool first;

@@ -137,6 +137,9 @@ int tux_end_raw(struct tux_end *e, const struct tux_tcp *tcp,
  * follow within a second, or tux_end_unread(). */
 int tux_end_recalled(struct tux_end *e);
 
+/* How many descriptors of its own does the loop have for @e? */
+unsigned tux_end_copies(const struct tux_end *e);
+
 /* The application takes the socket over, after tux_end_is_raw() or to reset the
  * connection.  True once the loop has let go of it; to be called until then,
  * and the loop has to run between two calls.  The loop does not end TCP; it

@@ -106,6 +106,7 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.decided = s->o.decided,
 		.gone = s->o.gone,
 		.returned = s->o.returned,
+		.sleeps = s->o.sleeps,
 		.recalled = s->o.recalled,
 		.stranger = on_stranger,
 		.refused = on_refused,

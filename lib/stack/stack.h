@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "link/link.h"
+#include "sys/carried.h"
 #include "sys/wake.h"
 #include "wire/addr.h"
 #include "wire/reason.h"
@@ -46,9 +47,10 @@ struct tux_stack_opts {
 	/* The loop is done with an end that was closed, or given up. */
 	void (*gone)(void *user);
 	void (*returned)(void *user, tux_time until);
-	/* A forked child has asked for the connection by tux_recall(), which is
-	 * plain TCP for good now.  NULL: children are not heard. */
-	void (*recalled)(void *user);
+	/* Another process has asked for the connection by tux_recall(): see struct
+	 * tux_loop_opts.  NULL: others are not heard. */
+	bool (*sleeps)(void *user, const struct tux_carried *c);
+	void (*recalled)(void *user, bool asleep);
 	tux_link_said_fn *said;			/* of an interface; or NULL */
 };
 

@@ -151,6 +151,7 @@ static void inherit_give(struct sock *s, int fd, void *arg)
 	    (candidate && !inherit_lose(s)))
 		return;
 	s->given_candidate = candidate;
+	s->given_tcp = stage_try(s, SOCK_TCP, SOCK_LOST);
 	s->given = s->holders;
 	s->holders = 0;
 	holders_leave(s->given);
@@ -177,6 +178,8 @@ static void inherit_take_back(struct sock *s, int fd, void *arg)
 		s->holders = s->given;
 		if (s->given_candidate)
 			stage_try(s, SOCK_LOST, SOCK_CANDIDATE);
+		if (s->given_tcp)
+			stage_try(s, SOCK_LOST, SOCK_TCP);
 	}
 	s->given = 0;
 }

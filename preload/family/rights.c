@@ -61,8 +61,12 @@ static bool rights_lend(struct sock *s)
 {
 	bool held;
 
-	if (s->active)
+	/* Whoever gets it is one more that holds it, whose end nobody counts. */
+	if (s->active) {
+		if (s->holders)
+			share_stay(s);
 		return false;
+	}
 	tux_defer_enter();
 	held = stage_hold(s);
 	share_stay(s);

@@ -49,11 +49,19 @@ static void spawn_keep(int fd)
 
 /* ---- one connection --------------------------------------------------- */
 
-/* A candidate stays on TCP as long as others hold it.  One that is on Tux is asked for. */
-static void spawn_ask(struct sock *s)
+/* A candidate stays on TCP as long as others hold it.  One that is on Tux is asked for.
+ * @more: the program is one more that holds it, and not the caller by another name. */
+static void spawn_ask(struct sock *s, bool more)
 {
-	if (!share_spawn(s) && stage_of(s) == SOCK_CLAIMED)
-		tux_recall_call(s->end);
+	if (share_spawn(s))
+		return;
+	if (more)
+		share_spawned(s);
+	if (stage_of(s) != SOCK_CLAIMED)
+		return;
+	if (!process_here.epoch)
+		tux_recall_uncounted(s->end);
+	tux_recall_call(s->end);
 }
 
 /* The answer is given once: what kept @s then may be over. */
@@ -81,7 +89,7 @@ static void spawn_ask_given(struct sock *s, int fd, void *arg)
 {
 	(void)arg;
 	if (spawn_gives(fd))
-		spawn_ask(s);
+		spawn_ask(s, true);
 }
 
 static void spawn_await_given(struct sock *s, int fd, void *arg)
@@ -148,7 +156,7 @@ bool spawn_give(int fd)
 		return true;
 	tux_defer_enter();
 	claim_stay(fd, TUX_REASON_SHARED);
-	spawn_ask(s);
+	spawn_ask(s, true);
 	ok = spawn_await(s, fd);
 	tux_defer_leave();
 	sock_put(s);
@@ -225,7 +233,7 @@ static void spawn_each_given(void (*fn)(struct sock *s, int fd))
 static void spawn_ask_parents(struct sock *s, int fd)
 {
 	(void)fd;
-	spawn_ask(s);
+	spawn_ask(s, process_is_vfork());
 }
 
 static void spawn_await_parents(struct sock *s, int fd)

@@ -114,12 +114,22 @@ bool candidate_begin(struct sock *s, int fd)
 enum tux_candidate_counts candidate_compare(struct sock *s, int fd)
 {
 	struct tux_carried c;
+	enum tux_candidate_counts is;
 	int err = tux_carried_look(fd, s->active, &c);
 
 	if (err == -EAGAIN)
 		return TUX_CANDIDATE_UNSURE;
-	return err ? TUX_CANDIDATE_MISSED :
-		     tux_candidate_compare(&s->candidate, c.sent, c.received);
+	if (err)
+		return TUX_CANDIDATE_MISSED;
+	is = tux_candidate_compare(&s->candidate, c.sent, c.received);
+	if (is == TUX_CANDIDATE_AGREE)
+		atomic_store(&s->shared, false);
+	/* A FIN, be it of another process, counts as a byte there. */
+	if (is != TUX_CANDIDATE_MISSED || !atomic_load(&s->shared) ||
+	    !tux_carried_open(fd) || !tux_candidate_adopt(&s->candidate))
+		return is;
+	atomic_store(&s->shared, false);
+	return TUX_CANDIDATE_AGREE;
 }
 
 enum tux_reason candidate_news(const struct sock *s)

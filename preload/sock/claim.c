@@ -239,6 +239,7 @@ static enum tux_reason claim_open_end(struct sock *s, int fd)
 	option_load_nonblock(s, fd);
 	atomic_store(&s->err, 0);
 	atomic_store(&s->given_up, false);
+	atomic_store(&s->slept, false);
 	sock_moves(s);
 	s->fd = fd;
 	atomic_fetch_add(&s->refs, 1);	/* the loop's, until on_gone() */

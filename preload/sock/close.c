@@ -92,10 +92,13 @@ static void close_give(int fd, tux_time until)
 static void end(struct sock *s, int fd)
 {
 	enum sock_stage stage = close_settle(s);
-	bool several = holders_several(s->holders);
-	bool goes_on = share_leave(s);
+	bool several = holders_several(s->holders), goes_on;
 	bool closes = stage == SOCK_CLAIMED || stage == SOCK_PLAIN;
 
+	/* For those who have not asked for it yet. */
+	if (s->asleep)
+		holders_set_plain(s->holders);
+	goes_on = share_leave(s);
 	if (s->asleep)
 		closes = unclaim_close(s, fd, goes_on);
 	else if (stage == SOCK_CANDIDATE)

@@ -64,6 +64,9 @@ bool share_too_late(const struct sock *s, int fd)
  * or a program got it.  Then sole_is() decides. */
 static bool share_is_alone(struct sock *s, int fd)
 {
+	/* What only the kernel counts: a child that no hook has seen, say. */
+	if (s->shared && sole_is_not(s, fd))
+		return false;
 	if (!s->passed && !s->spawned &&
 	    (!s->holders || holders_end(s->holders)))
 		return true;
@@ -101,14 +104,18 @@ bool share_leave(struct sock *s)
 	return holders_leave(s->holders) || s->passed || s->spawned;
 }
 
-/* The parent of this process counts no spawned program: that is one more of its
- * holders. */
+/* The parent of this process, which counts no spawned program, has one more holder. */
+void share_spawned(struct sock *s)
+{
+	s->spawned = true;
+	holders_add(s->holders);
+}
+
 bool share_spawn(struct sock *s)
 {
 	if (!stage_hold(s))
 		return false;
-	s->spawned = true;
-	holders_add(s->holders);
+	share_spawned(s);
 	stage_try(s, SOCK_CLAIMING, SOCK_CANDIDATE);
 	return true;
 }

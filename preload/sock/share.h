@@ -46,6 +46,9 @@ bool share_leave(struct sock *s);
  * whether this process is alone.  False: @s is no candidate. */
 bool share_spawn(struct sock *s);
 
+/* A program that is being started gets claimed @s, if that goes back to TCP. */
+void share_spawned(struct sock *s);
+
 /* Keeps other processes that hold @s from claiming it.  For this process, the
  * stage that the caller sets decides. */
 void share_stay(struct sock *s);

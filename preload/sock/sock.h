@@ -68,6 +68,8 @@ struct sock {
 	_Atomic bool sends;	/* ... this process has sent a connection of it
 				 * to another after the connection moved */
 	_Atomic bool passed;	/* of a connection: it was in a message */
+	_Atomic bool shared;	/* ... other processes have asked for it, and may
+				 * have moved bytes of it since */
 	_Atomic bool spawned;	/* ... a program has got it that was started beside
 				 * this process, and whose end nobody counts */
 	_Atomic tux_time marked_at;	/* ... when its peers were last told */
@@ -84,7 +86,8 @@ struct sock {
 	_Atomic uint64_t holders;	/* the count of processes that hold it; 0:
 				 * there is none, and only this one does */
 	uint64_t given;		/* ... which exec is about to leave */
-	bool given_candidate;	/* ... as a candidate, LOST meanwhile */
+	bool given_candidate;	/* ... as a candidate, LOST meanwhile, */
+	bool given_tcp;		/* ... or as one that is on TCP, LOST, too */
 	_Atomic uint32_t err;	/* errno that a later call will return */
 	_Atomic uint32_t lowat;	/* SO_RCVLOWAT */
 	_Atomic bool lowat_stays;	/* ... which the kernel does not have */
@@ -98,6 +101,7 @@ struct sock {
 	_Atomic tux_time pause_until;	/* not claimed again before; 0: it never
 				 * was */
 	_Atomic bool asleep;	/* a candidate that keeps its end: see unclaim.h */
+	_Atomic bool slept;	/* ... which it is to be: the loop has pinned it */
 	_Atomic tux_time awake_until;	/* ... which does not sleep before */
 	struct sock *_Atomic listener;	/* of an accepted one: who made it
 				 * reachable */

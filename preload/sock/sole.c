@@ -49,11 +49,25 @@ static bool sole_is_plain(int fd)
 	       !libc.getsockopt(fd, IPPROTO_TCP, TCP_ULP, ulp, &len) && !len;
 }
 
+/* The loop of a sleeping end has a duplicate, and has read the key. */
+static unsigned sole_own(const struct sock *s)
+{
+	return atomic_load(&s->fds) + (s->asleep ? tux_end_copies(s->end) : 0);
+}
+
+bool sole_is_not(const struct sock *s, int fd)
+{
+	struct tux_mark_held h;
+
+	return !tux_mark_held(fd, &h) && h.n > sole_own(s);
+}
+
 bool sole_is(const struct sock *s, int fd)
 {
 	struct tux_mark_held h;
 
 	return !atomic_load(&under_way) && atomic_load(&s->fds) == 1 &&
-	       !tux_mark_held(fd, &h) && h.n == 1 && !h.read &&
+	       !tux_mark_held(fd, &h) && h.n == sole_own(s) &&
+	       (!h.read || s->asleep) &&
 	       sole_is_open(fd) && sole_is_plain(fd);
 }

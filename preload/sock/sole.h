@@ -22,6 +22,9 @@ void sole_sent(unsigned n);
  * plain TCP? */
 bool sole_is(const struct sock *s, int fd);
 
+/* Does the kernel say that others have @s, too?  False also if it does not say. */
+bool sole_is_not(const struct sock *s, int fd);
+
 /* In a child, right after fork. */
 void sole_forked(void);
 

@@ -54,15 +54,22 @@ static void give_options(void *user, int fd)
 	option_give(user, fd);
 }
 
-/* Threads in the middle of a call go on with the kernel's. */
-static void on_recalled(void *user)
+static bool on_sleeps(void *user, const struct tux_carried *c)
+{
+	return unclaim_slept(user, c);
+}
+
+/* Threads in the middle of a call go on with the kernel's, or, of a connection that may
+ * move again, as they are. */
+static void on_recalled(void *user, bool asleep)
 {
 	struct sock *s = user;
 
 	tux_end_with_fd(s->end, give_options, s);
-	if (stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
+	if (asleep || stage_try(s, SOCK_CLAIMED, SOCK_PLAIN))
 		sock_ring(s);
-	holders_set_plain(s->holders);
+	if (!asleep)
+		holders_set_plain(s->holders);
 }
 
 static void on_returned(void *user, tux_time until)
@@ -110,6 +117,7 @@ static void stack_start(void *arg)
 		.decided = on_decided,
 		.gone = stack_on_gone,
 		.returned = on_returned,
+		.sleeps = on_sleeps,
 		.recalled = on_recalled,
 		.said = say_link,
 	};

@@ -86,11 +86,42 @@ static int unclaim_sleep(struct sock *s, int fd)
 	return r == -EBUSY ? -EAGAIN : r;
 }
 
+bool unclaim_slept(struct sock *s, const struct tux_carried *c)
+{
+	if (!s->spawned && !holders_several(s->holders))
+		return false;
+	tux_candidate_again(&s->candidate, &s->dx->tx.bursts,
+			    &s->dx->rx.bursts, c->sent, c->received);
+	atomic_store(&s->shared, true);
+	atomic_store(&s->slept, true);
+	unclaim_ask(s);
+	return true;
+}
+
+/* The loop has done it, and other processes may have moved bytes since.  This one's are
+ * counted in the duplex until now. */
+static int unclaim_sleep_on(struct sock *s)
+{
+	struct tux_duplex *dx = s->dx;
+
+	if (!unclaim_take(dx))
+		return -EAGAIN;
+	if (!tux_duplex_sleeps(dx)) {
+		unclaim_drop(dx);
+		return -EPERM;
+	}
+	tux_burst_copy(&s->candidate.sent, &dx->tx.bursts);
+	tux_burst_copy(&s->candidate.received, &dx->rx.bursts);
+	atomic_store(&s->slept, false);
+	unclaim_drop(dx);
+	return 0;
+}
+
 /* Does the kernel know all that the program has done with @s? */
 static bool unclaim_allowed(struct sock *s)
 {
 	return !s->rdshut && !s->err && !atomic_load(&s->dx->tx.shut) &&
-	       !atomic_load(&s->dx->err) && share_unforked(s);
+	       !atomic_load(&s->dx->err) && (s->slept || share_unforked(s));
 }
 
 static void unclaim_as_tcp(struct sock *s, int fd, enum tux_reason why)
@@ -165,11 +196,12 @@ static bool unclaim_due(struct sock *s)
 	return false;
 }
 
-/* @s is CLAIMING and keeps its end.  unclaim_allowed() fails after a fork: other
- * processes may move bytes that nobody counts. */
+/* @s is CLAIMING and keeps its end.  unclaim_allowed() fails after a fork, unless the
+ * loop has pinned it: other processes may move bytes that nobody counts. */
 static void unclaim_returned(struct sock *s, int fd)
 {
-	int r = unclaim_allowed(s) ? unclaim_sleep(s, fd) : -EPERM;
+	int r = !unclaim_allowed(s) ? -EPERM :
+		s->slept ? unclaim_sleep_on(s) : unclaim_sleep(s, fd);
 
 	if (!r)
 		unclaim_asleep(s, fd);
@@ -221,6 +253,7 @@ static bool unclaim_count(struct sock *s)
 
 	tux_latch_take(&dx->tx.latch);
 	tux_latch_take(&dx->rx.latch);
+	tux_recall_anew(s->end);
 	ok = tux_duplex_wake(dx, &s->candidate.sent, &s->candidate.received);
 	unclaim_drop(dx);
 	return ok;
@@ -285,7 +318,10 @@ void unclaim_reset(struct sock *s, int fd)
 
 bool unclaim_close(struct sock *s, int fd, bool goes_on)
 {
-	if (goes_on || !unclaim_sleeps(s)) {
+	/* What others have moved was not adopted: nothing is told to the peer. */
+	if (goes_on && unclaim_sleeps(s))
+		tux_end_ask_raw(s->end, TUX_REASON_SHARED, false);
+	if (goes_on || s->shared || !unclaim_sleeps(s)) {
 		unclaim_leave(s);
 		return false;
 	}
@@ -309,8 +345,13 @@ static void unclaim_lost(struct sock *s, int fd, int err)
 /* The place of the end in the table may be another's by now, and is then refused. */
 int unclaim_recall(struct sock *s)
 {
-	int err = holders_are_plain(s->holders) ? 0 : tux_recall(s->end);
+	bool counted = process_here.epoch;
+	int err = 0;
 
+	if (!counted)
+		tux_recall_uncounted(s->end);
+	if (!counted || !holders_are_plain(s->holders))
+		err = tux_recall(s->end);
 	return err && holders_are_plain(s->holders) ? 0 : err;
 }
 

@@ -16,6 +16,11 @@
  * it is worth Tux again, or the peer would move a direction, the duplex gets
  * the counts, and the connection is claimed as before.  It does not go back to
  * sleep for a second, so that the peer's next attempt finds it awake.
+ *
+ * So does one that a child uses: the loop pins it at once, and it is a candidate from
+ * the next call on.  It is not claimed before this process is alone with it, and what
+ * others have moved then counts, too.  A child that no hook has seen is not counted:
+ * what that uses stays on TCP.
  */
 #ifndef TUX_PRELOAD_UNCLAIM_H
 #define TUX_PRELOAD_UNCLAIM_H
@@ -24,6 +29,7 @@
 
 #include "ground/process.h"
 #include "sock/sock.h"
+#include "sys/carried.h"
 
 /* The next call on @s is to try unclaim_try(): the loop has given @s up, is done
  * with it, or has told that all of it is on TCP again.  Any thread. */
@@ -48,6 +54,11 @@ static inline bool unclaim_called(const struct sock *s)
 	return s->asleep && s->epoch == process_here.epoch && dx &&
 	       atomic_load_explicit(&dx->called, memory_order_relaxed);
 }
+
+/* The loop has pinned both directions of claimed @s, because another process uses it,
+ * and the kernel has counted @c.  The next call makes it a candidate.  Both latches are
+ * held.  False: nobody counts that process, so @s is to stay on TCP for good. */
+bool unclaim_slept(struct sock *s, const struct tux_carried *c);
 
 /* Makes claimed @s, reached by @fd, the kernel's again: the loop has given @s up,
  * or all of @s is on TCP, and then its end sleeps.  @s stays claimed if the kernel

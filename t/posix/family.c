@@ -117,6 +117,17 @@ static void answers(const struct pair *p, pid_t pid)
 	CHECK(works(p->a, p->b) && works(p->b, p->a));
 }
 
+/* The peer learns of the end. */
+static void closes(struct pair *p)
+{
+	struct pollfd f = { .fd = p->b, .events = POLLIN };
+	char c;
+
+	close(p->a);
+	p->a = -1;
+	CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1 && read(p->b, &c, 1) == 0);
+}
+
 /* As a server that forks for each request. */
 static void answering_child(struct pair *p)
 {
@@ -230,6 +241,7 @@ static void child_with_files(struct pair *p)
 	static char stack[64 * 1024];
 
 	answers(p, clone(asks, stack + sizeof(stack), SIGCHLD | CLONE_FILES, p));
+	closes(p);
 }
 
 #ifdef __x86_64__
@@ -242,6 +254,7 @@ static void child_by_itself(struct pair *p)
 	if (pid == 0)
 		_exit(asks(p));
 	answers(p, (pid_t)pid);
+	closes(p);
 }
 #endif
 
@@ -253,6 +266,63 @@ static void child_by_clone3(struct pair *p)
 	if (pid == 0)
 		_exit(asks(p));
 	answers(p, pid);
+}
+
+/* The child has ended, so the connection moves again, and the next child asks, too. */
+static void alone_again(void)
+{
+	struct pair p;
+
+	pair_open(&p, true);
+	for (int i = 0; i < 2; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(asks(&p));
+		answers(&p, pid);
+		pair_move(&p);
+	}
+	for (int i = 0; i < 100; i++)
+		CHECK(works(p.a, p.b) && works(p.b, p.a));
+	pair_close(&p);
+}
+
+/* A program that the child has started holds it for two seconds more, and then writes:
+ * the connection has not moved meanwhile, though the child has ended. */
+static void program_of_a_child(void)
+{
+	struct pair p;
+	int writes = 0;
+	pid_t pid;
+
+	pair_open(&p, true);
+	pid = fork();
+	if (pid == 0) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "(sleep 2; printf z >&%d) &", p.a);
+		_exit(asks(&p) || system(line));
+	}
+	for (int i = 0; i < 100; i++) {
+		CHECK(pair_expect(p.b, 1));
+		pair_poke(p.b);
+	}
+	CHECK(ended(pid) == 0);
+	for (double end = pair_ms() + 3000; pair_ms() < end;) {
+		struct pollfd f = { .fd = p.b, .events = POLLIN };
+		char c = 0;
+
+		pair_poke(p.a);
+		CHECK(poll(&f, 1, PAIR_PATIENCE_MS) == 1);
+		while (read(p.b, &c, 1) == 1)
+			writes += c == 'z';
+		pair_poke(p.b);
+		CHECK(pair_expect(p.a, 1));
+		poll(NULL, 0, 5);
+	}
+	CHECK(writes == 1);
+	CHECK(works(p.a, p.b) && works(p.b, p.a));
+	pair_close(&p);
 }
 
 /* As a server that hands each connection to a child, once it has read from it. */
@@ -782,6 +852,8 @@ int main(void)
 #ifdef __x86_64__
 	pair_case("a child by an instruction", child_by_itself);
 #endif
+	pair_once("a parent that is alone again", alone_again);
+	pair_once("a program of a child that has ended", program_of_a_child);
 	pair_case("a child that is left with it", left_to_child);
 	pair_once("a parent that ends", background_by_fork);
 	pair_once("daemon()", background_by_daemon);

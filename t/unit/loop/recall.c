@@ -6,7 +6,10 @@
 #include "loop/recall.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +17,7 @@
 #include "sys/take.h"
 #include "../test.h"
 
-enum { RING = 4096 };
+enum { RING = 4096, AGAIN = 2 };	/* bit of `pinned`: for a while */
 
 static struct tux_ends ends;
 static struct tux_recall *table;
@@ -22,10 +25,46 @@ static struct tux_loop loops[2];
 static unsigned told;			/* calls of recalled() */
 static void *told_of;
 
-static void on_recalled(void *user)
+static void on_recalled(void *user, bool asleep)
 {
+	assert_int_equal(asleep, tux_duplex_sleeps(((struct tux_end *)user)->dx));
 	told++;
 	told_of = user;
+}
+
+static bool may_sleep;
+static struct tux_carried carried;	/* what sleeps() was told */
+
+static bool on_sleeps(void *user, const struct tux_carried *c)
+{
+	struct tux_end *e = user;
+
+	assert_true(tux_duplex_sleeps(e->dx));
+	assert_false(tux_latch_try(&e->dx->tx.latch));
+	assert_false(tux_latch_try(&e->dx->rx.latch));
+	carried = *c;
+	return may_sleep;
+}
+
+/* A connection over loopback: @fd[0] has sent 3 bytes and @fd[1] has read 2. */
+static void connection(int fd[2])
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	int l = socket(AF_INET, SOCK_STREAM, 0);
+	char buf[2];
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(l, (void *)&a, len), 0);
+	assert_int_equal(listen(l, 1), 0);
+	assert_int_equal(getsockname(l, (void *)&a, &len), 0);
+	fd[0] = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd[0], (void *)&a, len), 0);
+	fd[1] = accept(l, NULL, NULL);
+	assert_true(fd[1] >= 0);
+	close(l);
+	assert_int_equal(write(fd[0], "abc", 3), 3);
+	assert_int_equal(recv(fd[1], buf, 2, MSG_WAITALL), 2);
 }
 
 static struct tux_end *end_of(struct tux_loop *l)
@@ -60,6 +99,8 @@ static int setup(void **state)
 	}
 	told = 0;
 	told_of = NULL;
+	may_sleep = true;
+	carried = (struct tux_carried){ 0, 0 };
 	return 0;
 }
 
@@ -104,6 +145,93 @@ static void ask__is_answered_once(void **state)
 	assert_int_equal(e->dx->rx.pinned, 1);
 	assert_int_equal(turn(&loops[0]), 0);
 	assert_int_equal(told, 1);
+	end_free(e);
+}
+
+/* With what the kernel has counted, it can move once more; then later processes ask
+ * again, and one of before finds no answer. */
+static void ask__for_a_while(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]), was;
+	int fd[2];
+
+	(void)state;
+	connection(fd);
+	e->fd = fd[0];
+	e->active = true;
+	loops[0].o.sleeps = on_sleeps;
+	tux_recall_ask(table, e);
+	assert_int_equal(turn(&loops[0]), 1);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_int_equal(told, 1);
+	assert_true(tux_duplex_sleeps(e->dx));
+	assert_int_equal(carried.sent, 3);
+	assert_int_equal(carried.received, 0);
+	memcpy(&was, e, sizeof(was));
+	tux_recall_anew(e);
+	assert_true(tux_duplex_wake(e->dx, NULL, NULL));
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_OPEN);
+	assert_int_equal(tux_recall_look(table, &was), TUX_RECALL_OPEN);
+	tux_recall_ask(table, &was);
+	assert_int_equal(turn(&loops[0]), 0);
+	tux_recall_ask(table, e);
+	later(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_int_equal(tux_recall_look(table, &was), TUX_RECALL_REFUSED);
+	close(fd[0]);
+	close(fd[1]);
+	end_free(e);
+}
+
+/* ... unless nobody knows when the process is done with it: it says so itself, or the
+ * owner does. */
+static void ask__by_one_that_is_not_counted(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]), *f = end_of(&loops[0]);
+	int fd[2];
+
+	(void)state;
+	connection(fd);
+	e->fd = fd[0];
+	f->fd = fd[1];
+	loops[0].o.sleeps = on_sleeps;
+	tux_recall_uncounted(e);
+	tux_recall_ask(table, e);
+	turn(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	assert_false(e->dx->tx.pinned & AGAIN);
+	may_sleep = false;
+	tux_recall_ask(table, f);
+	later(&loops[0]);
+	assert_int_equal(tux_recall_look(table, f), TUX_RECALL_OPEN);
+	assert_int_equal(f->dx->tx.pinned, 0);
+	later(&loops[0]);
+	assert_int_equal(tux_recall_look(table, f), TUX_RECALL_DONE);
+	assert_false(f->dx->tx.pinned & AGAIN);
+	assert_int_equal(told, 2);
+	close(fd[0]);
+	close(fd[1]);
+	end_free(e);
+	end_free(f);
+}
+
+/* It was shut down, which pins it as well. */
+static void ask__of_one_that_is_shut(void **state)
+{
+	struct tux_end *e = end_of(&loops[0]);
+	int fd[2];
+
+	(void)state;
+	connection(fd);
+	e->fd = fd[0];
+	loops[0].o.sleeps = on_sleeps;
+	assert_false(tux_duplex_shut(e->dx));
+	tux_recall_ask(table, e);
+	turn(&loops[0]);
+	later(&loops[0]);
+	assert_int_equal(tux_recall_look(table, e), TUX_RECALL_DONE);
+	close(fd[0]);
+	close(fd[1]);
 	end_free(e);
 }
 
@@ -361,6 +489,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(ask__is_answered_once),
+		CASE(ask__for_a_while),
+		CASE(ask__by_one_that_is_not_counted),
+		CASE(ask__of_one_that_is_shut),
 		CASE(ask__by_another_process),
 		CASE(ask__of_the_loop_that_has_it),
 		CASE(ask__of_an_earlier_connection),

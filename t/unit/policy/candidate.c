@@ -159,6 +159,34 @@ static void compare__not_a_number_that_is_too_small(void **state)
 	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
 }
 
+/* Another process had the connection, too, and has moved them. */
+static void adopt__the_same_in_a_row(void **state)
+{
+	struct tux_candidate y = { .look_at = 0 };
+
+	(void)state;
+	turn(&y, 8, 16, 240);
+	for (int i = 0; i < 3; i++)
+		compare(&y, 5, 7);
+	assert_true(tux_candidate_adopt(&y));
+	assert_int_equal(tux_burst_total(&y.sent), 8 * 16 + 5);
+	assert_int_equal(tux_burst_total(&y.received), 8 * 240 + 7);
+	assert_int_equal(compare(&y, 0, 0), TUX_CANDIDATE_AGREE);
+}
+
+/* ... and does so yet. */
+static void adopt__nothing_that_changes(void **state)
+{
+	struct tux_candidate y = { .look_at = 0 };
+	int64_t i;
+
+	(void)state;
+	for (i = 1; compare(&y, i, i) == TUX_CANDIDATE_UNSURE; i++)
+		;
+	assert_false(tux_candidate_adopt(&y));
+	assert_int_equal(tux_burst_total(&y.sent), 0);
+}
+
 static void compare__not_for_ever(void **state)
 {
 	struct tux_candidate y = { .look_at = 0 };
@@ -260,6 +288,8 @@ int main(void)
 		cmocka_unit_test(compare__believes_the_same_in_a_row),
 		cmocka_unit_test(compare__not_a_number_that_is_too_small),
 		cmocka_unit_test(compare__not_for_ever),
+		cmocka_unit_test(adopt__the_same_in_a_row),
+		cmocka_unit_test(adopt__nothing_that_changes),
 		cmocka_unit_test(why__never_bulk_for_short_bursts),
 		cmocka_unit_test(why__bulk_from_the_limit_on),
 		cmocka_unit_test(why__the_gate_that_decided_last),

@@ -54,6 +54,14 @@ int tux_carried_look(int fd, bool active, struct tux_carried *c)
 	return carried_err;
 }
 
+static bool carried_open = true;
+
+bool tux_carried_open(int fd)
+{
+	(void)fd;
+	return carried_open;
+}
+
 /* ---- a candidate ---- */
 
 /* A request of @n bytes and its answer; then the candidate's next call. */
@@ -237,6 +245,29 @@ static void begin__with_what_the_kernel_has(void **state)
 	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
 }
 
+/* It had the connection, too, and may have moved bytes. */
+static void compare__adopts_what_others_have_moved(void **state)
+{
+	struct sock s = { .active = false, .shared = true };
+
+	(void)state;
+	carried = (struct tux_carried){ .sent = 100, .received = 30 };
+	carried_open = false;		/* one of them may be a FIN */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(candidate_compare(&s, 3),
+				 TUX_CANDIDATE_UNSURE);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_MISSED);
+	carried_open = true;
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_AGREE);
+	assert_int_equal(tux_burst_total(&s.candidate.sent), 100);
+	assert_int_equal(tux_burst_total(&s.candidate.received), 30);
+	assert_false(s.shared);
+	carried.sent++;			/* it is over: this is another's */
+	for (int i = 0; i < 2; i++)
+		candidate_compare(&s, 3);
+	assert_int_equal(candidate_compare(&s, 3), TUX_CANDIDATE_MISSED);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -251,6 +282,7 @@ int main(void)
 		cmocka_unit_test(compare__with_what_the_kernel_has),
 		cmocka_unit_test(compare__without_an_answer),
 		cmocka_unit_test(begin__with_what_the_kernel_has),
+		cmocka_unit_test(compare__adopts_what_others_have_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,14 @@ int tux_mark_held(int fd, struct tux_mark_held *h)
 	return kernel.err;
 }
 
+static unsigned copies;			/* of the loop */
+
+unsigned tux_end_copies(const struct tux_end *e)
+{
+	(void)e;
+	return copies;
+}
+
 static int kernel_getsockopt(int fd, int level, int name,
 			     void *restrict value, socklen_t *restrict len)
 {
@@ -84,6 +92,25 @@ static void is__with_one_reference(void **state)
 	assert_false(sole_is(&s, FD));
 	kernel.held.n = 0;
 	assert_false(sole_is(&s, FD));
+}
+
+/* The loop of an end that sleeps has a duplicate, and has read the key. */
+static void is__with_the_loops(void **state)
+{
+	struct sock s = fresh();
+
+	(void)state;
+	s.asleep = true;
+	copies = 1;
+	kernel.held.read = true;
+	assert_false(sole_is(&s, FD));
+	kernel.held.n = 2;
+	assert_true(sole_is(&s, FD));
+	assert_false(sole_is_not(&s, FD));
+	kernel.held.n = 3;
+	assert_true(sole_is_not(&s, FD));
+	kernel.err = -ENOPROTOOPT;
+	assert_false(sole_is_not(&s, FD));
 }
 
 static void is__not_what_is_not_known(void **state)
@@ -167,6 +194,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is__with_one_reference),
+		cmocka_unit_test(is__with_the_loops),
 		cmocka_unit_test(is__not_what_is_not_known),
 		cmocka_unit_test(is__not_beside_another_descriptor),
 		cmocka_unit_test(is__not_while_a_message_is_sent),
