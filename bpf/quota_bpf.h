@@ -7,9 +7,10 @@
  *
  * What is counted has a slot in each of two rows of counters, by a keyed hash, and
  * its count is the smaller one of the two.  No counter is ever made or removed:
- * that would race with other processors, and one who may choose among many users
- * could fill a table that is made on demand.  Two that share both slots also share
- * a quota; nobody can bring that about, since the key is secret.
+ * processors would race for it, and a container's root, which may become any of its
+ * users, could fill a table of counters that are made on demand.  Two users that share
+ * both slots also share a quota; no user can choose such slots, since the key is
+ * secret.
  */
 #ifndef TUX_QUOTA_BPF_H
 #define TUX_QUOTA_BPF_H

@@ -92,7 +92,8 @@ static __always_inline int mark_late(struct bpf_sock *sk, struct held *h,
 	return add_listener(l, h) ? 0 : -EDQUOT;
 }
 
-/* Whose quota it is, if it listens. */
+/* Stores user and cgroup of the process that marks the socket: if that listens, it
+ * counts for their quotas. */
 static __always_inline void owned(struct held *h)
 {
 	h->uid = (__u32)bpf_get_current_uid_gid();

@@ -90,7 +90,7 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 	uint32_t what = c->todo & TUX_DO_NUMBERED;
 
 	/* It is sent again when lost, but the direction may be plain by then. */
-	if (!tux_leave_tells(c))
+	if (what & TUX_DO_LEAVE && !tux_leave_tells(c))
 		what &= ~(uint32_t)TUX_DO_LEAVE;
 	if (c->todo & TUX_DO_ROOM && room_here(c)) {
 		tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));

@@ -30,10 +30,11 @@ void tux_leave_share(struct tux_conn *c);
 /* The application is alone with @c again. */
 void tux_leave_alone(struct tux_conn *c);
 
-/* Writes the body of LEAVE to @p.  Is there one to write, while this end's direction
- * leaves? */
-void tux_leave_tell(struct tux_conn *c, uint8_t *p);
+/* Is the peer to hear LEAVE yet?  Not once its direction is plain TCP. */
 bool tux_leave_tells(const struct tux_conn *c);
+
+/* Writes the body of LEAVE, TUX_LEAVE_LEN bytes, to @p. */
+void tux_leave_tell(struct tux_conn *c, uint8_t *p);
 
 /* The peer has sent LEAVE, and its application has read all below @off; UINT64_MAX: it
  * reads on.  @turn: of the direction that this end sends. */

@@ -298,7 +298,8 @@ void tux_recall_plain(struct tux_end *e)
 		atomic_store(&r->at[e->index].done, e->claims);
 }
 
-/* `done` goes, so that a process of before, which nobody knows of, finds no answer. */
+/* The answer to the earlier claim goes: a process that is not counted, and asks only
+ * now, finds none.  One that has asked already gets what it asked for. */
 void tux_recall_anew(struct tux_end *e)
 {
 	struct tux_recall *r = atomic_load(&e->loop)->o.recall;
@@ -310,7 +311,6 @@ void tux_recall_anew(struct tux_end *e)
 	e->dx->claim = was + 1;
 	atomic_store(&r->at[e->index].done, 0);
 	atomic_store(&e->recalled, TUX_RECALL_OPEN);
-	/* It stores that before it looks for `done`. */
 	if (atomic_load(&r->at[e->index].stranger) == was) {
 		tux_duplex_pin(e->dx);
 		atomic_store(&r->at[e->index].done, was);

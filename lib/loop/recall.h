@@ -31,8 +31,8 @@ struct tux_loop;
 /* Which claim of an end's entry, as tux_end.claims counts them; 0: none. */
 struct tux_recall_at {
 	_Atomic uint32_t asked;		/* ... is asked for, */
-	_Atomic uint32_t stranger;	/* ... by one that nobody counts; processes
-					 * that share it write these, */
+	_Atomic uint32_t stranger;	/* ... is asked for by a process that is not
+					 * counted; children write these two, */
 	_Atomic uint32_t done;		/* ... is plain TCP, */
 	_Atomic uint32_t refused;	/* ... or cannot be had, */
 	_Atomic uint32_t begun;		/* ... or has begun to move: if the owner
@@ -50,8 +50,8 @@ struct tux_recall {
 /* In memory that children of this process share.  -errno. */
 int tux_recall_map(struct tux_recall **rp);
 
-/* Before a fork of the process that runs the loops: stores who it is, for its children,
- * once.  That reads /proc, so the table does not have it from the beginning: most
+/* Before a fork of the process that runs the loops: stores in the table, once, which
+ * process that is.  That reads /proc, so the table does not have it from the beginning: most
  * processes never fork. */
 void tux_recall_fork(struct tux_recall *r);
 void tux_recall_unmap(struct tux_recall *r);	/* NULL is fine */
@@ -74,8 +74,9 @@ void tux_recall_call(const struct tux_end *e);
 /* ... and the caller wakes the loop. */
 void tux_recall_ask(struct tux_recall *r, const struct tux_end *e);
 
-/* Before it asks for @e, a process says that nobody knows when it ends: so what is
- * plain TCP then stays so. */
+/* The caller is not counted among the holders of @e, which it is about to ask for: the
+ * connection is to stay plain TCP, because the owner cannot know when the caller has
+ * closed it. */
 void tux_recall_uncounted(const struct tux_end *e);
 
 enum tux_recall_is {

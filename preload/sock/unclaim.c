@@ -318,9 +318,10 @@ void unclaim_reset(struct sock *s, int fd)
 
 bool unclaim_close(struct sock *s, int fd, bool goes_on)
 {
-	/* What others have moved was not adopted: nothing is told to the peer. */
+	/* The peer need not try to move its direction any more. */
 	if (goes_on && unclaim_sleeps(s))
 		tux_end_ask_raw(s->end, TUX_REASON_SHARED, false);
+	/* What other processes have moved was not adopted: the end does not wake. */
 	if (goes_on || s->shared || !unclaim_sleeps(s)) {
 		unclaim_leave(s);
 		return false;
