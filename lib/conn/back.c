@@ -16,6 +16,9 @@ enum {
 				 * time to open its side of it */
 	AWAY_MIN_S = 1,
 	AWAY_MAX_S = 60,
+	AWAY_SLOW = 512,	/* each try uses up to five packet numbers, and a
+				 * peer takes none that is more than TUX_SEQ_REACH
+				 * away: years of tries must not use them up */
 	ANSWER_MS = 10,		/* and two round-trip times: for the peer to say
 				 * what it has read */
 	WORKED_S = 60,		/* a path that carried for longer: the next
@@ -26,6 +29,14 @@ static const struct tux_backoff_rule away = {
 	.min = TUX_SEC(AWAY_MIN_S),
 	.max = TUX_SEC(AWAY_MAX_S),
 	.calm = TUX_NEVER,
+};
+
+/* It was tried, and is still silent. */
+static const struct tux_backoff_rule still_away = {
+	.min = TUX_SEC(AWAY_MIN_S),
+	.max = TUX_SEC(AWAY_MAX_S),
+	.calm = TUX_NEVER,
+	.slow = AWAY_SLOW,
 };
 
 /* Gives up all packets in flight.  TCP will carry their stream bytes; their
@@ -53,9 +64,10 @@ bool tux_back_may_leave(const struct tux_conn *c)
 	       c->tx.buf.end == UINT64_MAX;
 }
 
-tux_time tux_back_until(struct tux_conn *c, tux_time now)
+tux_time tux_back_until(struct tux_conn *c, bool still, tux_time now)
 {
-	return tux_time_add(now, tux_backoff_again(&c->tx.away, &away, now));
+	return tux_time_add(now, tux_backoff_again(&c->tx.away, still ?
+						   &still_away : &away, now));
 }
 
 void tux_back(struct tux_conn *c, tux_time now)
@@ -73,7 +85,7 @@ void tux_back(struct tux_conn *c, tux_time now)
 	c->stats.backs++;
 	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(WORKED_S))
 		tux_backoff_reset(&c->tx.away);
-	c->tx.probe_at = tux_back_until(c, now);
+	c->tx.probe_at = tux_back_until(c, false, now);
 	tux_conn_trace(c, TUX_TRACE_BACK, c->out.off, 0, 0);
 }
 

@@ -22,9 +22,9 @@
 
 struct tux_conn;
 
-/* The path of @c is silent: until when does its sending direction stay on TCP?
- * Each time it stays for longer. */
-tux_time tux_back_until(struct tux_conn *c, tux_time now);
+/* The path of @c is silent, or it is @still: until when does its sending direction
+ * stay on TCP?  Each time it stays for longer. */
+tux_time tux_back_until(struct tux_conn *c, bool still, tux_time now);
 
 /* The sending direction of @c goes on in frames on TCP, if it is on Tux. */
 void tux_back(struct tux_conn *c, tux_time now);

@@ -88,7 +88,7 @@ static bool stalled(const struct tux_conn *c, tux_time now)
  * more over it for a while. */
 static void stay_away(struct tux_conn *c, tux_time now)
 {
-	tux_time until = tux_back_until(c, now);
+	tux_time until = tux_back_until(c, true, now);
 
 	tux_conn_lose_all(c, now);
 	c->tx.kept |= c->todo & (TUX_DO_PREPARED | TUX_DO_RAW |

@@ -117,7 +117,7 @@ static void leave_now(struct tux_conn *c, tux_time now)
 		return;
 	}
 	if (c->tx.path == TUX_PATH_FRAMES)
-		c->tx.probe_at = tux_back_until(c, now);
+		c->tx.probe_at = tux_back_until(c, false, now);
 	tux_back(c, now);
 	tux_back_leave(c, c->tx.probe_at);
 	c->tx.stalled = stalled;

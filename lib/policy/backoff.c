@@ -16,14 +16,16 @@ tux_time tux_backoff_next(const struct tux_backoff *h,
 			  const struct tux_backoff_rule *rule, tux_time now)
 {
 	tux_time twice = 2 * decayed(h, rule, now);
+	tux_time next = tux_time_min(tux_time_max(twice, rule->min), rule->max);
 
-	return tux_time_min(tux_time_max(twice, rule->min), rule->max);
+	return rule->slow ? tux_time_max(next, h->all / rule->slow) : next;
 }
 
 tux_time tux_backoff_again(struct tux_backoff *h,
 			   const struct tux_backoff_rule *rule, tux_time now)
 {
 	h->len = tux_backoff_next(h, rule, now);
+	h->all = rule->slow ? h->all + h->len : 0;
 	h->at = now;
 	return h->len;
 }

@@ -20,11 +20,14 @@ struct tux_backoff_rule {
 	tux_time min, max;
 	tux_time calm;		/* TUX_NEVER: only tux_backoff_reset() shortens
 				 * the hold */
+	unsigned slow;		/* beyond `max`, a hold is one part in so many of
+				 * all holds in a row; 0: none is longer */
 };
 
 struct tux_backoff {		/* all zero at first */
 	tux_time len;		/* the hold as of `at`; 0: there was none */
 	tux_time at;		/* it came last */
+	tux_time all;		/* the holds in a row, by a rule with `slow` */
 };
 
 /* The change has come, at @now.  Returns the hold; the first is `min`. */
@@ -42,7 +45,7 @@ tux_time tux_backoff_len(const struct tux_backoff *h,
 /* The next hold is `min` again. */
 static inline void tux_backoff_reset(struct tux_backoff *h)
 {
-	h->len = 0;
+	h->len = h->all = 0;
 }
 
 #endif

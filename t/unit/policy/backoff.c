@@ -129,6 +129,38 @@ static void never_calm__only_reset_shortens(void **state)
 			 TUX_SEC(10));
 }
 
+/* Holds grow with what they have lasted for in all: for ten years, some hundreds are
+ * enough. */
+static void slow__grows_with_all_of_them(void **state)
+{
+	static const struct tux_backoff_rule slow = {
+		.min = TUX_SEC(1), .max = TUX_SEC(64), .calm = TUX_NEVER,
+		.slow = 64,
+	}, usual = {
+		.min = TUX_SEC(1), .max = TUX_SEC(64), .calm = TUX_NEVER,
+	};
+	static const tux_time years = TUX_SEC(10 * UINT64_C(365) * 24 * 3600);
+	struct tux_backoff h = { 0 };
+	tux_time now = 0, hold = 0;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 7; i++)
+		assert_int_equal(tux_backoff_again(&h, &slow, 0),
+				 TUX_SEC(1) << i);
+	for (; h.all < TUX_SEC(64 * 64); i++)
+		assert_int_equal(tux_backoff_again(&h, &slow, 0), TUX_SEC(64));
+	assert_true(tux_backoff_again(&h, &slow, 0) > TUX_SEC(64));
+	for (; now < years; now += hold, i++)
+		hold = tux_backoff_again(&h, &slow, now);
+	assert_in_range(i, 500, 1000);
+	assert_in_range(hold, years / 70, years / 60);
+	assert_int_equal(tux_backoff_again(&h, &usual, now), TUX_SEC(64));
+	assert_int_equal(tux_backoff_again(&h, &slow, now), TUX_SEC(64));
+	tux_backoff_reset(&h);
+	assert_int_equal(tux_backoff_again(&h, &slow, 0), TUX_SEC(1));
+}
+
 /* ---- an interface that is taken while connections use it ---- */
 
 struct iface {
@@ -265,6 +297,7 @@ int main(void)
 		cmocka_unit_test(next__is_what_again_returns),
 		cmocka_unit_test(reset__begins_with_the_least),
 		cmocka_unit_test(never_calm__only_reset_shortens),
+		cmocka_unit_test(slow__grows_with_all_of_them),
 		cmocka_unit_test(series__every_seven_seconds),
 		cmocka_unit_test(series__at_any_rhythm),
 		cmocka_unit_test(series__at_the_worst_moment),
