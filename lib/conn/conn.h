@@ -250,6 +250,8 @@ struct tux_conn_out {			/* bytes on their way to TCP */
 	bool latched;			/* the send latch is held, to write the
 					 * marker */
 	bool fin_sent;			/* the FIN frame is in TCP */
+	tux_time sent_at;		/* when TCP last took bytes of this direction
+					 * from the loop, or the marker */
 	bool turn;			/* messages go next, not the stream */
 	struct tux_msg_pick pick;	/* the fragment in a MESSAGE frame */
 };

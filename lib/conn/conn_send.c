@@ -15,6 +15,9 @@ enum {
 	BESIDE_MESSAGE = TUX_PKT_HDR + TUX_REC_HDR,
 	FEW = 32,		/* packets: in a smaller window, acknowledgments
 				 * are asked for without delay */
+	SHOW_S = 60,		/* of packets, before TCP shows that it is in use:
+				 * load balancers of large clouds forget a connection
+				 * after four minutes without a segment */
 };
 
 /* The longest packet that @c may send, probes aside. */
@@ -220,6 +223,18 @@ static bool draft(struct tux_conn *c, uint32_t most, size_t cap,
 	return cap >= len;
 }
 
+/* Stream bytes or messages leave over Tux, and so TCP shows, now and then, that the
+ * connection is in use: firewalls on the way look at TCP.  A SWITCH frame changes
+ * nothing in a direction that is on Tux. */
+static void show_use(struct tux_conn *c, tux_time now)
+{
+	if (c->tx.path != TUX_PATH_TUX || c->out.sw ||
+	    tux_time_since(c->out.sent_at, now) < TUX_SEC(SHOW_S))
+		return;
+	c->out.sw = true;
+	tux_conn_mark(c, TUX_DIRTY_PATH);
+}
+
 /* A packet with a number: control records, messages and the stream bytes @e.
  * 0: there are none.  @before bytes of the datagram are in front of it. */
 static size_t send_numbered(struct tux_conn *c, struct tux_extent e,
@@ -249,6 +264,8 @@ static size_t send_numbered(struct tux_conn *c, struct tux_extent e,
 	s->what = (uint16_t)what;
 	launch(c, s, len, before + len, now);
 	c->tx.tail = false;
+	if (e.len || frag_n)
+		show_use(c, now);
 	return len;
 }
 

@@ -259,6 +259,8 @@ void tux_tcp_sent(struct tux_conn *c, size_t n, tux_time now)
 	struct tux_conn_out *o = &c->out;
 	size_t h = n < o->hdr_left ? n : o->hdr_left;
 
+	if (n)
+		o->sent_at = now;
 	if (o->latched) {
 		commit_sent(c, n);
 		return;

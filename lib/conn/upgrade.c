@@ -126,7 +126,7 @@ static void on_commit(struct tux_conn *c, tux_time now)
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	tux_choose_moved(c, now);
 	c->turn_why = TUX_REASON_NONE;
-	c->tx.back_at = now;
+	c->tx.back_at = c->out.sent_at = now;
 	c->tx.announce_at = c->tx.writer_at = TUX_NEVER;
 	c->tx.stalled = false;
 	c->todo &= ~(uint32_t)TUX_DO_PREPARE;

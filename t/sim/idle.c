@@ -159,6 +159,43 @@ static void message(struct sim *s)
 	sim_finish_all(s, TUX_SEC(200));
 }
 
+/* What TCP has carried from @e. */
+static uint64_t carried(const struct sim_end *e)
+{
+	return e->conn->tcp.pipe[e->side].wrote;
+}
+
+enum { FRAME = 16, TALK_S = 600 };
+
+/* Something leaves every ten seconds: a SWITCH frame a minute on TCP, in that
+ * direction only, so that firewalls do not forget the connection. */
+static void shows(struct sim *s)
+{
+	uint64_t there, back;
+	unsigned i;
+
+	sim_messages(s, &a, &b);
+	sim_ms(s, 100);
+	there = carried(a);
+	back = carried(b);
+	hours(s, 3);
+	SIM_CHECK(s, carried(a) == there && carried(b) == back);
+	for (i = 0; i < TALK_S / 10; i++) {
+		if (i % 2)
+			sim_write(a, 100);
+		else
+			sim_send(a, 100, 0);
+		sim_ms(s, 10000);
+	}
+	SIM_CHECK(s, carried(a) == there + TALK_S / 60 * FRAME);
+	SIM_CHECK(s, carried(b) == back);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && tux_conn_rx_on_tux(b->c));
+	hours(s, 3);
+	SIM_CHECK(s, carried(a) == there + TALK_S / 60 * FRAME);
+	sim_finish_all(s, TUX_SEC(200));
+	SIM_CHECK(s, !a->stats.backs && !b->stats.backs);
+}
+
 /* On TCP for good there is nothing to keep. */
 static void raw(struct sim *s)
 {
@@ -181,6 +218,7 @@ const struct sim_story sim_stories[] = {
 	{ "asker_leaves", asker_leaves },
 	{ "frozen", frozen },
 	{ "message", message },
+	{ "shows", shows },
 	{ "raw", raw },
 	{ NULL, NULL },
 };
