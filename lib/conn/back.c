@@ -10,6 +10,7 @@
 #include "conn/message_life.h"
 #include "conn/state.h"
 #include "conn/stop.h"
+#include "conn/window.h"
 
 enum {
 	UNSTALL_MS = 20,	/* after the path opens here, the peer needs
@@ -82,6 +83,9 @@ void tux_back(struct tux_conn *c, tux_time now)
 	tux_conn_set_tx(c, TUX_PATH_FRAMES);
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
+	/* The peer is to learn that frames carry the direction, also while its window
+	 * is shut: then it tells the window in frames of its own. */
+	c->out.back = tux_window_shut(c) && !c->tx.done && c->out.off;
 	c->stats.backs++;
 	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(WORKED_S))
 		tux_backoff_reset(&c->tx.away);
@@ -213,6 +217,7 @@ void tux_back_to_tux(struct tux_conn *c, tux_time now)
 	if (c->tx.raw_wanted)
 		return;			/* plain TCP is wanted meanwhile */
 	tux_conn_set_tx(c, TUX_PATH_TUX);
+	c->out.back = false;
 	tux_pair_use(&c->core->pairs, c->pair, &c->use, now);
 	c->tx.back_at = now;
 	c->tx.buf.next = c->out.off;
@@ -336,6 +341,8 @@ static void make_plain_due(struct tux_conn *c, uint64_t off)
 	}
 	c->out.off = off;
 	tux_duplex_tx_leave(c->dx, tux_pipe_head(&c->dx->txp));
+	c->out.sw = false;
+	c->out.back = c->out.back && off;	/* it has the byte before @off */
 	c->out.plain = c->tx.leaving && !c->tx.raw_wanted;
 	c->out.raw = !c->out.plain;
 	if (c->out.raw)

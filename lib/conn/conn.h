@@ -29,6 +29,7 @@
  *   conn_ack.c    handles acknowledgments and losses
  *   conn_ecn.c    ECN marks of packets
  *   message*.c    messages: see message.h
+ *   window.c      how much of the stream may come
  *   conn_frame.c  begins a frame
  *   state.c       the life of a connection and the path of each direction
  *
@@ -225,6 +226,7 @@ struct tux_conn_rx {			/* the direction that this end receives */
 					 * tx.shared: do reads stop? */
 	uint64_t read_to;		/* since STOPPED: the application had all
 					 * below, as the peer is told */
+	uint64_t room_end;		/* the last ROOM told the window's end so */
 	bool leave_told;		/* LEAVE was sent, or is in `todo` */
 	tux_time stop_until;		/* STOPPED: the peer is not waited for any
 					 * longer */
@@ -289,7 +291,8 @@ struct tux_conn {
 	bool peer_messages;		/* the peer takes messages */
 	bool peer_plain;		/* the peer knows the frame PLAIN, */
 	bool peer_again;		/* ... and the offset in RAW, */
-	bool peer_leaves;		/* ... and LEAVE */
+	bool peer_leaves;		/* ... and LEAVE, */
+	bool peer_bounds;		/* ... and the offset in ROOM */
 	bool closed;			/* the application has closed it */
 	bool aborted;			/* ... and wants a reset */
 	bool closed_dead;		/* ... when it was DEAD already */

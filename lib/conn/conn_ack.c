@@ -4,6 +4,7 @@
 #include "conn/conn_ecn.h"
 #include "conn/conn_in.h"
 #include "conn/message_fate.h"
+#include "conn/window.h"
 
 void tux_conn_again(struct tux_conn *c, const struct tux_sent *s)
 {
@@ -215,8 +216,7 @@ static bool on_got(struct tux_conn *c, const struct tux_pkt *h)
 	if (tux_conn_is_across(c) && h->got > c->out.off)
 		return false;		/* not sent yet */
 	if (tux_path_back(c->tx.path)) {
-		if (h->got + h->window > c->tx.buf.limit)
-			c->tx.buf.limit = h->got + h->window;
+		tux_window_heard(c, h->got + h->window);
 		return true;
 	}
 	moved = tux_sendbuf_got(&c->tx.buf, h->got, h->got + h->window);

@@ -8,6 +8,7 @@
 #include "conn/message_rx.h"
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
+#include "conn/window.h"
 
 enum { AHEAD_MOST = 16384 };	/* the limit of `ahead`, both ways */
 
@@ -84,6 +85,12 @@ static void add_leave(struct tux_conn *c, struct tux_writer *w)
 	tux_leave_tell(c, add(w, TUX_REC_LEAVE, TUX_LEAVE_LEN));
 }
 
+static void add_room(struct tux_conn *c, struct tux_writer *w)
+{
+	tux_window_end(c);		/* the header tells it */
+	tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
+}
+
 /* Adds the control records that are due, and returns which (TUX_DO_*). */
 static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 {
@@ -93,7 +100,7 @@ static uint32_t add_control(struct tux_conn *c, struct tux_writer *w)
 	if (what & TUX_DO_LEAVE && !tux_leave_tells(c))
 		what &= ~(uint32_t)TUX_DO_LEAVE;
 	if (c->todo & TUX_DO_ROOM && room_here(c)) {
-		tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
+		add_room(c, w);
 		what |= TUX_DO_ROOM;
 	}
 	if (what & TUX_DO_PREPARE)
@@ -201,7 +208,7 @@ static uint32_t add_news(struct tux_conn *c, struct tux_writer *w)
 	if (!c->msg || !tux_message_room_news(c) || !room_here(c) ||
 	    tux_writer_room(w) < TUX_ROOM_LEN)
 		return 0;
-	tux_message_tell_room(c, add(w, TUX_REC_ROOM, TUX_ROOM_LEN));
+	add_room(c, w);
 	return TUX_DO_ROOM;
 }
 

@@ -10,6 +10,7 @@
 #include "conn/leave.h"
 #include "conn/message_life.h"
 #include "conn/state.h"
+#include "conn/window.h"
 
 enum {
 	RESET_S = 1,	/* after RESET, wait so long for the end of TCP */
@@ -99,9 +100,7 @@ static void on_read(struct tux_conn *c)
 	uint64_t taken = atomic_load(&c->dx->rx.taken);
 	uint64_t tail = tux_pipe_tail(&c->dx->rxp);
 
-	if (c->rx.path != TUX_PATH_PLAIN &&
-	    (taken > tail ? taken : tail) >= tux_recvbuf_wake_at(&c->rx.buf))
-		tux_conn_do(c, TUX_DO_ACK);
+	tux_window_opened(c, taken > tail ? taken : tail);
 	tux_conn_mark(c, TUX_DIRTY_APP_RX |
 		      (c->rx.arm_gen ? TUX_DIRTY_ARM : 0));
 }

@@ -9,6 +9,7 @@
 #include "conn/hello.h"
 #include "conn/message_life.h"
 #include "conn/message_tx.h"
+#include "conn/window.h"
 
 enum {
 	CONTROL_MAX = TUX_PREPARE_LEN + TUX_PREPARED_LEN + 4 * TUX_REC_HDR,
@@ -98,15 +99,8 @@ static size_t packet_finish(struct tux_conn *c, struct tux_writer *w, uint8_t fl
 	tux_time held = tux_time_since(c->ackq.newest_at, now) / 16000u;
 
 	h.delay = held > UINT16_MAX ? UINT16_MAX : (uint16_t)held;
-	if (c->rx.path != TUX_PATH_PLAIN) {
-		h.got = tux_recvbuf_got(&c->rx.buf);
-		c->rx.buf.taken = atomic_load(&c->dx->rx.taken);
-		h.window = tux_recvbuf_window(&c->rx.buf);
-		if (!c->in.starved)
-			atomic_store_explicit(&c->dx->wake_at,
-					      tux_recvbuf_wake_at(&c->rx.buf),
-					      memory_order_relaxed);
-	}
+	if (c->rx.path != TUX_PATH_PLAIN)
+		h.window = tux_window_tell(c, &h.got);
 	if (!elicit)
 		tux_conn_trace(c, TUX_TRACE_SEND_ACK,
 			       c->ackq.next - c->peer_first, h.got, 0);

@@ -12,6 +12,7 @@
 #include "conn/message_tcp.h"
 #include "conn/state.h"
 #include "conn/stop.h"
+#include "conn/window.h"
 
 /* ---- frames ---- */
 
@@ -155,6 +156,7 @@ static bool on_data_frame(struct tux_conn *c)
 		return true;
 	if (c->rx.path == TUX_PATH_TUX) {
 		tux_conn_set_rx(c, TUX_PATH_FRAMES);
+		tux_window_in_frames(c);
 		/* Nothing new: the frame only says that packets no longer
 		 * arrive. */
 		c->rx.back = f->off + f->len <= tux_pipe_head(&c->dx->rxp);

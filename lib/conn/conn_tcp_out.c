@@ -10,6 +10,7 @@
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
 #include "conn/state.h"
+#include "conn/window.h"
 
 /* Begins the rest of a marker that TCP took only in part. */
 static void begin_marker(struct tux_conn *c)
@@ -105,8 +106,8 @@ static void begin_plain(struct tux_conn *c, uint32_t len)
 static bool next_frame(struct tux_conn *c)
 {
 	struct tux_conn_out *o = &c->out;
-	uint64_t head = tux_pipe_head(&c->dx->txp);
-	uint64_t len = head - o->off;
+	uint64_t rest = tux_pipe_head(&c->dx->txp) - o->off;
+	uint64_t len = o->raw || o->plain ? 0 : tux_window_frames(c);
 
 	if (o->marker) {
 		begin_marker(c);
@@ -117,8 +118,7 @@ static bool next_frame(struct tux_conn *c)
 		return true;
 	} else if (o->turn && tux_message_frame(c)) {
 		o->turn = false;
-	} else if (c->tx.path == TUX_PATH_FRAMES && o->off < head && !o->raw &&
-		   !o->plain) {
+	} else if (len) {
 		len = len < TUX_FRAME_MAX ? len : TUX_FRAME_MAX;
 		tux_conn_frame(c, TUX_FRAME_DATA, o->off, (uint32_t)len);
 		c->stats.frame_tx += len;
@@ -126,9 +126,9 @@ static bool next_frame(struct tux_conn *c)
 	} else if (o->fin) {
 		tux_message_fin_frame(c);
 	} else if (o->raw) {
-		begin_raw(c, (uint32_t)len);
+		begin_raw(c, (uint32_t)rest);
 	} else if (o->plain) {
-		begin_plain(c, (uint32_t)len);
+		begin_plain(c, (uint32_t)rest);
 	} else if (o->sw) {
 		tux_conn_frame(c, TUX_FRAME_SWITCH, o->off, 0);
 	} else {
@@ -320,9 +320,7 @@ bool tux_conn_tcp_due(const struct tux_conn *c)
 	if (c->tx.path == TUX_PATH_PLAIN)
 		return tux_conn_tx_state(c) == TUX_TX_ACKED;
 	return o->busy || o->marker || o->back || o->fin || o->raw ||
-	       o->plain || o->sw ||
-	       (c->tx.path == TUX_PATH_FRAMES &&
-		o->off < tux_pipe_head(&c->dx->txp)) ||
+	       o->plain || o->sw || tux_window_frames(c) ||
 	       (tux_message_may_frame(c) &&
 		(c->todo & TUX_DO_ROOM || tux_message_any(c)));
 }

@@ -12,6 +12,7 @@
 #include "conn/message_life.h"
 #include "conn/stop.h"
 #include "conn/upgrade.h"
+#include "conn/window.h"
 
 enum {
 	/* The path is silent after so many timeouts in a row, */
@@ -181,14 +182,15 @@ static void try_again(struct tux_conn *c, uint32_t what)
 	tux_conn_do(c, what);
 }
 
-/* Tries the path again.  While messages wait for room, this end sends nothing
- * on TCP, and TCP finds out only by sending that the peer has gone.  So a ROOM
- * frame goes on TCP as well. */
+/* Tries the path again.  While messages, or the stream beside them, wait for room,
+ * this end sends nothing on TCP, and TCP finds out only by sending that the peer has
+ * gone.  So a ROOM frame goes on TCP as well. */
 static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
 	try_again(c, TUX_DO_PING);
-	if (c->tx.path == TUX_PATH_FRAMES && tux_messages_want_room(c)) {
+	if (c->tx.path == TUX_PATH_FRAMES &&
+	    (tux_messages_want_room(c) || tux_window_shut(c))) {
 		tux_conn_do(c, TUX_DO_ROOM);
 		tux_conn_mark(c, TUX_DIRTY_ROOM);
 	}

@@ -180,6 +180,7 @@ static bool learn(struct tux_conn *c, const struct tux_addr *from,
 	c->peer_plain = h->flags & TUX_HELLO_PLAIN;
 	c->peer_again = h->flags & TUX_HELLO_AGAIN;
 	c->peer_leaves = h->flags & TUX_HELLO_LEAVE;
+	c->peer_bounds = h->flags & TUX_HELLO_BOUND;
 	c->pkt_max = h->pkt_max < c->core->pkt_max ? h->pkt_max :
 						     c->core->pkt_max;
 	tux_rtt_init(&c->rtt, (tux_time)h->delay * 100000u);
@@ -268,7 +269,8 @@ size_t tux_hello_build(struct tux_conn *c, uint8_t *buf, size_t cap,
 	struct tux_hello hello = {
 		.why = refuses ? (uint8_t)c->open.why : 0,
 		.flags = (uint8_t)((c->active ? TUX_HELLO_ACTIVE : 0) |
-				   (c->msg ? TUX_HELLO_MESSAGES : 0) |
+				   (c->msg ? TUX_HELLO_MESSAGES |
+					     TUX_HELLO_BOUND : 0) |
 				   TUX_HELLO_PLAIN | TUX_HELLO_AGAIN |
 				   TUX_HELLO_LEAVE |
 				   (c->life == TUX_LIFE_OPENING ? TUX_HELLO_WANT :

@@ -8,6 +8,7 @@
 #include "conn/message_fate.h"
 #include "conn/message_rx.h"
 #include "conn/message_tx.h"
+#include "conn/window.h"
 
 enum { PIECE = 16384 };	/* longest body of a MESSAGE frame: others wait for it */
 
@@ -24,7 +25,7 @@ bool tux_message_room_frame(struct tux_conn *c)
 	if (!(c->todo & TUX_DO_ROOM) || !tux_message_may_frame(c))
 		return false;
 	c->todo &= ~(uint32_t)TUX_DO_ROOM;
-	tux_conn_frame(c, TUX_FRAME_ROOM, 0, TUX_ROOM_LEN);
+	tux_conn_frame(c, TUX_FRAME_ROOM, tux_window_end(c), TUX_ROOM_LEN);
 	tux_message_tell_room(c, o->hdr + TUX_FRAME_HDR);
 	o->hdr_len = o->hdr_left = TUX_FRAME_HDR + TUX_ROOM_LEN;
 	o->left = 0;
@@ -91,8 +92,10 @@ int tux_message_frame_in(struct tux_conn *c)
 
 	if (!c->msg)
 		return -EBADMSG;
-	if (i->frame.type == TUX_FRAME_ROOM)
+	if (i->frame.type == TUX_FRAME_ROOM) {
+		tux_window_heard(c, i->frame.off);
 		return tux_message_room(c, body, TUX_ROOM_LEN);
+	}
 	err = tux_message_decode(&i->part, i->frame.off, body, i->frame.len);
 	if (err)
 		return err;

@@ -14,6 +14,7 @@
 #include "conn/state.h"
 #include "conn/stop.h"
 #include "conn/upgrade.h"
+#include "conn/window.h"
 
 enum { LINGER_S = 60 };	/* how long a closed connection waits for TCP's end */
 
@@ -77,6 +78,12 @@ static bool tx_done(const struct tux_conn *c)
 	       c->rx.tcp_ended || tux_conn_said_all(c);
 }
 
+static void discard_ring(struct tux_conn *c, uint64_t head)
+{
+	tux_pipe_consume(&c->dx->rxp, head);
+	tux_window_opened(c, head);
+}
+
 /* The application has closed, and bytes have arrived that it will not read.
  * Discards those of the ring; those of a plain direction are discarded already
  * (tux_duplex_swallow()).  If they arrived after the closing, and the peer or
@@ -93,7 +100,7 @@ static void settle_sink(struct tux_conn *c)
 	else if (tux_pipe_tail(&c->dx->rxp) == head)
 		return;
 	else
-		tux_pipe_consume(&c->dx->rxp, head);
+		discard_ring(c, head);
 	if (head > c->closed_at && (c->tx.done || tx_done(c)))
 		tux_conn_die(c, ECONNRESET, TUX_REASON_DATA_AFTER_CLOSE);
 }
@@ -299,9 +306,11 @@ static bool reads_changed(const struct tux_conn *c, uint32_t dirty)
 static void settle_tcp(struct tux_conn *c, uint32_t dirty)
 {
 	if (reads_changed(c, dirty)) {
-		bool wanted;
+		bool wanted, starved = c->in.starved;
 
 		tux_conn_tcp_starve(c);
+		if (c->in.starved != starved)	/* tux_window_frames() */
+			dirty |= TUX_DIRTY_ROOM;
 		wanted = tux_conn_tcp_want(c) > 0;
 		if (wanted != c->rx.tcp_wanted)
 			add_effect(c, TUX_EFFECT_TCP);

@@ -21,7 +21,7 @@ static bool frame_ok(const struct tux_frame *f)
 		return f->off <= TUX_MESSAGE_FLAGS && f->len <= TUX_FRAME_MAX &&
 		       f->len >= tux_message_hdr_len((unsigned)f->off);
 	case TUX_FRAME_ROOM:
-		return f->len == TUX_ROOM_LEN && !f->off;
+		return f->len == TUX_ROOM_LEN && f->off < UINT64_MAX - 1;
 	case TUX_FRAME_FIN:
 		return (!f->len || f->len == TUX_END_LEN) &&
 		       f->off < UINT64_MAX - 1;

@@ -245,6 +245,7 @@ enum {
 	TUX_HELLO_PLAIN = 0x08,		/* the sender knows the frame PLAIN */
 	TUX_HELLO_AGAIN = 0x10,		/* the sender knows the offset in RAW */
 	TUX_HELLO_LEAVE = 0x20,		/* the sender knows LEAVE */
+	TUX_HELLO_BOUND = 0x40,		/* the sender knows the offset in ROOM */
 };
 
 enum tux_frame_type {
@@ -254,7 +255,8 @@ enum tux_frame_type {
 	TUX_FRAME_RESET = 4,		/* offset holds a reason number */
 	TUX_FRAME_SWITCH = 5,		/* from offset on over Tux again */
 	TUX_FRAME_RAW = 6,		/* from offset on plain TCP, for good */
-	TUX_FRAME_ROOM = 7,		/* room for messages */
+	TUX_FRAME_ROOM = 7,		/* room for messages, and for the stream up
+					 * to offset */
 	TUX_FRAME_PLAIN = 8,		/* from offset on plain TCP; the
 					 * direction may switch again */
 };

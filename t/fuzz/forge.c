@@ -380,7 +380,8 @@ size_t forge_frame(struct forge *f, struct fuzz_in *in, uint8_t *p, size_t cap)
 		return frame(p, TUX_FRAME_PLAIN, 0, fuzz_vary(in, off));
 	case TUX_FRAME_ROOM:
 		put_room(f, in, p + TUX_FRAME_HDR);
-		return frame(p, TUX_FRAME_ROOM, TUX_ROOM_LEN, 0);
+		return frame(p, TUX_FRAME_ROOM, TUX_ROOM_LEN,
+			     type & 16 ? fuzz_vary(in, off) : 0);
 	default:			/* any bytes, which may begin a body */
 		f->to->muddled = true;
 		fuzz_bytes(in, p, type % 32);

@@ -193,6 +193,8 @@ static void update_goal(struct sim_end *e)
 
 static bool may_read(const struct sim_end *e)
 {
+	if (e->plan.mail_first && !e->msg_got)
+		return false;
 	/* A socket tells its error once; what it says later means nothing. */
 	return !e->paused && !e->eof && !e->rerr && !e->werr && !e->closed &&
 	       !e->held;

@@ -47,6 +47,7 @@ struct sim_plan {
 	uint16_t peer_port;	/* what the peer's handshake announced; 0 */
 	bool choose;		/* the path that is faster; else Tux */
 	unsigned keep;		/* messages that it reads later, at most */
+	bool mail_first;	/* it reads no stream before a message */
 	uint32_t whole;		/* what it reads is whole records of so many
 				 * bytes; 0: whatever comes */
 	uint32_t hold;		/* of a million calls: dawdle in the latch */

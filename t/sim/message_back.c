@@ -55,7 +55,7 @@ static void mid_message(struct sim *s)
 		"[1064.900] b > probe\n"
 		"[2056.900] a > probe\n"
 		"[2057.900] b > back to tcp at 0\n"
-		"[2057.900] b > tcp out frame 7 at 0 +24\n"
+		"[2057.900] b > tcp out frame 7 at 65536 +24\n"
 		"[2058.904] a > tcp out frame 5 at 0 +0\n"
 		"[2058.904] a > tux again at 0\n"
 		"[3057.900] b > probe\n"
@@ -308,6 +308,92 @@ static void nobody_makes_room(struct sim *s)
 	sim_run_out(s, s->now + TUX_SEC(100));
 }
 
+/* b's application reads its stream only after a message that was sent behind it.  In
+ * packets, the message comes; in frames, too. */
+static void behind_the_stream(struct sim *s)
+{
+	begin(s);
+	b->plan.mail_first = true;
+	sim_part(s, 0, 1, true);
+	sim_write(a, 1000000);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c) && !b->got);
+	sim_send(a, 2000, 0);
+	sim_ms(s, 3000);
+	SIM_CHECK(s, b->msg_got == 1 && b->got == 1000000);
+	finish(s);
+}
+
+/* b's application reads so slowly that b tries the path several times before the ring
+ * is half empty.  @back_too: packets to a are
+ * lost, too. */
+static void slowly(struct sim *s, bool back_too, tux_time think)
+{
+	struct sim *o = sim_inner(s, think);
+
+	sim_messages(o, &a, &b);
+	sim_ms(o, 50);
+	b->plan.rmax = 2000;
+	b->plan.vary = true;
+	b->plan.think = think;
+	o->link[0][1].down = true;
+	o->link[1][0].down = back_too;
+	sim_write(a, 300000);
+	sim_send(b, 3000, 0);
+	sim_run(o, TUX_SEC(3000));
+	SIM_CHECK(o, b->got == 300000);
+	sim_send(a, 3000, 0);
+	sim_ms(o, 10000);
+	SIM_CHECK(o, b->msg_got == 1);
+	o->link[0][1].down = o->link[1][0].down = false;
+	sim_finish_all(o, TUX_SEC(1000));
+	sim_check_messages(o, true);
+	sim_inner_free(s, o, think);
+}
+
+static void slow_reader(struct sim *s)
+{
+	tux_time think;
+
+	for (think = TUX_MSEC(100); think <= TUX_SEC(5); think += think / 4) {
+		slowly(s, true, think);
+		slowly(s, false, think);
+	}
+}
+
+/* The ring is small, and the stream fills it with the first frame. */
+static void small_ring(struct sim *s)
+{
+	sim_messages(s, &a, &b);
+	a->conn->ring = 4096;
+	sim_ms(s, 50);
+	b->plan.mail_first = true;
+	sim_part(s, 0, 1, true);
+	sim_write(a, 50000);
+	sim_ms(s, 5000);
+	sim_send(a, 2000, 0);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, b->msg_got == 1 && b->got == 50000);
+	finish(s);
+}
+
+/* The ring is full already when the path dies. */
+static void behind_a_full_ring(struct sim *s)
+{
+	begin(s);
+	b->plan.mail_first = true;
+	sim_write(a, 1000000);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, tux_conn_tx_on_tux(a->c) && !b->got);
+	sim_part(s, 0, 1, true);
+	sim_ms(s, 100000);
+	SIM_CHECK(s, !tux_conn_tx_on_tux(a->c));
+	sim_send(a, 2000, 0);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, b->msg_got == 1 && b->got == 1000000);
+	finish(s);
+}
+
 const struct sim_story sim_stories[] = {
 	{ "mid_message", mid_message },
 	{ "mid_message_twice", mid_message_twice },
@@ -320,5 +406,9 @@ const struct sim_story sim_stories[] = {
 	{ "raw", raw },
 	{ "raw_ordered", raw_ordered },
 	{ "nobody_makes_room", nobody_makes_room },
+	{ "behind_the_stream", behind_the_stream },
+	{ "behind_a_full_ring", behind_a_full_ring },
+	{ "slow_reader", slow_reader },
+	{ "small_ring", small_ring },
 	{ NULL, NULL },
 };

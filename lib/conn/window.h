@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * window - how much of the stream may come, as each end tells the other
+ *
+ * Packets have the window in their header.  TCP has a window of its own, and frames
+ * need none; unless messages share TCP with them.  A receiver whose ring is full
+ * reads no more of TCP, and messages behind the stream's frames would wait for an
+ * application that may wait for these messages.  So where both ends take messages,
+ * a sender in frames keeps to the window, too, and ROOM frames tell it.
+ */
+#ifndef TUX_CONN_WINDOW_H
+#define TUX_CONN_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tux_conn;
+
+/* A packet is about to leave, and the direction has switched: up to which offset the
+ * stream has come, into *@got.  Returns the window to tell with it.  The application
+ * rings when it has read so much that telling the next one is worth it. */
+uint32_t tux_window_tell(struct tux_conn *c, uint64_t *got);
+
+/* The application has read up to @tail: tells the peer the window if that is worth
+ * it. */
+void tux_window_opened(struct tux_conn *c, uint64_t tail);
+
+/* The peer sends in frames from now on: tells it the window, since what packets told
+ * may be lost. */
+void tux_window_in_frames(struct tux_conn *c);
+
+/* ROOM is about to be sent: the end of the window, which a frame has as its offset;
+ * 0: it tells none. */
+uint64_t tux_window_end(struct tux_conn *c);
+
+/* A ROOM frame, or a packet, has come with @end. */
+void tux_window_heard(struct tux_conn *c, uint64_t end);
+
+/* How many bytes of the stream may go into frames now. */
+uint64_t tux_window_frames(const struct tux_conn *c);
+
+/* Do bytes of the stream wait for the peer's window, in a direction on FRAMES? */
+bool tux_window_shut(const struct tux_conn *c);
+
+#endif
