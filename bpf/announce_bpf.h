@@ -9,7 +9,8 @@
 #define TUX_OPT_ID	0x5478		/* ... of which this is ours: "Tx" */
 #define TUX_OPT_LEN	20
 #define TUX_OPT_VERSION	1		/* of the protocol over UDP */
-#define TUX_OPT_SYNS	2		/* so many SYNs carry it */
+#define TUX_OPT_SYNS	2		/* so many SYNs of a connection carry it, and so
+					 * many SYN-ACKs */
 #define TUX_BPF_LISTENERS 1024		/* of a process */
 
 enum tux_bpf_saw {
@@ -39,7 +40,7 @@ struct tux_bpf_mark {
 	unsigned char saw;		/* enum tux_bpf_saw */
 	unsigned char syns;		/* sent with the option */
 	unsigned char asked;		/* callbacks that nobody else wants here */
-	unsigned char zero;
+	unsigned char without;		/* its SYNs carry none: dropped_bpf.h */
 };
 
 /* Where a listener is: its namespace's cookie, its address in 16 bytes, IPv4 as

@@ -11,7 +11,7 @@
  * when the connection is there.
  *
  * A program has maps of its own for marks and for listeners; what is here is
- * told what they say.
+ * told what they say.  Which paths drop the option is in dropped_bpf.h.
  */
 #ifndef TUX_HANDSHAKE_BPF_H
 #define TUX_HANDSHAKE_BPF_H
@@ -25,6 +25,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "announce_bpf.h"
+#include "dropped_bpf.h"
 #include "option_bpf.h"
 
 #define INET	2			/* AF_INET: sys/socket.h is not for here */
@@ -84,6 +85,15 @@ static __always_inline struct tuple tuple_of(struct bpf_sock_ops *s, int active)
 	return t;
 }
 
+static __always_inline struct dropped_path path_of(struct bpf_sock_ops *s)
+{
+	struct dropped_path p = { .netns = bpf_get_netns_cookie(s) };
+
+	remote(s, p.addr);
+	p.port = FIELD(s, remote_port);
+	return p;
+}
+
 /* ---- marked sockets begin ---- */
 
 /* Asks for the callbacks @flags.  Others may have asked for some already: those
@@ -110,9 +120,13 @@ static __always_inline void want_no_more(struct bpf_sock_ops *s,
 static __always_inline void on_connect(struct bpf_sock_ops *s,
 				       struct tux_bpf_mark *m)
 {
+	struct dropped_path p = path_of(s);
+
 	m->saw = TUX_BPF_SAW_NOTHING;
 	m->syns = 0;
-	want(s, m, WRITES);
+	m->without = drops_syns(&p) != 0;
+	if (!m->without)
+		want(s, m, WRITES);
 }
 
 static __always_inline void keep_syns(struct bpf_sock_ops *s)
@@ -188,19 +202,33 @@ static __always_inline int load(struct bpf_sock_ops *s, struct option *o,
 static __always_inline void syn_length(struct bpf_sock_ops *s,
 				       struct tux_bpf_mark *m)
 {
-	if (m->syns >= TUX_OPT_SYNS)
+	if (m->syns >= TUX_OPT_SYNS || m->without)
 		want_no_more(s, m);
 	else
 		bpf_reserve_hdr_opt(s, sizeof(struct option), 0);
+}
+
+/* Names the connection @t in dropped_answers: known to each SYN-ACK, and later. */
+static __always_inline __u64 answers_key(const struct tuple *t, __u64 nonce)
+{
+	return option_answer(secret.k0, secret.k1, t, nonce, 0);
 }
 
 /* Of one of our listeners. */
 static __always_inline void syn_ack_length(struct bpf_sock_ops *s)
 {
 	struct option o = { 0 };
+	struct tuple t;
+	__u64 key;
 
-	if (load(s, &o, BPF_LOAD_HDR_OPT_TCP_SYN) > 0)
+	if (load(s, &o, BPF_LOAD_HDR_OPT_TCP_SYN) <= 0)
+		return;
+	t = tuple_of(s, 0);
+	key = answers_key(&t, bpf_be64_to_cpu(o.nonce));
+	if (answers_carry(key))
 		bpf_reserve_hdr_opt(s, sizeof(o), 0);
+	else
+		answer_left(key);
 }
 
 static __always_inline void store(struct bpf_sock_ops *s, __u64 nonce,
@@ -223,7 +251,7 @@ static __always_inline void write_syn(struct bpf_sock_ops *s,
 {
 	struct tuple t;
 
-	if (m->syns >= TUX_OPT_SYNS)
+	if (m->syns >= TUX_OPT_SYNS || m->without)
 		return;
 	m->syns++;
 	t = tuple_of(s, 1);
@@ -237,13 +265,18 @@ static __always_inline void write_syn_ack(struct bpf_sock_ops *s,
 	struct tcphdr *tcp = s->skb_data;
 	struct option o = { 0 };
 	struct tuple t;
+	__u64 nonce, key;
 
 	if (load(s, &o, BPF_LOAD_HDR_OPT_TCP_SYN) < 0 ||
 	    (void *)(tcp + 1) > s->skb_data_end)
 		return;
 	t = tuple_of(s, 0);
-	store(s, option_answer(secret.k0, secret.k1, &t,
-			       bpf_be64_to_cpu(o.nonce),
+	nonce = bpf_be64_to_cpu(o.nonce);
+	key = answers_key(&t, nonce);
+	if (!answers_carry(key))
+		return;			/* the room is another program's */
+	answer_left(key);
+	store(s, option_answer(secret.k0, secret.k1, &t, nonce,
 			       bpf_ntohl(tcp->ack_seq)), &t, e);
 }
 
@@ -269,6 +302,26 @@ static __always_inline __u8 saw_none(int r, int active)
 	return TUX_BPF_SAW_NONE;
 }
 
+/* What an active end has found out about its path, if its SYNs had the option.  The
+ * second one may have brought a SYN-ACK without: the third SYN-ACK. */
+static __always_inline void judge_path(struct bpf_sock_ops *s,
+				       const struct tux_bpf_mark *m, int answered)
+{
+	struct dropped_path p = path_of(s);
+
+	if (m->syns >= TUX_OPT_SYNS && !answered)
+		syns_dropped(&p);
+	else if (m->syns)
+		syns_arrive(&p);
+}
+
+/* May the other end, whose SYN had an option, have got a SYN-ACK without? */
+static __always_inline int answer_dropped(const struct tux_bpf_mark *m,
+					  const struct tuple *t)
+{
+	return !answers_carried(answers_key(t, m->peer_nonce));
+}
+
 static __always_inline void on_established(struct bpf_sock_ops *s,
 					   struct tux_bpf_mark *m, int active)
 {
@@ -279,6 +332,8 @@ static __always_inline void on_established(struct bpf_sock_ops *s,
 	r = load(s, &o, active ? 0 : BPF_LOAD_HDR_OPT_TCP_SYN);
 	m->isn = s->snd_nxt - 1;
 	m->peer_isn = s->rcv_nxt - 1;
+	if (active)
+		judge_path(s, m, r > 0);
 	if (r < 0) {
 		m->saw = saw_none(r, active);
 		return;
@@ -288,8 +343,11 @@ static __always_inline void on_established(struct bpf_sock_ops *s,
 	if (!active)
 		m->nonce = option_answer(secret.k0, secret.k1, &t,
 					 m->peer_nonce, s->rcv_nxt);
-	m->saw = m->peer_hash == option_hash(&t, m->peer_nonce) ?
-		 TUX_BPF_SAW_OPTION : TUX_BPF_SAW_TRANSLATED;
+	if (!active && answer_dropped(m, &t))
+		m->saw = TUX_BPF_SAW_NONE;
+	else
+		m->saw = m->peer_hash == option_hash(&t, m->peer_nonce) ?
+			 TUX_BPF_SAW_OPTION : TUX_BPF_SAW_TRANSLATED;
 }
 
 #endif

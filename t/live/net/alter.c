@@ -107,7 +107,7 @@ bool alter_frame(const struct alter *a, unsigned side, uint8_t *eth, size_t len,
 	head = (size_t)(ip[0] & 15) * 4;
 	if (ip[PROTO_AT] == TCP && len >= ETH + head + TCP_MIN)
 		tcp = ip + head;
-	if (a->refuse && tcp && has(a->refuse, tcp, len - ETH - head))
+	if (a->refuse && side >= a->answers && tcp && has(a->refuse, tcp, len - ETH - head))
 		return false;
 	if (a->strip && tcp)
 		strip(a->strip, tcp, len - ETH - head, partial);

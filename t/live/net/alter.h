@@ -12,7 +12,8 @@
 
 struct alter {
 	unsigned strip;		/* kind of TCP option to blank; 0: none */
-	unsigned refuse;	/* ... whose SYNs are dropped */
+	unsigned refuse;	/* ... whose SYNs and SYN-ACKs are dropped */
+	bool answers;		/* ... only SYN-ACKs, which come from side 1 */
 	bool nat;
 	uint8_t from[4], to[4];	/* who writes to `from` reaches `to` */
 };

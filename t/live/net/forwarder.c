@@ -5,14 +5,15 @@
  *   forwarder IFA IFB [--seed S] [--loss P] [--dup P] [--reorder P]
  *             [--corrupt P] [--spike P] [--delay US] [--jitter US]
  *             [--rate BYTES] [--udp-only] [--spare-resets] [--strip KIND]
- *             [--refuse KIND] [--nat FROM=TO] [--mark N] [--longest BYTES]
+ *             [--refuse KIND] [--refuse-answers KIND] [--nat FROM=TO]
+ *             [--mark N] [--longest BYTES]
  *
  * Moves Ethernet frames between the two by packet sockets, so it sits where
  * every packet passes, those of AF_XDP too.  Offload headers go along: what a
  * veth left undone stays undone.  --spike holds all up, now and then, for a part
  * of a second; --spare-resets loses no reset of TCP, since the kernel sends none
- * twice; --strip blanks a TCP option in SYNs, --refuse drops SYNs that have it;
- * with --nat what goes to address FROM from IFA reaches TO behind IFB; --mark
+ * twice; --strip blanks a TCP option in SYNs, --refuse drops SYNs and SYN-ACKs that
+ * have it, --refuse-answers those from IFB; with --nat what goes to address FROM from IFA reaches TO behind IFB; --mark
  * sets CE on every N-th UDP packet that has ECT; --longest silently drops UDP in
  * IP packets of more than BYTES, headers included, while the path is narrow.
  * Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP, SIGUSR2
@@ -233,7 +234,8 @@ static void usage(void)
 	fputs("usage: forwarder IFA IFB [--seed S] [--loss P] [--dup P]\n"
 	      "       [--reorder P] [--corrupt P] [--delay US] [--jitter US]\n"
 	      "       [--rate BYTES] [--spike P] [--udp-only] [--spare-resets]\n"
-	      "       [--strip KIND] [--refuse KIND] [--nat FROM=TO]\n"
+	      "       [--strip KIND] [--refuse KIND] [--refuse-answers KIND]\n"
+	      "       [--nat FROM=TO]\n"
 	      "       [--mark N] [--longest BYTES]\n", stderr);
 	exit(2);
 }
@@ -270,7 +272,8 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 		{ "corrupt", 1, 0, 'c' }, { "delay", 1, 0, 'y' },
 		{ "jitter", 1, 0, 'j' }, { "rate", 1, 0, 'b' },
 		{ "udp-only", 0, 0, 'u' }, { "strip", 1, 0, 't' },
-		{ "refuse", 1, 0, 'f' }, { "nat", 1, 0, 'n' },
+		{ "refuse", 1, 0, 'f' }, { "refuse-answers", 1, 0, 'w' },
+		{ "nat", 1, 0, 'n' },
 		{ "mark", 1, 0, 'm' }, { "longest", 1, 0, 'g' },
 		{ "spike", 1, 0, 'p' }, { "spare-resets", 0, 0, 'a' },
 		{ 0 },
@@ -302,6 +305,11 @@ static void parse(int argc, char **argv, struct faults_opts *o,
 			a->strip = (unsigned)number(optarg, 255);
 		else if (k == 'f')
 			a->refuse = (unsigned)number(optarg, 255);
+		else if (k == 'w')
+			*a = (struct alter){
+				.refuse = (unsigned)number(optarg, 255),
+				.answers = true,
+			};
 		else if (k == 'n')
 			parse_nat(a, optarg);
 		else if (k == 'm')

@@ -143,6 +143,16 @@ asks refused "${tux[@]}"
 check "dropped for it: the third SYN comes through" \
 	wait_for 10 said not-announced refused
 stays refused
+# A connection waits three seconds for its third SYN; the third is the second that
+# counts, and the others do not wait.
+check "dropped for it: later connections do not wait" timeout 20 "${a[@]}" \
+	"${tux[@]}" "$turns" "$b_addr:$port" 40 +
+
+wire --refuse-answers 254
+asks answers "${tux[@]}"
+check "SYN-ACKs dropped for it: the third comes through" \
+	wait_for 10 said not-announced answers
+stays answers
 
 wire --nat 10.77.0.9=$b_addr
 ip -n "$ns_a" neigh add 10.77.0.9 dev veth0 lladdr \
