@@ -144,6 +144,7 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 		tux_watch_leave(&s->watch);
 	took = tux_tick_read() - s->began;
 	s->stats.spent += took;
+	tux_watch_took(&s->watch, took);
 	if (took > 2 * s->slice)
 		s->stats.overruns++;
 	sched_drain(s, r);

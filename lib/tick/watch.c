@@ -43,7 +43,8 @@ static struct {
 /* What a look at all of them found. */
 struct look {
 	tux_tick now, next;		/* when to look again */
-	tux_tick slice;			/* the shortest */
+	tux_tick gap;			/* ... but not later than so long after now;
+					 * TUX_NEVER: there is nobody to look at */
 	bool any;			/* somebody entered since the last */
 };
 
@@ -104,9 +105,11 @@ bool tux_watch_sends(struct tux_watch *w, tux_tick now, bool expected)
 static void watch_look_at(struct look *l, struct tux_watch *w)
 {
 	tux_tick until = atomic_load(&w->until);
+	tux_tick gap = tux_calm_look(&w->calm, atomic_load(&w->over), w->slice,
+				     l->now);
 
-	if (w->slice < l->slice)
-		l->slice = w->slice;
+	if (gap < l->gap)
+		l->gap = gap;
 	if (until != w->seen) {
 		tux_watch_slice(w, until);
 		l->any = true;
@@ -117,7 +120,7 @@ static void watch_look_at(struct look *l, struct tux_watch *w)
 	if (l->now >= w->next &&
 	    tux_watch_sends(w, l->now, watch_expects(w, l->now)))
 		send_tick(w, l->now);
-	if (w->next < l->next)
+	if ((gap <= w->slice || l->now >= until) && w->next < l->next)
 		l->next = w->next;
 }
 
@@ -135,14 +138,14 @@ static void watch_look(struct look *l)
 	pthread_mutex_lock(&watch.lock);
 	watch_move();
 	*l = (struct look){ .now = tux_tick_read(), .next = TUX_NEVER,
-			    .slice = TUX_NEVER };
+			    .gap = TUX_NEVER };
 	TUX_LIST_EACH(n, &watch.all)
 		watch_look_at(l, TUX_CONTAINER(n, struct tux_watch, node));
 	pthread_mutex_unlock(&watch.lock);
-	/* A thread that enters right after this is seen before its slice
-	 * ends. */
-	if (l->slice < TUX_NEVER && l->next - l->now > l->slice)
-		l->next = l->now + l->slice;
+	/* Where each slice is watched, a thread that enters right after this is
+	 * seen before its slice ends. */
+	if (l->gap < TUX_NEVER && l->next - l->now > l->gap)
+		l->next = l->now + l->gap;
 }
 
 static void watch_sleep(tux_tick t)
@@ -188,7 +191,7 @@ static void watch_wait(const struct look *l, tux_tick idle)
 	tux_tick left = l->next - l->now;
 	tux_tick near = tux_tick_of(TUX_USEC(SHORT_US));
 
-	if (idle > tux_tick_of(TUX_USEC(IDLE_US)) || l->slice == TUX_NEVER)
+	if (idle > tux_tick_of(TUX_USEC(IDLE_US)) || l->gap == TUX_NEVER)
 		sleep_for_good();
 	else if (watch.alone || idle > tux_tick_of(TUX_USEC(SPIN_US)))
 		watch_sleep(left);

@@ -5,9 +5,9 @@
  * One for all network threads of the process. A network thread says by a store
  * when it enters a routine, and when the slice ends; the watcher looks at that
  * when it is due. It sleeps until shortly before, because the kernel wakes it
- * late, and spins then if the same routine still runs. When no thread has
- * entered for a while it sleeps for good, and the next thread that enters wakes
- * it.
+ * late, and spins then if the same routine still runs. While routines end in time
+ * it looks rarely (tick/calm.h). When no thread has entered for a while it sleeps
+ * for good, and the next thread that enters wakes it.
  */
 #ifndef TUX_TICK_WATCH_H
 #define TUX_TICK_WATCH_H
@@ -18,6 +18,7 @@
 
 #include "base/list.h"
 #include "base/time.h"
+#include "tick/calm.h"
 #include "tick/tick.h"
 
 struct tux_watch {
@@ -25,6 +26,7 @@ struct tux_watch {
 	 * cleared; set while it is inside. */
 	_Atomic tux_tick until;
 	tux_tick slice, patience;
+	_Atomic tux_tick over;		/* so much too long were slices, in all */
 
 	/* the watcher's */
 	struct tux_list node;
@@ -35,6 +37,7 @@ struct tux_watch {
 	tux_tick again;			/* from one tick to the next */
 	bool late;			/* the last has not arrived in that time */
 	tux_tick sent_at;		/* the last was */
+	struct tux_calm calm;
 };
 
 enum { TUX_WATCH_INSIDE = 1 };
@@ -87,6 +90,16 @@ static inline void tux_watch_leave(struct tux_watch *w)
 
 	atomic_store_explicit(&w->until, t & ~(tux_tick)TUX_WATCH_INSIDE,
 			      memory_order_relaxed);
+}
+
+/* A slice has taken @took. */
+static inline void tux_watch_took(struct tux_watch *w, tux_tick took)
+{
+	if (took > w->slice)
+		atomic_store_explicit(&w->over,
+				      atomic_load_explicit(&w->over,
+							   memory_order_relaxed) +
+				      took - w->slice, memory_order_relaxed);
 }
 
 /* The watcher: a new slice of @w ends at @until. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calm - how often the watcher looks at a network thread
+ *
+ * A look wakes a processor on which others work: on a small machine the very client
+ * that asks.  While callbacks end in time, looks find nothing.  So they are rare until
+ * callbacks have taken more than their slices, in all for more than a two-hundredth of
+ * the time: less does not reach the 99th percentile of what waits for them.  Then each
+ * slice is watched, until ten seconds have passed without.
+ *
+ * The price: a callback that is the first to be too long for a while is preempted late,
+ * by two milliseconds at most, or 20 slices if that is less.  That adds up to 7 ms
+ * before each slice is watched.
+ *
+ * What is taken away from the thread by the kernel or a hypervisor looks like a long
+ * callback.  That is why a single one does not count.
+ */
+#ifndef TUX_TICK_CALM_H
+#define TUX_TICK_CALM_H
+
+#include <stdbool.h>
+
+#include "tick/tick.h"
+
+struct tux_calm {			/* all zero at first */
+	tux_tick from;			/* the present second began, */
+	tux_tick over;			/* ... when so much had been too much */
+	tux_tick strict;		/* each slice is watched until then */
+};
+
+/* @over: by how much slices have been too long so far, all together.  Returns how
+ * long the next look may wait: @slice if each slice is to be watched. */
+tux_tick tux_calm_look(struct tux_calm *c, tux_tick over, tux_tick slice,
+		       tux_tick now);
+
+#endif
