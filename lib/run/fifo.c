@@ -117,10 +117,14 @@ bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t)
 struct tux_task *tux_fifo_next(struct tux_sched *s)
 {
 	struct tux_task *t = first_fresh(s);
+	tux_tick now;
 
-	if (!tux_fifo_fresh_first(s) || tux_here.pending ||
-	    tux_tick_read() - s->began > s->most)
+	if (!tux_fifo_fresh_first(s) || tux_here.pending)
 		return NULL;
+	now = tux_tick_read();
+	if (now - s->began > s->most)
+		return NULL;
+	s->task_began = now;
 	pull_fresh(s, t);
 	return t;
 }

@@ -131,9 +131,9 @@ static void sched_drain(struct tux_sched *s, struct tux_routine *r)
 
 static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 {
-	tux_tick took;
+	tux_tick took, ended;
 
-	s->began = tux_tick_read();
+	s->began = s->task_began = tux_tick_read();
 	s->stats.slices++;
 	r->skipped = 0;
 	r->in_critical = false;
@@ -142,9 +142,11 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 	tux_routine_resume(r);
 	if (s->preempt)
 		tux_watch_leave(&s->watch);
-	took = tux_tick_read() - s->began;
+	ended = tux_tick_read();
+	took = ended - s->began;
 	s->stats.spent += took;
-	tux_watch_took(&s->watch, took);
+	/* Behind a callback that is too long, none begins. */
+	tux_watch_took(&s->watch, ended - s->task_began);
 	if (took > 2 * s->slice)
 		s->stats.overruns++;
 	sched_drain(s, r);

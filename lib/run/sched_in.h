@@ -55,7 +55,8 @@ struct tux_sched {
 	bool tls;			/* routines have storage of their own */
 	bool preempt;
 	tux_tick slice, most;		/* a group begins nothing after most */
-	tux_tick began;			/* this slice */
+	tux_tick began;			/* this slice, */
+	tux_tick task_began;		/* ... and what it is amidst */
 	struct tux_watch watch;
 	int sig;			/* a tick */
 	uint32_t opened_by;		/* the thread that has made it */

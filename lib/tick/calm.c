@@ -4,7 +4,7 @@
 enum {
 	WINDOW_S = 1,
 	SHARE = 200,		/* of it, for what is too much */
-	STRICT_S = 10,
+	STRICT_S = 2,		/* so what comes late stays within the share, too */
 	RARE_US = 2000,		/* from one look to the next, */
 	RARE_SLICES = 20,	/* ... or so many slices */
 };

@@ -4,9 +4,12 @@
  *
  * A look wakes a processor on which others work: on a small machine the very client
  * that asks.  While callbacks end in time, looks find nothing.  So they are rare until
- * callbacks have taken more than their slices, in all for more than a two-hundredth of
+ * callbacks have taken more than a slice each, in all for more than a two-hundredth of
  * the time: less does not reach the 99th percentile of what waits for them.  Then each
- * slice is watched, until ten seconds have passed without.
+ * slice is watched, until two seconds have passed without.
+ *
+ * A slice that many short callbacks have filled, and that ends late because of an
+ * interrupt, does not count.
  *
  * The price: a callback that is the first to be too long for a while is preempted late,
  * by two milliseconds at most, or 20 slices if that is less.  That adds up to 7 ms
@@ -24,11 +27,11 @@
 
 struct tux_calm {			/* all zero at first */
 	tux_tick from;			/* the present second began, */
-	tux_tick over;			/* ... when so much had been too much */
+	tux_tick over;			/* ... when it was so much, */
 	tux_tick strict;		/* each slice is watched until then */
 };
 
-/* @over: by how much slices have been too long so far, all together.  Returns how
+/* @over: by how much callbacks have been too long so far, all together.  Returns how
  * long the next look may wait: @slice if each slice is to be watched. */
 tux_tick tux_calm_look(struct tux_calm *c, tux_tick over, tux_tick slice,
 		       tux_tick now);

@@ -26,7 +26,7 @@ struct tux_watch {
 	 * cleared; set while it is inside. */
 	_Atomic tux_tick until;
 	tux_tick slice, patience;
-	_Atomic tux_tick over;		/* so much too long were slices, in all */
+	_Atomic tux_tick over;		/* so much too long were callbacks, in all */
 
 	/* the watcher's */
 	struct tux_list node;
@@ -92,7 +92,7 @@ static inline void tux_watch_leave(struct tux_watch *w)
 			      memory_order_relaxed);
 }
 
-/* A slice has taken @took. */
+/* A callback has taken @took of its slice. */
 static inline void tux_watch_took(struct tux_watch *w, tux_tick took)
 {
 	if (took > w->slice)

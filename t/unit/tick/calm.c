@@ -76,20 +76,20 @@ static void look__each_slice_when_callbacks_are_long(void **state)
 	assert_true(pass(60000, 0.01) == slice);
 }
 
-static void look__rare_again_after_ten_seconds(void **state)
+static void look__rare_again_after_two_seconds(void **state)
 {
 	(void)state;
 	look();
 	over += tux_tick_of(TUX_MSEC(6));
 	assert_true(look() == slice);
-	assert_true(pass(9900, 0) == slice);
+	assert_true(pass(1900, 0) == slice);
 	assert_true(pass(200, 0) > slice);
-	/* Each time that it is too much, ten seconds begin. */
+	/* Each time that it is too much, two seconds begin. */
 	over += tux_tick_of(TUX_MSEC(6));
 	assert_true(look() == slice);
-	pass(9000, 0);
+	pass(1500, 0);
 	over += tux_tick_of(TUX_MSEC(6));
-	assert_true(pass(9000, 0) == slice);
+	assert_true(pass(1500, 0) == slice);
 }
 
 int main(void)
@@ -99,7 +99,7 @@ int main(void)
 		cmocka_unit_test_setup(look__rare_in_spite_of_a_few, begin),
 		cmocka_unit_test_setup(look__each_slice_when_callbacks_are_long,
 				       begin),
-		cmocka_unit_test_setup(look__rare_again_after_ten_seconds,
+		cmocka_unit_test_setup(look__rare_again_after_two_seconds,
 				       begin),
 	};
 
