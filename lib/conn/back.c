@@ -83,9 +83,9 @@ void tux_back(struct tux_conn *c, tux_time now)
 	tux_conn_set_tx(c, TUX_PATH_FRAMES);
 	if (c->out.fin_sent && c->out.off == c->tx.buf.end)
 		c->tx.buf.got = c->tx.buf.end + 1;	/* TCP has the FIN */
-	/* The peer is to learn that frames carry the direction, also while its window
-	 * is shut: then it tells the window in frames of its own. */
-	c->out.back = tux_window_shut(c) && !c->tx.done && c->out.off;
+	/* The peer is to learn that frames carry the direction, also if its window has
+	 * no room for one: then it tells the window in frames of its own. */
+	c->out.back = tux_window_spent(c) && !c->tx.done && c->out.off;
 	c->stats.backs++;
 	if (tux_time_since(c->tx.back_at, now) > TUX_SEC(WORKED_S))
 		tux_backoff_reset(&c->tx.away);

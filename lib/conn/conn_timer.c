@@ -189,6 +189,9 @@ static void on_probe(struct tux_conn *c)
 {
 	c->tx.probe_at = TUX_NEVER;
 	try_again(c, TUX_DO_PING);
+	/* The peer may not know yet that frames carry the direction. */
+	if (tux_window_shut(c) && c->out.off)
+		c->out.back = true;
 	if (c->tx.path == TUX_PATH_FRAMES &&
 	    (tux_messages_want_room(c) || tux_window_shut(c))) {
 		tux_conn_do(c, TUX_DO_ROOM);

@@ -109,6 +109,11 @@ uint64_t tux_window_frames(const struct tux_conn *c)
 	return end > off ? end - off : 0;
 }
 
+bool tux_window_spent(const struct tux_conn *c)
+{
+	return is_bound(c) && bound_of(c) <= c->out.off;
+}
+
 bool tux_window_shut(const struct tux_conn *c)
 {
 	return c->tx.path == TUX_PATH_FRAMES && !tux_window_frames(c) &&

@@ -39,7 +39,9 @@ void tux_window_heard(struct tux_conn *c, uint64_t end);
 /* How many bytes of the stream may go into frames now. */
 uint64_t tux_window_frames(const struct tux_conn *c);
 
-/* Do bytes of the stream wait for the peer's window, in a direction on FRAMES? */
+/* Has the window no room, should bytes come?  And do bytes wait for it, in a direction
+ * on FRAMES? */
+bool tux_window_spent(const struct tux_conn *c);
 bool tux_window_shut(const struct tux_conn *c);
 
 #endif

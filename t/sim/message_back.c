@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "conn/conn.h"
 #include "sim.h"
 
 static struct sim_end *a, *b;
@@ -377,6 +378,24 @@ static void small_ring(struct sim *s)
 	finish(s);
 }
 
+/* The window is used up to the byte, and nothing waits, when the path dies. */
+static void exactly_the_window(struct sim *s)
+{
+	begin(s);
+	b->plan.mail_first = true;
+	sim_write(a, a->conn->ring);
+	sim_ms(s, 1000);
+	SIM_CHECK(s, a->c->tx.buf.got == a->c->tx.buf.limit && !b->got);
+	sim_part(s, 0, 1, true);
+	sim_send(a, 2000, 0);
+	sim_ms(s, 5000);
+	SIM_CHECK(s, b->msg_got == 1 && b->got == a->conn->ring);
+	sim_write(a, 1000);
+	sim_ms(s, 100);
+	SIM_CHECK(s, b->got == a->conn->ring + 1000);
+	finish(s);
+}
+
 /* The ring is full already when the path dies. */
 static void behind_a_full_ring(struct sim *s)
 {
@@ -410,5 +429,6 @@ const struct sim_story sim_stories[] = {
 	{ "behind_a_full_ring", behind_a_full_ring },
 	{ "slow_reader", slow_reader },
 	{ "small_ring", small_ring },
+	{ "exactly_the_window", exactly_the_window },
 	{ NULL, NULL },
 };

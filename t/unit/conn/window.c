@@ -134,9 +134,14 @@ static void frames__end_with_the_window(void **state)
 	c->out.off = 1;
 	assert_int_equal(tux_window_frames(c), 999);
 	assert_false(tux_window_shut(c));
+	assert_false(tux_window_spent(c));
 	c->out.off = 1000;
 	assert_int_equal(tux_window_frames(c), 0);
 	assert_true(tux_window_shut(c));
+	assert_true(tux_window_spent(c));
+	c->peer_bounds = false;
+	assert_false(tux_window_spent(c));
+	c->peer_bounds = true;
 	c->out.off = 0;			/* at N: the peer learns of it by another */
 	assert_int_equal(tux_window_frames(c), 999);
 	c->out.off = 1001;		/* sent before it was bound */
