@@ -9,8 +9,9 @@
 #define TUX_OPT_ID	0x5478		/* ... of which this is ours: "Tx" */
 #define TUX_OPT_LEN	20
 #define TUX_OPT_VERSION	1		/* of the protocol over UDP */
-#define TUX_OPT_SYNS	2		/* so many SYNs of a connection carry it, and so
-					 * many SYN-ACKs */
+#define TUX_OPT_SYNS	2		/* so many SYNs of a connection carry it, */
+#define TUX_OPT_SYN_ACKS 3		/* ... and so many SYN-ACKs: one for each SYN,
+					 * and one that is repeated */
 #define TUX_BPF_LISTENERS 1024		/* of a process */
 
 enum tux_bpf_saw {

@@ -7,7 +7,8 @@
  * Where that has happened twice in a row, connections to the same address and port do
  * without the option for a while, which is doubled each time.  A server that takes no
  * connections for some seconds looks the same.  So what happens within five seconds
- * counts once, and the first connection that comes about at once ends the row.
+ * counts once, and the first connection that comes about at once, or with an option of
+ * the other end's, ends the row; so does a day.
  *
  * The kernel forgets entries of a table that is nearly full: then the first segments
  * carry the option again.
@@ -26,6 +27,7 @@
 #define DROPPED_ANSWERS	2048
 #define DROPPED_TIMES	2		/* in a row, before one does without */
 #define DROPPED_ONCE	(5 * 1000000000ull)
+#define DROPPED_DAY	(86400 * 1000000000ull)
 #define DROPPED_HOLD	(600 * 1000000000ull)
 #define DROPPED_DOUBLED	6		/* times: 11 hours at most */
 
@@ -78,7 +80,9 @@ static __always_inline void syns_dropped(const struct dropped_path *p)
 	if (had) {
 		if (d.at < had->until || d.at < had->at + DROPPED_ONCE)
 			return;
-		d.times = had->times + 1;
+		if (d.at < (had->at > had->until ? had->at : had->until) +
+			   DROPPED_DAY)
+			d.times = had->times + 1;
 	}
 	more = d.times - DROPPED_TIMES;
 	if (d.times >= DROPPED_TIMES)
@@ -87,7 +91,7 @@ static __always_inline void syns_dropped(const struct dropped_path *p)
 	bpf_map_update_elem(&dropped_paths, p, &d, BPF_ANY);
 }
 
-/* One has come about with the option. */
+/* One has come about at once, or with an option of the other end's. */
 static __always_inline void syns_arrive(const struct dropped_path *p)
 {
 	if (bpf_map_lookup_elem(&dropped_paths, p))
@@ -101,7 +105,7 @@ static __always_inline int answers_carry(__u64 key)
 {
 	__u32 *n = bpf_map_lookup_elem(&dropped_answers, &key);
 
-	return !n || *n < TUX_OPT_SYNS;
+	return !n || *n < TUX_OPT_SYN_ACKS;
 }
 
 /* One has left, or does now. */
@@ -110,7 +114,7 @@ static __always_inline void answer_left(__u64 key)
 	__u32 *had = bpf_map_lookup_elem(&dropped_answers, &key);
 	__u32 n = had ? *had + 1 : 1;
 
-	if (n <= TUX_OPT_SYNS + 1)
+	if (n <= TUX_OPT_SYN_ACKS + 1)
 		bpf_map_update_elem(&dropped_answers, &key, &n, BPF_ANY);
 }
 
@@ -118,7 +122,7 @@ static __always_inline void answer_left(__u64 key)
 static __always_inline int answers_carried(__u64 key)
 {
 	__u32 *n = bpf_map_lookup_elem(&dropped_answers, &key);
-	int all = !n || *n <= TUX_OPT_SYNS;
+	int all = !n || *n <= TUX_OPT_SYN_ACKS;
 
 	if (n)
 		bpf_map_delete_elem(&dropped_answers, &key);

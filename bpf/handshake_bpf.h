@@ -303,7 +303,7 @@ static __always_inline __u8 saw_none(int r, int active)
 }
 
 /* What an active end has found out about its path, if its SYNs had the option.  The
- * second one may have brought a SYN-ACK without: the third SYN-ACK. */
+ * second one may have brought a SYN-ACK without. */
 static __always_inline void judge_path(struct bpf_sock_ops *s,
 				       const struct tux_bpf_mark *m, int answered)
 {
@@ -333,7 +333,7 @@ static __always_inline void on_established(struct bpf_sock_ops *s,
 	m->isn = s->snd_nxt - 1;
 	m->peer_isn = s->rcv_nxt - 1;
 	if (active)
-		judge_path(s, m, r > 0);
+		judge_path(s, m, r > 0 || r == OTHER_LEN);
 	if (r < 0) {
 		m->saw = saw_none(r, active);
 		return;

@@ -150,7 +150,7 @@ check "dropped for it: later connections do not wait" timeout 20 "${a[@]}" \
 
 wire --refuse-answers 254
 asks answers "${tux[@]}"
-check "SYN-ACKs dropped for it: the third comes through" \
+check "SYN-ACKs dropped for it: the fourth comes through" \
 	wait_for 10 said not-announced answers
 stays answers
 
