@@ -12,7 +12,7 @@
  * interrupt, does not count.
  *
  * The price: a callback that is the first to be too long for a while is preempted late,
- * by two milliseconds at most, or 20 slices if that is less.  That adds up to 7 ms
+ * by two milliseconds at most, or 20 slices if that is less.  That adds up to 12 ms
  * before each slice is watched.
  *
  * What is taken away from the thread by the kernel or a hypervisor looks like a long
