@@ -113,12 +113,26 @@ static void on_links(struct tux_paths *p, const struct tux_iface *before,
 	}
 }
 
+/* What comes while the routes are being found is for the next time. */
 static void on_routes(struct tux_paths *p, tux_time now)
 {
-	if (p->reroute_at == TUX_NEVER)
+	if (p->reroute_next)
+		p->reroute_again = true;
+	else if (p->reroute_at == TUX_NEVER)
 		p->reroute_at = tux_time_max(now + TUX_MSEC(REROUTE_MS),
 					     p->rerouted_at +
 					     TUX_MSEC(REROUTES_MS));
+}
+
+static void find_routes(struct tux_paths *p, tux_time now)
+{
+	if (!p->reroute_next)
+		p->rerouted_at = now;
+	tux_paths_reroute_on(p);
+	if (p->reroute_next || !p->reroute_again)
+		return;
+	p->reroute_again = false;
+	on_routes(p, now);
 }
 
 static void on_news(struct tux_paths *p, tux_time now)
@@ -266,10 +280,8 @@ void tux_paths_udp_used(struct tux_paths *p, unsigned n, tux_time now)
 
 void tux_paths_tick(struct tux_paths *p, tux_time now)
 {
-	if (now >= p->reroute_at) {
-		p->rerouted_at = now;
-		tux_paths_reroute(p);
-	}
+	if (now >= p->reroute_at)
+		find_routes(p, now);
 	if (now >= p->give_way_at)
 		tux_paths_give_way(p, now);
 	if (now >= p->tick_at) {

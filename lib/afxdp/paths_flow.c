@@ -6,7 +6,10 @@
 
 #include "afxdp/paths_give_way.h"
 
-enum { LIMBO_MS = 1000 };		/* of a flow without connection */
+enum {
+	LIMBO_MS = 1000,		/* of a flow without connection */
+	ROUTES = 64,			/* found at once: some 0.5 ms */
+};
 
 /* ---- routes ---- */
 
@@ -47,13 +50,32 @@ static enum tux_reason route(struct tux_paths *p, struct tux_flow *f)
 
 void tux_paths_reroute(struct tux_paths *p)
 {
-	uint32_t i;
-
-	for (i = 0; i < p->flows.top; i++)
-		if (p->flows.at[i].used)
-			route(p, &p->flows.at[i]);
-	p->reroute_at = TUX_NEVER;
+	p->reroute_next = 0;
+	p->reroute_again = false;
 	p->changed = true;
+	tux_paths_reroute_on(p);
+}
+
+void tux_paths_reroute_on(struct tux_paths *p)
+{
+	struct tux_flow had;
+	unsigned n = 0;
+
+	for (; p->reroute_next < p->flows.top && n < ROUTES; p->reroute_next++) {
+		struct tux_flow *f = &p->flows.at[p->reroute_next];
+
+		if (!f->used)
+			continue;
+		had = *f;
+		route(p, f);
+		p->changed |= f->hop != had.hop || f->why != had.why;
+		n++;
+	}
+	p->reroute_at = 0;
+	if (p->reroute_next < p->flows.top)
+		return;
+	p->reroute_next = 0;
+	p->reroute_at = TUX_NEVER;
 }
 
 /* ---- connections ---- */

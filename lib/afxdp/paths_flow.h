@@ -22,8 +22,11 @@ enum tux_reason tux_paths_closed(const struct tux_paths *p,
 /* The longest datagram for @f. */
 uint32_t tux_paths_mtu(const struct tux_paths *p, const struct tux_flow *f);
 
-/* Finds the routes of all flows anew. */
+/* Finds the routes of all flows anew: those of some now, and of as many at each of the
+ * next ticks, which are due at once.  Each is a question to the kernel, and the loop
+ * has packets to serve in between. */
 void tux_paths_reroute(struct tux_paths *p);
+void tux_paths_reroute_on(struct tux_paths *p);
 
 /* Drops flows that have been without a connection for long enough. */
 void tux_paths_forget(struct tux_paths *p, tux_time now);

@@ -57,7 +57,9 @@ struct tux_paths {
 	tux_time idle_at;		/* in use, last */
 	struct tux_backoff unused;	/* how long it is kept unused */
 	tux_time reroute_at;		/* find the routes anew; TUX_NEVER */
-	tux_time rerouted_at;		/* that was done last */
+	tux_time rerouted_at;		/* that was begun last, */
+	uint32_t reroute_next;		/* ... and goes on with that flow */
+	bool reroute_again;		/* routes have changed meanwhile */
 	tux_time tick_at;		/* look after the rest; TUX_NEVER */
 	tux_time due_at;		/* call tux_paths_tick() */
 };

@@ -96,6 +96,66 @@ static void tick__is_not_due_when_all_is_over(void **state)
 	assert_int_equal(k->p.due_at, TUX_NEVER);
 }
 
+/* ---- routes ---- */
+
+enum { PEERS = 150, SOME = 64 };
+
+/* The kernel answers @n questions about routes; how many are asked, by what is due at
+ * @now? */
+static unsigned routes_asked(struct kernel *k, unsigned n, tux_time now)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		kernel_route(k, i);
+	tux_paths_tick(&k->p, now);
+	return kernel_questions(k);
+}
+
+/* Routes of many peers, found between packets. */
+static void tick__finds_some_routes_at_a_time(void **state)
+{
+	struct kernel *k = *state;
+	unsigned i;
+
+	for (i = 0; i < PEERS; i++)
+		come_and_go(k, (uint16_t)(i + 1), ms(0));
+	k->p.reroute_at = k->p.rerouted_at = ms(1);
+	assert_int_equal(routes_asked(k, SOME, ms(1)), SOME);
+	assert_true(k->p.due_at <= ms(1));
+	/* They change once more: that is for later. */
+	kernel_tell(k, RTM_NEWROUTE, sizeof(struct rtmsg));
+	tux_paths_event(&k->p, TUX_PATHS_NEIGH, ms(1));
+	assert_int_equal(routes_asked(k, SOME, ms(1)), SOME);
+	assert_true(k->p.due_at <= ms(1));
+	assert_int_equal(routes_asked(k, PEERS - 2 * SOME, ms(2)),
+			 PEERS - 2 * SOME);
+	assert_int_equal(k->p.reroute_at, ms(1001));
+	k->p.tick_at = TUX_NEVER;
+	k->p.reroute_again = false;
+	for (i = 0; i < 3; i++)
+		routes_asked(k, SOME, ms(1001));
+	assert_int_equal(k->p.reroute_at, TUX_NEVER);
+}
+
+/* A route that is the same is no news. */
+static void tick__a_route_that_stays_changes_nothing(void **state)
+{
+	struct kernel *k = *state;
+
+	come_and_go(k, 1, ms(0));
+	k->p.reroute_at = ms(1);
+	assert_int_equal(routes_asked(k, 1, ms(1)), 1);
+	k->p.changed = false;
+	k->p.reroute_at = ms(2);
+	assert_int_equal(routes_asked(k, 1, ms(2)), 1);
+	assert_false(k->p.changed);
+	k->p.flows.at[0].why = TUX_REASON_ENCAPSULATED;
+	k->p.reroute_at = ms(3);
+	assert_int_equal(routes_asked(k, 1, ms(3)), 1);
+	assert_true(k->p.changed);
+}
+
 /* ---- bonds and the like ---- */
 
 enum { UP = IFF_UP | IFF_LOWER_UP };
@@ -553,6 +613,8 @@ int main(void)
 	};
 
 	const struct CMUnitTest taken_tests[] = {
+		T(tick__finds_some_routes_at_a_time),
+		T(tick__a_route_that_stays_changes_nothing),
 		T(admit__no_bond),
 		T(admit__no_interface_with_ports),
 		T(admit__asks_for_the_route_only),
