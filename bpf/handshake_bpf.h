@@ -307,15 +307,19 @@ static __always_inline __u8 saw_none(int r, int active)
 static __always_inline void judge_path(struct bpf_sock_ops *s,
 				       const struct tux_bpf_mark *m, int answered)
 {
-	struct dropped_path p = path_of(s);
+	struct dropped_path p;
 
+	if (!m->syns)
+		return;
+	p = path_of(s);
 	if (m->syns >= TUX_OPT_SYNS && !answered)
 		syns_dropped(&p);
-	else if (m->syns)
+	else
 		syns_arrive(&p);
 }
 
-/* May the other end, whose SYN had an option, have got a SYN-ACK without? */
+/* Has a SYN-ACK without the option left for the connection @t?  The active end may
+ * have received that one. */
 static __always_inline int answer_dropped(const struct tux_bpf_mark *m,
 					  const struct tuple *t)
 {

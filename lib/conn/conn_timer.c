@@ -187,13 +187,14 @@ static void try_again(struct tux_conn *c, uint32_t what)
  * gone.  So a ROOM frame goes on TCP as well. */
 static void on_probe(struct tux_conn *c)
 {
+	bool shut = tux_window_shut(c);
+
 	c->tx.probe_at = TUX_NEVER;
 	try_again(c, TUX_DO_PING);
 	/* The peer may not know yet that frames carry the direction. */
-	if (tux_window_shut(c) && c->out.off)
-		c->out.back = true;
-	if (c->tx.path == TUX_PATH_FRAMES &&
-	    (tux_messages_want_room(c) || tux_window_shut(c))) {
+	c->out.back |= shut && c->out.off;
+	if (shut || (c->tx.path == TUX_PATH_FRAMES &&
+		     tux_messages_want_room(c))) {
 		tux_conn_do(c, TUX_DO_ROOM);
 		tux_conn_mark(c, TUX_DIRTY_ROOM);
 	}

@@ -23,24 +23,34 @@ static void tell_in_room(struct tux_conn *c)
  * told counts. */
 static uint64_t opens_at(const struct tux_conn *c)
 {
-	uint32_t half = tux_pipe_most(&c->dx->rxp) / 2;
+	uint32_t half;
 
 	if (c->rx.path != TUX_PATH_FRAMES || !tells_in_room(c))
 		return tux_recvbuf_wake_at(&c->rx.buf);
+	half = tux_pipe_most(&c->dx->rxp) / 2;
 	return c->rx.room_end > half ? c->rx.room_end - half : 0;
+}
+
+static uint32_t window_now(struct tux_conn *c)
+{
+	c->rx.buf.taken = atomic_load(&c->dx->rx.taken);
+	return tux_recvbuf_window(&c->rx.buf);
+}
+
+static void have_it_ring(struct tux_conn *c)
+{
+	if (!c->in.starved)
+		atomic_store_explicit(&c->dx->wake_at, opens_at(c),
+				      memory_order_relaxed);
 }
 
 uint32_t tux_window_tell(struct tux_conn *c, uint64_t *got)
 {
-	struct tux_recvbuf *b = &c->rx.buf;
 	uint32_t window;
 
-	*got = tux_recvbuf_got(b);
-	b->taken = atomic_load(&c->dx->rx.taken);
-	window = tux_recvbuf_window(b);
-	if (!c->in.starved)
-		atomic_store_explicit(&c->dx->wake_at, opens_at(c),
-				      memory_order_relaxed);
+	*got = tux_recvbuf_got(&c->rx.buf);
+	window = window_now(c);
+	have_it_ring(c);
 	return window;
 }
 
@@ -62,13 +72,11 @@ void tux_window_in_frames(struct tux_conn *c)
 
 uint64_t tux_window_end(struct tux_conn *c)
 {
-	uint64_t got;
-
 	if (!tells_in_room(c))
 		return 0;
-	tux_window_tell(c, &got);
+	window_now(c);
 	c->rx.room_end = c->rx.buf.limit;
-	tux_window_tell(c, &got);	/* the application rings by it */
+	have_it_ring(c);
 	return c->rx.room_end;
 }
 

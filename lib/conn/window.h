@@ -2,11 +2,11 @@
 /*
  * window - how much of the stream may come, as each end tells the other
  *
- * Packets have the window in their header.  TCP has a window of its own, and frames
- * need none; unless messages share TCP with them.  A receiver whose ring is full
- * reads no more of TCP, and messages behind the stream's frames would wait for an
- * application that may wait for these messages.  So where both ends take messages,
- * a sender in frames keeps to the window, too, and ROOM frames tell it.
+ * A packet has the window in its header.  Frames travel in TCP, which has a window of
+ * its own, so a stream in frames needs no other.  Messages change that: a receiver
+ * whose ring is full reads no more of TCP, and a message behind the stream's frames
+ * would wait for an application that may itself wait for the message.  So where both
+ * ends take messages, a sender in frames keeps to the window, and ROOM frames tell it.
  */
 #ifndef TUX_CONN_WINDOW_H
 #define TUX_CONN_WINDOW_H

@@ -44,7 +44,7 @@ static struct {
 struct look {
 	tux_tick now, next;		/* when to look again */
 	tux_tick gap;			/* ... but not later than so long after now;
-					 * TUX_NEVER: there is nobody to look at */
+					 * TUX_NEVER: no thread is watched */
 	bool any;			/* somebody entered since the last */
 };
 

@@ -326,8 +326,7 @@ static void behind_the_stream(struct sim *s)
 }
 
 /* b's application reads so slowly that b tries the path several times before the ring
- * is half empty.  @back_too: packets to a are
- * lost, too. */
+ * is half empty.  @back_too: packets to a are lost, too. */
 static void slowly(struct sim *s, bool back_too, tux_time think)
 {
 	struct sim *o = sim_inner(s, think);

@@ -12,8 +12,9 @@
 
 struct alter {
 	unsigned strip;		/* kind of TCP option to blank; 0: none */
-	unsigned refuse;	/* ... whose SYNs and SYN-ACKs are dropped */
-	bool answers;		/* ... only SYN-ACKs, which come from side 1 */
+	unsigned refuse;	/* kind of TCP option: SYNs and SYN-ACKs with it are
+				 * dropped; 0: none */
+	bool answers;		/* of these, only what comes from side 1 */
 	bool nat;
 	uint8_t from[4], to[4];	/* who writes to `from` reaches `to` */
 };

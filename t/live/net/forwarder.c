@@ -13,8 +13,8 @@
  * veth left undone stays undone.  --spike holds all up, now and then, for a part
  * of a second; --spare-resets loses no reset of TCP, since the kernel sends none
  * twice; --strip blanks a TCP option in SYNs, --refuse drops SYNs and SYN-ACKs that
- * have it, --refuse-answers those from IFB; with --nat what goes to address FROM from IFA reaches TO behind IFB; --mark
- * sets CE on every N-th UDP packet that has ECT; --longest silently drops UDP in
+ * have it, --refuse-answers those from IFB; with --nat what goes to address FROM
+ * from IFA reaches TO behind IFB; --mark sets CE on every N-th UDP packet that has ECT; --longest silently drops UDP in
  * IP packets of more than BYTES, headers included, while the path is narrow.
  * Prints "ready"; SIGUSR1 begins and ends a blackhole for UDP, SIGUSR2
  * the narrowness; SIGTERM ends it, with a line of counts per direction.

@@ -154,7 +154,7 @@ static void frames__end_with_the_window(void **state)
 	c->out.off = 0;
 }
 
-/* Who cannot be told a window in frames is not bound to one. */
+/* A sender is not bound to the window while its peer cannot tell it in frames. */
 static void frames__without_a_bound(void **state)
 {
 	struct duo *d = *state;
