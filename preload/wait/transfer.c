@@ -43,17 +43,24 @@ static int not_ours(const struct sock *s)
 	}
 }
 
+void transfer_until(struct transfer *t, bool out)
+{
+	int64_t timeout = out ? t->s->sndtimeo : t->s->rcvtimeo;
+
+	if (!t->until)
+		t->until = timeout ? tux_clock_read() + (tux_time)timeout :
+				     TUX_NEVER;
+}
+
 /* 1: try again; else the error to return. */
-static int wait_more(struct transfer *t, short events, int64_t timeout)
+static int wait_more(struct transfer *t, short events, bool out)
 {
 	unsigned how = t->done ? WAIT_PARTIAL : 0;
 	int r;
 
 	if (transfer_nonblocking(t))
 		return -EAGAIN;
-	if (!t->until)
-		t->until = timeout ? tux_clock_read() + (tux_time)timeout :
-				     TUX_NEVER;
+	transfer_until(t, out);
 	tux_end_flush(t->s->end, true);
 	if (t->futile++ >= BRIEF_AFTER)
 		how |= WAIT_BRIEF;
@@ -201,7 +208,7 @@ ssize_t transfer_in(struct transfer *t)
 			t->futile = BRIEF_AFTER;
 			events = 0;
 		}
-		k = wait_more(t, events, t->s->rcvtimeo);
+		k = wait_more(t, events, false);
 		if (k != 1)
 			return transfer_outcome(t, k);
 	}
@@ -270,7 +277,7 @@ ssize_t transfer_out(struct transfer *t)
 		if (k == 1)
 			return (ssize_t)t->done;
 		if (k == -EAGAIN)
-			k = wait_more(t, POLLOUT, t->s->sndtimeo);
+			k = wait_more(t, POLLOUT, true);
 		if (k != 1)
 			return transfer_outcome(t, k);
 	}

@@ -27,13 +27,16 @@ struct transfer {
 	int n;
 	size_t done, want;
 	bool left;		/* the socket is not claimed any more */
-	tux_time until;		/* 0: not asked for yet */
+	tux_time until;		/* 0: not settled, see transfer_until() */
 	int futile;		/* wake-ups that brought nothing */
 };
 
 /* As recv() and send() with vectors, without SIGPIPE: bytes, 0 or -errno. */
 ssize_t transfer_in(struct transfer *t);
 ssize_t transfer_out(struct transfer *t);
+
+/* Settles until when a call that waits may wait, if it has not waited yet. */
+void transfer_until(struct transfer *t, bool out);
 
 /* What is still to be moved: at first all, later up to TRANSFER_PIECES pieces of
  * it, in @v. */

@@ -145,8 +145,7 @@ static bool wait_restarts(void)
 
 /* ---- sleeping --------------------------------------------------------- */
 
-/* Does the kernel go on with such a call after the handlers that wait? */
-static bool wait_goes_on(tux_time until, unsigned how)
+bool wait_goes_on(tux_time until, unsigned how)
 {
 	return until == TUX_NEVER && !(how & WAIT_PARTIAL) && wait_restarts();
 }

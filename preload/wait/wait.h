@@ -51,6 +51,10 @@ enum {
 int wait_for(struct sock *s, int fd, short events, tux_time until,
 	     unsigned how);
 
+/* Would the kernel go on with a call that may wait until @until, after the
+ * handlers that wait?  @how: WAIT_PARTIAL or not. */
+bool wait_goes_on(tux_time until, unsigned how);
+
 /* In a child, right after fork. */
 void wait_forked(void);
 

@@ -21,7 +21,8 @@
 /* ---- another thread, that does something a little later ----------------- */
 
 enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, WRITE_AFTER_SIGNAL,
-	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DUP_SILENT, DRAIN, SIGNAL, URGENT };
+	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DUP_SILENT, DRAIN, SIGNAL, URGENT,
+	    UNBLOCK_AND_URGENT };
 
 struct later {
 	pthread_t thread, caller;
@@ -106,6 +107,9 @@ static void *do_later(void *arg)
 	case SIGNAL:
 		signal_caller(l, end);
 		break;
+	case UNBLOCK_AND_URGENT:
+		blocking(l->own, false);
+		__attribute__((fallthrough));
 	case URGENT:
 		CHECK(send(l->own, "!", 1, MSG_OOB) == 1);
 		poll(NULL, 0, l->ms);
@@ -209,6 +213,23 @@ static void urgent_meanwhile(struct pair *p)
 	later_on(&l, URGENT, p->b, 30, p->a);
 	CHECK(recv(p->a, buf, 1, MSG_WAITALL) == 1 && buf[0] == 'x');
 	joined(&l);
+}
+
+/* Both: what waits goes on by the kernel, until its bytes or its time have
+ * come. */
+static void unblocked_and_urgent(struct pair *p)
+{
+	double t = pair_ms();
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	timeout(p->a, SO_RCVTIMEO, 300);
+	later_on(&l, UNBLOCK_AND_URGENT, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 2, MSG_WAITALL) == 1 && buf[0] == 'x');
+	CHECK(took(t, 300, 700));
+	joined(&l);
+	CHECK(read(p->a, buf, 1) == -1 && errno == EAGAIN);
 }
 
 static void low_water(struct pair *p)
@@ -498,6 +519,7 @@ int main(void)
 	pair_case("MSG_WAITALL", waits_for_all);
 	pair_case("O_NONBLOCK by another thread", unblocked_meanwhile);
 	pair_case("an urgent byte by another thread", urgent_meanwhile);
+	pair_case("both by another thread", unblocked_and_urgent);
 	pair_case("SO_RCVLOWAT", low_water);
 	pair_case("SO_RCVTIMEO", receive_timeout);
 	pair_case("SO_SNDTIMEO", send_timeout);
