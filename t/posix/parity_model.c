@@ -216,6 +216,18 @@ static bool permits_connect(const struct parity_model *m,
 	       (x->kind == PARITY_SLOT_END && permits_naming(m, s));
 }
 
+/* The kernel ends a call that waits for no bytes at any event of the socket, also when
+ * the peer acknowledges a FIN. */
+static bool permits_shutdown(const struct parity_model *m,
+			     const struct parity_step *s)
+{
+	const struct parity_end *e = end_of(m, s);
+	const struct parity_blocked *b = e ? blocked_on(m, e) : NULL;
+
+	return permits_naming(m, s) &&
+	       (s->value % 4 != SHUT_WR || !b || b->step.n);
+}
+
 static bool permits_way_back(const struct parity_model *m,
 			     const struct parity_step *s)
 {
@@ -297,7 +309,7 @@ static bool permits_kind(const struct parity_model *m,
 	case PARITY_accept: case PARITY_accept4:
 		return x == PARITY_SLOT_EMPTY && s->slot < PARITY_CONNS;
 	case PARITY_shutdown:
-		return x != PARITY_SLOT_LISTENER && permits_naming(m, s);
+		return x != PARITY_SLOT_LISTENER && permits_shutdown(m, s);
 	case PARITY_setsockopt:
 		return x != PARITY_SLOT_LISTENER && permits_option(s);
 	case PARITY_getpeername:
