@@ -110,7 +110,9 @@ static const char usage_text[] =
 "usage: bench/parts [PART]... [--count N] [--json FILE]\n"
 "Nanoseconds that parts take, all or those that begin with a name given.  The\n"
 "bulk ones are for a full packet, ask ones for a question and its answer of 64\n"
-"bytes each; loss, rtt and cc run once for an acknowledgment.\n"
+"bytes each: of one connection, of 32, and of one with 32 under way at once; the\n"
+"message ones for the same in messages.  loss, rtt and cc run once for an\n"
+"acknowledgment.\n"
 "  --count N    does each N times instead, for who counts instructions\n"
 "  --json FILE  the rows, as JSON too\n";
 

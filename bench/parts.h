@@ -34,6 +34,8 @@ enum {
 	PARTS_SMALL = 64,	/* stream bytes in a packet: little, */
 	PARTS_FULL = 1408,	/* or as many as fit */
 	PARTS_RING = 1 << 18,	/* of a connection, bytes */
+	PARTS_LANE = 1 << 18,	/* of a connection's messages, bytes */
+	PARTS_BURST = 32,	/* questions that are under way at once */
 	PARTS_CROWD = 32,	/* connections that take turns */
 };
 

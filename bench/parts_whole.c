@@ -14,11 +14,12 @@ enum { ROUNDS = 300 };			/* until windows have grown */
 
 static uint8_t bytes[32768], copy[32768];
 
-static struct twin one, crowd;
+static struct twin one;
 
-static void open_twin(struct twin *t, unsigned conns)
+static void open_twin(struct twin *t, unsigned conns, bool messages)
 {
-	int err = t->n ? 0 : twin_init(t, conns, PARTS_RING);
+	int err = t->n ? 0 : twin_init(t, conns, PARTS_RING,
+				       messages ? PARTS_LANE : 0);
 
 	if (err)
 		option_fail(1, "the cores: %s", strerror(-err));
@@ -76,7 +77,7 @@ static unsigned bulk(struct watch *w, unsigned n, int want)
 	unsigned i, done = 0;
 
 	watch_stop(w);
-	open_twin(&one, 1);
+	open_twin(&one, 1, false);
 	for (i = 0; i < ROUNDS && !grown; i++)
 		bulk_round(&one, w, 0);
 	grown = true;
@@ -101,55 +102,115 @@ BULK(read, READ)
 BULK(ack, ACK)
 BULK(all, ALL)
 
-/* Datagrams of side @i to the other one, whose applications read what came in
- * them and, with @answer, write as much. */
-static void carry(struct twin *t, unsigned i, bool answer)
+/* ---- questions and answers ---- */
+
+/* A kind of question: @burst are under way at once on each connection. */
+struct ask {
+	unsigned conns, burst;
+	bool messages;
+};
+
+static void ask(const struct ask *a, struct duo_end *e)
 {
-	uint8_t p[PARTS_SMALL];
+	const struct iovec v = { bytes, PARTS_SMALL };
+	uint64_t ref;
+	unsigned i;
+
+	for (i = 0; i < a->burst; i++) {
+		if (!a->messages)
+			duo_write(e, bytes, PARTS_SMALL);
+		else if (tux_msgbox_send(e->box, &v, 1, 0, false, &ref))
+			abort();
+	}
+	if (a->messages)
+		duo_ring(e, TUX_DOORBELL_MESSAGE);
+}
+
+/* The application at @e has what came, and with @answers sends it back.  How
+ * many bytes. */
+static size_t hear_stream(struct duo_end *e, bool answers)
+{
+	ssize_t n = duo_read(e, copy, sizeof(copy));
+
+	if (n > 0 && answers)
+		duo_write(e, copy, (size_t)n);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static size_t hear_messages(struct duo_end *e, bool answers)
+{
+	struct tux_msg m[PARTS_BURST];
+	unsigned i, n = tux_msgbox_take(e->box, m, PARTS_BURST);
+	bool ring = n && answers;
+	size_t len = 0;
+	uint64_t ref;
+
+	for (i = 0; i < n; i++) {
+		const struct iovec v = { (void *)(uintptr_t)m[i].p, m[i].len };
+
+		len += m[i].len;
+		if (answers &&
+		    tux_msgbox_send(e->box, &v, 1, 0, false, &ref))
+			abort();
+	}
+	for (i = 0; i < n; i++)
+		ring |= tux_msgbox_release(e->box, &m[i]);
+	if (ring)
+		duo_ring(e, TUX_DOORBELL_MESSAGE);
+	return len;
+}
+
+/* Datagrams of side @i to the other one, whose applications hear all that was
+ * sent. */
+static void carry(struct twin *t, const struct ask *a, unsigned i)
+{
 	unsigned k;
 
 	while (twin_output(t, i))
 		twin_input(t, !i);
 	for (k = 0; k < t->n; k++) {
 		struct duo_end *e = &t->end[!i][k];
+		size_t len = a->messages ? hear_messages(e, !i) :
+					   hear_stream(e, !i);
 
-		if (duo_read(e, p, sizeof(p)) != PARTS_SMALL)
+		if (len != (size_t)a->burst * PARTS_SMALL)
 			abort();
-		if (answer)
-			duo_write(e, p, sizeof(p));
 	}
 }
 
-static unsigned ask(struct twin *t, unsigned conns, struct watch *w, unsigned n)
+static unsigned ask_all(struct twin *t, const struct ask *a, struct watch *w,
+			unsigned n)
 {
 	unsigned done = 0, i;
 
 	watch_stop(w);
-	open_twin(t, conns);
+	open_twin(t, a->conns, a->messages);
 	watch_go(w);
 	while (done < n) {
 		for (i = 0; i < t->n; i++)
-			duo_write(&t->end[0][i], bytes, PARTS_SMALL);
-		carry(t, 0, true);
+			ask(a, &t->end[0][i]);
+		carry(t, a, 0);
 		twin_pass(t, TUX_USEC(10));
-		carry(t, 1, false);
+		carry(t, a, 1);
 		twin_pass(t, TUX_USEC(10));
-		done += t->n;
+		done += t->n * a->burst;
 	}
 	return done;
 }
 
-static unsigned ask_one(struct watch *w, unsigned n)
-{
-	static struct twin t;
-
-	return ask(&t, 1, w, n);
-}
-
-static unsigned ask_crowd(struct watch *w, unsigned n)
-{
-	return ask(&crowd, PARTS_CROWD, w, n);
-}
+#define ASK(what, conns, burst, messages) \
+	static unsigned what(struct watch *w, unsigned n) \
+	{ \
+		static const struct ask a = { conns, burst, messages }; \
+		static struct twin t; \
+		return ask_all(&t, &a, w, n); \
+	}
+ASK(ask_one, 1, 1, false)
+ASK(ask_burst, 1, PARTS_BURST, false)
+ASK(ask_crowd, PARTS_CROWD, 1, false)
+ASK(message_one, 1, 1, true)
+ASK(message_burst, 1, PARTS_BURST, true)
+ASK(message_crowd, PARTS_CROWD, 1, true)
 
 const struct part parts_whole[] = {
 	{ "bulk-write", bulk_write },
@@ -160,5 +221,9 @@ const struct part parts_whole[] = {
 	{ "bulk-all", bulk_all },
 	{ "ask-1", ask_one },
 	{ "ask-32", ask_crowd },
+	{ "ask-burst", ask_burst },
+	{ "message-1", message_one },
+	{ "message-32", message_crowd },
+	{ "message-burst", message_burst },
 	{ 0 },
 };

@@ -21,6 +21,18 @@ static void put(void *arg, void *p)
 	free(p);
 }
 
+/* 0, or -ENOMEM. */
+static int open_box(struct duo_end *e, uint32_t lane)
+{
+	if (!lane)
+		return 0;
+	e->box = calloc(1, tux_msgbox_size(lane, lane));
+	if (!e->box)
+		return -ENOMEM;
+	tux_msgbox_init(e->box, lane, lane);
+	return 0;
+}
+
 static int open_end(struct twin *t, unsigned side, unsigned i, uint32_t cap)
 {
 	struct duo_end *e = &t->end[side][i];
@@ -37,6 +49,8 @@ static int open_end(struct twin *t, unsigned side, unsigned i, uint32_t cap)
 	if (!e->dx)
 		return -ENOMEM;
 	tux_duplex_init(e->dx, cap);
+	if (open_box(e, t->lane))
+		return -ENOMEM;
 	return duo_end_open(e, (uint16_t)(40000 + i), TWIN_MTU);
 }
 
@@ -74,7 +88,7 @@ static int move(struct twin *t)
 	return all ? 0 : -ETIMEDOUT;
 }
 
-int twin_init(struct twin *t, unsigned n, uint32_t cap)
+int twin_init(struct twin *t, unsigned n, uint32_t cap, uint32_t lane)
 {
 	unsigned i;
 	int err = 0;
@@ -83,6 +97,7 @@ int twin_init(struct twin *t, unsigned n, uint32_t cap)
 	t->mem = (struct tux_mem){ get, put, NULL };
 	t->now = 1;
 	t->n = n;
+	t->lane = lane;
 	for (i = 0; i < 2 * n && !err; i++)
 		err = open_end(t, !(i % 2), i / 2, cap);
 	if (!err)
@@ -102,6 +117,7 @@ void twin_fini(struct twin *t)
 		if (e->c)
 			tux_conn_close(e->c, t->now);
 		free(e->dx);
+		free(e->box);
 	}
 	tux_core_free(t->end[0][0].core);
 	tux_core_free(t->end[1][0].core);

@@ -29,15 +29,17 @@ struct twin {
 	struct tux_mem mem;
 	struct duo_end end[2][TWIN_CONNS];	/* a side shares a core */
 	uint8_t tcp[2][TWIN_CONNS][TWIN_TCP];
+	uint32_t lane;		/* bytes; 0: no end takes messages */
 	unsigned n;
 	tux_time now;
 	struct twin_dgram wire[2][TWIN_BATCH];	/* [i]: from side i */
 	unsigned wire_n[2];
 };
 
-/* @n connections whose rings hold @cap bytes, both directions on Tux.  -ENOMEM,
- * or -ETIMEDOUT: they did not get there. */
-int twin_init(struct twin *t, unsigned n, uint32_t cap);
+/* @n connections whose rings hold @cap bytes, both directions on Tux, with lanes
+ * for messages of @lane bytes, or without (0).  -ENOMEM, or -ETIMEDOUT: they did
+ * not get there. */
+int twin_init(struct twin *t, unsigned n, uint32_t cap, uint32_t lane);
 void twin_fini(struct twin *t);
 
 /* Side @i builds datagrams, at most a batch; how many. */

@@ -12,7 +12,7 @@ static void init__both_directions_on_tux(void **state)
 	unsigned i;
 
 	(void)state;
-	assert_int_equal(twin_init(&t, 3, CAP), 0);
+	assert_int_equal(twin_init(&t, 3, CAP, 0), 0);
 	for (i = 0; i < 2 * 3; i++) {
 		const struct duo_end *e = &t.end[i % 2][i / 2];
 
@@ -26,9 +26,9 @@ static void init__both_directions_on_tux(void **state)
 static void init__may_come_again(void **state)
 {
 	(void)state;
-	assert_int_equal(twin_init(&t, TWIN_CONNS, CAP), 0);
+	assert_int_equal(twin_init(&t, TWIN_CONNS, CAP, 0), 0);
 	twin_fini(&t);
-	assert_int_equal(twin_init(&t, 1, CAP), 0);
+	assert_int_equal(twin_init(&t, 1, CAP, 0), 0);
 	twin_fini(&t);
 }
 
@@ -38,7 +38,7 @@ static void input__bytes_arrive(void **state)
 	unsigned i;
 
 	(void)state;
-	assert_int_equal(twin_init(&t, 2, CAP), 0);
+	assert_int_equal(twin_init(&t, 2, CAP, 0), 0);
 	for (i = 0; i < LEN; i++)
 		in[i] = (uint8_t)i;
 	assert_int_equal(duo_write(&t.end[0][1], in, LEN), LEN);
@@ -50,10 +50,30 @@ static void input__bytes_arrive(void **state)
 	twin_fini(&t);
 }
 
+static void input__messages_arrive(void **state)
+{
+	char hello[] = "hello";
+	struct iovec v = { hello, 5 };
+	struct tux_msg m;
+	uint64_t ref;
+
+	(void)state;
+	assert_int_equal(twin_init(&t, 2, CAP, 65536), 0);
+	assert_int_equal(tux_msgbox_send(t.end[0][1].box, &v, 1, 0, false,
+					 &ref), 0);
+	duo_ring(&t.end[0][1], TUX_DOORBELL_MESSAGE);
+	assert_int_equal(twin_output(&t, 0), 1);
+	twin_input(&t, 1);
+	assert_int_equal(tux_msgbox_take(t.end[1][1].box, &m, 1), 1);
+	assert_memory_equal(m.p, "hello", 5);
+	assert_false(tux_msgbox_any(t.end[1][0].box));
+	twin_fini(&t);
+}
+
 static void pass__acknowledgments_leave(void **state)
 {
 	(void)state;
-	assert_int_equal(twin_init(&t, 1, CAP), 0);
+	assert_int_equal(twin_init(&t, 1, CAP, 0), 0);
 	twin_pass(&t, TUX_MSEC(10));
 	while (twin_output(&t, 0) || twin_output(&t, 1)) {
 		twin_input(&t, 1);
@@ -75,6 +95,7 @@ int main(void)
 		cmocka_unit_test(init__both_directions_on_tux),
 		cmocka_unit_test(init__may_come_again),
 		cmocka_unit_test(input__bytes_arrive),
+		cmocka_unit_test(input__messages_arrive),
 		cmocka_unit_test(pass__acknowledgments_leave),
 	};
 
