@@ -397,6 +397,7 @@ static bool in_full_flow(const struct tux_conn *c, uint32_t dirty)
 {
 	const uint32_t usual = TUX_DIRTY_APP_TX | TUX_DIRTY_APP_RX |
 			       TUX_DIRTY_CAME | TUX_DIRTY_ACKED |
+			       TUX_DIRTY_MESSAGE | TUX_DIRTY_ROOM |
 			       TUX_DIRTY_READY;
 
 	return !(dirty & ~usual) && c->life == TUX_LIFE_PROVED &&
