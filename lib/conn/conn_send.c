@@ -166,7 +166,10 @@ static size_t send_probe(struct tux_conn *c, uint8_t *buf, size_t cap,
 	len = packet_finish(c, &w, TUX_PKT_ELICIT, now);
 	tux_conn_trace(c, TUX_TRACE_MTU_PROBE, len, 0, 0);
 	s = tux_sentq_slot(&c->sentq);
-	*s = (struct tux_sent){ .what = TUX_SENT_PROBE };
+	*s = (struct tux_sent){
+		.what = TUX_SENT_PROBE,
+		.frag_at = c->msg ? c->msg->sent_next : 0,
+	};
 	launch(c, s, len, len, now);
 	return len;
 }

@@ -542,6 +542,25 @@ static void probe__alone_and_behind_others(void **state)
 	assert_int_equal(d->log_a.n[TUX_TRACE_MTU_PROBE], 1);
 }
 
+/* It takes no place from messages, for which it has none. */
+static void probe__has_no_messages(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct duo_pkt k;
+	bool more;
+
+	c->pair->pmtu.len = 600;
+	c->pair->pmtu.at = d->now;
+	c->msg->sent_next = 3 * TUX_MSG_SENT;
+	tux_conn_do(c, TUX_DO_PING);
+	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	assert_int_equal(tux_sentq_newest(&c->sentq)->what, TUX_SENT_PROBE);
+	assert_int_equal(tux_sentq_newest(&c->sentq)->frag_at,
+			 3 * TUX_MSG_SENT);
+}
+
 /* Never longer than the buffer, or than the peer takes. */
 static void probe__bounded(void **state)
 {
@@ -657,6 +676,7 @@ int main(void)
 		T(more__only_if_there_is_some, duo_setup_messages),
 		T(fits__room_beside_tcp, duo_setup_messages),
 		T(probe__alone_and_behind_others, duo_setup_switched),
+		T(probe__has_no_messages, duo_setup_messages),
 		T(probe__bounded, duo_setup_switched),
 		T(news__of_a_closed_window, duo_setup_switched),
 		T(news__longest_wait, duo_setup_switched),
