@@ -5,7 +5,7 @@
 
 #include "conn/conn_in.h"
 #include "conn/message_fate.h"
-#include "conn/message_rx.h"
+#include "conn/message_room.h"
 
 struct tux_messages *tux_messages_new(const struct tux_mem *mem,
 				      struct tux_msgbox *box)
@@ -142,7 +142,8 @@ void tux_messages_rung(struct tux_conn *c)
 
 	if (!g)
 		return;
-	if (g->ended)			/* there may be new notes */
+	/* Notes may have come while, or since, others were refused. */
+	if (g->ended || atomic_load(&g->box->err))
 		refuse_notes(c, (int)atomic_load(&g->box->err));
 	if (c->closed)
 		sink_messages(g);

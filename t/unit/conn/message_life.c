@@ -107,6 +107,20 @@ static void silent__what_waits_fails(void **state)
 	assert_true(tux_messages_idle(d->a.c));
 }
 
+/* One that was handed in while others were refused. */
+static void silent__what_comes_late_fails(void **state)
+{
+	struct duo *d = *state;
+
+	tux_messages_silent(d->a.c);
+	atomic_store(&d->a.box->err, 0);
+	duo_hand_in(&d->a, 100, 0, 'm');
+	atomic_store(&d->a.box->err, EPROTONOSUPPORT);
+	tux_messages_rung(d->a.c);
+	assert_int_equal(next_err(&d->a), EPROTONOSUPPORT);
+	assert_true(tux_messages_idle(d->a.c));
+}
+
 /* A message was settled, or none can go now: what follows? */
 static void settle_messages(struct duo *d)
 {
@@ -327,6 +341,7 @@ int main(void)
 		T(proved__tells_of_room, duo_setup_messages),
 		T(proved__peer_takes_none, duo_setup_messages),
 		T(silent__what_waits_fails, duo_setup_open_messages),
+		T(silent__what_comes_late_fails, duo_setup_open_messages),
 		T(none__is_no_trouble, duo_setup_switched),
 		T(idle__nothing_waits_or_is_under_way, duo_setup_messages),
 		T(end__new_ones_fail_begun_ones_go_on, duo_setup_messages),
