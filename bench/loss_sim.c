@@ -98,11 +98,10 @@ static void b_looks(struct sim *s, void *arg, uint64_t k, uint64_t l)
 	(void)s, (void)k, (void)l;
 	f->b_due = false;
 	while ((n = tux_msgbox_take(f->b->box, m, BATCH))) {
-		for (i = 0; i < n; i++) {
+		for (i = 0; i < n; i++)
 			count(f, tux_get64(m[i].p));
-			if (tux_msgbox_release(f->b->box, &m[i]))
-				ring(f->b);
-		}
+		if (tux_msgbox_release(f->b->box, m, n))
+			ring(f->b);
 	}
 }
 

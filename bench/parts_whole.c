@@ -153,9 +153,7 @@ static size_t hear_messages(struct duo_end *e, bool answers)
 		    tux_msgbox_send(e->box, &v, 1, 0, false, &ref))
 			abort();
 	}
-	for (i = 0; i < n; i++)
-		ring |= tux_msgbox_release(e->box, &m[i]);
-	if (ring)
+	if (tux_msgbox_release(e->box, m, n) || ring)
 		duo_ring(e, TUX_DOORBELL_MESSAGE);
 	return len;
 }

@@ -84,14 +84,13 @@ void tux_api_tell_messages(struct tux_connection *c)
 
 /* ---- messages that have settled ---- */
 
-void tux_api_reap(struct tux_connection *c)
+bool tux_api_reap(struct tux_connection *c)
 {
-	uint64_t ref;
-	int err;
+	unsigned failed, n = tux_post_reap(c->end, &failed);
 
-	while (tux_post_settled(c->end, &ref, &err))
-		if (err)
-			atomic_fetch_add(&c->failed, 1);
+	if (failed)
+		atomic_fetch_add(&c->failed, failed);
+	return n;
 }
 
 static void tell_settled(struct tux_connection *c, uint64_t ref, int err)
@@ -120,6 +119,11 @@ void tux_api_settle(struct tux_connection *c)
 	uint64_t ref;
 	int err;
 
+	if (!c->s->on_settled.fn) {
+		if (tux_api_reap(c))
+			tux_api_wake(c);
+		return;
+	}
 	while (tux_post_settled(c->end, &ref, &err)) {
 		tell_settled(c, ref, err);
 		/* Its room is free only now. */

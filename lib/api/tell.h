@@ -32,8 +32,9 @@ void tux_api_tell_messages(struct tux_connection *c);
  * failed. */
 void tux_api_settle(struct tux_connection *c);
 
-/* Only counts.  Any thread. */
-void tux_api_reap(struct tux_connection *c);
+/* Only counts, for a service without the callback.  True: there is more room than
+ * before.  Any thread. */
+bool tux_api_reap(struct tux_connection *c);
 
 /* The connection ends with @why: what has not settled fails. */
 void tux_api_give_up(struct tux_connection *c, int why);

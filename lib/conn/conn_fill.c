@@ -5,7 +5,7 @@
 
 #include "conn/conn_in.h"
 #include "conn/leave.h"
-#include "conn/message_rx.h"
+#include "conn/message_room.h"
 #include "conn/message_tcp.h"
 #include "conn/message_tx.h"
 #include "conn/window.h"
@@ -168,7 +168,7 @@ static void balance(struct tux_conn *c, uint32_t stream, uint32_t messages)
 {
 	int32_t *ahead = &c->msg->ahead;
 
-	if (!tux_conn_any_stream(c) || !tux_message_waits(c)) {
+	if (!tux_conn_any_stream(c) || !tux_message_could_go(c)) {
 		*ahead = 0;
 		return;
 	}

@@ -4,16 +4,18 @@
  *
  *   message_life.c  made and freed; doorbell; end
  *   message_tcp.c   messages and ROOM in frames
- *   message_rx.c    receiving: fragments, deliveries, room for the peer
+ *   message_rx.c    receiving: fragments, deliveries
+ *   message_room.c  receiving: room for the peer
  *   message_fate.c  sending: acknowledgments, losses, cancellation, the peer's
  *                   room
+ *   message_begin.c sending: the application's notes become messages
  *   message_tx.c    sending: which fragment goes next
  *
  * A message begins when it gets its id and its position in the peer's lane,
  * which needs room there.  Up to four messages of a lane are under way at once,
  * and send fragments in turns.  The fragments that a packet in flight carries
  * are noted in a ring of their own (tux_messages.sent), to which
- * tux_sent.frag_at points.
+ * tux_sent.frag_at points.  Whole messages one behind the other share an entry.
  */
 #ifndef TUX_CONN_MESSAGE_H
 #define TUX_CONN_MESSAGE_H
@@ -35,18 +37,26 @@ struct tux_conn;
 struct tux_msg_out {			/* a message that has begun */
 	struct tux_list work;		/* in its lane's `work` if it has something
 					 * to send */
+	uint64_t id;
 	uint64_t note;			/* the number of its note */
 	uint64_t pos;			/* position in the peer's lane */
-	uint64_t at;			/* position in this end's message box */
+	uint32_t at;			/* offset in this end's lane */
 	uint32_t total;			/* length */
 	uint32_t order;			/* number among the ordered messages */
 	uint32_t next;			/* first byte never sent */
 	uint8_t flags;			/* TUX_MESSAGE_ORDER, _BULK */
 	bool live;			/* begun and not settled */
 	bool fresh;			/* no fragment of it was sent yet */
+	bool complete;			/* all of it has been sent, once at least */
 	bool cancelled;
 	bool cancel_due;		/* the peer must be told */
-	struct tux_frag acked, lost;	/* ranges of its bytes */
+	bool parted;			/* it has tux_msg_parts */
+};
+
+/* Which bytes of a message have what fate, once that is not the same for all of
+ * it.  Most messages go in one piece, and never have these. */
+struct tux_msg_parts {
+	struct tux_frag acked, lost;
 };
 
 struct tux_msg_lane_tx {
@@ -59,9 +69,12 @@ struct tux_msg_lane_tx {
 	uint32_t open_n;		/* messages begun and not sent completely */
 };
 
-struct tux_msg_sent {			/* a fragment in a packet in flight */
-	uint32_t off, len;
+/* In a packet in flight: a fragment; or @n whole messages, with ids from @id
+ * on. */
+struct tux_msg_sent {
+	uint32_t off, len;		/* of the fragment */
 	uint32_t id;
+	uint16_t n;			/* 0: a fragment */
 	uint8_t lane;
 	bool cancel;
 };
@@ -72,7 +85,6 @@ struct tux_msg_pick {			/* a fragment to be sent */
 	struct tux_msg_out *m;
 	struct tux_message_hdr h;
 	unsigned lane;
-	uint64_t id;
 };
 
 /* ---- in ---- */
@@ -83,15 +95,17 @@ enum tux_msg_state { TUX_MSG_NONE, TUX_MSG_PART, TUX_MSG_WHOLE, TUX_MSG_GONE };
 struct tux_msg_in {			/* a message of the peer's */
 	uint8_t state;			/* enum tux_msg_state */
 	uint8_t flags;			/* TUX_MESSAGE_ORDER */
+	bool parted;			/* its entry of tux_messages.got is in use */
 	uint32_t total, order;		/* length; number among the ordered ones */
 	uint64_t pos;			/* position in the lane */
-	struct tux_frag got;		/* ranges of bytes that have arrived */
 };
 
 struct tux_msg_lane_rx {
 	uint64_t first;			/* oldest id that is not free again */
 	uint64_t top;			/* highest id known, plus one */
+	uint64_t high;			/* the position behind that message */
 	uint64_t tail;			/* positions below are free again */
+	uint64_t base;			/* the position that is at offset 0 */
 	uint64_t freed;			/* sum of tux_msgbox_takes() of the complete
 					 * messages below `first` */
 	uint64_t told_ids, told_tail;	/* `first` and `tail` of the last ROOM */
@@ -113,8 +127,11 @@ struct tux_messages {
 	struct tux_msg_sent sent[TUX_MSG_SENT];	/* a ring */
 	uint16_t wait[TUX_MSG_IN];	/* by order: slot + 1 of a message that waits
 					 * for its turn; 0: none */
-	struct tux_msg_out out[TUX_MSG_N];	/* by tux_lane_slot() of the id */
+	/* By tux_lane_slot() of the id. */
+	struct tux_msg_out out[TUX_MSG_N];
 	struct tux_msg_in in[TUX_MSG_N];
+	struct tux_msg_parts parts[TUX_MSG_N];	/* of `out` */
+	struct tux_frag got[TUX_MSG_N];	/* of `in`: ranges that have arrived */
 };
 
 /* ---- questions ---- */
@@ -131,6 +148,42 @@ static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 						  unsigned lane, uint64_t id)
 {
 	return &g->out[tux_lane_slot(lane, id)];
+}
+
+/* The entry for message @id of the peer's @lane. */
+static inline struct tux_msg_in *tux_message_in(struct tux_messages *g,
+						unsigned lane, uint64_t id)
+{
+	return &g->in[tux_lane_slot(lane, id)];
+}
+
+/* The position behind @m. */
+static inline uint64_t tux_message_behind(const struct tux_msg_in *m)
+{
+	return m->pos + tux_lane_size(m->total);
+}
+
+/* The parts of @m, which are none at first. */
+static inline struct tux_msg_parts *tux_message_parts(struct tux_messages *g,
+						      struct tux_msg_out *m)
+{
+	struct tux_msg_parts *p = &g->parts[m - g->out];
+
+	if (!m->parted) {
+		m->parted = true;
+		tux_frag_init(&p->acked);
+		tux_frag_init(&p->lost);
+	}
+	return p;
+}
+
+/* The bytes of @m that must be sent again; NULL: there are none. */
+static inline struct tux_frag *tux_message_again(struct tux_messages *g,
+						 const struct tux_msg_out *m)
+{
+	struct tux_frag *lost = &g->parts[m - g->out].lost;
+
+	return m->parted && lost->n ? lost : NULL;
 }
 
 /* Are there notes of @lane that have not begun? */

@@ -13,82 +13,140 @@ static void all_sent(struct tux_msg_lane_tx *l, const struct tux_msg_out *m)
 		l->open_n--;
 }
 
-void tux_message_settle(struct tux_conn *c, unsigned lane,
-			struct tux_msg_out *m, uint32_t state, int err)
+static void settle_one(struct tux_messages *g, unsigned lane,
+		       struct tux_msg_out *m, uint32_t state, int err)
 {
-	struct tux_messages *g = c->msg;
-	struct tux_msg_lane_tx *l = &g->tx[lane];
 	struct tux_note *n = tux_message_note(g, lane, m->note);
 
-	all_sent(l, m);
+	all_sent(&g->tx[lane], m);
 	m->live = false;
 	tux_list_remove(&m->work);
-	while (l->first < l->next && !tux_message_out(g, lane, l->first)->live)
-		l->first++;
 	n->err = (uint32_t)err;
-	atomic_store(&n->state, state);
+	atomic_store_explicit(&n->state, state, memory_order_release);
+}
+
+/* After settle_one(), of one or more. */
+static void have_settled(struct tux_conn *c, unsigned lane)
+{
+	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
+
+	while (l->first < l->next &&
+	       !tux_message_out(c->msg, lane, l->first)->live)
+		l->first++;
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
-/* The message that fragment @f belongs to; NULL: it is settled. */
+void tux_message_settle(struct tux_conn *c, unsigned lane,
+			struct tux_msg_out *m, uint32_t state, int err)
+{
+	settle_one(c->msg, lane, m, state, err);
+	have_settled(c, lane);
+}
+
+/* Message @id, of which @f says something; NULL: it is settled, or was cancelled
+ * since. */
 static struct tux_msg_out *message_of(struct tux_messages *g,
-				 const struct tux_msg_sent *f)
+				      const struct tux_msg_sent *f, uint32_t id)
 {
 	const struct tux_msg_lane_tx *l = &g->tx[f->lane];
-	uint64_t id = tux_seq_expand(l->next, f->id);
-	struct tux_msg_out *m = tux_message_out(g, f->lane, f->id);
+	struct tux_msg_out *m = tux_message_out(g, f->lane, id);
 
-	return id >= l->first && m->live ? m : NULL;
+	return tux_seq_expand(l->next, id) >= l->first && m->live &&
+	       m->cancelled == f->cancel ? m : NULL;
 }
 
-/* Fragment @f is acknowledged. */
+static void message_arrived(struct tux_conn *c, unsigned lane,
+			    struct tux_msg_out *m)
+{
+	tux_conn_trace(c, TUX_TRACE_MSG_SENT, lane, m->id, 0);
+	c->stats.msgs_tx++;
+	settle_one(c->msg, lane, m, TUX_NOTE_SENT, 0);
+}
+
+static void cancellation_arrived(struct tux_conn *c, unsigned lane,
+				 struct tux_msg_out *m)
+{
+	uint32_t err = tux_message_note(c->msg, lane, m->note)->err;
+
+	tux_conn_trace(c, TUX_TRACE_MSG_FAILED, lane, m->id, err);
+	tux_message_settle(c, lane, m, TUX_NOTE_FAILED, (int)err);
+}
+
+/* If there are too many gaps to note it, the fragment is sent again. */
 static void fragment_arrived(struct tux_conn *c, const struct tux_msg_sent *f)
 {
-	struct tux_msg_out *m = message_of(c->msg, f);
-	uint32_t err;
+	struct tux_msg_out *m = message_of(c->msg, f, f->id);
+	struct tux_msg_parts *p;
 
-	if (!m || m->cancelled != f->cancel)
+	if (!m)
 		return;
 	if (m->cancelled) {
-		err = tux_message_note(c->msg, f->lane, m->note)->err;
-		tux_conn_trace(c, TUX_TRACE_MSG_FAILED, f->lane, f->id, err);
-		tux_message_settle(c, f->lane, m, TUX_NOTE_FAILED, (int)err);
+		cancellation_arrived(c, f->lane, m);
 		return;
 	}
-	/* If there are too many gaps to note it, the fragment is sent again. */
-	if (tux_frag_add(&m->acked, f->off, f->off + f->len,
+	p = tux_message_parts(c->msg, m);
+	if (tux_frag_add(&p->acked, f->off, f->off + f->len,
 			 TUX_FRAG_MAX) < 0) {
-		tux_frag_cover(&m->lost, f->off, f->off + f->len);
+		tux_frag_cover(&p->lost, f->off, f->off + f->len);
 		tux_message_requeue(c->msg, f->lane, m, true);
-	} else if (!m->fresh && tux_frag_whole(&m->acked, m->total)) {
-		tux_conn_trace(c, TUX_TRACE_MSG_SENT, f->lane, f->id, 0);
-		c->stats.msgs_tx++;
-		tux_message_settle(c, f->lane, m, TUX_NOTE_SENT, 0);
+	} else if (tux_frag_whole(&p->acked, m->total)) {
+		message_arrived(c, f->lane, m);
+		have_settled(c, f->lane);
 	}
 }
 
-/* Fragment @f is lost: what is not acknowledged of it is sent again. */
-static void fragment_again(struct tux_conn *c, const struct tux_msg_sent *f)
+/* What @s says has been acknowledged.  An empty message may be about to be sent
+ * again: then it still is. */
+static void sent_arrived(struct tux_conn *c, const struct tux_msg_sent *s)
 {
-	struct tux_msg_out *m = message_of(c->msg, f);
-	uint32_t start, end, off, stop;
+	unsigned i, n = 0;
 
-	if (!m || m->cancelled != f->cancel)
-		return;
-	tux_conn_trace(c, TUX_TRACE_MSG_LOST, f->lane, f->id, f->off);
-	m->cancel_due = m->cancelled;
-	off = f->off;
-	stop = f->off + f->len;
-	while (tux_frag_gap(&m->acked, off, stop, &start, &end)) {
-		tux_frag_cover(&m->lost, start, end);
-		off = end;
+	if (!s->n)
+		fragment_arrived(c, s);
+	for (i = 0; i < s->n; i++) {
+		struct tux_msg_out *m = message_of(c->msg, s, s->id + i);
+
+		if (!m || m->fresh)
+			continue;
+		message_arrived(c, s->lane, m);
+		n++;
 	}
+	if (n)
+		have_settled(c, s->lane);
+}
+
+/* Bytes [@off, @end) of @m are lost: what is not acknowledged of them is sent
+ * again. */
+static void bytes_again(struct tux_conn *c, unsigned lane,
+			struct tux_msg_out *m, uint32_t off, uint32_t end)
+{
+	struct tux_msg_parts *p = tux_message_parts(c->msg, m);
+	uint32_t from, to;
+
+	tux_conn_trace(c, TUX_TRACE_MSG_LOST, lane, m->id, off);
+	m->cancel_due = m->cancelled;
+	for (; tux_frag_gap(&p->acked, off, end, &from, &to); off = to)
+		tux_frag_cover(&p->lost, from, to);
 	/* An empty message has no bytes in `lost`: it begins anew. */
 	if (!m->total && !m->cancelled && !m->fresh) {
 		m->fresh = true;
-		c->msg->tx[f->lane].open_n++;
+		c->msg->tx[lane].open_n++;
 	}
-	tux_message_requeue(c->msg, f->lane, m, true);
+	tux_message_requeue(c->msg, lane, m, true);
+}
+
+static void sent_again(struct tux_conn *c, const struct tux_msg_sent *s)
+{
+	struct tux_msg_out *m;
+	unsigned i;
+
+	if (!s->n && (m = message_of(c->msg, s, s->id)))
+		bytes_again(c, s->lane, m, s->off, s->off + s->len);
+	for (i = 0; i < s->n; i++) {
+		m = message_of(c->msg, s, s->id + i);
+		if (m)
+			bytes_again(c, s->lane, m, 0, m->total);
+	}
 }
 
 /* Are the fragments of @s still in the ring?  A spurious loss may be found out
@@ -103,7 +161,8 @@ void tux_message_acked(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		fragment_arrived(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
+		sent_arrived(c, &c->msg->sent[(s->frag_at + i) %
+						  TUX_MSG_SENT]);
 }
 
 void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
@@ -111,7 +170,8 @@ void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		fragment_again(c, &c->msg->sent[(s->frag_at + i) % TUX_MSG_SENT]);
+		sent_again(c, &c->msg->sent[(s->frag_at + i) %
+						TUX_MSG_SENT]);
 	tux_conn_kick(c);
 }
 
@@ -119,11 +179,11 @@ void tux_message_framed(struct tux_conn *c, const struct tux_msg_pick *k)
 {
 	const struct tux_msg_sent f = {
 		.off = k->h.off, .len = k->h.len, .id = k->h.id,
-		.lane = (uint8_t)k->lane,
+		.n = tux_message_whole(k->h.flags), .lane = (uint8_t)k->lane,
 		.cancel = k->h.flags & TUX_MESSAGE_CANCEL,
 	};
 
-	fragment_arrived(c, &f);
+	sent_arrived(c, &f);
 }
 
 /* ---- cancel, room ---- */
@@ -134,7 +194,7 @@ static void cancel(struct tux_conn *c, unsigned lane, struct tux_msg_out *m)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
 
-	if (!m->live || m->cancelled || (!m->fresh && m->next == m->total))
+	if (!m->live || m->cancelled || m->complete)
 		return;
 	tux_message_note(c->msg, lane, m->note)->err = ECANCELED;
 	all_sent(l, m);
@@ -151,7 +211,8 @@ void tux_message_cancels(struct tux_conn *c)
 	unsigned lane;
 	uint64_t id;
 
-	if (!atomic_exchange(&g->box->cancels, 0))
+	if (!atomic_load(&g->box->cancels) ||
+	    !atomic_exchange(&g->box->cancels, 0))
 		return;
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		struct tux_msg_lane_tx *l = &g->tx[lane];

@@ -4,31 +4,24 @@
 #include <errno.h>
 
 #include "conn/conn_in.h"
+#include "conn/message_room.h"
 
-enum {
-	TELL = 8,			/* an eighth of a lane has become free since
-					 * the last ROOM: the next packet carries
-					 * ROOM */
-	DUE = 4,			/* a quarter has: ROOM is sent by itself */
-	GONE = UINT16_MAX,		/* in tux_messages.wait: cancelled */
-};
+enum { GONE = UINT16_MAX };		/* in tux_messages.wait: cancelled */
 
-static struct tux_msg_in *in_of(struct tux_messages *g, unsigned lane,
-				uint64_t id)
+/* Where message @m begins in the bytes of its lane.  It may reach into the memory
+ * behind them: the bytes at the beginning that it would have taken stay free. */
+static uint32_t offset_of(const struct tux_messages *g, unsigned lane,
+			  const struct tux_msg_in *m)
 {
-	return &g->in[tux_lane_slot(lane, id)];
+	return (uint32_t)(m->pos - g->rx[lane].base) &
+	       (g->box->rx[lane].cap - 1);
 }
 
-static uint8_t *bytes_of(struct tux_messages *g, unsigned lane, uint64_t pos)
+static uint8_t *bytes_of(struct tux_messages *g, unsigned lane,
+			 const struct tux_msg_in *m)
 {
-	const struct tux_msgbox_rx *r = &g->box->rx[lane];
-
-	return (uint8_t *)g->box + r->mem + (pos & (r->cap - 1));
-}
-
-static uint64_t end_of(const struct tux_msg_in *m)
-{
-	return m->pos + tux_lane_size(m->total);
+	return (uint8_t *)g->box + g->box->rx[lane].mem +
+	       offset_of(g, lane, m);
 }
 
 /* ---- checks ---- */
@@ -42,17 +35,19 @@ static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
 	uint64_t i;
 
+	if (id >= l->top)
+		return start >= l->high;
 	for (i = id; i > l->first; i--) {
-		const struct tux_msg_in *m = in_of(g, lane, i - 1);
+		const struct tux_msg_in *m = tux_message_in(g, lane, i - 1);
 
 		if (m->state != TUX_MSG_NONE) {
-			if (start < end_of(m))
+			if (start < tux_message_behind(m))
 				return false;
 			break;
 		}
 	}
 	for (i = id + 1; i < l->top; i++) {
-		const struct tux_msg_in *m = in_of(g, lane, i);
+		const struct tux_msg_in *m = tux_message_in(g, lane, i);
 
 		if (m->state != TUX_MSG_NONE)
 			return end <= m->pos;
@@ -100,7 +95,7 @@ static struct tux_msg_in *find(struct tux_messages *g,
 			       const struct tux_message_hdr *h, unsigned lane,
 			       uint64_t id)
 {
-	struct tux_msg_in *m = in_of(g, lane, id);
+	struct tux_msg_in *m = tux_message_in(g, lane, id);
 	uint64_t pos = tux_seq_expand(g->rx[lane].tail, h->pos);
 
 	if (m->state != TUX_MSG_NONE)
@@ -109,16 +104,27 @@ static struct tux_msg_in *find(struct tux_messages *g,
 		return NULL;
 	m->state = TUX_MSG_PART;
 	m->flags = h->flags & TUX_MESSAGE_ORDER;
+	m->parted = false;
 	m->pos = pos;
 	m->total = h->total;
 	m->order = h->order;
-	tux_frag_init(&m->got);
-	if (id >= g->rx[lane].top)
+	if (id >= g->rx[lane].top) {
 		g->rx[lane].top = id + 1;
+		g->rx[lane].high = tux_message_behind(m);
+	}
 	return m;
 }
 
 /* ---- delivery ---- */
+
+static uint64_t id_of(const struct tux_messages *g, unsigned lane,
+		      unsigned slot)
+{
+	uint64_t first = g->rx[lane].first;
+
+	return first + ((slot - tux_lane_slot(lane, first)) &
+			(tux_lane_n(lane) - 1));
+}
 
 /* Delivers the complete message in @slot to the application. */
 static void deliver(struct tux_conn *c, unsigned slot)
@@ -127,24 +133,22 @@ static void deliver(struct tux_conn *c, unsigned slot)
 	struct tux_msgbox *b = g->box;
 	const struct tux_msg_in *m = &g->in[slot];
 	unsigned lane = slot >= TUX_MSG_SMALL_N;
-	const struct tux_msg_lane_rx *l = &g->rx[lane];
-	uint64_t id = l->first + (slot - tux_lane_slot(lane, l->first)) %
-		      tux_lane_n(lane);
 	uint32_t head = atomic_load(&b->in_head);
 
-	tux_conn_trace(c, TUX_TRACE_MSG_DELIVER, lane, id, m->total);
+	tux_conn_trace(c, TUX_TRACE_MSG_DELIVER, lane, id_of(g, lane, slot),
+		       m->total);
 	c->stats.msg_rx += m->total;
 	c->stats.msgs_rx++;
 	if (c->closed) {		/* the application does not read it */
 		atomic_store(&b->released[slot], 1);
 		return;
 	}
-	b->in[head % TUX_MSG_IN] = (struct tux_arrival){
-		.id = (uint32_t)id, .len = m->total, .lane = (uint8_t)lane,
-		.at = (uint32_t)(m->pos & (b->rx[lane].cap - 1)),
+	b->arrived[slot] = (struct tux_arrival){
+		.len = m->total, .at = offset_of(g, lane, m),
 		.flags = m->flags & TUX_MESSAGE_ORDER ? TUX_MSG_ORDERED : 0,
 	};
-	atomic_store(&b->in_head, head + 1);
+	b->in[head % TUX_MSG_IN] = (uint16_t)slot;
+	atomic_store_explicit(&b->in_head, head + 1, memory_order_release);
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
@@ -207,26 +211,85 @@ static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t sta
 		messages_look_end(c);
 }
 
+/* Once the application has closed, nobody reads what comes; but it may still hold
+ * what came before. */
+static void keep(struct tux_conn *c, const struct tux_msg_in *m,
+		 const struct tux_message_hdr *h, const uint8_t *p)
+{
+	if (!c->closed)
+		memcpy(bytes_of(c->msg, tux_message_lane(h), m) + h->off, p,
+		       h->len);
+}
+
+/* The ranges of @m that have arrived: at first none. */
+static struct tux_frag *got_of(struct tux_messages *g, struct tux_msg_in *m)
+{
+	struct tux_frag *f = &g->got[m - g->in];
+
+	if (!m->parted) {
+		m->parted = true;
+		tux_frag_init(f);
+	}
+	return f;
+}
+
+static int put_part(struct tux_conn *c, struct tux_msg_in *m,
+		    const struct tux_message_hdr *h, const uint8_t *p,
+		    uint32_t max)
+{
+	struct tux_frag *got = got_of(c->msg, m);
+	int new = tux_frag_add(got, h->off, h->off + h->len, max);
+
+	if (new < 0)
+		return -ENOBUFS;
+	if (new)
+		keep(c, m, h, p);
+	if (tux_frag_whole(got, m->total))
+		message_finish(c, m, TUX_MSG_WHOLE);
+	return 0;
+}
+
 static int put(struct tux_conn *c, struct tux_msg_in *m,
 	       const struct tux_message_hdr *h, const uint8_t *p, uint32_t max)
 {
-	unsigned lane = tux_message_lane(h);
-	int new;
-
 	if (m->state != TUX_MSG_PART)
 		return 0;		/* complete or cancelled already */
 	if (h->flags & TUX_MESSAGE_CANCEL) {
 		message_finish(c, m, TUX_MSG_GONE);
-		return 0;
-	}
-	new = tux_frag_add(&m->got, h->off, h->off + h->len, max);
-	if (new < 0)
-		return -ENOBUFS;
-	if (new)
-		memcpy(bytes_of(c->msg, lane, m->pos + h->off), p, h->len);
-	if (tux_frag_whole(&m->got, m->total))
+	} else if (h->len < m->total) {
+		return put_part(c, m, h, p, max);
+	} else {
+		keep(c, m, h, p);
 		message_finish(c, m, TUX_MSG_WHOLE);
+	}
 	return 0;
+}
+
+/* Most messages come whole and in order: this is all that they need.  False: @h is
+ * not one of them, or the connection is near its end. */
+static bool put_next(struct tux_conn *c, const struct tux_message_hdr *h,
+		     unsigned lane, uint64_t id, const uint8_t *p)
+{
+	struct tux_messages *g = c->msg;
+	struct tux_msg_lane_rx *l = &g->rx[lane];
+	struct tux_msg_in *m = tux_message_in(g, lane, id);
+	uint64_t pos = tux_seq_expand(l->tail, h->pos);
+
+	if (id != l->top || !tux_message_whole(h->flags) ||
+	    h->flags & TUX_MESSAGE_ORDER || h->len < h->total ||
+	    !fits(g, lane, id, pos, h->total) || c->closed || g->fin)
+		return false;
+	m->state = TUX_MSG_WHOLE;
+	m->flags = 0;
+	m->parted = false;
+	m->total = h->total;
+	m->order = 0;
+	m->pos = pos;
+	l->top = id + 1;
+	l->high = tux_message_behind(m);
+	memcpy(bytes_of(g, lane, m), p, h->total);
+	deliver(c, tux_lane_slot(lane, id));
+	return true;
 }
 
 int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
@@ -247,8 +310,10 @@ int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		return 0;		/* a duplicate: its room is free again */
 	if (id >= l->first + tux_lane_n(lane))
 		return -EBADMSG;
+	if (put_next(c, h, lane, id, p))
+		return 0;
 	m = find(g, h, lane, id);
-	/* m->got has room for TUX_FRAG_MAX ranges.  A fragment in a packet may
+	/* A message has room for TUX_FRAG_MAX ranges.  A fragment in a packet may
 	 * use all but one, and is dropped if it needs more: it comes again.
 	 * A fragment in a frame comes only once, so the last range is kept for
 	 * frames.  One is enough: TCP keeps the order, so only the first such
@@ -288,97 +353,4 @@ bool tux_messages_all_here(const struct tux_messages *g)
 		}
 	}
 	return true;
-}
-
-/* ---- room ---- */
-
-/* Frees the messages that the application has released, oldest first, up to the
- * first that it has not. */
-static void free_lane(struct tux_messages *g, unsigned lane)
-{
-	struct tux_msg_lane_rx *l = &g->rx[lane];
-
-	while (l->first < l->top) {
-		unsigned slot = tux_lane_slot(lane, l->first);
-		struct tux_msg_in *m = &g->in[slot];
-
-		if (m->state < TUX_MSG_WHOLE ||
-		    !atomic_load(&g->box->released[slot]))
-			return;
-		l->tail = end_of(m);
-		if (m->state == TUX_MSG_WHOLE)
-			l->freed += tux_msgbox_takes(g->box->rx[lane].cap,
-						     lane, m->total);
-		m->state = TUX_MSG_NONE;
-		atomic_store(&g->box->released[slot], 0);
-		l->first++;
-	}
-}
-
-/* Has one @part-th of the lane, in bytes or ids, become free since ROOM? */
-static bool freed(const struct tux_messages *g, unsigned lane, unsigned part)
-{
-	const struct tux_msg_lane_rx *l = &g->rx[lane];
-
-	return l->tail - l->told_tail >= g->box->rx[lane].cap / part ||
-	       l->first - l->told_ids >= tux_lane_n(lane) / part;
-}
-
-/* Should ROOM be sent by itself?  Yes if a quarter of the lane has become free
- * since the last ROOM.  In the bulk lane also if the lane is empty: the space left
- * at its end may be too short for the next message. */
-static bool room_due(const struct tux_messages *g, unsigned lane)
-{
-	const struct tux_msg_lane_rx *l = &g->rx[lane];
-
-	return freed(g, lane, DUE) ||
-	       (lane == TUX_LANE_BULK && l->first == l->top &&
-		l->tail != l->told_tail);
-}
-
-bool tux_message_room_news(const struct tux_conn *c)
-{
-	return freed(c->msg, TUX_LANE_SMALL, TELL) ||
-	       freed(c->msg, TUX_LANE_BULK, TELL);
-}
-
-void tux_message_released(struct tux_conn *c)
-{
-	struct tux_messages *g = c->msg;
-	unsigned lane;
-
-	for (lane = 0; lane < TUX_LANES; lane++) {
-		free_lane(g, lane);
-		if (room_due(g, lane)) {
-			tux_conn_do(c, TUX_DO_ROOM);
-			tux_conn_mark(c, TUX_DIRTY_ROOM);
-		}
-	}
-}
-
-void tux_message_tell_room(struct tux_conn *c, uint8_t *p)
-{
-	struct tux_room room[TUX_LANES];
-	unsigned i;
-
-	for (i = 0; i < TUX_LANES; i++) {
-		struct tux_msgbox_rx *b = &c->msg->box->rx[i];
-		struct tux_msg_lane_rx *l = &c->msg->rx[i];
-
-		free_lane(c->msg, i);
-		/* The application rings when its releases reach this; 0: at
-		 * each release.  It counts from l->freed, not from b->freed:
-		 * released messages behind the oldest one are not free yet,
-		 * so the release of the oldest one must ring. */
-		atomic_store(&b->wake_at, i == TUX_LANE_BULK ? 0 :
-			     l->freed + b->cap / TELL);
-		l->told_ids = l->first;
-		l->told_tail = l->tail;
-		room[i].cap = b->cap;
-		room[i].ids = (uint32_t)l->first + tux_lane_n(i);
-		room[i].limit = (uint32_t)l->tail + b->cap;
-	}
-	tux_room_encode(room, p);
-	tux_conn_trace(c, TUX_TRACE_ROOM, c->msg->rx[0].first,
-		       c->msg->rx[1].first, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * message_rx - receiving messages: puts fragments into their places, delivers
- * complete messages, and tells the peer of room
+ * message_rx - receiving messages: puts fragments into their places, and delivers
+ * complete messages
  *
  * The messages of a lane lie in the order of their ids and must not overlap.
  * So nothing that the peer sends later can change a message that the
@@ -25,22 +25,11 @@ struct tux_conn;
 int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		    const uint8_t *p, bool frame);
 
-/* Frees the room of messages that the application has released, in the order of
- * their ids, and queues ROOM if that is worth a packet. */
-void tux_message_released(struct tux_conn *c);
-
 /* No more messages will come.  Ordered messages that wait for earlier ones are
  * delivered: the earlier ones were never sent. */
 void tux_message_no_more(struct tux_conn *c);
 
 /* END with @len bytes at @p has come.  0, or -EBADMSG. */
 int tux_message_fin(struct tux_conn *c, const uint8_t *p, size_t len);
-
-/* Has enough room become free to send ROOM in a packet that leaves anyway? */
-bool tux_message_room_news(const struct tux_conn *c);
-
-/* Encodes ROOM, as it is now, into TUX_ROOM_LEN bytes at @p, and notes that the
- * peer is told. */
-void tux_message_tell_room(struct tux_conn *c, uint8_t *p);
 
 #endif

@@ -6,6 +6,7 @@
 #include "conn/conn_frame.h"
 #include "conn/conn_in.h"
 #include "conn/message_fate.h"
+#include "conn/message_room.h"
 #include "conn/message_rx.h"
 #include "conn/message_tx.h"
 #include "conn/window.h"

@@ -5,9 +5,8 @@
  */
 #include "conn/message_tx.h"
 
-#include <errno.h>
-
 #include "conn/conn_in.h"
+#include "conn/message_begin.h"
 
 enum {
 	OPEN_MAX = 4,			/* messages of a lane that are sent for the
@@ -19,11 +18,11 @@ enum {
 
 /* ---- helpers ---- */
 
-static bool has_work(const struct tux_msg_out *m)
+static bool has_work(struct tux_messages *g, const struct tux_msg_out *m)
 {
 	if (m->cancelled)
 		return m->cancel_due;
-	return m->fresh || m->lost.n || m->next < m->total;
+	return m->fresh || m->next < m->total || tux_message_again(g, m);
 }
 
 void tux_message_requeue(struct tux_messages *g, unsigned lane,
@@ -32,109 +31,23 @@ void tux_message_requeue(struct tux_messages *g, unsigned lane,
 	struct tux_list *l = &g->tx[lane].work;
 
 	tux_list_remove(&m->work);
-	if (m->live && has_work(m))
+	if (m->live && has_work(g, m))
 		tux_list_push(first ? l->next : l, &m->work);
 }
 
 /* ---- begin ---- */
-
-/* Reads the note into *@m.  The application may change the note at any time, so
- * each field is read once, and checked afterwards.  Sets fields one by one:
- * most of *@m is the sets of fragments, which need no clearing.  False: the
- * note is not valid. */
-static bool read_note(struct tux_messages *g, unsigned lane,
-		      struct tux_note *n, struct tux_msg_out *m)
-{
-	const struct tux_msgbox_tx *t = &g->box->tx[lane];
-	bool ordered = n->flags & TUX_MSG_ORDERED;
-
-	m->total = n->len;
-	m->order = ordered ? n->order : 0;
-	m->at = n->at & (t->cap - 1);
-	m->flags = (uint8_t)((ordered ? TUX_MESSAGE_ORDER : 0) |
-			     (lane ? TUX_MESSAGE_BULK : 0));
-	m->next = 0;
-	m->fresh = true;
-	m->cancelled = m->cancel_due = false;
-	tux_frag_init(&m->acked);
-	tux_frag_init(&m->lost);
-	return m->at + m->total <= t->cap;
-}
-
-static void fail_note(struct tux_conn *c, struct tux_note *n, int err)
-{
-	n->err = (uint32_t)err;
-	atomic_store(&n->state, TUX_NOTE_FAILED);
-	tux_conn_mark(c, TUX_DIRTY_READY);
-}
-
-/* Computes the position of @m in the peer's lane.  False: the peer has no room
- * there yet. */
-static bool place(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
-{
-	m->pos = tux_lane_place(l->pos, m->total, l->cap);
-	return l->next < l->ids &&
-	       m->pos + tux_lane_size(m->total) <= l->limit;
-}
-
-static void begin(struct tux_messages *g, unsigned lane, struct tux_msg_out *m)
-{
-	struct tux_msg_lane_tx *l = &g->tx[lane];
-
-	m->live = true;
-	m->note = l->note++;
-	l->next++;
-	l->pos = m->pos + tux_lane_size(m->total);
-	l->open_n++;
-	tux_list_init(&m->work);
-	tux_message_requeue(g, lane, m, false);
-}
-
-/* Begins the next message of the lane.  False: there is none, or no room.  A
- * cancelled message fails without beginning, unless it is ordered. */
-static bool begin_next(struct tux_conn *c, unsigned lane)
-{
-	struct tux_messages *g = c->msg;
-	struct tux_msg_lane_tx *l = &g->tx[lane];
-	struct tux_note *n = tux_message_note(g, lane, l->note);
-	struct tux_msg_out *m = tux_message_out(g, lane, l->next);
-	uint32_t state = atomic_load(&n->state);
-
-	if (!l->cap || l->next - l->first == tux_lane_n(lane) ||
-	    !tux_message_unbegun(g, lane) ||
-	    (state != TUX_NOTE_READY && state != TUX_NOTE_CANCEL))
-		return false;
-	if (!read_note(g, lane, n, m) || m->total > l->cap / 2) {
-		m->cancelled = true;
-		n->err = EMSGSIZE;
-	} else if (state == TUX_NOTE_CANCEL) {
-		m->cancelled = true;
-		n->err = ECANCELED;
-	}
-	/* The peer must be told of an ordered one, since others wait for it. */
-	if (m->cancelled && !(m->flags & TUX_MESSAGE_ORDER)) {
-		l->note++;
-		fail_note(c, n, (int)n->err);
-		return true;
-	}
-	if (m->cancelled) {
-		m->cancel_due = true;
-		m->total = 0;
-	}
-	if (!place(l, m))
-		return false;
-	begin(g, lane, m);
-	return true;
-}
 
 /* Begins what may begin in the lane.  False: no message has anything to
  * send. */
 static bool begin_in(struct tux_conn *c, unsigned lane)
 {
 	struct tux_msg_lane_tx *l = &c->msg->tx[lane];
+	struct tux_msg_out *m;
 
-	while (l->open_n < OPEN_MAX && begin_next(c, lane))
-		;
+	while (l->open_n < OPEN_MAX && (m = tux_message_begin_next(c, lane))) {
+		l->open_n++;
+		tux_message_requeue(c->msg, lane, m, false);
+	}
 	return !tux_list_empty(&l->work);
 }
 
@@ -157,15 +70,16 @@ void tux_message_begin(struct tux_conn *c)
 /* The bytes of @m that go next, into @h: lost ones first, and at most what fits
  * into @room bytes with the header.  A fragment that is a whole message has a
  * shorter header.  False: @room is too small to cut a fragment for it. */
-static bool extent(const struct tux_msg_out *m, size_t room,
-		   struct tux_message_hdr *h)
+static bool extent(struct tux_messages *g, const struct tux_msg_out *m,
+		   size_t room, struct tux_message_hdr *h)
 {
+	const struct tux_frag *lost = tux_message_again(g, m);
 	uint32_t end = m->total, hdr;
 
 	h->off = m->next;
-	if (m->lost.n) {
-		h->off = m->lost.r[0].start;
-		end = m->lost.r[0].end;
+	if (lost) {
+		h->off = lost->r[0].start;
+		end = lost->r[0].end;
 	}
 	h->len = end - h->off;
 	h->flags = m->flags | tux_message_ends(h);
@@ -192,17 +106,15 @@ static bool pick_in(const struct tux_conn *c, unsigned lane, size_t room,
 	m = TUX_CONTAINER(g->tx[lane].work.next, struct tux_msg_out, work);
 	k->m = m;
 	k->lane = lane;
-	k->id = g->tx[lane].first + ((uint64_t)(m - g->out) -
-		tux_lane_slot(lane, g->tx[lane].first)) % tux_lane_n(lane);
 	k->h = (struct tux_message_hdr){
-		.flags = m->flags, .id = (uint32_t)k->id,
+		.flags = m->flags, .id = (uint32_t)m->id,
 		.pos = (uint32_t)m->pos, .order = m->order, .total = m->total,
 	};
 	if (m->cancelled) {
 		k->h.flags |= TUX_MESSAGE_CANCEL;
 		return room >= tux_message_hdr_len(k->h.flags);
 	}
-	return extent(m, room, &k->h);
+	return extent(g, m, room, &k->h);
 }
 
 bool tux_message_pick(const struct tux_conn *c, size_t room,
@@ -219,7 +131,8 @@ static void count_lead(struct tux_messages *g, unsigned lane, uint32_t len)
 {
 	if (lane == TUX_LANE_BULK)
 		g->lead = g->lead > (int32_t)len ? g->lead - (int32_t)len : 0;
-	else if (tux_list_empty(&g->tx[TUX_LANE_BULK].work))
+	else if (tux_list_empty(&g->tx[TUX_LANE_BULK].work) &&
+		 !tux_message_may_begin(g, TUX_LANE_BULK))
 		g->lead = 0;
 	else if (g->lead <= LEAD)
 		g->lead += (int32_t)len;
@@ -229,7 +142,8 @@ static void note_sent(struct tux_messages *g, const struct tux_msg_pick *k)
 {
 	g->sent[g->sent_next++ % TUX_MSG_SENT] = (struct tux_msg_sent){
 		.off = k->h.off, .len = k->h.len, .id = k->h.id,
-		.lane = (uint8_t)k->lane, .cancel = k->m->cancelled,
+		.n = tux_message_whole(k->h.flags), .lane = (uint8_t)k->lane,
+		.cancel = k->m->cancelled,
 	};
 }
 
@@ -238,24 +152,25 @@ void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
 {
 	struct tux_messages *g = c->msg;
 	struct tux_msg_out *m = k->m;
+	struct tux_frag *lost = tux_message_again(g, m);
 	uint32_t end = k->h.off + k->h.len;
 	bool open = m->fresh || m->next < m->total;
 
-	if (m->cancelled) {
+	if (m->cancelled)
 		m->cancel_due = false;
-	} else if (m->lost.n) {
-		tux_frag_sub(&m->lost, k->h.off, end);
-	} else {
+	else if (lost)
+		tux_frag_sub(lost, k->h.off, end);
+	else
 		m->next = end;
-	}
 	m->fresh = false;
+	m->complete |= m->next == m->total;
 	if (open && (m->cancelled || m->next == m->total))
 		g->tx[k->lane].open_n--;
 	tux_message_requeue(g, k->lane, m, false);
 	count_lead(g, k->lane, k->h.len);
 	c->stats.msg_tx += k->h.len;
 	tux_conn_trace(c, m->cancelled ? TUX_TRACE_MSG_CANCEL :
-		       TUX_TRACE_MSG_SEND, k->lane, k->id, k->h.off);
+		       TUX_TRACE_MSG_SEND, k->lane, m->id, k->h.off);
 	if (frag_n) {
 		note_sent(g, k);
 		++*frag_n;
@@ -270,6 +185,13 @@ void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
 	if (len)
 		memcpy(dst, (const uint8_t *)b + b->tx[k->lane].mem +
 		       k->m->at + off, len);
+}
+
+bool tux_message_could_go(struct tux_conn *c)
+{
+	return tux_message_waits(c) ||
+	       tux_message_may_begin(c->msg, TUX_LANE_SMALL) ||
+	       tux_message_may_begin(c->msg, TUX_LANE_BULK);
 }
 
 bool tux_message_waits(const struct tux_conn *c)
@@ -291,32 +213,62 @@ void tux_message_tell_end(const struct tux_conn *c, uint8_t *p)
 	tux_put32(p + 4, (uint32_t)c->msg->tx[TUX_LANE_BULK].next);
 }
 
-/* Do packets in flight need all entries of the ring of fragments? */
-static bool ring_full(struct tux_conn *c)
+/* How many entries of the ring of what was sent do packets in flight leave? */
+static uint32_t ring_left(struct tux_conn *c)
 {
-	struct tux_sent *s = tux_sentq_oldest(&c->sentq);
+	const struct tux_sent *s = tux_sentq_oldest(&c->sentq);
+	uint32_t used = s ? c->msg->sent_next - s->frag_at : 0;
 
-	return s && c->msg->sent_next - s->frag_at >= TUX_MSG_SENT;
+	return used < TUX_MSG_SENT ? TUX_MSG_SENT - used : 0;
+}
+
+/* Do small messages go next, and have those that have begun nothing to send? */
+static bool add_may_begin(const struct tux_messages *g)
+{
+	return first_lane(g) == TUX_LANE_SMALL &&
+	       tux_list_empty(&g->tx[TUX_LANE_SMALL].work) &&
+	       tux_list_empty(&g->tx[TUX_LANE_BULK].work);
+}
+
+/* Adds the fragment that goes next.  Its length with the header; 0: none fits. */
+static uint32_t add_fragment(struct tux_conn *c, struct tux_writer *w,
+			     uint16_t *frag_n)
+{
+	struct tux_msg_pick k;
+	uint32_t hdr;
+	uint8_t *p;
+
+	/* What begins here goes the long way.  Where it would not be cut to fit,
+	 * it waits for the next packet. */
+	if (add_may_begin(c->msg) &&
+	    tux_writer_room(w) < tux_message_hdr_len(0) + WORTH)
+		return 0;
+	tux_message_begin(c);
+	if (!tux_message_pick(c, tux_writer_room(w), &k))
+		return 0;
+	hdr = tux_message_hdr_len(k.h.flags);
+	p = tux_writer_add(w, TUX_REC_MESSAGE, k.h.flags, hdr + k.h.len);
+	tux_message_encode(&k.h, p);
+	tux_message_copy(c, &k, k.h.off, p + hdr, k.h.len);
+	tux_message_take(c, &k, frag_n);
+	return hdr + k.h.len;
 }
 
 uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
 			 uint16_t *frag_n)
 {
-	struct tux_msg_pick k;
-	uint32_t n = 0, hdr;
-	uint8_t *p;
+	struct tux_messages *g = c->msg;
+	uint32_t end = g->sent_next + ring_left(c), n = 0, len = 1;
 
-	while (!ring_full(c) && *frag_n < UINT16_MAX) {
-		tux_message_begin(c);
-		if (!tux_message_pick(c, tux_writer_room(w), &k))
-			break;
-		hdr = tux_message_hdr_len(k.h.flags);
-		p = tux_writer_add(w, TUX_REC_MESSAGE, k.h.flags,
-				   hdr + k.h.len);
-		tux_message_encode(&k.h, p);
-		tux_message_copy(c, &k, k.h.off, p + hdr, k.h.len);
-		tux_message_take(c, &k, frag_n);
-		n += hdr + k.h.len;
+	while (len && tux_message_any(c) && g->sent_next != end &&
+	       *frag_n < UINT16_MAX) {
+		len = add_may_begin(g) ?
+		      tux_message_begin_whole(c, w, frag_n) : 0;
+		if (len)
+			count_lead(g, TUX_LANE_SMALL, len);
+		else
+			len = add_fragment(c, w, frag_n);
+		n += len;
 	}
 	return n;
 }

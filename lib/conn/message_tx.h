@@ -24,8 +24,9 @@ void tux_message_begin(struct tux_conn *c);
 bool tux_message_pick(const struct tux_conn *c, size_t room,
 		      struct tux_msg_pick *k);
 
-/* Notes that the picked fragment @k is being sent: in a packet, then raises
- * *@frag_n, or (@frag_n NULL) in a frame. */
+/* Notes that the picked fragment @k is being sent: in a packet that has *@frag_n
+ * entries in the ring of what was sent, and has one more then; or (NULL) in a
+ * frame. */
 void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
 		      uint16_t *frag_n);
 
@@ -36,7 +37,10 @@ void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
 /* Has a message that has begun something to send? */
 bool tux_message_waits(const struct tux_conn *c);
 
-/* ... or is there a message that has not begun? */
+/* ... or could one begin that the peer has room for? */
+bool tux_message_could_go(struct tux_conn *c);
+
+/* ... or is there any that has not begun? */
 bool tux_message_any(const struct tux_conn *c);
 
 /* Encodes END into TUX_END_LEN bytes at @p: how many messages of each lane have
@@ -44,7 +48,7 @@ bool tux_message_any(const struct tux_conn *c);
 void tux_message_tell_end(const struct tux_conn *c, uint8_t *p);
 
 /* Adds fragments to the packet until it is full or none is left, and raises
- * *@frag_n by their number.  Returns their length in bytes, with headers. */
+ * *@frag_n by the entries that they take.  Returns their length in bytes, with headers. */
 uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
 			 uint16_t *frag_n);
 

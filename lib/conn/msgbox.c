@@ -33,7 +33,7 @@ static struct tux_note *note_of(struct tux_msgbox *b, uint64_t ref)
 size_t tux_msgbox_size(uint32_t small, uint32_t bulk)
 {
 	return sizeof(struct tux_msgbox) + TUX_MESSAGE_ALIGN +
-	       2 * ((size_t)small + bulk);
+	       5 * ((size_t)small + bulk) / 2;
 }
 
 void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk)
@@ -48,7 +48,7 @@ void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk)
 		b->tx[i].cap = b->rx[i].cap = cap[i];
 		b->tx[i].mem = mem;
 		b->rx[i].mem = mem + cap[i];
-		mem += 2 * cap[i];
+		mem += 2 * cap[i] + cap[i] / 2;
 		atomic_store(&b->tx[i].max, cap[i] / 2);
 	}
 }
@@ -83,6 +83,13 @@ uint32_t tux_msgbox_longest(const struct tux_msgbox *b)
 
 /* ---- sending ---- */
 
+/* No locked store: the doorbell that follows orders it for the loop, and the effect
+ * of the loop for the application. */
+static void note_set(struct tux_note *m, uint32_t state)
+{
+	atomic_store_explicit(&m->state, state, memory_order_release);
+}
+
 /* Frees the room and the note of the lane's oldest message. */
 static void note_free(struct tux_msgbox *b, unsigned lane)
 {
@@ -90,8 +97,17 @@ static void note_free(struct tux_msgbox *b, unsigned lane)
 	struct tux_note *m = note_at(b, lane, t->first);
 
 	t->tail = m->at + tux_lane_size(m->len);
-	atomic_store(&m->state, TUX_NOTE_FREE);
+	note_set(m, TUX_NOTE_FREE);
 	t->first++;
+}
+
+/* Is the lane's oldest message settled? */
+static bool note_is_settled(struct tux_msgbox *b, unsigned lane)
+{
+	struct tux_msgbox_tx *t = &b->tx[lane];
+
+	return t->first != atomic_load(&t->next) &&
+	       atomic_load(&note_at(b, lane, t->first)->state) >= TUX_NOTE_SENT;
 }
 
 /* Frees the oldest messages that have succeeded, unless the application asks
@@ -105,48 +121,85 @@ static void note_free_sent(struct tux_msgbox *b, unsigned lane)
 		note_free(b, lane);
 }
 
-static int note_open(struct tux_msgbox *b, unsigned lane, uint32_t len,
-		     unsigned flags, uint64_t *ref)
+/* The next note of @lane, filled, for a message of @len bytes.  NULL: there is
+ * no room, and no note was touched. */
+static struct tux_note *note_open(struct tux_msgbox *b, unsigned lane,
+				  uint32_t len, unsigned flags)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
-	uint64_t i = atomic_load(&t->next);
-	uint64_t at = tux_lane_place(t->head, len, t->cap);
+	uint64_t i = atomic_load(&t->next), at;
 	struct tux_note *m = note_at(b, lane, i);
 
+	if (i == t->first)
+		t->head = t->tail = 0;
+	at = tux_lane_place(t->head, len, t->cap);
 	if (i - t->first == tux_lane_n(lane) ||
 	    at + tux_lane_size(len) > t->tail + t->cap)
-		return -EAGAIN;
+		return NULL;
 	m->at = at;
 	m->len = len;
 	m->flags = flags;
 	m->order = flags & TUX_MSG_ORDERED ? b->order++ : 0;
 	m->err = 0;
-	atomic_store(&m->state, TUX_NOTE_OPEN);
 	t->head = at + tux_lane_size(len);
-	atomic_store(&t->next, i + 1);
-	*ref = ref_of(lane, i);
-	return 0;
+	return m;
 }
 
-int tux_msgbox_reserve(struct tux_msgbox *b, uint32_t len, unsigned flags,
-		       bool shut, void **p, uint64_t *ref)
+/* Shows the loop the note that note_open() has given, with @state.  The note's
+ * name. */
+static uint64_t note_show(struct tux_msgbox *b, unsigned lane,
+			  struct tux_note *m, uint32_t state)
 {
-	unsigned lane = len > TUX_MSG_SMALL ? TUX_LANE_BULK : TUX_LANE_SMALL;
 	struct tux_msgbox_tx *t = &b->tx[lane];
+	uint64_t i = atomic_load(&t->next);
+
+	note_set(m, state);
+	atomic_store_explicit(&t->next, i + 1, memory_order_release);
+	return ref_of(lane, i);
+}
+
+static unsigned lane_of(uint64_t len)
+{
+	return len > TUX_MSG_SMALL ? TUX_LANE_BULK : TUX_LANE_SMALL;
+}
+
+static void *bytes_of_note(struct tux_msgbox *b, unsigned lane,
+			   const struct tux_note *m)
+{
+	const struct tux_msgbox_tx *t = &b->tx[lane];
+
+	return (uint8_t *)b + t->mem + (m->at & (t->cap - 1));
+}
+
+/* As tux_msgbox_reserve(), but the loop is not shown the note in *@m yet. */
+static int open_one(struct tux_msgbox *b, uint64_t len, unsigned flags,
+		    bool shut, struct tux_note **m)
+{
+	unsigned lane = lane_of(len);
 	int err = (int)atomic_load(&b->err);
 
 	if (err)
 		return -err;
 	if (shut)
 		return -EPIPE;
-	if (len > atomic_load(&t->max))
+	if (len > atomic_load(&b->tx[lane].max))
 		return -EMSGSIZE;
 	note_free_sent(b, lane);
-	err = note_open(b, lane, len, flags, ref);
+	*m = note_open(b, lane, (uint32_t)len, flags);
+	return *m ? 0 : -EAGAIN;
+}
+
+int tux_msgbox_reserve(struct tux_msgbox *b, uint32_t len, unsigned flags,
+		       bool shut, void **p, uint64_t *ref)
+{
+	unsigned lane = lane_of(len);
+	struct tux_note *m;
+	int err = open_one(b, len, flags, shut, &m);
+
 	if (err)
 		return err;
-	*p = (uint8_t *)b + t->mem +
-	     (note_of(b, *ref)->at & (t->cap - 1));
+	*p = bytes_of_note(b, lane, m);
+	*ref = note_show(b, lane, m, TUX_NOTE_OPEN);
 	return 0;
 }
 
@@ -163,20 +216,20 @@ void tux_msgbox_commit(struct tux_msgbox *b, uint64_t ref)
 int tux_msgbox_send(struct tux_msgbox *b, const struct iovec *iov, int n,
 		    unsigned flags, bool shut, uint64_t *ref)
 {
-	uint64_t len = 0, at = 0;
-	void *p;
+	struct tux_note *m;
+	uint64_t len = 0;
+	uint8_t *p;
 	int i, err;
 
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	if (len > TUX_MESSAGE_MAX)
-		return -EMSGSIZE;
-	err = tux_msgbox_reserve(b, (uint32_t)len, flags, shut, &p, ref);
+	err = open_one(b, len, flags, shut, &m);
 	if (err)
 		return err;
-	for (i = 0; i < n; at += iov[i++].iov_len)
-		memcpy((uint8_t *)p + at, iov[i].iov_base, iov[i].iov_len);
-	tux_msgbox_commit(b, *ref);
+	p = bytes_of_note(b, lane_of(len), m);
+	for (i = 0; i < n; p += iov[i++].iov_len)
+		memcpy(p, iov[i].iov_base, iov[i].iov_len);
+	*ref = note_show(b, lane_of(len), m, TUX_NOTE_READY);
 	return 0;
 }
 
@@ -203,18 +256,30 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 	unsigned lane;
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
-		struct tux_msgbox_tx *t = &b->tx[lane];
-		struct tux_note *m = note_at(b, lane, t->first);
+		uint64_t first = b->tx[lane].first;
 
-		if (t->first == atomic_load(&t->next) ||
-		    atomic_load(&m->state) < TUX_NOTE_SENT)
+		if (!note_is_settled(b, lane))
 			continue;
-		*ref = ref_of(lane, t->first);
-		*err = (int)m->err;
+		*ref = ref_of(lane, first);
+		*err = (int)note_at(b, lane, first)->err;
 		note_free(b, lane);
 		return true;
 	}
 	return false;
+}
+
+unsigned tux_msgbox_reap(struct tux_msgbox *b, unsigned *failed)
+{
+	unsigned lane, n = 0;
+
+	*failed = 0;
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		for (; note_is_settled(b, lane); n++) {
+			*failed += note_at(b, lane, b->tx[lane].first)->err != 0;
+			note_free(b, lane);
+		}
+	}
+	return n;
 }
 
 unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
@@ -253,29 +318,45 @@ bool tux_msgbox_idle(struct tux_msgbox *b)
 
 unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n)
 {
-	uint32_t head = atomic_load(&b->in_head);
+	uint32_t head = atomic_load_explicit(&b->in_head, memory_order_acquire);
 	uint32_t tail = atomic_load_explicit(&b->in_tail, memory_order_relaxed);
 	unsigned i;
 
 	for (i = 0; i < n && tail != head; i++, tail++) {
-		const struct tux_arrival *a = &b->in[tail % TUX_MSG_IN];
+		unsigned slot = b->in[tail % TUX_MSG_IN];
+		unsigned lane = slot >= TUX_MSG_SMALL_N;
+		const struct tux_arrival *a = &b->arrived[slot];
 
-		m[i].p = (const uint8_t *)b + b->rx[a->lane].mem + a->at;
+		m[i].p = (const uint8_t *)b + b->rx[lane].mem + a->at;
 		m[i].len = a->len;
 		m[i].flags = a->flags;
-		m[i].ref = ref_of(a->lane, a->id);
+		m[i].ref = slot;
 	}
-	atomic_store(&b->in_tail, tail);
+	atomic_store_explicit(&b->in_tail, tail, memory_order_release);
 	return i;
 }
 
-bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m)
+bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m,
+			unsigned n)
 {
-	unsigned lane = m->ref % TUX_LANES;
-	struct tux_msgbox_rx *r = &b->rx[lane];
-	uint32_t size = tux_msgbox_takes(r->cap, lane, m->len);
+	uint64_t sum[TUX_LANES] = { 0 };
+	bool ring = false;
+	unsigned lane, i;
 
-	atomic_store(&b->released[tux_lane_slot(lane, m->ref / TUX_LANES)], 1);
-	return atomic_fetch_add(&r->freed, size) + size >=
-	       atomic_load(&r->wake_at);
+	for (i = 0; i < n; i++) {
+		unsigned slot = (unsigned)(m[i].ref % TUX_MSG_N);
+
+		lane = slot >= TUX_MSG_SMALL_N;
+		sum[lane] += tux_msgbox_takes(b->rx[lane].cap, lane, m[i].len);
+		atomic_store_explicit(&b->released[slot], 1,
+				      memory_order_release);
+	}
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		struct tux_msgbox_rx *r = &b->rx[lane];
+
+		if (sum[lane] && atomic_fetch_add(&r->freed, sum[lane]) +
+				 sum[lane] >= atomic_load(&r->wake_at))
+			ring = true;
+	}
+	return ring;
 }

@@ -24,6 +24,9 @@
  * its own.  Room for received messages becomes free in the order in which they
  * were sent, so an application that keeps a message for long should copy and
  * release it.
+ *
+ * Whenever a lane is empty, its bytes are used from the first one on again, so
+ * that what is exchanged in turns stays in the processor's caches.
  */
 #ifndef TUX_CONN_MSGBOX_H
 #define TUX_CONN_MSGBOX_H
@@ -83,7 +86,8 @@ struct tux_msgbox_tx {
 					 * application's */
 };
 
-/* A lane of received messages. */
+/* A lane of received messages.  Behind its bytes there is half as much memory
+ * again, into which a message may reach: so each is in one piece. */
 struct tux_msgbox_rx {
 	uint32_t cap, mem;		/* as above */
 	_Atomic uint64_t freed;		/* bytes released so far, as counted by
@@ -92,9 +96,8 @@ struct tux_msgbox_rx {
 };
 
 struct tux_arrival {			/* a complete message */
-	uint32_t id, len;
+	uint32_t len, flags;
 	uint32_t at;			/* offset in the bytes of its lane */
-	uint8_t lane, flags;
 };
 
 struct tux_msgbox {
@@ -109,9 +112,11 @@ struct tux_msgbox {
 	_Atomic uint32_t in_head;	/* arrivals written; the loop's */
 	_Atomic uint32_t in_tail;	/* arrivals taken; the application's */
 	struct tux_note note[TUX_MSG_N];
-	/* By tux_lane_slot(): the application is done with the message. */
+	/* By tux_lane_slot() of the id: the message that is complete, and that
+	 * the application is done with it. */
+	struct tux_arrival arrived[TUX_MSG_N];
 	_Atomic uint8_t released[TUX_MSG_N];
-	struct tux_arrival in[TUX_MSG_IN];
+	uint16_t in[TUX_MSG_IN];	/* the arrivals' slots, a ring */
 };
 
 /* The number of notes, and of received messages, that @lane has room for. */
@@ -175,6 +180,11 @@ bool tux_msgbox_cancel(struct tux_msgbox *b, uint64_t ref);
  * their room without this call; those that fail keep it until this call. */
 bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err);
 
+/* The same for all messages that are settled, in each lane up to the first that is
+ * not, for an application that asks for no outcome: frees their room.  Returns how
+ * many there were, and how many of them have failed, in *@failed. */
+unsigned tux_msgbox_reap(struct tux_msgbox *b, unsigned *failed);
+
 /* All messages for which tux_msgbox_settled() has told no outcome yet, lane by
  * lane: their names into @ref, and 0 or an errno into @err, which is @why for
  * those that are not settled.  Both arrays have TUX_MSG_N entries.  Returns how
@@ -203,13 +213,16 @@ unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n);
 static inline uint32_t tux_msgbox_takes(uint32_t cap, unsigned lane,
 					uint32_t len)
 {
-	uint32_t size = tux_lane_size(len), least = cap / tux_lane_n(lane);
+	uint32_t size = tux_lane_size(len);
+	uint32_t least = lane ? cap / TUX_MSG_BULK_N : cap / TUX_MSG_SMALL_N;
 
 	return size < least ? least : size;
 }
 
-/* The application is done with @m.  Returns true if the caller must ring. */
-bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m);
+/* The application is done with @n messages.  Returns true if the caller must
+ * ring. */
+bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m,
+			unsigned n);
 
 /* Are there complete messages to take? */
 static inline bool tux_msgbox_any(const struct tux_msgbox *b)

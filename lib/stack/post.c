@@ -111,6 +111,16 @@ bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err)
 	return any;
 }
 
+unsigned tux_post_reap(struct tux_end *e, unsigned *failed)
+{
+	unsigned n;
+
+	tux_latch_take(&e->dx->tx.latch);
+	n = tux_msgbox_reap(e->box, failed);
+	tux_latch_drop(&e->dx->tx.latch);
+	return n;
+}
+
 bool tux_post_idle(struct tux_end *e)
 {
 	bool idle;
@@ -155,12 +165,7 @@ unsigned tux_post_take(struct tux_end *e, struct tux_msg *m, unsigned n)
 
 void tux_post_release(struct tux_end *e, const struct tux_msg *m, unsigned n)
 {
-	bool ring = false;
-	unsigned i;
-
-	/* No latch: each message has its own word in the box. */
-	for (i = 0; i < n; i++)
-		ring |= tux_msgbox_release(e->box, &m[i]);
-	if (ring)
+	/* No latch: each message has a byte of its own in the box. */
+	if (tux_msgbox_release(e->box, m, n))
 		tux_end_ring(e, TUX_DOORBELL_MESSAGE, false);
 }

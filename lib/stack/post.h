@@ -60,6 +60,10 @@ bool tux_post_cancel(struct tux_end *e, uint64_t ref);
  * until it is told. */
 bool tux_post_settled(struct tux_end *e, uint64_t *ref, int *err);
 
+/* The same for all that are settled, of an end with messages that was claimed
+ * without `asks`; how many, and in *@failed how many of them have failed. */
+unsigned tux_post_reap(struct tux_end *e, unsigned *failed);
+
 /* Is all settled, and told or not asked for? */
 bool tux_post_idle(struct tux_end *e);
 

@@ -24,7 +24,7 @@ struct tux_sent {
 	uint64_t off;		/* stream bytes in it: [off, off + len) */
 	uint32_t len;
 	uint32_t size;		/* bytes in flight, for congestion control */
-	uint32_t frag_at;	/* message fragments in it; the caller's */
+	uint32_t frag_at;	/* notes of messages in it; the caller's */
 	uint16_t frag_n;
 	uint16_t what;		/* control records in it; the caller's bits */
 	uint16_t span;		/* its number less the floor that it told */

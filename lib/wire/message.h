@@ -5,9 +5,10 @@
  * A direction has two lanes, for small messages and for bulk messages, so that
  * neither kind takes the other's room.  A lane is a space of bytes.  Its sender
  * places messages in it one behind the other, from position 0 on, as far as
- * ROOM allows.  The receiver keeps position p at byte p modulo the lane's size.
- * A message never reaches over a multiple of that size: it begins at the
- * multiple instead, so the receiver has every message in one piece.
+ * ROOM allows.  A message never reaches over a multiple of the lane's size: it
+ * begins at the multiple instead.  So a receiver that keeps position p at byte p
+ * modulo the size has every message in one piece.  (Ours begins anew at byte 0
+ * whenever the lane is empty, and has memory behind the lane for that.)
  */
 #ifndef TUX_WIRE_MESSAGE_H
 #define TUX_WIRE_MESSAGE_H

@@ -193,12 +193,22 @@ void fuzz_cancel(struct fuzz_end *e)
 		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 }
 
+/* The id of a message that was not released: those of its lane begin at `first`. */
+static uint32_t id_of(const struct fuzz_end *e, const struct tux_msg *m,
+		      unsigned lane)
+{
+	uint64_t first = e->end.c->msg->rx[lane].first;
+
+	return (uint32_t)(first + ((m->ref - tux_lane_slot(lane, first)) &
+				   (tux_lane_n(lane) - 1)));
+}
+
 /* It says itself which it is, and comes once.  Of a lane without a
  * cancellation, that is also its place in the lane. */
 static void check_message(struct fuzz_end *e, const struct tux_msg *m)
 {
-	unsigned lane = m->ref % TUX_LANES;
-	uint32_t id = (uint32_t)(m->ref / TUX_LANES), n = id;
+	unsigned lane = m->ref >= TUX_MSG_SMALL_N;
+	uint32_t id = id_of(e, m, lane), n = id;
 	const uint8_t *p = m->p;
 
 	if (m->len >= 4)
@@ -234,7 +244,7 @@ void fuzz_release(struct fuzz_end *e, unsigned i)
 	if (!e->taken_n || e->closed)
 		return;
 	i %= e->taken_n;
-	if (tux_msgbox_release(e->end.box, &e->taken[i]))
+	if (tux_msgbox_release(e->end.box, &e->taken[i], 1))
 		fuzz_ring(e, TUX_DOORBELL_MESSAGE);
 	e->taken[i] = e->taken[--e->taken_n];
 }

@@ -133,7 +133,7 @@ static void check_kept(struct sim_end *e, const struct tux_msg *m)
 static void release(struct sim_end *e, unsigned i)
 {
 	check_kept(e, &e->kept[i]);
-	if (tux_msgbox_release(e->box, &e->kept[i]))
+	if (tux_msgbox_release(e->box, &e->kept[i], 1))
 		ring(e);
 	e->kept[i] = e->kept[--e->kept_n];
 }

@@ -103,13 +103,14 @@ static unsigned length_state(const struct tux_conn *c)
 
 /* ---- messages ---- */
 
-static unsigned msg_out_state(const struct tux_msg_out *m)
+static unsigned msg_out_state(struct tux_messages *g,
+			      const struct tux_msg_out *m)
 {
 	if (!m->live)
 		return SIM_MSG_OUT_NONE;
 	if (m->cancelled)
 		return SIM_MSG_OUT_BACK;
-	if (m->lost.n)
+	if (tux_message_again(g, m))
 		return SIM_MSG_OUT_LOST;
 	if (m->fresh)
 		return SIM_MSG_OUT_FRESH;
@@ -199,7 +200,7 @@ static void look_lane(struct sim_end *e, bool in, unsigned lane)
 		else if (in)
 			to = msg_in_state(g, &g->in[slot]);
 		else
-			to = msg_out_state(&g->out[slot]);
+			to = msg_out_state(g, &g->out[slot]);
 		move_to(e, in ? SIM_M_MSG_IN : SIM_M_MSG_OUT,
 			&was->msg[in][slot], to);
 	}

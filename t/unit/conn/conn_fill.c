@@ -5,7 +5,7 @@
 #include "duo.h"
 
 #include "conn/conn_fill.h"
-#include "conn/message_rx.h"
+#include "conn/message_room.h"
 
 struct filled {				/* what came of a call of tux_fill() */
 	struct duo_pkt k;
@@ -397,6 +397,25 @@ static void balance__who_had_less_comes_first(void **state)
 	HOLDS(&f, TUX_REC_MESSAGE);
 }
 
+/* Also messages too short to be cut, of which none is under way when a packet is
+ * full. */
+static void balance__short_messages(void **state)
+{
+	char bytes[2000] = { 0 };
+	struct duo *d = *state;
+	struct filled f;
+	unsigned i;
+
+	assert_int_equal(duo_write(&d->a, bytes, sizeof(bytes)), sizeof(bytes));
+	for (i = 0; i < 40; i++)
+		duo_send(&d->a, 64, 0, 'm');
+	fill(&d->a, 400, &f);
+	assert_int_equal(f.k.rec[0].type, TUX_REC_MESSAGE);
+	assert_true(d->a.c->msg->ahead > 0);
+	fill(&d->a, 400, &f);
+	HOLDS(&f, TUX_REC_STREAM);
+}
+
 /* Whoever is alone owes nobody. */
 static void balance__forgotten_when_one_has_nothing(void **state)
 {
@@ -491,6 +510,7 @@ int main(void)
 		T(end__before_fin, duo_setup_messages),
 		T(end__no_room, duo_setup_messages),
 		T(balance__who_had_less_comes_first, duo_setup_messages),
+		T(balance__short_messages, duo_setup_messages),
 		T(balance__forgotten_when_one_has_nothing, duo_setup_messages),
 		T(balance__bounded, duo_setup_messages),
 		T(messages__not_with_control_after_a_timeout,

@@ -10,6 +10,7 @@
 #define TUX_UNIT_CONN_DUO_H
 
 #include "conn/conn_in.h"
+#include "conn/message_rx.h"
 #include "conn/message_tx.h"
 #include "../../duo/end.h"
 #include "../test.h"
@@ -137,6 +138,36 @@ static inline bool duo_pick(struct tux_conn *c, size_t room,
 {
 	tux_message_begin(c);
 	return tux_message_pick(c, room, k);
+}
+
+/* A fragment that is a whole small message, of which a test changes what it is
+ * about. */
+static inline struct tux_message_hdr duo_frag(uint32_t id, uint32_t pos,
+					      uint32_t total)
+{
+	return (struct tux_message_hdr){
+		.flags = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST, .id = id,
+		.pos = pos, .total = total, .len = total,
+	};
+}
+
+/* It comes to b, in a packet.  Returns what tux_message_put() does. */
+static inline int duo_message(struct duo *d, struct tux_message_hdr h)
+{
+	static const uint8_t bytes[DUO_BULK] = { 1 };
+
+	return tux_message_put(d->b.c, &h, bytes, false);
+}
+
+/* The application of b takes what is there, and is done with the first @n.
+ * Returns how many there were. */
+static inline unsigned duo_take(struct duo *d, unsigned n)
+{
+	struct tux_msg m[TUX_MSG_IN];
+	unsigned k = tux_msgbox_take(d->b.box, m, TUX_MSG_IN);
+
+	tux_msgbox_release(d->b.box, m, n < k ? n : k);
+	return k;
 }
 
 /* @e's loop writes its next frame to TCP, and TCP takes all of it.  Returns how

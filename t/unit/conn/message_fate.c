@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "conn/message_begin.h"
 #include "conn/message_fate.h"
 #include "conn/message_tx.h"
 #include "conn/settle.h"
@@ -25,6 +26,11 @@ static void leave(struct duo *d, size_t room, struct tux_sent *s)
 static struct tux_msg_out *out(struct duo *d, unsigned i)
 {
 	return &d->a.c->msg->out[i];
+}
+
+static struct tux_msg_parts *parts(struct duo *d, unsigned i)
+{
+	return tux_message_parts(d->a.c->msg, out(d, i));
 }
 
 static uint32_t state_of(struct duo *d, unsigned i)
@@ -126,8 +132,8 @@ static void acked__cannot_be_noted(void **state)
 	assert_false(tux_message_waits(d->a.c));
 	tux_message_acked(d->a.c, &s[2 * i]);
 	assert_true(tux_message_waits(d->a.c));
-	assert_int_equal(out(d, 0)->lost.r[0].start, 128 * 2 * i);
-	assert_int_equal(out(d, 0)->lost.r[0].end, 128 * 2 * i + 128);
+	assert_int_equal(parts(d, 0)->lost.r[0].start, 128 * 2 * i);
+	assert_int_equal(parts(d, 0)->lost.r[0].end, 128 * 2 * i + 128);
 }
 
 /* ---- lost ---- */
@@ -142,15 +148,15 @@ static void lost__what_is_not_there_goes_again(void **state)
 	leave(d, 200, &s[1]);
 	leave(d, 200, &s[2]);
 	/* Bytes 200 to 300 have come in another packet. */
-	tux_frag_add(&out(d, 0)->acked, 200, 300, TUX_FRAG_MAX);
+	tux_frag_add(&parts(d, 0)->acked, 200, 300, TUX_FRAG_MAX);
 	tux_message_lost(d->a.c, &s[1]);
-	assert_int_equal(out(d, 0)->lost.n, 1);
-	assert_int_equal(out(d, 0)->lost.r[0].start, 300);
-	assert_int_equal(out(d, 0)->lost.r[0].end, 400);
+	assert_int_equal(parts(d, 0)->lost.n, 1);
+	assert_int_equal(parts(d, 0)->lost.r[0].start, 300);
+	assert_int_equal(parts(d, 0)->lost.r[0].end, 400);
 	assert_false(tux_list_empty(&d->a.c->sendq));
 	assert_int_equal(d->log_a.n[TUX_TRACE_MSG_LOST], 1);
 	tux_message_lost(d->a.c, &s[2]);
-	assert_int_equal(out(d, 0)->lost.r[0].end, 600);
+	assert_int_equal(parts(d, 0)->lost.r[0].end, 600);
 }
 
 /* The ring has forgotten what the packet carried. */
@@ -164,11 +170,11 @@ static void lost__long_ago(void **state)
 	d->a.c->msg->sent_next = s.frag_at + TUX_MSG_SENT + 1;
 	tux_message_lost(d->a.c, &s);
 	tux_message_acked(d->a.c, &s);
-	assert_int_equal(out(d, 0)->lost.n, 0);
-	assert_int_equal(out(d, 0)->acked.n, 0);
+	assert_int_equal(parts(d, 0)->lost.n, 0);
+	assert_int_equal(parts(d, 0)->acked.n, 0);
 	d->a.c->msg->sent_next--;
 	tux_message_lost(d->a.c, &s);
-	assert_int_equal(out(d, 0)->lost.n, 1);
+	assert_int_equal(parts(d, 0)->lost.n, 1);
 }
 
 /* A packet of several. */
@@ -183,11 +189,42 @@ static void lost__each_fragment(void **state)
 	leave(d, 128, &t);
 	s.frag_n = 2;
 	tux_message_lost(d->a.c, &s);
-	assert_int_equal(out(d, 0)->lost.n, 1);
-	assert_int_equal(out(d, 1)->lost.n, 1);
+	assert_int_equal(parts(d, 0)->lost.n, 1);
+	assert_int_equal(parts(d, 1)->lost.n, 1);
 	tux_message_acked(d->a.c, &s);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_SENT);
 	assert_int_equal(state_of(d, 1), TUX_NOTE_SENT);
+}
+
+/* Whole messages of one packet. */
+static void lost__whole_ones(void **state)
+{
+	static const uint32_t len[] = { 10, 0, 30, 40 };
+	struct duo *d = *state;
+	struct tux_messages *g = d->a.c->msg;
+	struct tux_sent s = { .frag_at = g->sent_next };
+	struct tux_msg_pick k;
+	struct tux_writer w;
+	uint8_t buf[1000];
+	unsigned i;
+
+	for (i = 0; i < N_OF(len); i++)
+		duo_hand_in(&d->a, len[i], 0, 'm');
+	tux_writer_init(&w, buf, sizeof(buf));
+	tux_message_begin_whole(d->a.c, &w, &s.frag_n);
+	assert_int_equal(s.frag_n, 1);
+	assert_true(tux_list_empty(&g->tx[0].work));
+	tux_message_lost(d->a.c, &s);
+	for (i = 0; i < N_OF(len); i++)
+		assert_false(tux_list_empty(&out(d, i)->work));
+	assert_true(out(d, 1)->fresh);
+	/* It was only late.  The empty one is under way to be sent again. */
+	tux_message_acked(d->a.c, &s);
+	for (i = 0; i < N_OF(len); i++)
+		assert_int_equal(state_of(d, i), i == 1 ? TUX_NOTE_READY :
+							  TUX_NOTE_SENT);
+	assert_true(duo_pick(d->a.c, 150, &k));
+	assert_int_equal(k.h.id, 1);
 }
 
 /* ---- cancelled ---- */
@@ -241,6 +278,21 @@ static void cancel__too_late(void **state)
 	assert_false(out(d, 0)->cancelled);
 	tux_message_acked(d->a.c, &s);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_SENT);
+}
+
+/* It has been sent, though it will be sent again. */
+static void cancel__too_late_for_an_empty_one(void **state)
+{
+	struct duo *d = *state;
+	struct tux_sent s;
+	uint64_t ref = duo_hand_in(&d->a, 0, 0, 'm');
+
+	leave(d, 128, &s);
+	tux_message_lost(d->a.c, &s);
+	assert_true(out(d, 0)->fresh);
+	assert_true(tux_msgbox_cancel(d->a.box, ref));
+	tux_message_cancels(d->a.c);
+	assert_false(out(d, 0)->cancelled);
 }
 
 /* In the lane of long ones, with one before it that stays. */
@@ -467,8 +519,10 @@ int main(void)
 		T(lost__what_is_not_there_goes_again),
 		T(lost__long_ago),
 		T(lost__each_fragment),
+		T(lost__whole_ones),
 		T(cancel__of_one_under_way),
 		T(cancel__too_late),
+		T(cancel__too_late_for_an_empty_one),
 		T(cancel__finds_it),
 		T(cancel__finds_a_short_one),
 		T(cancel__of_a_settled_one),

@@ -1,54 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages in: what an honest peer cannot have sent, deliveries, and room.
+ * Messages in: what an honest peer cannot have sent, and deliveries.
  */
 #include <errno.h>
 
 #include "conn/message_rx.h"
 #include "duo.h"
 
-/* A fragment for b, of which a test changes what it is about. */
-static struct tux_message_hdr frag(uint32_t id, uint32_t pos, uint32_t total)
-{
-	return (struct tux_message_hdr){
-		.id = id, .pos = pos, .total = total, .len = total,
-	};
-}
-
-static int put(struct duo *d, struct tux_message_hdr h)
-{
-	static const uint8_t bytes[DUO_BULK] = { 1 };
-
-	return tux_message_put(d->b.c, &h, bytes, false);
-}
-
 /* The first byte only: it is known, and not complete. */
 static int touch(struct duo *d, uint32_t id, uint32_t pos, uint32_t total)
 {
-	struct tux_message_hdr h = frag(id, pos, total);
+	struct tux_message_hdr h = duo_frag(id, pos, total);
 
 	h.len = 1;
-	return put(d, h);
+	return duo_message(d, h);
 }
 
 static struct tux_message_hdr ordered(uint32_t id, uint32_t pos, uint32_t order)
 {
-	struct tux_message_hdr h = frag(id, pos, 10);
+	struct tux_message_hdr h = duo_frag(id, pos, 10);
 
 	h.flags = TUX_MESSAGE_ORDER;
 	h.order = order;
 	return h;
-}
-
-/* The application takes what is there, and is done with the first @n. */
-static unsigned take(struct duo *d, unsigned n)
-{
-	struct tux_msg m[TUX_MSG_IN];
-	unsigned i, k = tux_msgbox_take(d->b.box, m, TUX_MSG_IN);
-
-	for (i = 0; i < n && i < k; i++)
-		tux_msgbox_release(d->b.box, &m[i]);
-	return k;
 }
 
 /* ---- is it honest? ---- */
@@ -99,26 +73,87 @@ static void put__not_around_the_end(void **state)
 {
 	struct duo *d = *state;
 
-	assert_int_equal(put(d, frag(0, 0, 10)), 0);
-	assert_int_equal(take(d, 1), 1);
+	assert_int_equal(duo_message(d, duo_frag(0, 0, 10)), 0);
+	assert_int_equal(duo_take(d, 1), 1);
 	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].tail, 64);
 	assert_int_equal(touch(d, 1, DUO_SMALL - 64, 65), -EBADMSG);
 	assert_int_equal(touch(d, 1, DUO_SMALL, 64), 0);
 }
 
+/* The application takes message @id, at @pos, of @total bytes, into *@m. */
+static void come(struct duo *d, uint32_t id, uint32_t pos, uint32_t total,
+		 struct tux_msg *m)
+{
+	assert_int_equal(duo_message(d, duo_frag(id, pos, total)), 0);
+	assert_int_equal(tux_msgbox_take(d->b.box, m, 1), 1);
+}
+
+static void done_with(struct duo *d, const struct tux_msg *m)
+{
+	tux_msgbox_release(d->b.box, m, 1);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
+}
+
+/* In a lane that is empty, positions begin anew in memory; a message that would
+ * lie around the end reaches behind it. */
+static void put__from_the_first_byte(void **state)
+{
+	struct duo *d = *state;
+	struct tux_msg a, b, c;
+	const void *first;
+
+	come(d, 0, 0, 10, &a);
+	first = a.p;
+	done_with(d, &a);
+	come(d, 1, 64, 10, &a);
+	assert_ptr_equal(a.p, first);
+	come(d, 2, 128, 10, &b);
+	done_with(d, &a);		/* b is kept */
+	assert_int_equal(d->b.c->msg->rx[0].base, 64);
+	come(d, 3, DUO_SMALL, 128, &c);
+	assert_int_equal((const uint8_t *)c.p - (const uint8_t *)first,
+			 DUO_SMALL - 64);
+	done_with(d, &c);
+	done_with(d, &b);
+	come(d, 4, DUO_SMALL + 128, 10, &a);
+	assert_ptr_equal(a.p, first);
+}
+
+/* The application has closed, and still holds one: what comes now is not kept. */
+static void put__nothing_is_kept_after_the_close(void **state)
+{
+	struct duo *d = *state;
+	struct tux_message_hdr h = duo_frag(1, 64, 10);
+	static const uint8_t other[64] = { 7, 7, 7 };
+	struct tux_msg held;
+
+	come(d, 0, 0, 10, &held);
+	d->b.c->closed = true;
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
+	assert_int_equal(d->b.c->msg->rx[0].first, 1);
+	assert_int_equal(tux_message_put(d->b.c, &h, other, false), 0);
+	h = duo_frag(2, 128, 10);
+	h.flags = TUX_MESSAGE_FIRST;
+	h.len = 4;
+	assert_int_equal(tux_message_put(d->b.c, &h, other, false), 0);
+	assert_int_equal(d->b.c->msg->rx[0].first, 2);
+	assert_memory_equal(held.p, "\1\0\0", 3);
+	d->b.c->closed = false;
+}
+
 static void put__the_settled_is_passed_over(void **state)
 {
 	struct duo *d = *state;
 
-	assert_int_equal(put(d, frag(0, 0, 10)), 0);
-	assert_int_equal(take(d, 1), 1);
+	assert_int_equal(duo_message(d, duo_frag(0, 0, 10)), 0);
+	assert_int_equal(duo_take(d, 1), 1);
 	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].first, 1);
-	assert_int_equal(put(d, frag(0, 640, 99)), 0);
-	assert_int_equal(put(d, frag(1, 0, 10)), -EBADMSG);
-	assert_int_equal(put(d, frag(1, 64, 10)), 0);
-	assert_int_equal(take(d, 0), 1);
+	assert_int_equal(duo_message(d, duo_frag(0, 640, 99)), 0);
+	assert_int_equal(duo_message(d, duo_frag(1, 0, 10)), -EBADMSG);
+	assert_int_equal(duo_message(d, duo_frag(1, 64, 10)), 0);
+	assert_int_equal(duo_take(d, 0), 1);
 }
 
 /* All fragments of a message agree on what it is. */
@@ -128,17 +163,17 @@ static void put__pieces_of_the_same(void **state)
 	struct tux_message_hdr h = ordered(0, 0, 1), g;
 
 	h.len = 1;
-	assert_int_equal(put(d, h), 0);
+	assert_int_equal(duo_message(d, h), 0);
 	g = h, g.pos = 64;
-	assert_int_equal(put(d, g), -EBADMSG);
+	assert_int_equal(duo_message(d, g), -EBADMSG);
 	g = h, g.total = 11;
-	assert_int_equal(put(d, g), -EBADMSG);
+	assert_int_equal(duo_message(d, g), -EBADMSG);
 	g = h, g.order = 2;
-	assert_int_equal(put(d, g), -EBADMSG);
+	assert_int_equal(duo_message(d, g), -EBADMSG);
 	g = h, g.flags = 0;
-	assert_int_equal(put(d, g), -EBADMSG);
+	assert_int_equal(duo_message(d, g), -EBADMSG);
 	g = h, g.flags |= TUX_MESSAGE_LAST, g.off = 1, g.len = 9;
-	assert_int_equal(put(d, g), 0);
+	assert_int_equal(duo_message(d, g), 0);
 	assert_int_equal(d->b.c->msg->in[0].state, TUX_MSG_WHOLE);
 }
 
@@ -147,15 +182,15 @@ static void put__order_in_reach(void **state)
 {
 	struct duo *d = *state;
 
-	assert_int_equal(put(d, ordered(0, 0, 3)), 0);
-	assert_int_equal(put(d, ordered(1, 64, 3)), -EBADMSG);
-	assert_int_equal(put(d, ordered(1, 64, TUX_MSG_IN)), -EBADMSG);
-	assert_int_equal(put(d, ordered(1, 64, UINT32_MAX)), -EBADMSG);
-	assert_int_equal(put(d, ordered(1, 64, TUX_MSG_IN - 1)), 0);
-	assert_int_equal(put(d, ordered(2, 128, 0)), 0);
-	assert_int_equal(take(d, 0), 1);
-	assert_int_equal(put(d, ordered(3, 192, 0)), -EBADMSG);
-	assert_int_equal(put(d, ordered(3, 192, TUX_MSG_IN)), 0);
+	assert_int_equal(duo_message(d, ordered(0, 0, 3)), 0);
+	assert_int_equal(duo_message(d, ordered(1, 64, 3)), -EBADMSG);
+	assert_int_equal(duo_message(d, ordered(1, 64, TUX_MSG_IN)), -EBADMSG);
+	assert_int_equal(duo_message(d, ordered(1, 64, UINT32_MAX)), -EBADMSG);
+	assert_int_equal(duo_message(d, ordered(1, 64, TUX_MSG_IN - 1)), 0);
+	assert_int_equal(duo_message(d, ordered(2, 128, 0)), 0);
+	assert_int_equal(duo_take(d, 0), 1);
+	assert_int_equal(duo_message(d, ordered(3, 192, 0)), -EBADMSG);
+	assert_int_equal(duo_message(d, ordered(3, 192, TUX_MSG_IN)), 0);
 }
 
 /* What cannot be noted is as if it were lost.  In TCP, nothing is: there is a
@@ -163,17 +198,17 @@ static void put__order_in_reach(void **state)
 static void put__too_many_gaps(void **state)
 {
 	struct duo *d = *state;
-	struct tux_message_hdr h = frag(0, 0, 1000);
+	struct tux_message_hdr h = duo_frag(0, 0, 1000);
 	uint8_t bytes[10] = { 0 };
 	unsigned i;
 
 	h.len = 10;
 	for (i = 0; i < TUX_FRAG_MAX - 1; i++) {
 		h.off = 20 * i;
-		assert_int_equal(put(d, h), 0);
+		assert_int_equal(duo_message(d, h), 0);
 	}
 	h.off = 20 * i;
-	assert_int_equal(put(d, h), -ENOBUFS);
+	assert_int_equal(duo_message(d, h), -ENOBUFS);
 	assert_int_equal(tux_message_put(d->b.c, &h, bytes, true), 0);
 	h.off += 20;
 	assert_int_equal(tux_message_put(d->b.c, &h, bytes, true), -ENOBUFS);
@@ -185,7 +220,7 @@ static void put__too_many_gaps(void **state)
 static void deliver__as_it_was_sent(void **state)
 {
 	struct duo *d = *state;
-	struct tux_message_hdr h = frag(30, 4096, 20);
+	struct tux_message_hdr h = duo_frag(30, 4096, 20);
 	uint64_t got = d->b.c->stats.msg_rx;
 	struct tux_msg m[3];
 	uint8_t bytes[20];
@@ -201,10 +236,10 @@ static void deliver__as_it_was_sent(void **state)
 	h = ordered(31, 8192, 0);
 	assert_int_equal(tux_message_put(d->b.c, &h, bytes + 5, false), 0);
 	assert_int_equal(tux_msgbox_take(d->b.box, m, 3), 3);
-	assert_true(m[0].ref == 30 * TUX_LANES && m[0].len == 20 &&
+	assert_true(m[0].ref == 30 && m[0].len == 20 &&
 		    !m[0].flags);
 	assert_memory_equal(m[0].p, bytes, 20);
-	assert_true(m[1].ref == 7 * TUX_LANES + 1 && m[1].len == 5);
+	assert_true(m[1].ref == TUX_MSG_SMALL_N + 7 && m[1].len == 5);
 	assert_memory_equal(m[1].p, bytes + 3, 5);
 	assert_int_equal(m[2].flags, TUX_MSG_ORDERED);
 	assert_memory_equal(m[2].p, bytes + 5, 10);
@@ -222,10 +257,10 @@ static void deliver__after_laps(void **state)
 		/* Backwards by pairs: first is not the one delivered. */
 		uint32_t id = i ^ 1;
 
-		assert_int_equal(put(d, frag(id, 64 * id, 10)), 0);
+		assert_int_equal(duo_message(d, duo_frag(id, 64 * id, 10)), 0);
 		assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
-		assert_int_equal(m.ref, (uint64_t)id * TUX_LANES);
-		tux_msgbox_release(d->b.box, &m);
+		assert_int_equal(m.ref, tux_lane_slot(0, id));
+		tux_msgbox_release(d->b.box, &m, 1);
 		duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	}
 	assert_int_equal(d->b.c->msg->rx[0].first, 3 * TUX_MSG_SMALL_N);
@@ -237,13 +272,13 @@ static void deliver__passes_over_the_cancelled(void **state)
 	struct duo *d = *state;
 	struct tux_message_hdr h = ordered(0, 0, 0);
 
-	assert_int_equal(put(d, ordered(1, 64, 1)), 0);
-	assert_int_equal(put(d, ordered(2, 128, 2)), 0);
-	assert_int_equal(take(d, 0), 0);
-	h.flags |= TUX_MESSAGE_CANCEL;
+	assert_int_equal(duo_message(d, ordered(1, 64, 1)), 0);
+	assert_int_equal(duo_message(d, ordered(2, 128, 2)), 0);
+	assert_int_equal(duo_take(d, 0), 0);
+	h.flags = TUX_MESSAGE_ORDER | TUX_MESSAGE_CANCEL;
 	h.total = h.len = 0;
-	assert_int_equal(put(d, h), 0);
-	assert_int_equal(take(d, 2), 2);
+	assert_int_equal(duo_message(d, h), 0);
+	assert_int_equal(duo_take(d, 2), 2);
 	assert_int_equal(d->b.c->msg->order, 3);
 	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	assert_int_equal(d->b.c->msg->rx[0].first, 3);
@@ -264,7 +299,7 @@ static void fin__with_all_that_is_known(void **state)
 {
 	struct duo *d = *state;
 
-	assert_int_equal(put(d, frag(0, 0, 10)), 0);
+	assert_int_equal(duo_message(d, duo_frag(0, 0, 10)), 0);
 	assert_int_equal(fin(d, 1, 0), 0);
 	assert_true(tux_messages_all_here(d->b.c->msg));
 }
@@ -274,13 +309,13 @@ static void fin__waits_for_the_last(void **state)
 	struct duo *d = *state;
 
 	assert_int_equal(fin(d, 2, 1), 0);
-	assert_int_equal(put(d, frag(1, 64, 10)), 0);
-	assert_int_equal(put(d, frag(0, 0, 10)), 0);
+	assert_int_equal(duo_message(d, duo_frag(1, 64, 10)), 0);
+	assert_int_equal(duo_message(d, duo_frag(0, 0, 10)), 0);
 	assert_false(tux_messages_all_here(d->b.c->msg));
-	assert_int_equal(put(d, (struct tux_message_hdr){
+	assert_int_equal(duo_message(d, (struct tux_message_hdr){
 		.flags = TUX_MESSAGE_BULK, .total = 9, .len = 8 }), 0);
 	assert_false(tux_messages_all_here(d->b.c->msg));
-	assert_int_equal(put(d, (struct tux_message_hdr){
+	assert_int_equal(duo_message(d, (struct tux_message_hdr){
 		.flags = TUX_MESSAGE_BULK, .total = 9, .off = 8, .len = 1 }),
 		0);
 	assert_true(tux_messages_all_here(d->b.c->msg));
@@ -291,11 +326,11 @@ static void fin__ends_waiting_in_order(void **state)
 {
 	struct duo *d = *state;
 
-	assert_int_equal(put(d, ordered(0, 0, 2)), 0);
-	assert_int_equal(put(d, ordered(1, 64, TUX_MSG_IN - 1)), 0);
-	assert_int_equal(take(d, 0), 0);
+	assert_int_equal(duo_message(d, ordered(0, 0, 2)), 0);
+	assert_int_equal(duo_message(d, ordered(1, 64, TUX_MSG_IN - 1)), 0);
+	assert_int_equal(duo_take(d, 0), 0);
 	assert_int_equal(fin(d, 2, 0), 0);
-	assert_int_equal(take(d, 0), 2);
+	assert_int_equal(duo_take(d, 0), 2);
 }
 
 static void fin__of_another_length(void **state)
@@ -308,121 +343,6 @@ static void fin__of_another_length(void **state)
 	assert_false(d->b.c->msg->fin);
 }
 
-/* ---- room ---- */
-
-/* Complete messages of @size bytes come, are read and released, until the peer
- * is to be told; how many it took. */
-static unsigned until_told(struct duo *d, uint8_t flags, uint32_t size)
-{
-	unsigned lane = flags & TUX_MESSAGE_BULK ? 1 : 0, n = 0, news = 0;
-	struct tux_msg_lane_rx *l = &d->b.c->msg->rx[lane];
-	struct tux_message_hdr h = { .flags = flags, .total = size,
-				     .len = size };
-
-	duo_settle(d);
-	/* Another one stays, so that the lane is never empty. */
-	h.id = (uint32_t)l->top + 100 / (1 + 9 * lane);
-	h.pos = (uint32_t)l->tail + 48 * 1024;
-	h.len = 1;
-	assert_int_equal(put(d, h), 0);
-	h.len = size;
-	do {
-		h.id = (uint32_t)l->first;
-		h.pos = (uint32_t)l->tail;
-		assert_int_equal(put(d, h), 0);
-		assert_int_equal(take(d, 1), 1);
-		duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
-		n++;
-		/* Half of what must be told is told with what leaves anyway. */
-		if (!news && tux_message_room_news(d->b.c))
-			news = n;
-	} while (!(d->b.c->todo & TUX_DO_ROOM) && n < 1000);
-	assert_int_equal(2 * news, n);
-	return n;
-}
-
-static void released__tells_of_a_quarter(void **state)
-{
-	struct duo *d = *state;
-
-	assert_int_equal(until_told(d, 0, 1024), DUO_SMALL / 4 / 1024);
-}
-
-static void released__tells_of_places(void **state)
-{
-	struct duo *d = *state;
-
-	assert_int_equal(until_told(d, 0, 10), TUX_MSG_SMALL_N / 4);
-}
-
-static void released__tells_of_bulk(void **state)
-{
-	struct duo *d = *state;
-
-	assert_int_equal(until_told(d, TUX_MESSAGE_BULK, 8192),
-			 DUO_BULK / 4 / 8192);
-}
-
-/* What is left at the end of its lane may be too short for the next. */
-static void released__tells_of_an_empty_bulk_lane(void **state)
-{
-	struct duo *d = *state;
-
-	duo_settle(d);
-	assert_int_equal(put(d, (struct tux_message_hdr){
-		.flags = TUX_MESSAGE_BULK, .total = 9, .len = 9 }), 0);
-	assert_int_equal(take(d, 1), 1);
-	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
-	assert_true(d->b.c->todo & TUX_DO_ROOM);
-}
-
-/* What lies behind a message that is kept was released, and is not free: when
- * the kept one goes, all is, and the doorbell rings. */
-static void tell__what_is_released_early_counts_later(void **state)
-{
-	enum { N = 20, SIZE = 1024 };
-	struct duo *d = *state;
-	uint8_t p[TUX_ROOM_LEN];
-	struct tux_msg m[N];
-	unsigned i;
-
-	for (i = 0; i < N; i++)
-		assert_int_equal(put(d, frag(i, i * SIZE, SIZE)), 0);
-	assert_int_equal(tux_msgbox_take(d->b.box, m, N), N);
-	for (i = 1; i < N; i++)
-		tux_msgbox_release(d->b.box, &m[i]);
-	tux_message_tell_room(d->b.c, p);
-	assert_true(tux_msgbox_release(d->b.box, &m[0]));
-	tux_message_released(d->b.c);
-	assert_true(d->b.c->todo & TUX_DO_ROOM);
-}
-
-static void tell__what_is_free(void **state)
-{
-	struct duo *d = *state;
-	struct tux_msgbox_rx *rx = d->b.box->rx;
-	struct tux_room r[TUX_LANES];
-	uint8_t p[TUX_ROOM_LEN];
-	uint64_t freed;
-
-	assert_int_equal(put(d, frag(0, 0, 100)), 0);
-	assert_int_equal(put(d, frag(1, 128, 100)), 0);
-	assert_int_equal(take(d, 1), 2);
-	freed = atomic_load(&rx[0].freed);
-	assert_true(freed >= 128);
-	tux_message_tell_room(d->b.c, p);
-	assert_int_equal(tux_room_decode(r, p, sizeof(p)), 0);
-	assert_int_equal(r[0].cap, DUO_SMALL);
-	assert_int_equal(r[0].ids, 1 + TUX_MSG_SMALL_N);
-	assert_int_equal(r[0].limit, 128 + DUO_SMALL);
-	assert_int_equal(r[1].cap, DUO_BULK);
-	assert_int_equal(r[1].ids, TUX_MSG_BULK_N);
-	assert_int_equal(r[1].limit, DUO_BULK);
-	/* Small ones ring for an eighth, bulk for each. */
-	assert_int_equal(atomic_load(&rx[0].wake_at), freed + DUO_SMALL / 8);
-	assert_int_equal(atomic_load(&rx[1].wake_at), 0);
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, duo_setup_messages, \
@@ -432,6 +352,8 @@ int main(void)
 		T(put__in_its_lane),
 		T(put__id_in_reach),
 		T(put__not_around_the_end),
+		T(put__from_the_first_byte),
+		T(put__nothing_is_kept_after_the_close),
 		T(put__the_settled_is_passed_over),
 		T(put__pieces_of_the_same),
 		T(put__order_in_reach),
@@ -443,12 +365,6 @@ int main(void)
 		T(fin__waits_for_the_last),
 		T(fin__ends_waiting_in_order),
 		T(fin__of_another_length),
-		T(released__tells_of_a_quarter),
-		T(released__tells_of_places),
-		T(released__tells_of_bulk),
-		T(released__tells_of_an_empty_bulk_lane),
-		T(tell__what_is_released_early_counts_later),
-		T(tell__what_is_free),
 	};
 #undef T
 

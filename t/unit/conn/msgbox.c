@@ -92,6 +92,51 @@ static void reserve__room(void **state)
 	free(b);
 }
 
+/* A lane that is empty is used from its beginning again. */
+static void reserve__from_the_first_byte(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t one, two;
+	unsigned i;
+	void *p, *q, *first;
+
+	(void)state;
+	assert_int_equal(reserve(b, 100, &first, &one), 0);
+	for (i = 0; i < 2 * TUX_MSG_SMALL_N; i++) {
+		assert_int_equal(reserve(b, 100, &p, &two), 0);
+		assert_true(p != first && two == one + TUX_LANES);
+		settle(b, one, TUX_NOTE_SENT, 0);
+		settle(b, two, TUX_NOTE_SENT, 0);
+		assert_int_equal(reserve(b, 100, &q, &one), 0);
+		assert_ptr_equal(q, first);
+	}
+	free(b);
+}
+
+/* One that finds no note leaves those that are there as they are. */
+static void reserve__no_note_is_free(void **state)
+{
+	static const uint32_t len[TUX_LANES] = { 1, TUX_MSG_SMALL + 1 };
+	struct tux_msgbox *b;
+	unsigned lane, i;
+	uint64_t ref;
+	void *p;
+
+	(void)state;
+	for (lane = 0; lane < TUX_LANES; lane++) {
+		struct tux_note was[TUX_MSG_N];
+
+		b = calloc(1, tux_msgbox_size(SMALL, TUX_LANE_MAX));
+		tux_msgbox_init(b, SMALL, TUX_LANE_MAX);
+		for (i = 0; i < tux_lane_n(lane); i++)
+			assert_int_equal(reserve(b, len[lane], &p, &ref), 0);
+		memcpy(was, b->note, sizeof(was));
+		assert_int_equal(reserve(b, len[lane], &p, &ref), -EAGAIN);
+		assert_memory_equal(was, b->note, sizeof(was));
+		free(b);
+	}
+}
+
 /* Many rounds: no message crosses the end of its lane. */
 static void send__laps(void **state)
 {
@@ -218,6 +263,32 @@ static void settled__of_each(void **state)
 	free(b);
 }
 
+/* All that are settled, as far as they are one behind the other. */
+static void reap__counts(void **state)
+{
+	struct tux_msgbox *b = box();
+	uint64_t small[3], bulk;
+	unsigned i, failed = 7;
+	void *p;
+
+	(void)state;
+	assert_int_equal(tux_msgbox_reap(b, &failed), 0);
+	assert_int_equal(failed, 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(reserve(b, 10, &p, &small[i]), 0);
+	assert_int_equal(reserve(b, 20000, &p, &bulk), 0);
+	settle(b, small[0], TUX_NOTE_SENT, 0);
+	settle(b, small[2], TUX_NOTE_SENT, 0);
+	settle(b, bulk, TUX_NOTE_FAILED, ECONNRESET);
+	assert_int_equal(tux_msgbox_reap(b, &failed), 2);
+	assert_int_equal(failed, 1);
+	settle(b, small[1], TUX_NOTE_FAILED, ECANCELED);
+	assert_int_equal(tux_msgbox_reap(b, &failed), 2);
+	assert_int_equal(failed, 1);
+	assert_true(tux_msgbox_idle(b));
+	free(b);
+}
+
 static void rest__what_was_not_told(void **state)
 {
 	struct tux_msgbox *b = box();
@@ -268,9 +339,8 @@ static void arrive(struct tux_msgbox *b, uint32_t id, uint32_t at, uint32_t len)
 {
 	uint32_t head = atomic_load(&b->in_head);
 
-	b->in[head % TUX_MSG_IN] = (struct tux_arrival){
-		.id = id, .len = len, .at = at,
-	};
+	b->arrived[id] = (struct tux_arrival){ .len = len, .at = at };
+	b->in[head % TUX_MSG_IN] = (uint16_t)id;
 	atomic_store(&b->in_head, head + 1);
 }
 
@@ -333,7 +403,7 @@ static void release__rings(void **state)
 	for (i = 0; !ring; i++) {
 		arrive(b, i, 64 * i, 1);
 		tux_msgbox_take(b, &m, 1);
-		ring = tux_msgbox_release(b, &m);
+		ring = tux_msgbox_release(b, &m, 1);
 		assert_int_equal(b->released[i], 1);
 	}
 	assert_int_equal(i, TUX_MSG_SMALL_N / 8);
@@ -381,11 +451,14 @@ int main(void)
 		cmocka_unit_test(reserve__aligned_and_apart),
 		cmocka_unit_test(reserve__refuses),
 		cmocka_unit_test(reserve__room),
+		cmocka_unit_test(reserve__from_the_first_byte),
+		cmocka_unit_test(reserve__no_note_is_free),
 		cmocka_unit_test(send__laps),
 		cmocka_unit_test(order__counts_across_lanes),
 		cmocka_unit_test(cancel__until_settled),
 		cmocka_unit_test(settled__failures_wait),
 		cmocka_unit_test(settled__of_each),
+		cmocka_unit_test(reap__counts),
 		cmocka_unit_test(rest__what_was_not_told),
 		cmocka_unit_test(idle__when_all_is_settled),
 		cmocka_unit_test(refuse__what_waits_and_comes),
