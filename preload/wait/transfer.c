@@ -25,6 +25,14 @@ static ssize_t transfer_outcome(struct transfer *t, ssize_t err)
 	return (ssize_t)t->done;
 }
 
+/* -errno that an earlier call has left; 0: none.  Most calls find none, and need no
+ * locked instruction to see that. */
+static ssize_t transfer_error(struct sock *s)
+{
+	return atomic_load_explicit(&s->err, memory_order_relaxed) ?
+	       -(ssize_t)atomic_exchange(&s->err, 0) : 0;
+}
+
 /* 0 if the socket is claimed; else the error of the call.  -ERESTART: the
  * socket has gone back to the kernel, and so does the call (rw_go_on); or a
  * handler has forked and returned in the child, which asks for it there. */
@@ -186,7 +194,7 @@ static bool is_last(const struct transfer *t)
 
 ssize_t transfer_in(struct transfer *t)
 {
-	ssize_t k = -(ssize_t)atomic_exchange(&t->s->err, 0);
+	ssize_t k = transfer_error(t->s);
 
 	if (k)
 		return k;
@@ -266,7 +274,7 @@ static ssize_t transfer_none(struct transfer *t)
 
 ssize_t transfer_out(struct transfer *t)
 {
-	ssize_t k = -(ssize_t)atomic_exchange(&t->s->err, 0);
+	ssize_t k = transfer_error(t->s);
 
 	if (k)
 		return k;

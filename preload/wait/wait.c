@@ -204,6 +204,16 @@ static int wait_sleep_on(struct waiting *t, struct sock *s, int fd,
 	return r == -EINTR && wait_goes_on(until, how) ? 1 : r;
 }
 
+/* There is no memory or no descriptor for a waiter. */
+static int wait_nap(tux_time until, unsigned how)
+{
+	libc.poll(NULL, 0, 1);
+	if (tux_defer.pending && !wait_goes_on(until, how))
+		return -EINTR;
+	tux_defer_pause();
+	return tux_clock_read() < until;
+}
+
 int wait_for(struct sock *s, int fd, short events, tux_time until,
 	     unsigned how)
 {
@@ -211,11 +221,8 @@ int wait_for(struct sock *s, int fd, short events, tux_time until,
 	struct watch w;
 	int r;
 
-	/* No memory or no descriptor for a waiter: look again soon. */
-	if (!t) {
-		libc.poll(NULL, 0, 1);
-		return 1;
-	}
+	if (!t)
+		return wait_nap(until, how);
 	wait_watch(t, s, events, &w);
 	r = wait_sleep_on(t, s, fd, events, until, how);
 	sock_unwatch(s, &w);

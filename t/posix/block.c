@@ -22,7 +22,8 @@
 
 enum deed { WRITE, WRITE_TWICE, UNBLOCK_AND_WRITE, WRITE_AFTER_SIGNAL,
 	    SHUT_WRITE, SHUT_OWN, CLOSE, DUP_OVER, DUP_SILENT, DRAIN, SIGNAL, URGENT,
-	    UNBLOCK_AND_URGENT };
+	    UNBLOCK_AND_URGENT, URGENT_AND_RESET, URGENT_AND_SHUT,
+	    URGENT_AND_SIGNAL };
 
 struct later {
 	pthread_t thread, caller;
@@ -55,8 +56,16 @@ static void signal_caller(struct later *l, double end)
 	}
 }
 
+/* Takes the connection back to plain TCP. */
+static void urgent(const struct later *l)
+{
+	CHECK(send(l->own, "!", 1, MSG_OOB) == 1);
+	poll(NULL, 0, l->ms);
+}
+
 static void *do_later(void *arg)
 {
+	static const struct linger reset = { 1, 0 };
 	struct later *l = arg;
 	double end = pair_ms() + PAIR_PATIENCE_MS;
 	int null;
@@ -80,6 +89,20 @@ static void *do_later(void *arg)
 		__attribute__((fallthrough));
 	case WRITE:
 		pair_poke(l->fd);
+		break;
+	case URGENT_AND_RESET:
+		urgent(l);
+		setsockopt(l->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		close(l->fd);
+		break;
+	case URGENT_AND_SHUT:
+		urgent(l);
+		pair_poke(l->fd);
+		shutdown(l->fd, SHUT_WR);
+		break;
+	case URGENT_AND_SIGNAL:
+		urgent(l);
+		signal_caller(l, end);
 		break;
 	case SHUT_WRITE:
 		shutdown(l->fd, SHUT_WR);
@@ -111,8 +134,7 @@ static void *do_later(void *arg)
 		blocking(l->own, false);
 		__attribute__((fallthrough));
 	case URGENT:
-		CHECK(send(l->own, "!", 1, MSG_OOB) == 1);
-		poll(NULL, 0, l->ms);
+		urgent(l);
 		pair_poke(l->fd);
 		break;
 	}
@@ -420,6 +442,51 @@ static void restarted(struct pair *p)
 	joined(&sig);
 }
 
+/* What a call has, ends it as if it had waited in the kernel all the time: a handler,
+ * the end, or an error, which is for the next call. */
+static void signal_on_tcp(struct pair *p)
+{
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	handle(SA_RESTART);
+	pair_poke(p->b);
+	later_on(&l, URGENT_AND_SIGNAL, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 4, MSG_WAITALL) == 1 && signals >= 1);
+	joined(&l);
+}
+
+static void end_on_tcp(struct pair *p)
+{
+	double t = pair_ms();
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	timeout(p->a, SO_RCVTIMEO, 2 * PAIR_PATIENCE_MS);
+	later_on(&l, URGENT_AND_SHUT, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 4, MSG_WAITALL | MSG_PEEK) == 1);
+	CHECK(took(t, 30, 1000));
+	joined(&l);
+	CHECK(recv(p->a, buf, 4, MSG_WAITALL) == 1);
+	CHECK(read(p->a, buf, 1) == 0);
+}
+
+static void reset_on_tcp(struct pair *p)
+{
+	struct later l;
+	char buf[8];
+
+	blocking(p->a, true);
+	pair_poke(p->b);
+	later_on(&l, URGENT_AND_RESET, p->b, 30, p->a);
+	CHECK(recv(p->a, buf, 4, MSG_WAITALL) == 1);
+	joined(&l);
+	CHECK(read(p->a, buf, 1) == -1 && errno == ECONNRESET);
+	p->b = -1;
+}
+
 static void shut_meanwhile(struct pair *p)
 {
 	struct later l;
@@ -527,6 +594,9 @@ int main(void)
 	pair_case("a write waits for room", big_write);
 	pair_case("EINTR", interrupted);
 	pair_case("SA_RESTART", restarted);
+	pair_case("SA_RESTART, back on TCP", signal_on_tcp);
+	pair_case("the end, back on TCP", end_on_tcp);
+	pair_case("a reset, back on TCP", reset_on_tcp);
 	pair_case("shutdown by another thread", shut_meanwhile);
 	pair_case("close by another thread", closed_meanwhile);
 	pair_case("dup2 by another thread", replaced_meanwhile);
