@@ -201,8 +201,7 @@ static size_t bare_len(const struct tux_conn *c)
 static bool draft(struct tux_conn *c, uint32_t most, size_t cap,
 		  struct tux_extent *e)
 {
-	struct tux_msg_pick k;
-	size_t len;
+	size_t len, next;
 
 	*e = (struct tux_extent){ 0 };
 	tux_conn_next_extent(c, most, e);
@@ -212,10 +211,9 @@ static bool draft(struct tux_conn *c, uint32_t most, size_t cap,
 	if (e->len || e->fin)
 		len += TUX_REC_HDR + TUX_STREAM_HDR + e->len;
 	if (tux_conn_messages_here(c)) {
-		tux_message_begin(c);
-		if (tux_message_pick(c, most - BESIDE_MESSAGE, &k))
-			len += TUX_REC_HDR + tux_message_hdr_len(k.h.flags) +
-			       k.h.len;
+		next = tux_message_next_len(c, most - BESIDE_MESSAGE);
+		if (next)
+			len += TUX_REC_HDR + next;
 	}
 	return cap >= len;
 }

@@ -62,6 +62,7 @@ struct tux_msg_parts {
 struct tux_msg_lane_tx {
 	struct tux_list work;		/* messages with something to send */
 	uint64_t first, next;		/* ids: oldest not settled; next to begin */
+	uint64_t zero;			/* the id at entry 0 */
 	uint64_t pos;			/* end of the last message that has begun */
 	uint64_t note;			/* the next note to begin */
 	uint64_t ids, limit;		/* the peer allows ids and positions below */
@@ -102,6 +103,7 @@ struct tux_msg_in {			/* a message of the peer's */
 
 struct tux_msg_lane_rx {
 	uint64_t first;			/* oldest id that is not free again */
+	uint64_t zero;			/* the id at entry 0 */
 	uint64_t top;			/* highest id known, plus one */
 	uint64_t high;			/* the position behind that message */
 	uint64_t tail;			/* positions below are free again */
@@ -127,7 +129,7 @@ struct tux_messages {
 	struct tux_msg_sent sent[TUX_MSG_SENT];	/* a ring */
 	uint16_t wait[TUX_MSG_IN];	/* by order: slot + 1 of a message that waits
 					 * for its turn; 0: none */
-	/* By tux_lane_slot() of the id. */
+	/* By tux_lane_slot() of the id, counted from `zero`. */
 	struct tux_msg_out out[TUX_MSG_N];
 	struct tux_msg_in in[TUX_MSG_N];
 	struct tux_msg_parts parts[TUX_MSG_N];	/* of `out` */
@@ -140,21 +142,28 @@ struct tux_messages {
 static inline struct tux_note *tux_message_note(struct tux_messages *g,
 						unsigned lane, uint64_t i)
 {
-	return &g->box->note[tux_lane_slot(lane, i)];
+	return tux_msgbox_note(g->box, lane, i);
 }
 
 /* The entry for message @id of @lane. */
 static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 						  unsigned lane, uint64_t id)
 {
-	return &g->out[tux_lane_slot(lane, id)];
+	return &g->out[tux_lane_slot(lane, id - g->tx[lane].zero)];
 }
 
-/* The entry for message @id of the peer's @lane. */
+/* The index of the entry for message @id of the peer's @lane. */
+static inline uint32_t tux_message_in_slot(const struct tux_messages *g,
+					   unsigned lane, uint64_t id)
+{
+	return tux_lane_slot(lane, id - g->rx[lane].zero);
+}
+
+/* ... and that entry. */
 static inline struct tux_msg_in *tux_message_in(struct tux_messages *g,
 						unsigned lane, uint64_t id)
 {
-	return &g->in[tux_lane_slot(lane, id)];
+	return &g->in[tux_message_in_slot(g, lane, id)];
 }
 
 /* The position behind @m. */

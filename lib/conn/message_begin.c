@@ -32,7 +32,7 @@ static inline bool read_note(struct tux_messages *g, unsigned lane,
 	bool ordered = n->flags & TUX_MSG_ORDERED;
 
 	m->total = n->len;
-	m->order = ordered ? n->order : 0;
+	m->order = ordered ? n->order - g->box->refused : 0;
 	m->at = (uint32_t)n->at & (t->cap - 1);
 	m->flags = (uint8_t)((ordered ? TUX_MESSAGE_ORDER : 0) |
 			     (lane ? TUX_MESSAGE_BULK : 0));
@@ -82,11 +82,22 @@ static inline void begin(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
 	tux_list_init(&m->work);
 }
 
+/* The entry for the next message.  An empty lane uses the first one again. */
+static inline struct tux_msg_out *next_entry(struct tux_messages *g,
+					     unsigned lane)
+{
+	struct tux_msg_lane_tx *l = &g->tx[lane];
+
+	if (l->first == l->next)
+		l->zero = l->next;
+	return tux_message_out(g, lane, l->next);
+}
+
 struct tux_msg_out *tux_message_begin_next(struct tux_conn *c, unsigned lane)
 {
 	struct tux_messages *g = c->msg;
 	struct tux_msg_lane_tx *l = &g->tx[lane];
-	struct tux_msg_out *m = tux_message_out(g, lane, l->next);
+	struct tux_msg_out *m = next_entry(g, lane);
 
 	for (; begin_most(g, lane); l->note++) {
 		struct tux_note *n = tux_message_note(g, lane, l->note);
@@ -118,6 +129,21 @@ struct tux_msg_out *tux_message_begin_next(struct tux_conn *c, unsigned lane)
 
 /* ---- whole ones ---- */
 
+uint32_t tux_message_begin_len(struct tux_messages *g)
+{
+	const struct tux_note *n;
+	unsigned ends = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
+
+	if (!tux_message_may_begin(g, TUX_LANE_SMALL))
+		return 0;
+	n = tux_message_note(g, TUX_LANE_SMALL, g->tx[TUX_LANE_SMALL].note);
+	if (atomic_load(&n->state) != TUX_NOTE_READY)
+		return 0;
+	if (n->flags & TUX_MSG_ORDERED)
+		ends |= TUX_MESSAGE_ORDER;
+	return tux_message_hdr_len(ends) + n->len;
+}
+
 /* Adds the next small message, if all of it fits.  Its length with the header; 0: it
  * does not, or it must not be sent. */
 static inline uint32_t add_whole(struct tux_conn *c, struct tux_msg_lane_tx *l,
@@ -126,7 +152,7 @@ static inline uint32_t add_whole(struct tux_conn *c, struct tux_msg_lane_tx *l,
 	const unsigned ends = TUX_MESSAGE_FIRST | TUX_MESSAGE_LAST;
 	struct tux_messages *g = c->msg;
 	struct tux_note *n = tux_message_note(g, TUX_LANE_SMALL, l->note);
-	struct tux_msg_out *m = tux_message_out(g, TUX_LANE_SMALL, l->next);
+	struct tux_msg_out *m = next_entry(g, TUX_LANE_SMALL);
 	uint32_t hdr;
 	uint8_t *p;
 

@@ -22,6 +22,10 @@ bool tux_message_may_begin(struct tux_messages *g, unsigned lane);
  * beginning, unless it is ordered; then the peer must be told. */
 struct tux_msg_out *tux_message_begin_next(struct tux_conn *c, unsigned lane);
 
+/* The length, with the header, of the small message that may begin next; 0: there is
+ * none. */
+uint32_t tux_message_begin_len(struct tux_messages *g);
+
 /* Begins small messages and adds them to the packet, each as a whole, as long as
  * the next one fits.  No other message may have something to send.  All of them
  * share one entry of what was sent: raises *@frag_n by one.  Returns their length

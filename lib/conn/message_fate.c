@@ -49,10 +49,11 @@ static struct tux_msg_out *message_of(struct tux_messages *g,
 				      const struct tux_msg_sent *f, uint32_t id)
 {
 	const struct tux_msg_lane_tx *l = &g->tx[f->lane];
-	struct tux_msg_out *m = tux_message_out(g, f->lane, id);
+	uint64_t full = tux_seq_expand(l->next, id);
+	struct tux_msg_out *m = tux_message_out(g, f->lane, full);
 
-	return tux_seq_expand(l->next, id) >= l->first && m->live &&
-	       m->cancelled == f->cancel ? m : NULL;
+	return full >= l->first && m->live && m->cancelled == f->cancel ? m :
+									  NULL;
 }
 
 static void message_arrived(struct tux_conn *c, unsigned lane,
@@ -150,7 +151,8 @@ static void sent_again(struct tux_conn *c, const struct tux_msg_sent *s)
 }
 
 /* Are the fragments of @s still in the ring?  A spurious loss may be found out
- * so late that newer fragments have replaced them. */
+ * so late that newer fragments have replaced them.  (The ring begins anew only while
+ * no packet is in flight or lost.) */
 static bool known(const struct tux_conn *c, const struct tux_sent *s)
 {
 	return c->msg->sent_next - s->frag_at <= TUX_MSG_SENT;

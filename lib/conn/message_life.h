@@ -31,7 +31,7 @@ void tux_messages_rung(struct tux_conn *c);
 void tux_messages_proved(struct tux_conn *c);
 
 /* The peer has not answered.  Messages fail with EPROTONOSUPPORT, until the
- * path is proved after all. */
+ * path is proved after all.  Those that are ordered leave no gap in the numbers. */
 void tux_messages_silent(struct tux_conn *c);
 
 /* Ends messages: all that are not settled fail with @err, and so do new

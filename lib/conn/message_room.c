@@ -12,13 +12,13 @@ enum {
 
 /* Frees the messages that the application has released, oldest first, up to the
  * first that it has not.  If there is none, the lane is empty, and its first byte
- * is used next. */
+ * and entry are used next. */
 static void free_lane(struct tux_messages *g, unsigned lane)
 {
 	struct tux_msg_lane_rx *l = &g->rx[lane];
 
 	while (l->first < l->top) {
-		unsigned slot = tux_lane_slot(lane, l->first);
+		unsigned slot = tux_message_in_slot(g, lane, l->first);
 		struct tux_msg_in *m = &g->in[slot];
 
 		if (m->state < TUX_MSG_WHOLE ||
@@ -34,6 +34,7 @@ static void free_lane(struct tux_messages *g, unsigned lane)
 		l->first++;
 	}
 	l->base = l->tail;
+	l->zero = l->first;
 }
 
 /* Has one @part-th of the lane, in bytes or ids, become free since ROOM? */

@@ -122,7 +122,7 @@ static uint64_t id_of(const struct tux_messages *g, unsigned lane,
 {
 	uint64_t first = g->rx[lane].first;
 
-	return first + ((slot - tux_lane_slot(lane, first)) &
+	return first + ((slot - tux_message_in_slot(g, lane, first)) &
 			(tux_lane_n(lane) - 1));
 }
 
@@ -288,7 +288,7 @@ static bool put_next(struct tux_conn *c, const struct tux_message_hdr *h,
 	l->top = id + 1;
 	l->high = tux_message_behind(m);
 	memcpy(bytes_of(g, lane, m), p, h->total);
-	deliver(c, tux_lane_slot(lane, id));
+	deliver(c, tux_message_in_slot(g, lane, id));
 	return true;
 }
 
@@ -347,7 +347,7 @@ bool tux_messages_all_here(const struct tux_messages *g)
 		if (l->end > l->top)
 			return false;
 		for (id = l->first; id < l->end; id++) {
-			if (g->in[tux_lane_slot(lane, id)].state <
+			if (g->in[tux_message_in_slot(g, lane, id)].state <
 			    TUX_MSG_WHOLE)
 				return false;
 		}

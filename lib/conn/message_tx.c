@@ -230,6 +230,20 @@ static bool add_may_begin(const struct tux_messages *g)
 	       tux_list_empty(&g->tx[TUX_LANE_BULK].work);
 }
 
+size_t tux_message_next_len(struct tux_conn *c, size_t room)
+{
+	uint32_t whole = add_may_begin(c->msg) ?
+			 tux_message_begin_len(c->msg) : 0;
+	struct tux_msg_pick k;
+
+	if (whole && whole <= room)
+		return whole;
+	tux_message_begin(c);
+	if (!tux_message_pick(c, room, &k))
+		return 0;
+	return tux_message_hdr_len(k.h.flags) + k.h.len;
+}
+
 /* Adds the fragment that goes next.  Its length with the header; 0: none fits. */
 static uint32_t add_fragment(struct tux_conn *c, struct tux_writer *w,
 			     uint16_t *frag_n)
@@ -258,8 +272,12 @@ uint32_t tux_message_add(struct tux_conn *c, struct tux_writer *w,
 			 uint16_t *frag_n)
 {
 	struct tux_messages *g = c->msg;
-	uint32_t end = g->sent_next + ring_left(c), n = 0, len = 1;
+	uint32_t end, n = 0, len = 1;
 
+	/* No packet's entry is asked for any more. */
+	if (tux_sentq_empty(&c->sentq) && !c->sentq.lost_n)
+		g->sent_next = 0;
+	end = g->sent_next + ring_left(c);
 	while (len && tux_message_any(c) && g->sent_next != end &&
 	       *frag_n < UINT16_MAX) {
 		len = add_may_begin(g) ?

@@ -13,11 +13,6 @@ static uint64_t ref_of(unsigned lane, uint64_t i)
 	return i * TUX_LANES + lane;
 }
 
-static struct tux_note *note_at(struct tux_msgbox *b, unsigned lane, uint64_t i)
-{
-	return &b->note[tux_lane_slot(lane, i)];
-}
-
 /* The note of the message @ref; NULL if its outcome was told already, or if
  * there was no such message. */
 static struct tux_note *note_of(struct tux_msgbox *b, uint64_t ref)
@@ -27,7 +22,7 @@ static struct tux_note *note_of(struct tux_msgbox *b, uint64_t ref)
 
 	if (i < b->tx[lane].first || i >= atomic_load(&b->tx[lane].next))
 		return NULL;
-	return note_at(b, lane, i);
+	return tux_msgbox_note(b, lane, i);
 }
 
 size_t tux_msgbox_size(uint32_t small, uint32_t bulk)
@@ -58,8 +53,9 @@ static void refuse_lane(struct tux_msgbox *b, unsigned lane, int err)
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	while (t->taken != atomic_load(&t->next)) {
-		struct tux_note *m = note_at(b, lane, t->taken++);
+		struct tux_note *m = tux_msgbox_note(b, lane, t->taken++);
 
+		b->refused += m->flags & TUX_MSG_ORDERED ? 1 : 0;
 		m->err = (uint32_t)err;
 		atomic_store(&m->state, TUX_NOTE_FAILED);
 	}
@@ -70,7 +66,8 @@ void tux_msgbox_refuse(struct tux_msgbox *b, int err)
 	unsigned i;
 
 	/* Set the error first: then only a reservation that is under way now
-	 * can add a note behind refuse_lane(). */
+	 * can add a note behind refuse_lane().  No later one is refused, so the
+	 * numbers of ordered messages have no gap. */
 	atomic_store(&b->err, (uint32_t)err);
 	for (i = 0; i < TUX_LANES; i++)
 		refuse_lane(b, i, err);
@@ -94,7 +91,7 @@ static void note_set(struct tux_note *m, uint32_t state)
 static void note_free(struct tux_msgbox *b, unsigned lane)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
-	struct tux_note *m = note_at(b, lane, t->first);
+	struct tux_note *m = tux_msgbox_note(b, lane, t->first);
 
 	t->tail = m->at + tux_lane_size(m->len);
 	note_set(m, TUX_NOTE_FREE);
@@ -107,7 +104,7 @@ static bool note_is_settled(struct tux_msgbox *b, unsigned lane)
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	return t->first != atomic_load(&t->next) &&
-	       atomic_load(&note_at(b, lane, t->first)->state) >= TUX_NOTE_SENT;
+	       atomic_load(&tux_msgbox_note(b, lane, t->first)->state) >= TUX_NOTE_SENT;
 }
 
 /* Frees the oldest messages that have succeeded, unless the application asks
@@ -117,7 +114,7 @@ static void note_free_sent(struct tux_msgbox *b, unsigned lane)
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	while (!b->asks && t->first < atomic_load(&t->next) &&
-	       atomic_load(&note_at(b, lane, t->first)->state) == TUX_NOTE_SENT)
+	       atomic_load(&tux_msgbox_note(b, lane, t->first)->state) == TUX_NOTE_SENT)
 		note_free(b, lane);
 }
 
@@ -128,10 +125,13 @@ static struct tux_note *note_open(struct tux_msgbox *b, unsigned lane,
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
 	uint64_t i = atomic_load(&t->next), at;
-	struct tux_note *m = note_at(b, lane, i);
+	struct tux_note *m;
 
-	if (i == t->first)
+	if (i == t->first) {
 		t->head = t->tail = 0;
+		atomic_store_explicit(&t->zero, i, memory_order_relaxed);
+	}
+	m = tux_msgbox_note(b, lane, i);
 	at = tux_lane_place(t->head, len, t->cap);
 	if (i - t->first == tux_lane_n(lane) ||
 	    at + tux_lane_size(len) > t->tail + t->cap)
@@ -261,7 +261,7 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 		if (!note_is_settled(b, lane))
 			continue;
 		*ref = ref_of(lane, first);
-		*err = (int)note_at(b, lane, first)->err;
+		*err = (int)tux_msgbox_note(b, lane, first)->err;
 		note_free(b, lane);
 		return true;
 	}
@@ -275,7 +275,7 @@ unsigned tux_msgbox_reap(struct tux_msgbox *b, unsigned *failed)
 	*failed = 0;
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		for (; note_is_settled(b, lane); n++) {
-			*failed += note_at(b, lane, b->tx[lane].first)->err != 0;
+			*failed += tux_msgbox_note(b, lane, b->tx[lane].first)->err != 0;
 			note_free(b, lane);
 		}
 	}
@@ -292,7 +292,7 @@ unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
 
 		for (; i < end; i++, n++) {
 			const struct tux_note *m = &b->note[tux_lane_slot(lane,
-									  i)];
+						i - b->tx[lane].zero)];
 
 			ref[n] = ref_of(lane, i);
 			err[n] = atomic_load(&m->state) < TUX_NOTE_SENT ? why :

@@ -25,8 +25,8 @@
  * were sent, so an application that keeps a message for long should copy and
  * release it.
  *
- * Whenever a lane is empty, its bytes are used from the first one on again, so
- * that what is exchanged in turns stays in the processor's caches.
+ * Whenever a lane is empty, its bytes, notes and places are used from the first one
+ * on again, so that what is exchanged in turns stays in the processor's caches.
  */
 #ifndef TUX_CONN_MSGBOX_H
 #define TUX_CONN_MSGBOX_H
@@ -82,6 +82,8 @@ struct tux_msgbox_tx {
 					 * no connection for the box */
 	uint64_t first;			/* the oldest note in use; the
 					 * application's */
+	_Atomic uint64_t zero;		/* the note at index 0; the
+					 * application's */
 	uint64_t head, tail;		/* positions in use: [tail, head); the
 					 * application's */
 };
@@ -106,14 +108,17 @@ struct tux_msgbox {
 	_Atomic uint32_t err;		/* errno for sending; 0: none */
 	_Atomic uint32_t cancels;	/* notes were cancelled: look at them */
 	uint32_t order;			/* of the next ordered message */
+	uint32_t refused;		/* ordered messages that were refused before
+					 * they began: the peer does not count them;
+					 * the loop's */
 	bool asks;			/* the application asks for the outcome
 					 * of each message: keep its note until
 					 * tux_msgbox_settled() has told it */
 	_Atomic uint32_t in_head;	/* arrivals written; the loop's */
 	_Atomic uint32_t in_tail;	/* arrivals taken; the application's */
 	struct tux_note note[TUX_MSG_N];
-	/* By tux_lane_slot() of the id: the message that is complete, and that
-	 * the application is done with it. */
+	/* By tux_message_in_slot(): the message that is complete, and that the
+	 * application is done with it. */
 	struct tux_arrival arrived[TUX_MSG_N];
 	_Atomic uint8_t released[TUX_MSG_N];
 	uint16_t in[TUX_MSG_IN];	/* the arrivals' slots, a ring */
@@ -125,11 +130,21 @@ static inline uint32_t tux_lane_n(unsigned lane)
 	return lane ? TUX_MSG_BULK_N : TUX_MSG_SMALL_N;
 }
 
-/* The index of message @i of @lane in an array of TUX_MSG_N entries. */
+/* The index of entry @i of @lane in an array of TUX_MSG_N entries. */
 static inline uint32_t tux_lane_slot(unsigned lane, uint64_t i)
 {
 	return lane ? TUX_MSG_SMALL_N + (uint32_t)(i % TUX_MSG_BULK_N) :
 		      (uint32_t)(i % TUX_MSG_SMALL_N);
+}
+
+/* Note @i of @lane. */
+static inline struct tux_note *tux_msgbox_note(struct tux_msgbox *b,
+					       unsigned lane, uint64_t i)
+{
+	uint64_t zero = atomic_load_explicit(&b->tx[lane].zero,
+					     memory_order_relaxed);
+
+	return &b->note[tux_lane_slot(lane, i - zero)];
 }
 
 /* The size of a box with lanes of @small and @bulk bytes in each direction;

@@ -199,7 +199,8 @@ static uint32_t id_of(const struct fuzz_end *e, const struct tux_msg *m,
 {
 	uint64_t first = e->end.c->msg->rx[lane].first;
 
-	return (uint32_t)(first + ((m->ref - tux_lane_slot(lane, first)) &
+	return (uint32_t)(first + ((m->ref - tux_message_in_slot(e->end.c->msg, lane,
+								  first)) &
 				   (tux_lane_n(lane) - 1)));
 }
 

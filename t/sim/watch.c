@@ -198,9 +198,9 @@ static void look_lane(struct sim_end *e, bool in, unsigned lane)
 		if (i < first)
 			to = 0;
 		else if (in)
-			to = msg_in_state(g, &g->in[slot]);
+			to = msg_in_state(g, tux_message_in(g, lane, i));
 		else
-			to = msg_out_state(g, &g->out[slot]);
+			to = msg_out_state(g, tux_message_out(g, lane, i));
 		move_to(e, in ? SIM_M_MSG_IN : SIM_M_MSG_OUT,
 			&was->msg[in][slot], to);
 	}

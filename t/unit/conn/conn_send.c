@@ -552,9 +552,9 @@ static void probe__has_no_messages(void **state)
 
 	c->pair->pmtu.len = 600;
 	c->pair->pmtu.at = d->now;
-	c->msg->sent_next = 3 * TUX_MSG_SENT;
 	tux_conn_do(c, TUX_DO_PING);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	c->msg->sent_next = 3 * TUX_MSG_SENT;
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	assert_int_equal(tux_sentq_newest(&c->sentq)->what, TUX_SENT_PROBE);
 	assert_int_equal(tux_sentq_newest(&c->sentq)->frag_at,

@@ -73,21 +73,21 @@ static void begin_next__checks_the_note(void **state)
 	int err = 0;
 
 	duo_hand_in(&d->a, 10, 0, 'a');
-	b->note[0].at = DUO_SMALL - 9;
+	tux_msgbox_note(b, 0, 0)->at = DUO_SMALL - 9;
 	assert_null(tux_message_begin_next(d->a.c, 0));
 	assert_true(tux_msgbox_settled(b, &ref, &err));
 	assert_int_equal(err, EMSGSIZE);
 	b->tx[0].head = b->tx[0].tail = 0;
 	duo_hand_in(&d->a, 10, 0, 'a');
-	b->note[1].len = DUO_SMALL / 2 + 1;
+	tux_msgbox_note(b, 0, 1)->len = DUO_SMALL / 2 + 1;
 	assert_null(tux_message_begin_next(d->a.c, 0));
-	assert_int_equal(b->note[1].state, TUX_NOTE_FAILED);
+	assert_int_equal(tux_msgbox_note(b, 0, 1)->state, TUX_NOTE_FAILED);
 	assert_int_equal(d->a.c->msg->tx[0].next, 0);
 	assert_int_equal(d->a.c->msg->tx[0].note, 2);
 	b->tx[0].head = b->tx[0].tail = 0;
 	b->tx[0].first = 2;
 	duo_hand_in(&d->a, 10, 0, 'a');
-	b->note[2].at = DUO_SMALL - 10;
+	tux_msgbox_note(b, 0, 2)->at = DUO_SMALL - 10;
 	m = tux_message_begin_next(d->a.c, 0);
 	assert_non_null(m);
 	assert_int_equal(m->at, DUO_SMALL - 10);
@@ -189,6 +189,28 @@ static void begin_whole__share_an_entry(void **state)
 	assert_int_equal(n, 1);
 }
 
+static void begin_len__of_the_next(void **state)
+{
+	struct duo *d = *state;
+	struct tux_messages *g = d->a.c->msg;
+	struct tux_reader r;
+	uint64_t limit = g->tx[0].limit;
+	uint16_t n = 0;
+
+	assert_int_equal(tux_message_begin_len(g), 0);
+	duo_hand_in(&d->a, 0, 0, 'a');
+	duo_hand_in(&d->a, 40, TUX_MSG_ORDERED, 'b');
+	tux_msgbox_cancel(d->a.box, duo_hand_in(&d->a, 7, 0, 'c'));
+	g->tx[0].limit = 63;
+	assert_int_equal(tux_message_begin_len(g), 0);
+	g->tx[0].limit = limit;
+	assert_int_equal(tux_message_begin_len(g), 8);
+	assert_int_equal(whole(d, WHOLE + 4, &n, &r), 8);
+	assert_int_equal(tux_message_begin_len(g), 52);
+	assert_int_equal(whole(d, 1000, &n, &r), 52);
+	assert_int_equal(tux_message_begin_len(g), 0);
+}
+
 /* What does not fit has not begun. */
 static void begin_whole__that_fit(void **state)
 {
@@ -226,7 +248,7 @@ static void begin_whole__that_are_ready(void **state)
 	assert_int_equal(whole(d, 1000, &n, &r), 0);
 	assert_null(tux_message_begin_next(d->a.c, 0));
 	duo_hand_in(&d->a, 10, 0, 'b');
-	d->a.box->note[2].len = DUO_SMALL / 2 + 1;
+	tux_msgbox_note(d->a.box, 0, 2)->len = DUO_SMALL / 2 + 1;
 	assert_int_equal(whole(d, 1000, &n, &r), 0);
 	assert_int_equal(n, 1);
 }
@@ -243,6 +265,7 @@ int main(void)
 		T(begin_next__cancelled),
 		T(begin_next__cancelled_without_room),
 		T(begin_whole__share_an_entry),
+		T(begin_len__of_the_next),
 		T(begin_whole__that_fit),
 		T(begin_whole__that_are_ready),
 	};

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "conn/message_begin.h"
 #include "conn/message_life.h"
 #include "conn/message_rx.h"
 #include "conn/message_tx.h"
@@ -119,6 +120,24 @@ static void silent__what_comes_late_fails(void **state)
 	tux_messages_rung(d->a.c);
 	assert_int_equal(next_err(&d->a), EPROTONOSUPPORT);
 	assert_true(tux_messages_idle(d->a.c));
+}
+
+/* Ordered ones that were refused leave no gap: the peer does not wait for them. */
+static void silent__order_begins_behind(void **state)
+{
+	struct duo *d = *state;
+	struct tux_msg_out *m;
+
+	duo_hand_in(&d->a, 20000, TUX_MSG_ORDERED, 'm');
+	duo_hand_in(&d->a, 100, TUX_MSG_ORDERED, 'm');
+	tux_messages_silent(d->a.c);
+	assert_int_equal(next_err(&d->a), EPROTONOSUPPORT);
+	assert_int_equal(next_err(&d->a), EPROTONOSUPPORT);
+	tux_messages_proved(d->a.c);
+	duo_hand_in(&d->a, 100, TUX_MSG_ORDERED, 'm');
+	m = tux_message_begin_next(d->a.c, 0);
+	assert_non_null(m);
+	assert_int_equal(m->order, 0);
 }
 
 /* A message was settled, or none can go now: what follows? */
@@ -342,6 +361,7 @@ int main(void)
 		T(proved__peer_takes_none, duo_setup_messages),
 		T(silent__what_waits_fails, duo_setup_open_messages),
 		T(silent__what_comes_late_fails, duo_setup_open_messages),
+		T(silent__order_begins_behind, duo_setup_messages),
 		T(none__is_no_trouble, duo_setup_switched),
 		T(idle__nothing_waits_or_is_under_way, duo_setup_messages),
 		T(end__new_ones_fail_begun_ones_go_on, duo_setup_messages),

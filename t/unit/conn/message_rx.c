@@ -259,7 +259,8 @@ static void deliver__after_laps(void **state)
 
 		assert_int_equal(duo_message(d, duo_frag(id, 64 * id, 10)), 0);
 		assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
-		assert_int_equal(m.ref, tux_lane_slot(0, id));
+		assert_int_equal(m.ref,
+				 tux_message_in_slot(d->b.c->msg, 0, id));
 		tux_msgbox_release(d->b.box, &m, 1);
 		duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
 	}

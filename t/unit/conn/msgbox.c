@@ -24,8 +24,8 @@ static int reserve(struct tux_msgbox *b, uint32_t len, void **p, uint64_t *ref)
 static void settle(struct tux_msgbox *b, uint64_t ref, uint32_t state,
 		   uint32_t err)
 {
-	struct tux_note *m = &b->note[tux_lane_slot(ref % TUX_LANES,
-						    ref / TUX_LANES)];
+	struct tux_note *m = tux_msgbox_note(b, ref % TUX_LANES,
+					     ref / TUX_LANES);
 
 	m->err = err;
 	atomic_store(&m->state, state);
@@ -157,7 +157,7 @@ static void send__laps(void **state)
 
 		assert_int_equal(tux_msgbox_send(b, v, 2, 0, false, &ref), 0);
 		lane = ref % TUX_LANES;
-		m = &b->note[tux_lane_slot(lane, ref / TUX_LANES)];
+		m = tux_msgbox_note(b, lane, ref / TUX_LANES);
 		assert_int_equal(m->state, TUX_NOTE_READY);
 		assert_int_equal(m->len, v[0].iov_len + v[1].iov_len);
 		assert_true(m->at % b->tx[lane].cap + m->len <=
@@ -182,7 +182,7 @@ static void order__counts_across_lanes(void **state)
 
 		assert_int_equal(tux_msgbox_reserve(b, len, TUX_MSG_ORDERED,
 						    false, &p, &ref), 0);
-		assert_int_equal(b->note[tux_lane_slot(ref % 2, ref / 2)].order,
+		assert_int_equal(tux_msgbox_note(b, ref % 2, ref / 2)->order,
 				 i);
 	}
 	free(b);
