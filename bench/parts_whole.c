@@ -158,8 +158,8 @@ static size_t hear_messages(struct duo_end *e, bool answers)
 	return len;
 }
 
-/* Datagrams of side @i to the other one, whose applications hear all that was
- * sent. */
+/* Carries the datagrams of side @i to the other side, and lets the applications there
+ * take all that was sent. */
 static void carry(struct twin *t, const struct ask *a, unsigned i)
 {
 	unsigned k;

@@ -36,9 +36,9 @@ struct twin {
 	unsigned wire_n[2];
 };
 
-/* @n connections whose rings hold @cap bytes, both directions on Tux, with lanes
- * for messages of @lane bytes, or without (0).  -ENOMEM, or -ETIMEDOUT: they did
- * not get there. */
+/* Opens @n connections in @t, and moves both directions of each to Tux.  Their rings
+ * hold @cap bytes, and their lanes for messages @lane bytes; 0: they take no
+ * messages.  -ENOMEM, or -ETIMEDOUT: they did not move. */
 int twin_init(struct twin *t, unsigned n, uint32_t cap, uint32_t lane);
 void twin_fini(struct twin *t);
 

@@ -105,7 +105,6 @@ struct tux_msg_lane_rx {
 	uint64_t first;			/* oldest id that is not free again */
 	uint64_t zero;			/* the id at entry 0 */
 	uint64_t top;			/* highest id known, plus one */
-	uint64_t high;			/* the position behind that message */
 	uint64_t tail;			/* positions below are free again */
 	uint64_t base;			/* the position that is at offset 0 */
 	uint64_t freed;			/* sum of tux_msgbox_takes() of the complete
@@ -184,6 +183,14 @@ static inline struct tux_msg_parts *tux_message_parts(struct tux_messages *g,
 		tux_frag_init(&p->lost);
 	}
 	return p;
+}
+
+/* The bytes of @m, in the lane of this end's box. */
+static inline const uint8_t *tux_message_bytes(const struct tux_messages *g,
+					       unsigned lane,
+					       const struct tux_msg_out *m)
+{
+	return (const uint8_t *)g->box + g->box->tx[lane].mem + m->at;
 }
 
 /* The bytes of @m that must be sent again; NULL: there are none. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "conn/conn_in.h"
 
 /* ---- notes ---- */
@@ -50,28 +49,25 @@ static void fail_note(struct tux_conn *c, struct tux_note *n, int err)
 	tux_conn_mark(c, TUX_DIRTY_READY);
 }
 
+/* Computes the position in the peer's lane of the next message, of @len bytes, into
+ * *@pos.  False: the peer has no room there yet. */
+static inline bool place(const struct tux_msg_lane_tx *l, uint32_t len,
+			 uint64_t *pos)
+{
+	*pos = tux_lane_place(l->pos, len, l->cap);
+	return l->next < l->ids && *pos + tux_lane_size(len) <= l->limit;
+}
+
 bool tux_message_may_begin(struct tux_messages *g, unsigned lane)
 {
 	const struct tux_msg_lane_tx *l = &g->tx[lane];
-	uint32_t len;
+	uint64_t pos;
 
-	if (!begin_most(g, lane) || l->next >= l->ids)
-		return false;
-	len = tux_message_note(g, lane, l->note)->len;
-	return tux_lane_place(l->pos, len, l->cap) + tux_lane_size(len) <=
-	       l->limit;
+	return begin_most(g, lane) &&
+	       place(l, tux_message_note(g, lane, l->note)->len, &pos);
 }
 
 /* ---- messages ---- */
-
-/* Computes the position of @m in the peer's lane.  False: the peer has no room
- * there yet. */
-static inline bool place(const struct tux_msg_lane_tx *l, struct tux_msg_out *m)
-{
-	m->pos = tux_lane_place(l->pos, m->total, l->cap);
-	return l->next < l->ids &&
-	       m->pos + tux_lane_size(m->total) <= l->limit;
-}
 
 static inline void begin(struct tux_msg_lane_tx *l, struct tux_msg_out *m)
 {
@@ -119,7 +115,7 @@ struct tux_msg_out *tux_message_begin_next(struct tux_conn *c, unsigned lane)
 			m->cancelled = m->cancel_due = true;
 			m->total = 0;
 		}
-		if (!place(l, m))
+		if (!place(l, m->total, &m->pos))
 			return NULL;
 		begin(l, m);
 		return m;
@@ -153,27 +149,28 @@ static inline uint32_t add_whole(struct tux_conn *c, struct tux_msg_lane_tx *l,
 	struct tux_messages *g = c->msg;
 	struct tux_note *n = tux_message_note(g, TUX_LANE_SMALL, l->note);
 	struct tux_msg_out *m = next_entry(g, TUX_LANE_SMALL);
+	struct tux_message_hdr h;
 	uint32_t hdr;
 	uint8_t *p;
 
 	if (atomic_load(&n->state) != TUX_NOTE_READY ||
-	    !read_note(g, TUX_LANE_SMALL, n, m) || !place(l, m))
+	    !read_note(g, TUX_LANE_SMALL, n, m) ||
+	    !place(l, m->total, &m->pos))
 		return 0;
-	hdr = tux_message_hdr_len(m->flags | ends);
-	p = tux_writer_add(w, TUX_REC_MESSAGE, (uint8_t)(m->flags | ends),
-			   hdr + m->total);
+	h = (struct tux_message_hdr){
+		.flags = (uint8_t)(m->flags | ends), .id = (uint32_t)l->next,
+		.pos = (uint32_t)m->pos, .order = m->order,
+	};
+	hdr = tux_message_hdr_len(h.flags);
+	p = tux_writer_add(w, TUX_REC_MESSAGE, h.flags, hdr + m->total);
 	if (!p)
 		return 0;
 	begin(l, m);
 	m->fresh = false;
 	m->complete = true;
 	m->next = m->total;
-	tux_put32(p, (uint32_t)m->id);
-	tux_put32(p + 4, (uint32_t)m->pos);
-	if (m->flags & TUX_MESSAGE_ORDER)
-		tux_put32(p + 8, m->order);
-	memcpy(p + hdr, (const uint8_t *)g->box +
-	       g->box->tx[TUX_LANE_SMALL].mem + m->at, m->total);
+	tux_message_encode(&h, p);
+	memcpy(p + hdr, tux_message_bytes(g, TUX_LANE_SMALL, m), m->total);
 	c->stats.msg_tx += m->total;
 	tux_conn_trace(c, TUX_TRACE_MSG_SEND, TUX_LANE_SMALL, m->id, 0);
 	return hdr + m->total;

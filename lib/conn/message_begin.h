@@ -18,8 +18,9 @@ struct tux_conn;
 bool tux_message_may_begin(struct tux_messages *g, unsigned lane);
 
 /* Begins the next message of @lane, and returns it.  NULL: there is none, or no room
- * at the peer.  One that is cancelled, or whose note is not valid, fails without
- * beginning, unless it is ordered; then the peer must be told. */
+ * at the peer.  A message that is cancelled, or whose note is not valid, fails
+ * without beginning; but if it is ordered, it begins as cancelled, since the peer
+ * must be told. */
 struct tux_msg_out *tux_message_begin_next(struct tux_conn *c, unsigned lane);
 
 /* The length, with the header, of the small message that may begin next; 0: there is

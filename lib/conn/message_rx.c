@@ -35,8 +35,6 @@ static bool in_between(struct tux_messages *g, unsigned lane, uint64_t id,
 	const struct tux_msg_lane_rx *l = &g->rx[lane];
 	uint64_t i;
 
-	if (id >= l->top)
-		return start >= l->high;
 	for (i = id; i > l->first; i--) {
 		const struct tux_msg_in *m = tux_message_in(g, lane, i - 1);
 
@@ -108,10 +106,8 @@ static struct tux_msg_in *find(struct tux_messages *g,
 	m->pos = pos;
 	m->total = h->total;
 	m->order = h->order;
-	if (id >= g->rx[lane].top) {
+	if (id >= g->rx[lane].top)
 		g->rx[lane].top = id + 1;
-		g->rx[lane].high = tux_message_behind(m);
-	}
 	return m;
 }
 
@@ -211,8 +207,8 @@ static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t sta
 		messages_look_end(c);
 }
 
-/* Once the application has closed, nobody reads what comes; but it may still hold
- * what came before. */
+/* Copies the bytes to their place.  After the application has closed the connection,
+ * it reads no more messages, but may still hold earlier ones: nothing is written. */
 static void keep(struct tux_conn *c, const struct tux_msg_in *m,
 		 const struct tux_message_hdr *h, const uint8_t *p)
 {
@@ -265,33 +261,6 @@ static int put(struct tux_conn *c, struct tux_msg_in *m,
 	return 0;
 }
 
-/* Most messages come whole and in order: this is all that they need.  False: @h is
- * not one of them, or the connection is near its end. */
-static bool put_next(struct tux_conn *c, const struct tux_message_hdr *h,
-		     unsigned lane, uint64_t id, const uint8_t *p)
-{
-	struct tux_messages *g = c->msg;
-	struct tux_msg_lane_rx *l = &g->rx[lane];
-	struct tux_msg_in *m = tux_message_in(g, lane, id);
-	uint64_t pos = tux_seq_expand(l->tail, h->pos);
-
-	if (id != l->top || !tux_message_whole(h->flags) ||
-	    h->flags & TUX_MESSAGE_ORDER || h->len < h->total ||
-	    !fits(g, lane, id, pos, h->total) || c->closed || g->fin)
-		return false;
-	m->state = TUX_MSG_WHOLE;
-	m->flags = 0;
-	m->parted = false;
-	m->total = h->total;
-	m->order = 0;
-	m->pos = pos;
-	l->top = id + 1;
-	l->high = tux_message_behind(m);
-	memcpy(bytes_of(g, lane, m), p, h->total);
-	deliver(c, tux_message_in_slot(g, lane, id));
-	return true;
-}
-
 int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		    const uint8_t *p, bool frame)
 {
@@ -310,8 +279,6 @@ int tux_message_put(struct tux_conn *c, const struct tux_message_hdr *h,
 		return 0;		/* a duplicate: its room is free again */
 	if (id >= l->first + tux_lane_n(lane))
 		return -EBADMSG;
-	if (put_next(c, h, lane, id, p))
-		return 0;
 	m = find(g, h, lane, id);
 	/* A message has room for TUX_FRAG_MAX ranges.  A fragment in a packet may
 	 * use all but one, and is dropped if it needs more: it comes again.

@@ -180,11 +180,9 @@ void tux_message_take(struct tux_conn *c, const struct tux_msg_pick *k,
 void tux_message_copy(const struct tux_conn *c, const struct tux_msg_pick *k,
 		      uint32_t off, void *dst, size_t len)
 {
-	const struct tux_msgbox *b = c->msg->box;
-
 	if (len)
-		memcpy(dst, (const uint8_t *)b + b->tx[k->lane].mem +
-		       k->m->at + off, len);
+		memcpy(dst, tux_message_bytes(c->msg, k->lane, k->m) + off,
+		       len);
 }
 
 bool tux_message_could_go(struct tux_conn *c)

@@ -24,8 +24,8 @@ void tux_message_begin(struct tux_conn *c);
 bool tux_message_pick(const struct tux_conn *c, size_t room,
 		      struct tux_msg_pick *k);
 
-/* The length of the record or frame that goes next, with the header and of up to
- * @room bytes; 0: there is none.  A message may begin for that. */
+/* The length of the body of the record that goes next, of up to @room bytes; 0: there
+ * is none.  A message may begin for that. */
 size_t tux_message_next_len(struct tux_conn *c, size_t room);
 
 /* Notes that the picked fragment @k is being sent: in a packet that has *@frag_n

@@ -87,11 +87,16 @@ static void note_set(struct tux_note *m, uint32_t state)
 	atomic_store_explicit(&m->state, state, memory_order_release);
 }
 
+static struct tux_note *oldest_note(struct tux_msgbox *b, unsigned lane)
+{
+	return tux_msgbox_note(b, lane, b->tx[lane].first);
+}
+
 /* Frees the room and the note of the lane's oldest message. */
 static void note_free(struct tux_msgbox *b, unsigned lane)
 {
 	struct tux_msgbox_tx *t = &b->tx[lane];
-	struct tux_note *m = tux_msgbox_note(b, lane, t->first);
+	struct tux_note *m = oldest_note(b, lane);
 
 	t->tail = m->at + tux_lane_size(m->len);
 	note_set(m, TUX_NOTE_FREE);
@@ -104,7 +109,7 @@ static bool note_is_settled(struct tux_msgbox *b, unsigned lane)
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	return t->first != atomic_load(&t->next) &&
-	       atomic_load(&tux_msgbox_note(b, lane, t->first)->state) >= TUX_NOTE_SENT;
+	       atomic_load(&oldest_note(b, lane)->state) >= TUX_NOTE_SENT;
 }
 
 /* Frees the oldest messages that have succeeded, unless the application asks
@@ -114,7 +119,7 @@ static void note_free_sent(struct tux_msgbox *b, unsigned lane)
 	struct tux_msgbox_tx *t = &b->tx[lane];
 
 	while (!b->asks && t->first < atomic_load(&t->next) &&
-	       atomic_load(&tux_msgbox_note(b, lane, t->first)->state) == TUX_NOTE_SENT)
+	       atomic_load(&oldest_note(b, lane)->state) == TUX_NOTE_SENT)
 		note_free(b, lane);
 }
 
@@ -256,12 +261,10 @@ bool tux_msgbox_settled(struct tux_msgbox *b, uint64_t *ref, int *err)
 	unsigned lane;
 
 	for (lane = 0; lane < TUX_LANES; lane++) {
-		uint64_t first = b->tx[lane].first;
-
 		if (!note_is_settled(b, lane))
 			continue;
-		*ref = ref_of(lane, first);
-		*err = (int)tux_msgbox_note(b, lane, first)->err;
+		*ref = ref_of(lane, b->tx[lane].first);
+		*err = (int)oldest_note(b, lane)->err;
 		note_free(b, lane);
 		return true;
 	}
@@ -275,7 +278,7 @@ unsigned tux_msgbox_reap(struct tux_msgbox *b, unsigned *failed)
 	*failed = 0;
 	for (lane = 0; lane < TUX_LANES; lane++) {
 		for (; note_is_settled(b, lane); n++) {
-			*failed += tux_msgbox_note(b, lane, b->tx[lane].first)->err != 0;
+			*failed += oldest_note(b, lane)->err != 0;
 			note_free(b, lane);
 		}
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * anew - a read or write whose connection goes back to the kernel meanwhile
+ * anew - the rest of a read or write whose connection goes back to the kernel during
+ * the call
  *
- * It goes on as calls of the kernel, one after the other, which together do what one
- * call would have done.  So the kernel is told not to wait, and the call waits
- * itself, wherever the kernel would decide otherwise than for the whole: by a time
+ * The rest is moved by calls of the kernel, one after the other, which together do
+ * what one call would have done.  So the kernel is told not to wait, and anew_go_on()
+ * waits, wherever the kernel would decide otherwise than for the whole: by a time
  * limit that begins anew, by an O_NONBLOCK of now, or because it does not know that
  * a part has been moved already.
  */

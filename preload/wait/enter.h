@@ -64,8 +64,8 @@ static inline ssize_t rw_left(struct rw *r, ssize_t n)
 	return n;
 }
 
-/* An urgent byte is outside the stream for the receiver, who counts otherwise:
- * such a connection stays on TCP. */
+/* The receiver does not count an urgent byte as one of the stream, and the sender
+ * does.  So a connection that has had one stays on TCP. */
 static inline ssize_t rw_left_sent(struct rw *r, ssize_t n, int flags)
 {
 	if (r->s && (flags & MSG_OOB))

@@ -127,14 +127,17 @@ keys()
 	chmod +x "$dir/ssh"
 }
 
-# The directory that sshd wants, and that its service makes, in a /run of its own.
+# sshd wants a directory that its service makes.  Where that has not run, it gets a
+# /run of its own with it.
 ssh_daemon()
 {
+	local in=()
+
 	# shellcheck disable=SC2016 # the other shell's words
-	serve sshd "$@" unshare -m sh -c 'mount -t tmpfs none /run &&
-		mkdir -m 755 /run/sshd && exec "$@"' sh "$sshd" -D -e \
-		-f "$dir/sshd_config" -p @PORT@ -o ListenAddress=127.0.0.1 &&
-		export SSH_PORT=$port
+	[ -d /run/sshd ] || in=(unshare -m sh -c 'mount -t tmpfs none /run &&
+		mkdir -m 755 /run/sshd && exec "$@"' sh)
+	serve sshd "$@" "${in[@]}" "$sshd" -D -e -f "$dir/sshd_config" \
+		-p @PORT@ -o ListenAddress=127.0.0.1 && export SSH_PORT=$port
 }
 
 ssh_gets()

@@ -542,10 +542,9 @@ static void probe__alone_and_behind_others(void **state)
 	assert_int_equal(d->log_a.n[TUX_TRACE_MTU_PROBE], 1);
 }
 
-/* It takes no place from messages, for which it has none. */
-static void probe__has_no_messages(void **state)
+/* The path may carry more, and is in use. */
+static void probe_is_due(struct duo *d)
 {
-	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 	struct duo_pkt k;
 	bool more;
@@ -554,6 +553,17 @@ static void probe__has_no_messages(void **state)
 	c->pair->pmtu.at = d->now;
 	tux_conn_do(c, TUX_DO_PING);
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+}
+
+/* It takes no place from messages, for which it has none. */
+static void probe__has_no_messages(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+	struct duo_pkt k;
+	bool more;
+
+	probe_is_due(d);
 	c->msg->sent_next = 3 * TUX_MSG_SENT;
 	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
 	assert_int_equal(tux_sentq_newest(&c->sentq)->what, TUX_SENT_PROBE);
@@ -569,10 +579,7 @@ static void probe__bounded(void **state)
 	struct duo_pkt k;
 	bool more;
 
-	c->pair->pmtu.len = 600;
-	c->pair->pmtu.at = d->now;
-	tux_conn_do(c, TUX_DO_PING);
-	assert_true(next(&d->a, &k, 0, DUO_MTU, &more) > 0);
+	probe_is_due(d);
 	c->pkt_max = 900;
 	assert_int_equal(next(&d->a, &k, 0, DUO_MTU, &more), 900);
 	c->pair->pmtu.at = d->now;

@@ -93,8 +93,8 @@ static void begin_next__checks_the_note(void **state)
 	assert_int_equal(m->at, DUO_SMALL - 10);
 }
 
-/* Taken back before they began: nobody need know.  But who waits for the number of an
- * ordered one does. */
+/* The peer need not know of a message that is cancelled before it has begun, unless
+ * the message is ordered: the peer would wait for its number. */
 static void begin_next__cancelled(void **state)
 {
 	struct duo *d = *state;
