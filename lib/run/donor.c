@@ -19,8 +19,9 @@
 #endif
 
 enum {
-	STARTS, PARKED, ENDS,		/* states */
-	BELOW = 64 * 1024,		/* from the parked frame to the borrowed */
+	STARTS, PARKED, CALLED, ENDS,	/* states */
+	BELOW = 128 * 1024,		/* from the parked frame to the borrowed, */
+	ALTERNATE = 64 * 1024,		/* and of it for faults in calls */
 	ALIGN = 64,
 	ABOVE_MOST = 64 << 20,
 };
@@ -38,6 +39,26 @@ static void wait_while(struct tux_donor *d, uint32_t state)
 			      NULL);
 }
 
+/* A call that uses up the borrowed stack has its fault reported on another. */
+static void set_alternate(const struct tux_donor *d)
+{
+	stack_t mine = { .ss_sp = d->top, .ss_size = ALTERNATE }, old;
+
+	if (!TUX_SYS(SYS_sigaltstack, 0, &old, 0, 0, 0, 0) &&
+	    old.ss_flags & SS_DISABLE)
+		TUX_SYS(SYS_sigaltstack, &mine, 0, 0, 0, 0, 0);
+}
+
+/* Does somebody want a call?  From now on the next one can be asked for.  False:
+ * the thread is to end. */
+static bool take_call(struct tux_donor *d)
+{
+	uint32_t called = CALLED;
+
+	wait_while(d, PARKED);
+	return atomic_compare_exchange_strong(&d->state, &called, PARKED);
+}
+
 /* Nothing of libc from the moment it is parked: the storage is lent. */
 static void *park(void *arg)
 {
@@ -48,10 +69,12 @@ static void *park(void *arg)
 	d->tls = tux_switch_tls();
 	d->top = frame - BELOW;
 	d->top -= (uintptr_t)d->top % ALIGN;
+	set_alternate(d);
 	if (d->parks)
 		d->parks(d);
 	donor_set(d, PARKED);
-	wait_while(d, PARKED);
+	while (take_call(d))
+		d->called(d);
 	return NULL;
 }
 
@@ -133,6 +156,11 @@ void tux_donor_fini(struct tux_donor *d)
 	donor_set(d, ENDS);
 	pthread_join(d->thread, NULL);
 	munmap(d->map, d->map_len);
+}
+
+void tux_donor_call(struct tux_donor *d)
+{
+	donor_set(d, CALLED);
 }
 
 bool tux_donor_parks_at(const struct tux_donor *d, const void *p)

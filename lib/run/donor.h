@@ -9,6 +9,9 @@
  * cannot do without; the routine that borrows the stack begins some way below,
  * so that these do not touch its frames. Below the stack lies a page that
  * nothing may touch.
+ *
+ * The owner can have the thread call a function in between, such as one that
+ * goes on with the routine there (blocking.h).
  */
 #ifndef TUX_RUN_DONOR_H
 #define TUX_RUN_DONOR_H
@@ -25,6 +28,8 @@ struct tux_donor {
 	uintptr_t tls;			/* its FS base; 0: is not lent */
 	/* Called on the donor, with its storage, before it parks; or NULL. */
 	void (*parks)(struct tux_donor *);
+	/* Called on the donor for each tux_donor_call(); or NULL. */
+	void (*called)(struct tux_donor *);
 
 	/* its own */
 	char *map;
@@ -42,8 +47,13 @@ enum {
  * been set.  -errno. */
 int tux_donor_init(struct tux_donor *d, size_t stack_len);
 
-/* Lets the thread end, and waits until it has. */
+/* Lets the thread end, after the call that it is amidst, and waits until it
+ * has. */
 void tux_donor_fini(struct tux_donor *d);
+
+/* Has the thread call d->called().  It may be asked again as soon as that has
+ * begun, and not before. */
+void tux_donor_call(struct tux_donor *d);
 
 /* Does @p point to the part of the stack where the thread itself sleeps? */
 bool tux_donor_parks_at(const struct tux_donor *d, const void *p);

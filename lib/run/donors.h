@@ -21,7 +21,9 @@ struct tux_donors_opts {
 				 * zero otherwise */
 	size_t stack_len;
 	uint32_t max;
-	void (*parks)(struct tux_donor *);	/* as in struct tux_donor */
+	/* As in struct tux_donor. */
+	void (*parks)(struct tux_donor *);
+	void (*called)(struct tux_donor *);
 	/* There are donors, after it was said that there are none; from the
 	 * maker's thread.  Or NULL. */
 	void (*more)(void *arg);

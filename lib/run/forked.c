@@ -13,6 +13,7 @@ static void forked_in_child(void)
 	struct tux_routine *r = tux_here.routine;
 
 	tux_here.left = NULL;
+	tux_here.lent_to = NULL;
 	if (!r)
 		return;
 #ifdef TUX_SWITCH_ASM

@@ -21,6 +21,9 @@ struct tux_here {
 					 * routine can be preempted */
 	uint32_t pending;		/* a tick came to one of them */
 	uint32_t thread;		/* its number, if it has run slices; or 0 */
+	struct tux_routine *lent_to;	/* on a donor: it runs a call of this
+					 * routine, as a thread (blocking.h); or
+					 * NULL */
 	struct tux_sched *left;		/* the scheduler of which it runs slices
 					 * while the thread is the application's
 					 * and routines may have locks that the
@@ -28,7 +31,8 @@ struct tux_here {
 };
 
 /* Not under the sanitizer: its test for NULL takes the flags of an addition
- * that the linker makes into one that sets none. */
+ * that the linker makes into one that sets none.  (Nor may code of ours compare an
+ * address with NULL that it computes from that of tux_here.) */
 #ifdef __SANITIZE_ADDRESS__
 #define TUX_HERE_MODEL
 #else

@@ -9,23 +9,58 @@
 
 #include <errno.h>
 
+#include "run/blocking.h"
 #include "run/sched_in.h"
 
-/* Does @t lend its storage?  With glibc a thread is named by where it begins. */
+#ifdef TUX_SWITCH_ASM
+
+/* With glibc a thread is named by where its storage begins. */
+static bool is_named_by_storage(void)
+{
+	return (pthread_t)__builtin_thread_pointer() == pthread_self();
+}
+
+/* What is in the storage of @t.  Its caller does not compare it with NULL, for the
+ * reason of TUX_HERE_MODEL. */
+static const struct tux_here *here_of(pthread_t t)
+{
+	char *self = __builtin_thread_pointer();
+
+	return (void *)((char *)t + ((char *)&tux_here - self));
+}
+
+/* Does @t lend its storage? */
 static bool lends(pthread_t t)
 {
-#ifdef TUX_SWITCH_ASM
-	char *self = __builtin_thread_pointer();
-	struct tux_here *h;
+	const struct tux_routine *r;
 
-	h = (void *)((char *)t + ((char *)&tux_here - self));
-	return (pthread_t)self == pthread_self() && h->routine &&
-	       h->routine->sched->tls;
+	if (!is_named_by_storage())
+		return false;
+	r = here_of(t)->routine;
+	return r && r->sched->tls;
+}
+
+/* Does @t make a call of a routine, as a thread?  Signals are welcome then. */
+static bool makes_call(pthread_t t)
+{
+	return is_named_by_storage() && here_of(t)->lent_to;
+}
+
 #else
+
+static bool lends(pthread_t t)
+{
 	(void)t;
 	return false;
-#endif
 }
+
+static bool makes_call(pthread_t t)
+{
+	(void)t;
+	return false;
+}
+
+#endif
 
 /* libc looks at the caller before it looks at the name. */
 TUX_HOOK int pthread_kill(pthread_t t, int sig)
@@ -38,7 +73,7 @@ TUX_HOOK int pthread_kill(pthread_t t, int sig)
 
 TUX_HOOK int pthread_cancel(pthread_t t)
 {
-	if (!lends(t))
+	if (!lends(t) && !makes_call(t))
 		return tux_real()->pthread_cancel(t);
 	tux_hook_say("pthread_cancel: a routine cannot be cancelled");
 	return ENOTSUP;
@@ -48,6 +83,8 @@ TUX_HOOK int pthread_cancel(pthread_t t)
  * use.  What the callback holds stays held, as if it never returned. */
 TUX_HOOK void pthread_exit(void *value)
 {
+	if (tux_here.lent_to)
+		tux_blocking_end();
 	if (tux_here.routine) {
 		tux_hook_say("pthread_exit in a callback: it stands still");
 		for (;;)

@@ -49,7 +49,7 @@ void tux_mask_back(struct tux_routine *r)
 	set_mask(SIG_SETMASK, &r->mask);
 }
 
-void tux_mask_put(uint64_t mask)
+uint64_t tux_mask_put(uint64_t mask)
 {
-	set_mask(SIG_SETMASK, &mask);
+	return set_mask(SIG_SETMASK, &mask);
 }

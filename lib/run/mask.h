@@ -28,7 +28,8 @@ void tux_mask_aside(struct tux_routine *r);
 void tux_mask_back(struct tux_routine *r);
 
 /* Puts @mask in place: in the handler of a tick that does not return at once,
- * the mask of the code that it interrupts. */
-void tux_mask_put(uint64_t mask);
+ * the mask of the code that it interrupts; in a donor that makes a call of its
+ * routine, the routine's.  Which one was there. */
+uint64_t tux_mask_put(uint64_t mask);
 
 #endif

@@ -89,11 +89,17 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	passing.frame = NULL;
 }
 
+/* The routine that runs here, or that has this thread make a call. */
+static struct tux_routine *overflow_routine(void)
+{
+	return tux_here.routine ? tux_here.routine : tux_here.lent_to;
+}
+
 /* A tick in the middle would leave the alternate stack to the next fault; a
  * call that may not return must leave the routine preemptible. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
-	struct tux_routine *r = tux_here.routine;
+	struct tux_routine *r = overflow_routine();
 	int err = errno;
 
 	if (r && info->si_code > 0 &&

@@ -47,19 +47,30 @@ void tux_routine_resume(struct tux_routine *r)
 		resume_shared(r->sched, r);
 }
 
-void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
+static __attribute__((noinline)) int routine_errno(void)
 {
-	int err = errno;
+	return errno;
+}
 
-	r->state = state;
-	tux_here.pending = 0;
-	if (r->masked)
-		tux_mask_aside(r);
-	tux_switch(&r->at, &r->sched->net);
+__attribute__((noinline))
+void tux_routine_cross(struct tux_routine *r, struct tux_switch *to)
+{
+	int err = routine_errno();
+
+	tux_switch(&r->at, to);
 	if (r->masked)
 		tux_mask_back(r);
 	/* A routine with storage of its own finds errno as it left it. */
 	tux_routine_set_errno(err);
+}
+
+void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state)
+{
+	r->state = state;
+	tux_here.pending = 0;
+	if (r->masked)
+		tux_mask_aside(r);
+	tux_routine_cross(r, &r->sched->net);
 }
 
 void tux_sched_yield(void)
@@ -152,10 +163,14 @@ void tux_routine_woken(struct tux_routine *r)
 
 void tux_sched_wake(struct tux_routine *r)
 {
+	if (atomic_exchange(&r->token, TOKEN) == WAITS)
+		tux_routine_returns(r);
+}
+
+void tux_routine_returns(struct tux_routine *r)
+{
 	struct tux_sched *s = r->sched;
 
-	if (atomic_exchange(&r->token, TOKEN) != WAITS)
-		return;
 	r->woken = atomic_load(&s->woken);
 	while (!atomic_compare_exchange_weak(&s->woken, &r->woken, r))
 		;

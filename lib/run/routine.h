@@ -16,6 +16,9 @@ void tux_routine_resume(struct tux_routine *r);
 /* In @r, with preemption off: back to the network thread. */
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
 
+/* In @r: to @to, with errno and the mask kept for when somebody comes back. */
+void tux_routine_cross(struct tux_routine *r, struct tux_switch *to);
+
 /* Sets errno of the thread that runs now.  A function of its own, since a compiler
  * looks up once in a function where errno lies.  A routine without storage of its
  * own may be left in one thread and go on in another. */
@@ -28,6 +31,9 @@ bool tux_routine_waits(struct tux_routine *r);
 /* The alarm of @r has come, and is off now: does @r go on by it?  If not, it was
  * woken before, and is among the woken. */
 bool tux_routine_expires(struct tux_routine *r);
+
+/* Any thread, once: @r, which waits or is away, is among the woken from now on. */
+void tux_routine_returns(struct tux_routine *r);
 
 /* @r was among the woken, and is not any more. */
 void tux_routine_woken(struct tux_routine *r);

@@ -45,10 +45,14 @@ static unsigned long rseq_leave(uintptr_t tls)
 	return len;
 }
 
+/* The kernel writes to it for all donors, and takes no other for them. */
+static char nobodys[FIRST_LEN] __attribute__((aligned(FIRST_LEN)));
+
 void tux_rseq_leave(void)
 {
 	if (__rseq_size)
 		rseq_leave((uintptr_t)__builtin_thread_pointer());
+	TUX_SYS(SYS_rseq, nobodys, FIRST_LEN, 0, RSEQ_SIG, 0, 0);
 }
 
 void tux_rseq_forked(uintptr_t tls)

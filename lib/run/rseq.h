@@ -6,7 +6,9 @@
  * restart sequences that the storage names. In a routine the storage is another
  * thread's, which for the kernel runs elsewhere or not at all. So a thread that
  * lends its storage ends that first: the storage then says "not registered",
- * and its readers fall back to asking the kernel.
+ * and its readers fall back to asking the kernel.  Some allocators would register
+ * a place in the storage by themselves, when the thread makes a call of the
+ * routine (blocking.h); so the kernel gets a place that nobody reads.
  */
 #ifndef TUX_RUN_RSEQ_H
 #define TUX_RUN_RSEQ_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/sched.h"
 
+#include "run/blocking.h"
 #include "run/fifo.h"
 #include "run/mask.h"
 #include "run/overflow.h"
@@ -64,7 +65,10 @@ static void take_woken(struct tux_sched *s)
 	}
 	for (r = back; r; r = next) {
 		next = r->woken;
-		tux_routine_woken(r);
+		if (r->state == TUX_ROUTINE_AWAY)
+			tux_blocking_is_over(r);
+		else
+			tux_routine_woken(r);
 		tux_fifo_push(s, r);
 	}
 }
@@ -125,6 +129,9 @@ static void sched_drain(struct tux_sched *s, struct tux_routine *r)
 			s->stats.blocks++;
 		else
 			tux_fifo_push(s, r);
+		break;
+	case TUX_ROUTINE_AWAY:
+		tux_blocking_begin(r);
 		break;
 	}
 }
@@ -297,6 +304,8 @@ bool tux_sched_holds(const struct tux_strand *x)
 {
 	const struct tux_routine *r = tux_here.routine;
 
+	if (!r)
+		r = tux_here.lent_to;
 	return r && r->task && r->task->strand == x;
 }
 

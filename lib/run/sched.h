@@ -73,6 +73,7 @@ struct tux_sched_stats {
 	uint64_t yields;		/* tux_sched_yield() */
 	uint64_t sleeps;
 	uint64_t blocks;		/* tux_sched_block() that had to wait */
+	uint64_t blocking;		/* tux_sched_blocking() */
 	uint64_t overruns;		/* slices that took more than twice their time */
 	uint32_t routines;		/* amidst a task */
 	uint32_t routines_most;
@@ -84,8 +85,15 @@ struct tux_sched_stats {
 /* -errno. */
 int tux_sched_new(struct tux_sched **sp, const struct tux_sched_opts *o);
 
+/* How many routines of @s are away, in calls of tux_sched_blocking(). */
+unsigned tux_sched_away(const struct tux_sched *s);
+
+/* From now on no such call of @s begins: its routine stands still. */
+void tux_sched_end_blocking(struct tux_sched *s);
+
 /* Routines amidst a task are given up where they stand, and tasks that are
- * queued are forgotten.  NULL is fine. */
+ * queued are forgotten.  Waits for calls of tux_sched_blocking() that have begun.
+ * NULL is fine. */
 void tux_sched_free(struct tux_sched *s);
 
 /* One slice.  How many tasks and routines could run right away; 0: there is
@@ -136,6 +144,14 @@ bool tux_sched_cancel(struct tux_sched *s, struct tux_task *t);
 
 const struct tux_sched_stats *tux_sched_stats(const struct tux_sched *s);
 
+/* Calls @fn(@arg), which may block.  Inside, another thread does so with the
+ * routine's stack, and with its storage, if it has some of its own; to @fn it is
+ * outside.  Others run meanwhile. */
+void tux_sched_blocking(void (*fn)(void *arg), void *arg);
+
+/* Is the caller in such a call of a routine? */
+bool tux_sched_is_lent(void);
+
 /* ---- inside; else they do nothing ---- */
 
 /* To the back of the FIFO. */
@@ -161,7 +177,8 @@ void tux_sched_block(void);
 /* The same, but it returns at the time @at at the latest. */
 void tux_sched_block_until(tux_time at);
 
-/* Does the caller run a task of @x? */
+/* Does the caller run a task of @x, in a routine or in a call that one makes by
+ * tux_sched_blocking()? */
 bool tux_sched_holds(const struct tux_strand *x);
 
 /* Any thread.  The routine is still amidst its task. */

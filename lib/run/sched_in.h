@@ -21,6 +21,7 @@ enum tux_routine_state {
 	TUX_ROUTINE_READY,		/* amidst one, can go on */
 	TUX_ROUTINE_ASLEEP,
 	TUX_ROUTINE_BLOCKED,
+	TUX_ROUTINE_AWAY,		/* on its donor's own thread */
 };
 
 struct tux_routine {
@@ -47,6 +48,7 @@ struct tux_routine {
 	bool masked;			/* by a mask of its own: */
 	uint64_t mask;			/* as it was left */
 	_Atomic uint32_t token;		/* of block and wake */
+	struct tux_switch *home;	/* its donor's own context, while away */
 	struct tux_routine *woken;	/* the next that was */
 };
 
@@ -74,6 +76,8 @@ struct tux_sched {
 	struct tux_heap asleep;
 	struct tux_donors donors;
 	_Atomic(struct tux_routine *) woken;
+	unsigned away_n;		/* routines */
+	bool ends;			/* none goes away any more */
 	struct tux_sched_stats stats;
 };
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "run/blocking.h"
 #include "run/forked.h"
 #include "run/hook.h"
 #include "run/overflow.h"
@@ -86,6 +87,7 @@ static int lend(struct tux_sched *s)
 		.stack_len = s->o.stack_len,
 		.max = s->o.routines_max,
 		.parks = tux_routine_parks,
+		.called = tux_blocking_run,
 		.more = s->o.wake,
 		.arg = s->o.arg,
 	};

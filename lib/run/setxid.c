@@ -48,7 +48,8 @@ static void setxid_init(void)
 {
 	struct action a;
 
-	if (TUX_SYS(SYS_rt_sigaction, SETXID, 0, (long)&libc_action,
+	if (!tux_switch_has_tls() ||
+	    TUX_SYS(SYS_rt_sigaction, SETXID, 0, (long)&libc_action,
 		    sizeof(a.mask), 0, 0) ||
 	    (void *)libc_action.fn == (void *)SIG_DFL ||
 	    (void *)libc_action.fn == (void *)SIG_IGN)

@@ -6,7 +6,8 @@
  * that asked sends the signal again to all threads that are not ticked off. In
  * a routine the handler would tick off the wrong one: the signals would come
  * one after another, with no tick in between, until the slice ends by itself.
- * So the handler is called with the storage of the thread.
+ * So the handler is called with the storage of the thread, where routines can have
+ * storage of their own.
  */
 #ifndef TUX_RUN_SETXID_H
 #define TUX_RUN_SETXID_H

@@ -28,22 +28,27 @@ static struct job jobs[JOBS_MOST];
 static unsigned jobs_n;
 static struct tux_sched *jobs_sched;
 
-static void jobs_say(const char *line, void *arg)
+static inline void jobs_say(const char *line, void *arg)
 {
 	(void)arg;
 	printf("# %s\n", line);
 }
 
+static void jobs_open_as(const struct tux_sched_opts *o)
+{
+	jobs_n = 0;
+	assert_int_equal(tux_sched_new(&jobs_sched, o), 0);
+}
+
 /* False if routines are not preempted here. */
-static bool jobs_open(void)
+static inline bool jobs_open(void)
 {
 	struct tux_sched_opts o = {
 		.slice = TUX_USEC(JOBS_SLICE_US), .preempt = true,
 		.say = jobs_say,
 	};
 
-	jobs_n = 0;
-	assert_int_equal(tux_sched_new(&jobs_sched, &o), 0);
+	jobs_open_as(&o);
 	if (TUX_HOOKED && tux_sched_preempts(jobs_sched))
 		return true;
 	tux_sched_free(jobs_sched);

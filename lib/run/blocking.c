@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "run/blocking.h"
+
+#include "run/mask.h"
+#include "run/routine.h"
+
+void tux_blocking_begin(struct tux_routine *r)
+{
+	struct tux_sched *s = r->sched;
+
+	if (s->ends)
+		return;
+	s->away_n++;
+	tux_donor_call(&r->donor);
+}
+
+void tux_blocking_is_over(struct tux_routine *r)
+{
+	r->sched->away_n--;
+}
+
+/* A thread that names it (hook_thread.c) finds a routine at each moment. */
+static void lend_to(struct tux_routine *r)
+{
+	tux_here.lent_to = r;
+	atomic_signal_fence(memory_order_seq_cst);
+	tux_here.routine = NULL;
+	tux_here.preempt_count = 0;
+}
+
+static void unlend(struct tux_routine *r, uint32_t preempt_count)
+{
+	tux_here.preempt_count = preempt_count;
+	tux_here.routine = r;
+	atomic_signal_fence(memory_order_seq_cst);
+	tux_here.lent_to = NULL;
+}
+
+/* When the routine has returned, its storage is the network thread's again:
+ * nothing here may touch it from then on. */
+void tux_blocking_run(struct tux_donor *d)
+{
+	struct tux_routine *r = (struct tux_routine *)d;
+	uint32_t preempt_count = tux_here.preempt_count;
+	struct tux_switch home;
+	uint64_t mask;
+
+	lend_to(r);
+	mask = tux_mask_put(r->mask);
+	tux_switch_here(&home);
+	r->home = &home;
+	tux_switch(&home, &r->at);
+	tux_mask_put(mask);
+	unlend(r, preempt_count);
+	tux_routine_returns(r);
+}
+
+/* A function of its own, as tux_routine_set_errno(): the thread has changed. */
+static __attribute__((noinline)) void leave_guard(void)
+{
+	tux_sched_leave();
+}
+
+/* What the call has made of the mask ends with it, also where a switch takes the
+ * mask along.  The child of a fork() in the call has no network thread. */
+__attribute__((noinline)) void tux_blocking_end(void)
+{
+	struct tux_routine *r = tux_here.lent_to;
+
+	if (!r)
+		return;
+	tux_mask_put(r->mask);
+	tux_routine_cross(r, r->home);
+	leave_guard();
+}
+
+void tux_sched_blocking(void (*fn)(void *arg), void *arg)
+{
+	struct tux_routine *r = tux_here.routine;
+
+	if (!r) {
+		fn(arg);
+		return;
+	}
+	tux_sched_enter();
+	r->sched->stats.blocking++;
+	tux_mask_own(r);
+	tux_routine_leave(r, TUX_ROUTINE_AWAY);
+	fn(arg);
+	tux_blocking_end();
+}
+
+bool tux_sched_is_lent(void)
+{
+	return tux_here.lent_to;
+}
+
+unsigned tux_sched_away(const struct tux_sched *s)
+{
+	return s->away_n;
+}
+
+void tux_sched_end_blocking(struct tux_sched *s)
+{
+	s->ends = true;
+}
