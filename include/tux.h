@@ -134,7 +134,8 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
  * thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
 
-/* Ends a stack, within a second.  Its listeners close, its connections end as
+/* Ends a stack, within a second, or when calls of tux_block() have returned that
+ * take longer.  Its listeners close, its connections end as
  * by tux_disconnect(), and the gone callback of each runs; then services,
  * connections and routines are freed, and references and held messages are
  * invalid.  The network thread calls it, outside of callbacks, when no other
@@ -503,6 +504,14 @@ TUX_API int tux_go(struct tux *t, void (*fn)(void *arg), void *arg);
 TUX_API void tux_yield(void);
 TUX_API void tux_sleep(uint64_t ns);
 
+/* Calls @fn(@arg) and returns when that has returned.  @fn may block: in a routine,
+ * a thread of the library's makes the call, on the routine's stack, while the network
+ * and other routines go on.  To @fn that is a thread outside of routines; see
+ * tux_block(3).  errno is @fn's.  Meanwhile no other callback of the connection, or
+ * of its serial service, begins.  Outside of routines the caller calls @fn.  Any
+ * thread. */
+TUX_API void tux_block(void (*fn)(void *arg), void *arg);
+
 /* Between these two calls the routine is not preempted.  They nest.  Outside of
  * routines they do nothing.  Any thread. */
 TUX_API void tux_uninterruptible_enter(void);
@@ -561,11 +570,12 @@ struct tux_loop_stats {
 	uint64_t switches;		/* into routines, which were left: */
 	uint64_t preemptions;		/* at the end of their slice, */
 	uint64_t yields;		/* by yielding, */
-	uint64_t blocked;		/* by sleeping or waiting */
+	uint64_t blocked;		/* by sleeping, waiting or tux_block() */
 	uint64_t sleeps;		/* times the network thread slept */
 	uint64_t slice_ns;		/* 0: callbacks are not preempted */
 	uint64_t network_ns;		/* in turns that found something, */
 	uint64_t slices_ns;		/* and in slices of callbacks */
+	uint64_t block_calls;		/* tux_block() in routines */
 };
 
 struct tux_stats {

@@ -24,7 +24,7 @@ static int detach_check(const struct tux_connection *c)
 		return err;
 	if (atomic_load(&c->err))
 		return -(int)atomic_load(&c->err);
-	if (!tux_sched_holds(c->task.strand))
+	if (!tux_sched_inside() || !tux_sched_holds(c->task.strand))
 		return -EINVAL;
 	if (c->messages)
 		return -EOPNOTSUPP;

@@ -211,20 +211,30 @@ static bool ends_left(struct tux *t)
 	return left;
 }
 
+static void drive_a_little(struct tux *t)
+{
+	_Atomic uint32_t never = 0;
+
+	tux_api_drive(t, &never, tux_clock_read() + TUX_MSEC(1));
+}
+
 /* Connections are told gone, and what they wrote goes out. */
 static void wind_up(struct tux *t)
 {
 	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
-	_Atomic uint32_t never = 0;
 	struct tux_list *n;
 	uint32_t i;
 
 	TUX_LIST_EACH(n, &t->services)
 		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node));
 	end_connections(t);
-	while (t->connections_now && tux_clock_read() < until)
-		tux_api_drive(t, &never,
-			      tux_clock_read() + TUX_MSEC(1));
+	while ((t->connections_now || tux_sched_away(t->sched)) &&
+	       tux_clock_read() < until)
+		drive_a_little(t);
+	/* Calls that block use what the program has given them, messages too. */
+	tux_sched_end_blocking(t->sched);
+	while (tux_sched_away(t->sched))
+		drive_a_little(t);
 	tux_api_end(t);
 	/* What is left of callbacks finds nothing of ours any more. */
 	tux_sched_back(t->sched);

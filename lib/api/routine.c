@@ -116,6 +116,11 @@ void tux_sleep(uint64_t ns)
 		;
 }
 
+void tux_block(void (*fn)(void *arg), void *arg)
+{
+	tux_sched_blocking(fn, arg);
+}
+
 void tux_uninterruptible_enter(void)
 {
 	tux_sched_enter();
