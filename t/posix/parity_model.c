@@ -370,8 +370,7 @@ static void drop(struct parity_model *m, unsigned proc, unsigned slot)
 		m->end[m->end[m->queue[proc] - 1].peer].reset = true;
 		m->queue[proc] = 0;
 	}
-	m->slot[proc][slot].kind = PARITY_SLOT_EMPTY;
-	m->slot[proc][slot].watched = false;
+	m->slot[proc][slot] = (struct parity_slot){ .kind = PARITY_SLOT_EMPTY };
 	if (e && --e->refs == 0)
 		gone(m, e);
 }
