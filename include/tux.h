@@ -134,9 +134,9 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
  * thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
 
-/* Ends a stack, within a second, or when calls of tux_block() have returned that
- * take longer.  Its listeners close, its connections end as
- * by tux_disconnect(), and the gone callback of each runs; then services,
+/* Ends a stack within a second; if calls of tux_block() take longer, when they
+ * have returned.  Its listeners close, its connections end as by
+ * tux_disconnect(), and the gone callback of each runs; then services,
  * connections and routines are freed, and references and held messages are
  * invalid.  The network thread calls it, outside of callbacks, when no other
  * thread uses the stack.  NULL is allowed. */
@@ -504,12 +504,12 @@ TUX_API int tux_go(struct tux *t, void (*fn)(void *arg), void *arg);
 TUX_API void tux_yield(void);
 TUX_API void tux_sleep(uint64_t ns);
 
-/* Calls @fn(@arg) and returns when that has returned.  @fn may block: in a routine,
- * a thread of the library's makes the call, on the routine's stack, while the network
- * and other routines go on.  To @fn that is a thread outside of routines; see
- * tux_block(3).  errno is @fn's.  Meanwhile no other callback of the connection, or
- * of its serial service, begins.  Outside of routines the caller calls @fn.  Any
- * thread. */
+/* Calls @fn(@arg), which may block, and returns when @fn has returned.  In a
+ * routine, a thread of the library makes the call, on the routine's stack, while
+ * the network and other routines go on; @fn is in no routine then, see
+ * tux_block(3).  errno is what @fn has left there.  Meanwhile no other callback
+ * of the connection, or of its serial service, begins.  Outside of routines the
+ * caller itself calls @fn.  Any thread. */
 TUX_API void tux_block(void (*fn)(void *arg), void *arg);
 
 /* Between these two calls the routine is not preempted.  They nest.  Outside of

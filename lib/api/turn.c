@@ -36,8 +36,8 @@ int tux_api_begin(struct tux *t)
 
 	if (t->forked)
 		return -EOWNERDEAD;
-	/* A turn is not to be preempted with the loop in its hands, and a call that a
-	 * callback makes is part of it. */
+	/* A turn must not be preempted while it has the loop.  A call that a callback
+	 * makes by tux_block() counts as the callback. */
 	if (tux_sched_inside() || tux_sched_is_lent())
 		return -EBUSY;
 	if (!atomic_compare_exchange_strong(&t->run_by, &none, 1))

@@ -19,7 +19,8 @@ void tux_blocking_is_over(struct tux_routine *r)
 	r->sched->away_n--;
 }
 
-/* A thread that names it (hook_thread.c) finds a routine at each moment. */
+/* pthread_cancel() of another thread finds a routine here at each moment
+ * (hook_thread.c). */
 static void lend_to(struct tux_routine *r)
 {
 	tux_here.lent_to = r;
@@ -61,8 +62,8 @@ static __attribute__((noinline)) void leave_guard(void)
 	tux_sched_leave();
 }
 
-/* What the call has made of the mask ends with it, also where a switch takes the
- * mask along.  The child of a fork() in the call has no network thread. */
+/* A mask that the call has set ends with the call, also where a switch carries the
+ * mask (ucontext).  The child of a fork() in the call has no network thread. */
 __attribute__((noinline)) void tux_blocking_end(void)
 {
 	struct tux_routine *r = tux_here.lent_to;

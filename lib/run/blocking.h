@@ -13,8 +13,8 @@
 struct tux_donor;
 struct tux_routine;
 
-/* The network thread has left @r, which is away: its donor goes on with it; or,
- * after tux_sched_end_blocking(), nobody does. */
+/* The network thread has left @r, which is away: its donor goes on with it.  After
+ * tux_sched_end_blocking(), @r stands still instead. */
 void tux_blocking_begin(struct tux_routine *r);
 
 /* The network thread: @r was away, and has returned. */

@@ -49,8 +49,8 @@ static void set_alternate(const struct tux_donor *d)
 		TUX_SYS(SYS_sigaltstack, &mine, 0, 0, 0, 0, 0);
 }
 
-/* Does somebody want a call?  From now on the next one can be asked for.  False:
- * the thread is to end. */
+/* Waits for tux_donor_call() or tux_donor_fini().  True: the thread makes the call,
+ * and the owner may ask for the next one.  False: the thread ends. */
 static bool take_call(struct tux_donor *d)
 {
 	uint32_t called = CALLED;

@@ -16,7 +16,8 @@ void tux_routine_resume(struct tux_routine *r);
 /* In @r, with preemption off: back to the network thread. */
 void tux_routine_leave(struct tux_routine *r, enum tux_routine_state state);
 
-/* In @r: to @to, with errno and the mask kept for when somebody comes back. */
+/* In @r: leaves for @to.  When another context switches back to @r, errno and the
+ * routine's mask are what they were. */
 void tux_routine_cross(struct tux_routine *r, struct tux_switch *to);
 
 /* Sets errno of the thread that runs now.  A function of its own, since a compiler

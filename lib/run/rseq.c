@@ -45,7 +45,7 @@ static unsigned long rseq_leave(uintptr_t tls)
 	return len;
 }
 
-/* The kernel writes to it for all donors, and takes no other for them. */
+/* Of all donors: the kernel writes to it, and no code reads it. */
 static char nobodys[FIRST_LEN] __attribute__((aligned(FIRST_LEN)));
 
 void tux_rseq_leave(void)

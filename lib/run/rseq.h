@@ -6,9 +6,10 @@
  * restart sequences that the storage names. In a routine the storage is another
  * thread's, which for the kernel runs elsewhere or not at all. So a thread that
  * lends its storage ends that first: the storage then says "not registered",
- * and its readers fall back to asking the kernel.  Some allocators would register
- * a place in the storage by themselves, when the thread makes a call of the
- * routine (blocking.h); so the kernel gets a place that nobody reads.
+ * and its readers fall back to asking the kernel.  Some allocators register
+ * an area in the storage by themselves, and would do so while the thread makes a
+ * call of the routine (blocking.h).  So the thread registers another area, which
+ * no code reads; the kernel refuses a second one.
  */
 #ifndef TUX_RUN_RSEQ_H
 #define TUX_RUN_RSEQ_H

@@ -73,15 +73,8 @@ static void on_answer(struct tux_connection *c, struct tux_message *m,
 
 static void ask_at(unsigned i, const char *what)
 {
-	assert_int_equal(tux_send_wait(seen.c[i], what, 1, 0, TUX_FOREVER), 0);
-}
-
-static uint64_t block_calls(void *t)
-{
-	struct tux_loop_stats st;
-
-	assert_int_equal(tux_loop_stats(t, 0, &st, sizeof(st)), 0);
-	return st.block_calls;
+	assert_int_equal(tux_send_wait(seen.c[i], what, strlen(what), 0,
+				       TUX_FOREVER), 0);
 }
 
 struct count {
@@ -91,9 +84,11 @@ struct count {
 
 static void count_calls(void *arg)
 {
+	struct tux_loop_stats st;
 	struct count *k = arg;
 
-	k->n = block_calls(k->t);
+	assert_int_equal(tux_loop_stats(k->t, 0, &st, sizeof(st)), 0);
+	k->n = st.block_calls;
 }
 
 /* While callbacks of twenty connections wait for a byte, another connection is
@@ -175,21 +170,33 @@ static void on_answer_count(struct tux_connection *c, struct tux_message *m,
 	atomic_fetch_add(&seen.answers, n);
 }
 
-/* To the function, it runs in a thread that is in no routine. */
+/* A server that answers by @fn, and a client that counts the answers. */
+static void prepare(struct duet *d, tux_message_fn *fn)
+{
+	forget();
+	duet_open(d, TUX_BACKEND_UDP);
+	tux_on_message(d->server.s, fn, NULL);
+	tux_on_open(d->client.s, on_client_open, NULL);
+	tux_on_message(d->client.s, on_answer_count, NULL);
+}
+
+/* Starts both, and asks the first question. */
+static void ask_first(struct duet *d, const char *what)
+{
+	duet_start(d);
+	duet_connect(d, NULL);
+	await(&seen.opened, 1);
+	ask_at(0, what);
+}
+
+/* The function is in no routine: its calls wait as in any other thread. */
 static void block__sends(void **state)
 {
 	struct duet d;
 
 	(void)state;
-	forget();
-	duet_open(&d, TUX_BACKEND_UDP);
-	tux_on_message(d.server.s, on_question_send, NULL);
-	tux_on_open(d.client.s, on_client_open, NULL);
-	tux_on_message(d.client.s, on_answer_count, NULL);
-	duet_start(&d);
-	duet_connect(&d, NULL);
-	await(&seen.opened, 1);
-	ask_at(0, "a");
+	prepare(&d, on_question_send);
+	ask_first(&d, "a");
 	await(&seen.answers, SENDS);
 	assert_int_equal(seen.wrong, 0);
 	duet_close(&d);
@@ -244,24 +251,17 @@ static void on_server_gone(struct tux_connection *c, int err, void *arg)
 	atomic_fetch_add(&seen.answers, 1);
 }
 
-/* What it works with is its own until it has returned: a message that it holds,
- * also when the connection has ended. */
+/* A call may use a message that its routine holds until it returns, also when the
+ * connection has ended. */
 static void close__waits_for_calls(void **state)
 {
 	pthread_t writer;
 	struct duet d;
 
 	(void)state;
-	forget();
-	duet_open(&d, TUX_BACKEND_UDP);
-	tux_on_message(d.server.s, on_question_hold, NULL);
+	prepare(&d, on_question_hold);
 	tux_on_gone(d.server.s, on_server_gone, NULL);
-	tux_on_open(d.client.s, on_client_open, NULL);
-	tux_on_message(d.client.s, on_answer, NULL);
-	duet_start(&d);
-	duet_connect(&d, NULL);
-	await(&seen.opened, 1);
-	assert_int_equal(tux_send_wait(seen.c[0], "held", 4, 0, TUX_FOREVER), 0);
+	ask_first(&d, "held");
 	await(&seen.waits, 1);
 	await(&seen.answers, 1);
 	assert_int_equal(pthread_create(&writer, NULL, write_late, (void *)"x"),
@@ -349,22 +349,15 @@ static void on_settled(struct tux_connection *c, uint64_t ref, int err, void *ar
 	(void)arg;
 }
 
-/* For these it is the callback that makes it. */
+/* tux_turn() and tux_send_wait() treat the call as its callback. */
 static void block__is_part_of_its_callback(void **state)
 {
 	struct duet d;
 
 	(void)state;
-	forget();
-	duet_open(&d, TUX_BACKEND_UDP);
-	tux_on_message(d.server.s, on_question_fill, NULL);
+	prepare(&d, on_question_fill);
 	tux_on_settled(d.server.s, on_settled, NULL);
-	tux_on_open(d.client.s, on_client_open, NULL);
-	tux_on_message(d.client.s, on_answer_count, NULL);
-	duet_start(&d);
-	duet_connect(&d, NULL);
-	await(&seen.opened, 1);
-	ask_at(0, "a");
+	ask_first(&d, "a");
 	await(&seen.returned, 2);
 	assert_int_equal(turned, -EBUSY);
 	assert_int_equal(sent, -EDEADLK);

@@ -222,7 +222,8 @@ static void others__are_woken(void **state)
 	close_sched();
 }
 
-/* Somebody wakes a routine that is away: it has not waited for that. */
+/* tux_sched_wake() does not bring back a routine that is away: only the end of its
+ * call does. */
 static struct tux_routine *away;
 
 static void note_self(struct job *j)
@@ -391,7 +392,7 @@ static void free__waits_for_calls(void **state)
 	pthread_join(writer, NULL);
 }
 
-/* Asked for after the end, it is not begun. */
+/* A call that is asked for after tux_sched_end_blocking() does not begin. */
 static void end__begins_no_call(void **state)
 {
 	struct job *j;
@@ -487,7 +488,7 @@ static void register_away(struct job *j)
 	assert_int_equal(got, -1);
 }
 
-/* It would be the kernel's, while the network thread has that storage. */
+/* The kernel would go on writing to it while the network thread has the storage. */
 static void rseq__of_an_allocators_own(void **state)
 {
 	(void)state;
@@ -510,7 +511,7 @@ static void exit_away(struct job *j)
 	tux_sched_blocking(leave_thread, NULL);
 }
 
-/* As in a callback: it stands still, and nothing else does. */
+/* The routine stands still, as after pthread_exit() in a callback; others go on. */
 static void exit__stands_still(void **state)
 {
 	struct job *j;
