@@ -192,6 +192,7 @@ int path_shutdown(struct sock *s, int fd, int how)
 		atomic_store(&s->rdshut, 1);
 	if (how != SHUT_RD)
 		r = shut_tx(s, fd);
+	atomic_fetch_add(&s->shuts, 1);
 	sock_ring(s);
 	tux_defer_leave();
 	return r;

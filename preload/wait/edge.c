@@ -79,28 +79,29 @@ static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 	return now & EPOLLIN;	/* left over where the ring is not in use */
 }
 
-/* When the program shuts its writes down, the kernel wakes the threads that
- * wait for room. */
-static bool edge_shut(struct edge *e, const struct tux_duplex *d)
+/* shutdown() wakes all who wait, also if it ends nothing that has not ended. */
+static bool edge_shut(struct edge *e, const struct sock *s)
 {
-	bool was = e->shut;
+	uint8_t was = e->shuts;
 
-	e->shut = atomic_load(&d->tx.shut);
-	return e->shut && !was;
+	e->shuts = (uint8_t)(atomic_load(&s->shuts) +
+			     atomic_load(&s->dx->tx.shut));
+	return e->shuts != was;
 }
 
 /* What has come after @now was made is for the next time: it rings again. */
 bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 {
 	uint32_t end = e->end;
+	bool shut;
 
 	if (!claimed(s))
 		return true;
+	shut = edge_shut(e, s);
 	e->end |= now & (EPOLLRDHUP | READY_ALWAYS);
 	if ((asked & EPOLLIN) && new_bytes(e, s->dx, now))
 		return true;
-	return e->end != end ||
-	       ((now & EPOLLOUT) && (edge_shut(e, s->dx) || edge_wrote(e, s)));
+	return shut || e->end != end || ((now & EPOLLOUT) && edge_wrote(e, s));
 }
 
 static bool came_behind(struct edge *e, struct sock *s)
@@ -136,8 +137,16 @@ static bool was_barred(struct edge *e, const struct tux_duplex *d)
 	return true;
 }
 
+static bool was_shut(struct edge *e, const struct sock *s)
+{
+	uint8_t was = e->hidden_shuts;
+
+	e->hidden_shuts = atomic_load(&s->shuts);
+	return e->hidden_shuts != was;
+}
+
 bool edge_hidden(struct edge *e, struct sock *s)
 {
 	return claimed(s) && (came_behind(e, s) || edge_became_plain(e, s->dx) ||
-			      was_barred(e, s->dx));
+			      was_barred(e, s->dx) || was_shut(e, s));
 }

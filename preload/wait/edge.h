@@ -5,7 +5,7 @@
  * The kernel tells an edge when something happens, be it of no consequence.  A
  * connection that moves to Tux has much happening to it that is nobody's
  * business, so here an edge is bytes that have come, be they read by now, room
- * that has come after bytes were written, or an end, also of the own writes.
+ * that has come after bytes were written, an end, or a call of shutdown().
  *
  * One edge of the kernel's can be lost: bytes came on TCP and were read, and
  * the direction moved before the caller looked.  That edge would have told of
@@ -23,11 +23,12 @@ struct edge {			/* what was told so far */
 	uint64_t rx;		/* bytes that had come on the ring; 0: none */
 	uint64_t tx;		/* bytes that had left, when told of room */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
-	bool shut;		/* writes were shut down */
+	uint8_t shuts;		/* calls of shutdown(), and ends of the writes */
 	uint8_t resumes;	/* times that reads of the ring went on */
 	uint32_t turns;		/* edge_hidden(): times that a direction has
 				 * become plain again, */
 	uint8_t bars;		/* ... waits for the end of a doubt, */
+	uint8_t hidden_shuts;	/* ... calls of shutdown(), */
 	uint64_t behind;	/* ... and bytes that had come on the ring */
 };
 
@@ -48,8 +49,8 @@ void edge_told(struct edge *e, struct sock *s, uint32_t told);
 /* An edge that shows only in what TCP can do, and of which the kernel knows
  * nothing: bytes on the ring behind bytes that are still in TCP; a direction is
  * plain TCP again, after a while in which TCP's edges were not the
- * application's; or a write that had to wait, although TCP had room, need not
- * wait any more. */
+ * application's; a write that had to wait, although TCP had room, need not wait any
+ * more; or a call of shutdown() which the kernel has not seen. */
 bool edge_hidden(struct edge *e, struct sock *s);
 
 #endif
