@@ -46,14 +46,17 @@ static struct sock *sock_of(int fd)
 	return sock_get(fd);
 }
 
+/* Whoever asked whether the call concerns us has stopped at the first that does:
+ * instances behind it may not know yet that they are polled. */
 void poll_find_socks(struct polling *p)
 {
 	for (unsigned i = 0; i < p->n; i++) {
-		struct sock *s = fd_peek(p->fds[i].fd) ?
-				 sock_of(p->fds[i].fd) : NULL;
+		int fd = p->fds[i].fd;
+		struct sock *s = fd_peek(fd) ? sock_of(fd) : NULL;
 
 		if (!s) {
-			p->nests = p->nests || ep_peek(p->fds[i].fd);
+			if (ep_peek(fd))
+				nest_polled(fd);
 			continue;
 		}
 		p->e[p->m].sock = s;

@@ -37,13 +37,12 @@ struct polling {		/* one call */
 	struct pollee *e;	/* poll_plain() needs none */
 	unsigned n, m;		/* descriptors; socks */
 	bool strict;
-	bool nests;		/* there is an epoll instance of ours in it */
 	tux_time until;
 	const sigset_t *mask;
 };
 
 /* Takes a reference to each sock in the set that is claimed, or may be claimed
- * by another thread meanwhile. */
+ * by another thread meanwhile; epoll instances learn that they are polled. */
 void poll_find_socks(struct polling *p);
 
 /* Fills what to ask the kernel.  True if there is anything. */

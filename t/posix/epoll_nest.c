@@ -51,6 +51,28 @@ static void in_poll(struct pair *p)
 	close(ep);
 }
 
+/* Behind a socket that is ready at once, nobody having asked it before. */
+static void beside_a_socket(struct pair *p)
+{
+	int in_poll = pair_epoll(), in_select = pair_epoll();
+	int most = in_select > p->b ? in_select : p->b;
+	struct pollfd f[2] = { { p->b, POLLOUT, 0 }, { in_poll, POLLIN, 0 } };
+	fd_set in, out;
+
+	CHECK(pair_add(in_poll, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(in_select, p->a, EPOLLIN) == 0);
+	pair_poke(p->b);
+	CHECK(pair_arrive(p->a, 1));
+	CHECK(poll(f, 2, 0) == 2);
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(in_select, &in);
+	FD_SET(p->b, &out);
+	CHECK(select(most + 1, &in, &out, NULL, &(struct timeval){ 0, 0 }) == 2);
+	close(in_poll);
+	close(in_select);
+}
+
 static void in_epoll(struct pair *p)
 {
 	int in = pair_epoll(), out = pair_epoll();
@@ -202,6 +224,7 @@ static void forked(struct pair *p)
 int main(void)
 {
 	pair_case("in poll and select", in_poll);
+	pair_case("beside a socket", beside_a_socket);
 	pair_case("in another instance", in_epoll);
 	pair_case("edges of the outer one", edges);
 	pair_case("an eventfd inside", kernel_inside);
