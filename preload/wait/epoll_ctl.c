@@ -182,7 +182,7 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 
 	if (!it)
 		r = -ENOMEM;
-	else if (it->used && it->sock)
+	else if (it->used && (it->sock || item_shot(it)))
 		r = -EEXIST;
 	else if (s && !it->used)
 		r = add_ring(ep, it, s, e);
@@ -198,16 +198,10 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 
 /* ---- modify, delete --------------------------------------------------- */
 
-/* One shot that a ring has told has taken the kernel's item away. */
-static bool shot_by_ring(const struct item *it)
-{
-	return it->spent && !it->kernel;
-}
-
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	int r = ctl_kernel(ep, it, shot_by_ring(it) ? EPOLL_CTL_ADD :
+	int r = ctl_kernel(ep, it, item_shot(it) ? EPOLL_CTL_ADD :
 						      EPOLL_CTL_MOD, e);
 
 	if (r)
@@ -275,7 +269,7 @@ static int del_foreign(struct ep *ep, int fd)
 
 static int del_item(struct ep *ep, struct item *it)
 {
-	int r = it->sock || shot_by_ring(it) ? 0 :
+	int r = it->sock || item_shot(it) ? 0 :
 		item_ctl(ep, EPOLL_CTL_DEL, it, 0);
 
 	if (r)
@@ -338,7 +332,7 @@ static bool ctl_shot(struct ep *ep, int fd)
 {
 	const struct item *it = item_find(ep, fd);
 
-	return it && it->used && shot_by_ring(it);
+	return it && it->used && item_shot(it);
 }
 
 /* A connection that was left to the kernel never has a sock.  What is

@@ -56,7 +56,7 @@ static void forget_item(struct ep *ep, void *arg)
 
 	if (!it || !it->used)
 		return;
-	if (it->sock || it->nest || has_copy(fd)) {
+	if (it->sock || it->nest || item_shot(it) || has_copy(fd)) {
 		item_drop(ep, it);
 	} else if (item_held(it)) {
 		it->stale = true;

@@ -41,6 +41,12 @@ static inline bool item_held(const struct item *it)
 	return it->used && !it->stale;
 }
 
+/* One shot that a ring has told has taken the kernel's item away. */
+static inline bool item_shot(const struct item *it)
+{
+	return it->spent && !it->kernel;
+}
+
 static inline uint64_t item_tag(const struct item *it)
 {
 	return tag_make(it->gen, it->fd);

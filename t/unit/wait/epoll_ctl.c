@@ -13,6 +13,8 @@
 #include "no_socks.h"
 #include "sock/observer.h"
 #include "wait/epoll_fd.h"
+#include "wait/epoll_item.h"
+#include "wait/epoll_look.h"
 #include "wait/epoll_nest.h"
 #include "wait/epoll_told.h"
 #include "../test.h"
@@ -215,6 +217,55 @@ static void ctl__tags_data_that_looks_like_a_tag(void **state)
 	shut(ep);
 }
 
+/* A ring has told the one shot of @fd, whose connection has no ring any more. */
+static void shoot(int ep, int fd)
+{
+	struct ep *e = ep_lock_fd(ep);
+
+	look_spend(e, item_find(e, fd), false);
+	ep_unlock(e);
+}
+
+/* The kernel has no item of it, but the program has registered it. */
+static void ctl__knows_one_shot_that_a_ring_has_told(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope();
+	const uint32_t once = EPOLLIN | EPOLLONESHOT;
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, once), 0);
+	shoot(ep, fd);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, once), -EEXIST);
+	assert_true(told(epoll_wait, ep) == 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, once), 0);
+	assert_true(told(epoll_wait, ep) == DATA);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, once), 0);
+	shoot(ep, fd);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), 0);
+	assert_int_equal(ctl(ep, EPOLL_CTL_DEL, fd, 0), -ENOENT);
+	shut(fd);
+	shut(ep);
+}
+
+/* The number may be another file's by now, which is not registered. */
+static void ctl__forgets_one_shot_that_is_closed(void **state)
+{
+	int ep = epoll_create1(EPOLL_CLOEXEC), fd = hope(), next = hope();
+	const uint32_t once = EPOLLIN | EPOLLONESHOT;
+
+	(void)state;
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, once), 0);
+	shoot(ep, fd);
+	epoll_forget_fd(fd);
+	assert_int_equal(dup2(next, fd), fd);
+	assert_int_equal(ctl(ep, EPOLL_CTL_MOD, fd, once), -ENOENT);
+	assert_int_equal(ctl(ep, EPOLL_CTL_ADD, fd, once), 0);
+	assert_true(told(epoll_wait, ep) == DATA);
+	shut(next);
+	shut(fd);
+	shut(ep);
+}
+
 /* The number may be another connection's, by the time that one is left. */
 static void left__keeps_the_item_of_another(void **state)
 {
@@ -390,6 +441,8 @@ int main(void)
 		cmocka_unit_test(ctl__lets_the_kernel_have_the_data_of_a_socket),
 		cmocka_unit_test(ctl__tags_what_is_told_once_only),
 		cmocka_unit_test(ctl__tags_data_that_looks_like_a_tag),
+		cmocka_unit_test(ctl__knows_one_shot_that_a_ring_has_told),
+		cmocka_unit_test(ctl__forgets_one_shot_that_is_closed),
 		cmocka_unit_test(left__keeps_the_item_of_another),
 		cmocka_unit_test(left__has_no_item),
 		cmocka_unit_test(wait__tells_what_was_left_beside_the_rest),
