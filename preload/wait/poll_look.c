@@ -53,9 +53,11 @@ void poll_find_socks(struct polling *p)
 	for (unsigned i = 0; i < p->n; i++) {
 		int fd = p->fds[i].fd;
 		struct sock *s = fd_peek(fd) ? sock_of(fd) : NULL;
+		const struct ep *ep;
 
 		if (!s) {
-			if (ep_peek(fd))
+			ep = ep_peek(fd);
+			if (ep && !ep->nested)
 				nest_polled(fd);
 			continue;
 		}
@@ -149,12 +151,16 @@ int poll_merge(struct polling *p)
 
 	for (unsigned i = 0; i < p->n; i++) {
 		struct pollfd *f = &p->fds[i], *k = &p->kernel[i];
+		bool ours = e < end && e->i == i;
 		short got;
 
-		if (e < end && e->i == i)
-			got = f->fd < 0 ? 0 : sock_revents(e++, k, f->fd);
-		else
+		if (!ours)
 			got = plain_revents(k);
+		else if (f->fd < 0)	/* poll_answer() */
+			got = 0;
+		else
+			got = sock_revents(e, k, f->fd);
+		e += ours;
 		ready += poll_answer(p, i, got);
 	}
 	return ready;

@@ -3,7 +3,9 @@
  * poll, ppoll, select and pselect over sockets and other descriptors.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +319,36 @@ static void select_end(struct pair *p)
 	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
 }
 
+static void *poke_late(void *arg)
+{
+	usleep(50000);
+	pair_poke(*(int *)arg);
+	return NULL;
+}
+
+/* One whose hang-up nobody has asked for is passed over. */
+static void select_behind_an_end(struct pair *p)
+{
+	const struct linger reset = { 1, 0 };
+	struct pair other;
+	struct sets s;
+	pthread_t late;
+	int fd;
+
+	pair_open(&other, false);
+	fd = fcntl(p->a, F_DUPFD, other.b + 1);
+	setsockopt(other.a, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	close(other.a);
+	s = sets(fd, -1, fd);
+	FD_SET(other.b, &s.pri);
+	CHECK(!pthread_create(&late, NULL, poke_late, &p->b));
+	CHECK(selected(&s, PAIR_PATIENCE_MS) == 1);
+	CHECK(FD_ISSET(fd, &s.in));
+	pthread_join(late, NULL);
+	close(other.b);
+	close(fd);
+}
+
 int main(void)
 {
 	pair_case("poll: readable", readable);
@@ -331,5 +363,6 @@ int main(void)
 	pair_case("select: with others", select_mixed);
 	pair_case("select: timeouts", select_time);
 	pair_case("select: the end", select_end);
+	pair_case("select: behind an end", select_behind_an_end);
 	return pair_done();
 }
