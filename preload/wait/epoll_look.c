@@ -55,6 +55,14 @@ uint32_t look_rings_tell(struct item *it, const struct ready *r)
 	return now;
 }
 
+/* What the kernel would tell of @it as a new edge is not the application's, where
+ * both directions are on rings. */
+static bool look_asks_anew(struct item *it, const struct ready *r)
+{
+	return (it->events & EPOLLET) && edge_hidden(&it->edge, it->sock) &&
+	       (r->tcp & (it->events | READY_ALWAYS));
+}
+
 static uint32_t look_at_item(struct ep *ep, struct item *it)
 {
 	bool plain = ready_plain(it->sock);
@@ -63,8 +71,8 @@ static uint32_t look_at_item(struct ep *ep, struct item *it)
 	struct ready r = ready_of(it->sock);
 	uint32_t got = look_rings_tell(it, &r);
 
-	item_sync(ep, it, r.tcp, (it->events & EPOLLET) &&
-				 (was_ours || edge_hidden(&it->edge, it->sock)));
+	item_sync(ep, it, r.tcp, ((it->events & EPOLLET) && was_ours) ||
+				 look_asks_anew(it, &r));
 	if (plain)
 		item_detach(ep, it);
 	return plain ? 0 : got;

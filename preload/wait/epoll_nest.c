@@ -123,21 +123,29 @@ bool nest_polled(int fd)
 	return !plain;
 }
 
-/* What the kernel has told it will not tell again, unless it is made to. */
-static bool nest_peek_one(struct ep *ep, struct item *it, uint32_t told)
+/* What the kernel has told it will not tell again, unless it is made to.  What was
+ * not for the application is no edge, and would be told for ever. */
+static bool nest_peek_sock(struct ep *ep, struct item *it, uint32_t told)
 {
-	bool once = it->events & (EPOLLET | EPOLLONESHOT);
 	struct ready r;
 
-	if (it->nest)
-		return nest_true(it->fd);
-	if (it->sock) {
-		told = ready_told(it->sock, it->fd, told, &r) & look_wanted(it);
-		item_sync(ep, it, r.tcp, once);
-	} else if (once) {
-		item_ctl(ep, EPOLL_CTL_MOD, it, it->events);
-	}
+	told = ready_told(it->sock, it->fd, told, &r) & look_wanted(it);
+	if (it->events & EPOLLONESHOT)
+		it->mask = 0;	/* it is disarmed; a sync arms it again */
+	item_sync(ep, it, r.tcp, told && (it->events & EPOLLET));
 	return told;
+}
+
+static bool nest_peek_one(struct ep *ep, struct item *it, uint32_t told)
+{
+	bool any = told;
+
+	if (it->sock)
+		return nest_peek_sock(ep, it, told);
+	if (it->nest)
+		any = nest_true(it->fd);
+	nest_rearm(ep, it, any);
+	return any;
 }
 
 bool nest_peek(struct ep *ep)
@@ -159,6 +167,12 @@ bool nest_peek(struct ep *ep)
 		any = (it && nest_peek_one(ep, it, evs[i].events)) || any;
 	}
 	return any;
+}
+
+void nest_rearm(struct ep *ep, struct item *it, bool told)
+{
+	if (it->events & EPOLLONESHOT || (told && it->events & EPOLLET))
+		item_ctl(ep, EPOLL_CTL_MOD, it, it->events);
 }
 
 bool nest_true(int fd)

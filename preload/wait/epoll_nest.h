@@ -43,6 +43,11 @@ bool nest_peek(struct ep *ep);
 /* @fd is about to be polled.  Is it an instance that holds socks? */
 bool nest_polled(int fd);
 
+/* The kernel has told something of @it, which has no sock, and the application is
+ * not told: the kernel tells it again, if @told, and may tell what comes (latch
+ * held). */
+void nest_rearm(struct ep *ep, struct item *it, bool told);
+
 /* Readable, says the kernel of @fd, an instance; is it true? */
 bool nest_true(int fd);
 

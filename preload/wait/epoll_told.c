@@ -40,6 +40,13 @@ static uint32_t both_tell(struct ep *ep, struct item *it, uint32_t told)
 	return got;
 }
 
+/* The instance inside has nothing that is for the application. */
+static uint32_t told_nothing(struct ep *ep, struct item *it)
+{
+	nest_rearm(ep, it, false);
+	return 0;
+}
+
 static void told_one(struct look *l, struct epoll_event e)
 {
 	struct item *it = item_by_tag(l->ep, e.data.u64);
@@ -54,7 +61,7 @@ static void told_one(struct look *l, struct epoll_event e)
 	if (it->sock)
 		got = both_tell(l->ep, it, got);
 	else if (it->nest && !nest_true(it->fd))
-		got = 0;
+		got = told_nothing(l->ep, it);
 	else if (it->events & EPOLLONESHOT)
 		it->spent = true;
 	if (got)

@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -119,6 +121,63 @@ static void edges(struct pair *p)
 	close(out);
 }
 
+/* An event that the inner one has no more when it is told, is no shot. */
+static void one_shot(struct pair *p)
+{
+	int in = pair_epoll(), out = pair_epoll();
+
+	CHECK(pair_add(in, p->a, EPOLLIN) == 0);
+	CHECK(pair_add(out, in, EPOLLIN | EPOLLONESHOT) == 0);
+	pair_poke(p->b);
+	CHECK(pair_expect(p->a, 1));
+	CHECK(pair_seen(out, in, 30) == 0);
+	pair_poke(p->b);
+	CHECK(pair_until(out, in, EPOLLIN) == EPOLLIN);
+	CHECK(pair_seen(out, in, 30) == 0);
+	close(in);
+	close(out);
+}
+
+/* A poll of the middle one takes nothing away from who waits for its edges. */
+static void edge_of_an_instance(struct pair *p)
+{
+	int in = pair_epoll(), mid = pair_epoll(), fd = eventfd(1, EFD_NONBLOCK);
+	struct pollfd f[2] = { { p->a, POLLIN, 0 }, { mid, POLLIN, 0 } };
+
+	CHECK(pair_add(in, fd, EPOLLIN) == 0);
+	CHECK(pair_add(mid, in, EPOLLIN | EPOLLET) == 0);
+	CHECK(poll(f, 2, PAIR_PATIENCE_MS) == 1);
+	CHECK(f[1].revents == POLLIN);
+	CHECK(pair_seen(mid, in, 0) == EPOLLIN);
+	CHECK(pair_seen(mid, in, 20) == 0);
+	close(fd);
+	close(in);
+	close(mid);
+}
+
+/* The room of TCP is no edge where the room of a ring counts: a poll that waits
+ * for edges sleeps. */
+static void poll_sleeps(struct pair *p)
+{
+	struct timespec from, to;
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLIN | EPOLLOUT | EPOLLET) == 0);
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	while (pair_seen(ep, p->a, 20))
+		;
+	CHECK(!shutdown(p->a, SHUT_RD));
+	CHECK(pair_until(ep, p->a, EPOLLIN | EPOLLOUT) != 0);
+	while (pair_seen(ep, p->a, 20))
+		;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+	CHECK(polled(ep, 400) == 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+	CHECK((to.tv_sec - from.tv_sec) * 1000 +
+	      (to.tv_nsec - from.tv_nsec) / 1000000 < 200);
+	close(ep);
+}
+
 /* What the kernel alone is asked about, in an instance with socks. */
 static void kernel_inside(struct pair *p)
 {
@@ -227,6 +286,9 @@ int main(void)
 	pair_case("beside a socket", beside_a_socket);
 	pair_case("in another instance", in_epoll);
 	pair_case("edges of the outer one", edges);
+	pair_case("one shot of an instance", one_shot);
+	pair_case("an edge of an instance", edge_of_an_instance);
+	pair_case("poll() sleeps", poll_sleeps);
 	pair_case("an eventfd inside", kernel_inside);
 	pair_case("duplicated", duplicated);
 	pair_case("replaced by dup2", replaced);
