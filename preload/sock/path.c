@@ -166,14 +166,25 @@ int path_unsent(struct sock *s, int fd)
 
 /* ---- shutdown --------------------------------------------------------- */
 
+/* Who looks from now on finds what the call has done. */
+static void count_shut(struct sock *s, bool hidden)
+{
+	if (hidden)
+		atomic_fetch_add(&s->hidden_shuts, 1);
+	atomic_fetch_add(&s->shuts, 1);
+}
+
 static int shut_tx(struct sock *s, int fd)
 {
+	bool hidden;
 	int r = 0;
 
 	if (!path_lock_tx(s))
 		return 0;
-	if (!tux_duplex_shut(s->dx))
+	hidden = tux_duplex_shut(s->dx);
+	if (!hidden)
 		r = tux_sys_shutdown(fd, SHUT_WR);
+	count_shut(s, hidden);
 	path_unlock_tx(s);
 	tux_end_flush(s->end, true);
 	return r;
@@ -192,7 +203,8 @@ int path_shutdown(struct sock *s, int fd, int how)
 		atomic_store(&s->rdshut, 1);
 	if (how != SHUT_RD)
 		r = shut_tx(s, fd);
-	atomic_fetch_add(&s->shuts, 1);
+	else
+		count_shut(s, true);
 	sock_ring(s);
 	tux_defer_leave();
 	return r;

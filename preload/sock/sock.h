@@ -56,7 +56,8 @@ struct sock {
 	_Atomic uint8_t nonblock;	/* O_NONBLOCK, once claimed */
 	_Atomic uint8_t linger0;	/* SO_LINGER {1, 0} */
 	_Atomic uint8_t rdshut;	/* SHUT_RD */
-	_Atomic uint8_t shuts;	/* calls of shutdown() */
+	_Atomic uint8_t shuts;	/* calls of shutdown(), */
+	_Atomic uint8_t hidden_shuts;	/* and those that the kernel knows not of */
 	_Atomic uint8_t path;	/* the TUX_*_ON_RING and TUX_TX_WAITS of the
 				 * last sock_ready() */
 	_Atomic uint8_t plain_looks;	/* looks of poll() in a row that found it on

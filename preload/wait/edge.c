@@ -5,11 +5,6 @@
 
 #define NEVER_TOLD UINT64_MAX
 
-void edge_init(struct edge *e)
-{
-	*e = (struct edge){ .tx = NEVER_TOLD };
-}
-
 static bool claimed(const struct sock *s)
 {
 	return atomic_load_explicit(&s->stage, memory_order_acquire) ==
@@ -79,13 +74,20 @@ static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 	return now & EPOLLIN;	/* left over where the ring is not in use */
 }
 
-/* shutdown() wakes all who wait, also if it ends nothing that has not ended. */
+/* shutdown() wakes all who wait, and so does the peer's end, also if there is
+ * nothing to be read any more. */
+static uint8_t shuts_of(const struct sock *s)
+{
+	bool end = atomic_load(&s->rdshut) && atomic_load(&s->dx->rx.eof);
+
+	return (uint8_t)(atomic_load(&s->shuts) + end);
+}
+
 static bool edge_shut(struct edge *e, const struct sock *s)
 {
 	uint8_t was = e->shuts;
 
-	e->shuts = (uint8_t)(atomic_load(&s->shuts) +
-			     atomic_load(&s->dx->tx.shut));
+	e->shuts = shuts_of(s);
 	return e->shuts != was;
 }
 
@@ -141,7 +143,7 @@ static bool was_shut(struct edge *e, const struct sock *s)
 {
 	uint8_t was = e->hidden_shuts;
 
-	e->hidden_shuts = atomic_load(&s->shuts);
+	e->hidden_shuts = atomic_load(&s->hidden_shuts);
 	return e->hidden_shuts != was;
 }
 
@@ -149,4 +151,15 @@ bool edge_hidden(struct edge *e, struct sock *s)
 {
 	return claimed(s) && (came_behind(e, s) || edge_became_plain(e, s->dx) ||
 			      was_barred(e, s->dx) || was_shut(e, s));
+}
+
+void edge_init(struct edge *e, struct sock *s)
+{
+	*e = (struct edge){ .tx = NEVER_TOLD };
+	if (!claimed(s))
+		return;
+	e->shuts = shuts_of(s);
+	e->hidden_shuts = atomic_load(&s->hidden_shuts);
+	e->turns = tux_duplex_tx_turns(s->dx) + tux_duplex_rx_turns(s->dx);
+	e->bars = atomic_load(&s->dx->tx.bars);
 }

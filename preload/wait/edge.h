@@ -5,7 +5,8 @@
  * The kernel tells an edge when something happens, be it of no consequence.  A
  * connection that moves to Tux has much happening to it that is nobody's
  * business, so here an edge is bytes that have come, be they read by now, room
- * that has come after bytes were written, an end, or a call of shutdown().
+ * that has come after bytes were written, an end, or a call of shutdown(), also if
+ * it ends nothing that has not ended.
  *
  * One edge of the kernel's can be lost: bytes came on TCP and were read, and
  * the direction moved before the caller looked.  That edge would have told of
@@ -23,7 +24,8 @@ struct edge {			/* what was told so far */
 	uint64_t rx;		/* bytes that had come on the ring; 0: none */
 	uint64_t tx;		/* bytes that had left, when told of room */
 	uint32_t end;		/* EPOLLRDHUP, EPOLLERR, EPOLLHUP */
-	uint8_t shuts;		/* calls of shutdown(), and ends of the writes */
+	uint8_t shuts;		/* calls of shutdown(), and the peer's end behind
+				 * that of the reads */
 	uint8_t resumes;	/* times that reads of the ring went on */
 	uint32_t turns;		/* edge_hidden(): times that a direction has
 				 * become plain again, */
@@ -32,8 +34,9 @@ struct edge {			/* what was told so far */
 	uint64_t behind;	/* ... and bytes that had come on the ring */
 };
 
-/* Nothing has been told yet. */
-void edge_init(struct edge *e);
+/* Nothing has been told yet of @s; what only made TCP tell something has been, as
+ * the kernel is asked anew. */
+void edge_init(struct edge *e, struct sock *s);
 
 /* Is there anything in @now, which ready_of(@s) gave a moment ago, that was not
  * told, or has something happened that is @asked for?  It counts as told from

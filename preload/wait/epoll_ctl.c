@@ -174,6 +174,14 @@ static int add_behind(struct ep *ep, struct item *it)
 	return r;
 }
 
+/* The kernel says so before it looks whether there is an item. */
+static bool is_odd_exclusive(const struct epoll_event *e)
+{
+	return (e->events & EPOLLEXCLUSIVE) &&
+	       (e->events & ~(EPOLLEXCLUSIVE | EPOLLIN | EPOLLOUT | EPOLLERR |
+			      EPOLLHUP | EPOLLWAKEUP | EPOLLET));
+}
+
 static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 {
 	struct sock *s = on_rings(fd, e->events);
@@ -183,7 +191,7 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 	if (!it)
 		r = -ENOMEM;
 	else if (it->used && (it->sock || item_shot(it)))
-		r = -EEXIST;
+		r = is_odd_exclusive(e) ? -EINVAL : -EEXIST;
 	else if (s && !it->used)
 		r = add_ring(ep, it, s, e);
 	else
@@ -201,8 +209,9 @@ static int ctl_add(struct ep *ep, int fd, const struct epoll_event *e)
 static int mod_kernel(struct ep *ep, struct item *it,
 		      const struct epoll_event *e)
 {
-	int r = ctl_kernel(ep, it, item_shot(it) ? EPOLL_CTL_ADD :
-						      EPOLL_CTL_MOD, e);
+	bool shot = item_shot(it);
+	int r = shot && (e->events & EPOLLEXCLUSIVE) ? -EINVAL :
+		ctl_kernel(ep, it, shot ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, e);
 
 	if (r)
 		return r;
@@ -223,7 +232,7 @@ static int mod_sock(struct ep *ep, struct item *it,
 	it->data = e->data;
 	it->events = e->events;
 	it->spent = false;
-	edge_init(&it->edge);
+	edge_init(&it->edge, it->sock);
 	r = ready_of(it->sock);
 	item_sync(ep, it, r.tcp, edge && it->kernel);
 	if (r.now & (it->events | READY_ALWAYS))
@@ -328,11 +337,15 @@ int ep_ctl(struct ep *ep, int op, int fd, struct epoll_event *e)
 }
 
 /* Has the kernel no item of @fd, although the program has one? */
-static bool ctl_shot(struct ep *ep, int fd)
+static bool ctl_shot(int epfd, int fd)
 {
-	const struct item *it = item_find(ep, fd);
+	struct ep *ep = ep_get(epfd);
+	const struct item *it = ep ? item_find(ep, fd) : NULL;
+	bool yes = it && it->used && item_shot(it);
 
-	return it && it->used && item_shot(it);
+	if (ep)
+		ep_put(ep);
+	return yes;
 }
 
 /* A connection that was left to the kernel never has a sock.  What is
@@ -345,7 +358,7 @@ static bool ctl_left(int epfd, int op, int fd, const struct epoll_event *e)
 	if (!kind_left(fd) || fd_peek(fd) || (e && tag_is(e->data.u64)))
 		return false;
 	ep = ep_peek(epfd);
-	if (ep && ctl_shot(ep, fd))
+	if (ep && item_find(ep, fd) && ctl_shot(epfd, fd))
 		return false;
 	if (!ep || op == EPOLL_CTL_DEL || !e)
 		return true;

@@ -137,7 +137,7 @@ int item_attach(struct ep *ep, struct item *it, struct sock *s)
 	sock_watch(s, &it->watch);
 	if (atomic_fetch_add(&ep->socks, 1) == 0)
 		kick_sleepers(ep);
-	edge_init(&it->edge);
+	edge_init(&it->edge, s);
 	now = ready_of(s);
 	it->own = false;
 	item_sync(ep, it, now.tcp, own);

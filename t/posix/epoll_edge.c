@@ -90,6 +90,23 @@ static void edge_each_shutdown(struct pair *p)
 	close(ep);
 }
 
+/* The peer's end wakes them also where reads have ended before. */
+static void edge_end_of_no_reads(struct pair *p)
+{
+	int ep = pair_epoll();
+
+	CHECK(pair_add(ep, p->a, EPOLLOUT | EPOLLET) == 0);
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	CHECK(!shutdown(p->a, SHUT_RD));
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	CHECK(!shutdown(p->b, SHUT_WR));
+	CHECK(pair_until(ep, p->a, EPOLLOUT) == EPOLLOUT);
+	CHECK(quiet(ep, p->a, 20));
+	close(ep);
+}
+
 /* One byte comes and is read: the room that is told then, within @ms. */
 static uint32_t read_before(struct pair *p, int ep, int ms)
 {
@@ -399,6 +416,7 @@ int main(void)
 	pair_case("an edge whose bytes were read before", edge_read_before);
 	pair_case("an edge for shutdown() of the own writes", edge_shutdown);
 	pair_case("an edge for each shutdown", edge_each_shutdown);
+	pair_case("an edge for the end behind SHUT_RD", edge_end_of_no_reads);
 	pair_case("a stream by edges", edge_stream);
 	pair_case("MOD and ADD look again", rearm_edge);
 	pair_case("EPOLLONESHOT", oneshot);

@@ -156,9 +156,9 @@ uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)
 	return told;
 }
 
-void edge_init(struct edge *e)
+void edge_init(struct edge *e, struct sock *s)
 {
-	(void)e;
+	(void)e, (void)s;
 }
 
 bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
