@@ -512,6 +512,24 @@ TUX_API void tux_sleep(uint64_t ns);
  * caller itself calls @fn.  Any thread. */
 TUX_API void tux_block(void (*fn)(void *arg), void *arg);
 
+/* Calls on files: those of the C library of these names, whose last two are
+ * read() and write(), with its results: a count, or 0, or a descriptor; -1 and
+ * errno.  In a routine, the network and other routines go on meanwhile, as with
+ * tux_block(), and @fd and buffers must stay until the call returns; io_uring
+ * makes what it makes faster than a thread, see tux_pread(3).  @mode counts
+ * where the call creates a file.  Outside of routines they are plain calls.  Any
+ * thread. */
+TUX_API ssize_t tux_pread(int fd, void *p, size_t len, off_t at);
+TUX_API ssize_t tux_pwrite(int fd, const void *p, size_t len, off_t at);
+TUX_API ssize_t tux_preadv(int fd, const struct iovec *iov, int n, off_t at);
+TUX_API ssize_t tux_pwritev(int fd, const struct iovec *iov, int n, off_t at);
+TUX_API int tux_fsync(int fd);
+TUX_API int tux_fdatasync(int fd);
+TUX_API int tux_openat(int dir, const char *path, int flags, mode_t mode);
+TUX_API int tux_close_file(int fd);
+TUX_API ssize_t tux_read_file(int fd, void *p, size_t len);
+TUX_API ssize_t tux_write_file(int fd, const void *p, size_t len);
+
 /* Between these two calls the routine is not preempted.  They nest.  Outside of
  * routines they do nothing.  Any thread. */
 TUX_API void tux_uninterruptible_enter(void);
@@ -575,7 +593,9 @@ struct tux_loop_stats {
 	uint64_t slice_ns;		/* 0: callbacks are not preempted */
 	uint64_t network_ns;		/* in turns that found something, */
 	uint64_t slices_ns;		/* and in slices of callbacks */
-	uint64_t block_calls;		/* tux_block() in routines */
+	uint64_t block_calls;		/* tux_block() in routines, also by calls
+					 * on files */
+	uint64_t file_calls;		/* calls on files, made by io_uring */
 };
 
 struct tux_stats {

@@ -11,6 +11,7 @@
  *   embed.c       the same within the application's own loop
  *   turn.c        one turn: the loop, rings, epoll, a slice
  *   routine.c     code of the application's own on the network thread
+ *   file.c        its calls on files;  ring.c: an io_uring for them
  *   service.c     services and their callbacks
  *   listen.c      listeners, and what they accept
  *   attach.c      sockets that the program has accepted or connected itself
@@ -42,6 +43,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <tux.h>
 
@@ -60,6 +62,7 @@
 #include "wire/reason.h"
 
 struct tux_driver;
+struct tux_ring;
 
 enum {
 	TUX_CONNECTIONS_MAX = 65536,	/* and index 0 is nobody's */
@@ -222,8 +225,10 @@ struct tux {
 	struct tux_opts o;
 	char ifname[16];
 	_Atomic uint64_t said;		/* bits of reasons that were said */
+	pid_t pid;			/* of the process that has opened it */
 	bool forked;
-	bool ends;			/* tux_close() is at it */
+	bool ends;			/* tux_close() is at it, */
+	bool ends_calls;		/* and no call that blocks begins */
 	struct tux_list node;		/* among all stacks (process.c); closed:
 					 * in shared->closed */
 
@@ -233,6 +238,7 @@ struct tux {
 	struct tux_driver *d;		/* its driver; NULL, */
 	struct tux_loop *l;		/* and itself, if @t may run it; NULL */
 	struct tux_sched *sched;
+	struct tux_ring *ring;		/* ring.c's */
 
 	/* rings from other threads: indices of connections, 0 for the stack */
 	struct tux_waiter w;
@@ -277,7 +283,7 @@ struct tux {
 	bool awake;			/* between turns, fd is kept readable */
 
 	/* looking */
-	uint64_t turns, callbacks, messages, sleeps;
+	uint64_t turns, callbacks, messages, sleeps, file_calls;
 	tux_tick network_spent;
 	_Atomic uint64_t on_tux_now, on_tux;
 	struct tux_history history;	/* peers that did not answer */
@@ -285,6 +291,13 @@ struct tux {
 };
 
 /* ---- questions ---- */
+
+/* Is it of this process?  In a child, also one that shares the memory with its
+ * parent, it is the parent's. */
+static inline bool tux_api_is_own(const struct tux *t)
+{
+	return !t->forked && getpid() == t->pid;
+}
 
 /* Why @s gets no more listeners and connections: -EOWNERDEAD, -ESHUTDOWN; 0. */
 static inline int tux_api_closed(const struct tux_service *s)

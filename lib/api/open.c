@@ -14,6 +14,7 @@
 #include "api/embed.h"
 #include "api/listen.h"
 #include "api/process.h"
+#include "api/ring.h"
 #include "api/routine.h"
 #include "api/say.h"
 #include "api/serve.h"
@@ -112,6 +113,8 @@ static int open_parts(struct tux *t)
 					    TUX_SPIN_IF_IT_PAYS);
 	if (!err)
 		err = tux_waiter_init(&t->w, 2 * TUX_CONNECTIONS_MAX);
+	if (!err)
+		err = tux_api_ring_init(t);
 	if (err)
 		return err;
 	t->epfd = tux_fd_lift(tux_sys_epoll_create());
@@ -126,6 +129,7 @@ static void close_all(struct tux *t)
 	if (t->sched)
 		tux_api_start_none(t);
 	tux_sched_free(t->sched);
+	tux_api_ring_free(t);
 	tux_api_unembed(t);
 	tux_fd_close(t->epfd);
 	if (tux_api_share_end(t))
@@ -134,6 +138,7 @@ static void close_all(struct tux *t)
 
 static void open_init(struct tux *t)
 {
+	t->pid = getpid();
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
 	tux_list_init(&t->services);
@@ -218,6 +223,12 @@ static void drive_a_little(struct tux *t)
 	tux_api_drive(t, &never, tux_clock_read() + TUX_MSEC(1));
 }
 
+/* Calls that block use what the program has given them, messages too. */
+static bool calls_under_way(const struct tux *t)
+{
+	return tux_sched_away(t->sched) || tux_api_ring_busy(t);
+}
+
 /* Connections are told gone, and what they wrote goes out. */
 static void wind_up(struct tux *t)
 {
@@ -228,12 +239,12 @@ static void wind_up(struct tux *t)
 	TUX_LIST_EACH(n, &t->services)
 		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node));
 	end_connections(t);
-	while ((t->connections_now || tux_sched_away(t->sched)) &&
+	while ((t->connections_now || calls_under_way(t)) &&
 	       tux_clock_read() < until)
 		drive_a_little(t);
-	/* Calls that block use what the program has given them, messages too. */
+	t->ends_calls = true;
 	tux_sched_end_blocking(t->sched);
-	while (tux_sched_away(t->sched))
+	while (calls_under_way(t))
 		drive_a_little(t);
 	tux_api_end(t);
 	/* What is left of callbacks finds nothing of ours any more. */

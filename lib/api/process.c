@@ -11,6 +11,7 @@
 
 #include "api/embed.h"
 #include "api/listen.h"
+#include "api/ring.h"
 #include "api/turn.h"
 #include "stack/channel.h"
 #include "stack/stack_in.h"
@@ -54,6 +55,7 @@ static void forget(struct tux *t)
 	tux_api_unembed(t);
 	tux_fd_close(t->w.fd);
 	tux_fd_close(t->epfd);
+	tux_api_ring_close(t);
 	/* Once for all that are beside each other. */
 	if (t->stack && !t->stack->forked)
 		tux_stack_forked(t->stack);

@@ -116,9 +116,15 @@ void tux_sleep(uint64_t ns)
 		;
 }
 
+/* The child of a routine has nobody who could go on meanwhile. */
 void tux_block(void (*fn)(void *arg), void *arg)
 {
-	tux_sched_blocking(fn, arg);
+	const struct tux *t = tux_sched_arg();
+
+	if (t && !tux_api_is_own(t))
+		fn(arg);
+	else
+		tux_sched_blocking(fn, arg);
 }
 
 void tux_uninterruptible_enter(void)

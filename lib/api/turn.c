@@ -15,6 +15,7 @@
 #include "api/connect.h"
 #include "api/connection.h"
 #include "api/listen.h"
+#include "api/ring.h"
 #include "api/routine.h"
 #include "stack/driver.h"
 #include "stack/poll.h"
@@ -121,6 +122,8 @@ static void turn_on_event(struct tux *t, const struct epoll_event *e)
 		tux_api_accept(e->data.ptr);
 		return;
 	}
+	if (!e->data.u64)		/* the ring, which each turn looks at */
+		return;
 	c = &t->at[e->data.u64];
 	if (atomic_load(&c->stage) == TUX_STAGE_CONNECTING && c->active &&
 	    !atomic_load(&c->err))
@@ -187,7 +190,7 @@ unsigned tux_api_turn(struct tux *t)
 
 	if (atomic_load_explicit(&t->exits, memory_order_relaxed))
 		return n;
-	n += turn_take_rings(t);
+	n += turn_take_rings(t) + tux_api_ring_take(t);
 	if (turn_must_look(t, n > 0))
 		n += turn_take_events(t);
 	tend(t);

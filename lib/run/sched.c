@@ -282,6 +282,23 @@ const struct tux_sched_stats *tux_sched_stats(const struct tux_sched *s)
 	return &s->stats;
 }
 
+uint32_t tux_sched_thread(const struct tux_sched *s)
+{
+	return s->thread;
+}
+
+uint32_t tux_sched_routines_max(const struct tux_sched *s)
+{
+	return s->o.routines_max;
+}
+
+void *tux_sched_arg(void)
+{
+	const struct tux_routine *r = tux_here.routine;
+
+	return r ? r->sched->o.arg : NULL;
+}
+
 bool tux_sched_is_near(const struct tux_sched *s)
 {
 	const struct tux_routine *r = tux_here.routine;

@@ -122,6 +122,13 @@ bool tux_sched_is_here(const struct tux_sched *s);
  * it? */
 bool tux_sched_runs_here(const struct tux_sched *s);
 
+/* The number of the thread that ran the last slice of @s; no other thread gets
+ * it later. */
+uint32_t tux_sched_thread(const struct tux_sched *s);
+
+/* How many routines there may be. */
+uint32_t tux_sched_routines_max(const struct tux_sched *s);
+
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
 bool tux_sched_preempts(const struct tux_sched *s);
 
@@ -169,6 +176,9 @@ static inline bool tux_sched_inside(void)
 {
 	return tux_here.routine;
 }
+
+/* What tux_sched_opts.arg is for the caller's routine; NULL outside. */
+void *tux_sched_arg(void);
 
 /* Waits until somebody has called tux_sched_wake(), or has done so since the
  * last time.  May return early: look again. */
