@@ -14,7 +14,6 @@ static uint8_t stage(const struct sock *s)
 
 static uint32_t rings_say(const struct sock *s, unsigned can)
 {
-	uint32_t on_ring = can & (TUX_RX_ON_RING | TUX_TX_ON_RING);
 	uint32_t now = 0;
 
 	if (can & TUX_CAN_READ)
@@ -26,8 +25,8 @@ static uint32_t rings_say(const struct sock *s, unsigned can)
 		if (atomic_load(&s->dx->tx.shut))
 			now |= EPOLLHUP;
 	}
-	/* As the kernel has it after a reset. */
-	if ((can & TUX_IS_ERR) && on_ring)
+	/* As the kernel has it after a reset; on TCP it may have told the loop. */
+	if (can & TUX_IS_ERR)
 		now |= EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM |
 		       EPOLLRDHUP | EPOLLERR | EPOLLHUP;
 	return now;

@@ -89,7 +89,8 @@ static void of__barred(void **state)
 	assert_int_equal(told(&s), EPOLLOUT | EPOLLHUP);
 }
 
-/* The same, and the connection is given up: a write says so. */
+/* The same, and the connection is given up, of which the kernel knows nothing:
+ * it is as after a reset. */
 static void of__given_up(void **state)
 {
 	struct fixture *f = *state;
@@ -102,7 +103,9 @@ static void of__given_up(void **state)
 	assert_int_equal(put(f, m + 15, 1), -EAGAIN);
 	atomic_store(&f->d->err, ECONNRESET);
 	atomic_store(&f->d->tx.shut, 1);
-	assert_int_equal(ready_of(&s).now, EPOLLOUT | EPOLLWRNORM);
+	assert_int_equal(ready_of(&s).now,
+			 EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM |
+			 EPOLLRDHUP | EPOLLERR | EPOLLHUP);
 }
 
 /* Plain again, but the RAW frame is not in TCP yet. */
