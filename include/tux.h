@@ -504,6 +504,13 @@ TUX_API int tux_go(struct tux *t, void (*fn)(void *arg), void *arg);
 TUX_API void tux_yield(void);
 TUX_API void tux_sleep(uint64_t ns);
 
+/* 1: the caller is in a routine, and can call tux_block() right here, although
+ * the code around it knows nothing of routines: it has thread-local storage of
+ * its own, and may hold locks.  0: elsewhere; also with TUX_NO_SLICE, where
+ * preemption is off, in a handler of a signal on another stack, and in a child.
+ * Any thread. */
+TUX_API int tux_can_block(void);
+
 /* Calls @fn(@arg), which may block, and returns when @fn has returned.  In a
  * routine, a thread of the library makes the call, on the routine's stack, while
  * the network and other routines go on; @fn is in no routine then, see

@@ -127,6 +127,14 @@ void tux_block(void (*fn)(void *arg), void *arg)
 		tux_sched_blocking(fn, arg);
 }
 
+int tux_can_block(void)
+{
+	const struct tux *t = tux_sched_arg();
+
+	return t && tux_sched_has_storage(t->sched) && tux_sched_may_leave() &&
+	       !atomic_load(&t->exits) && tux_api_is_own(t);
+}
+
 void tux_uninterruptible_enter(void)
 {
 	tux_sched_enter();

@@ -75,6 +75,8 @@ static void *park(void *arg)
 	donor_set(d, PARKED);
 	while (take_call(d))
 		d->called(d);
+	if (d->ends)
+		d->ends(d);
 	return NULL;
 }
 

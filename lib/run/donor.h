@@ -28,6 +28,8 @@ struct tux_donor {
 	uintptr_t tls;			/* its FS base; 0: is not lent */
 	/* Called on the donor, with its storage, before it parks; or NULL. */
 	void (*parks)(struct tux_donor *);
+	/* Called there before the destructors of its storage; or NULL. */
+	void (*ends)(struct tux_donor *);
 	/* Called on the donor for each tux_donor_call(); or NULL. */
 	void (*called)(struct tux_donor *);
 

@@ -29,6 +29,7 @@ static int donors_make(struct tux_donors *p)
 	if (!d)
 		return -ENOMEM;
 	d->parks = p->o.parks;
+	d->ends = p->o.ends;
 	d->called = p->o.called;
 	err = tux_donor_init(d, p->o.stack_len);
 	if (err) {

@@ -23,6 +23,7 @@ struct tux_donors_opts {
 	uint32_t max;
 	/* As in struct tux_donor. */
 	void (*parks)(struct tux_donor *);
+	void (*ends)(struct tux_donor *);
 	void (*called)(struct tux_donor *);
 	/* There are donors, after it was said that there are none; from the
 	 * maker's thread.  Or NULL. */

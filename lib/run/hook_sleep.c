@@ -15,15 +15,11 @@
 
 enum { SECOND = 1000000000 };
 
-/* A handler of a signal, on the alternate stack that there is for all, sleeps as
- * libc does it. */
 static bool alone(void)
 {
 	const struct tux_routine *r = tux_here.routine;
-	const char *frame = __builtin_frame_address(0);
 
-	return r && r->sched->o.preempt && !tux_here.preempt_count &&
-	       frame >= r->donor.low && frame < r->donor.top;
+	return r && r->sched->o.preempt && tux_sched_may_leave();
 }
 
 /* On the routine's own stack it has a mask, which must not be the others'. */

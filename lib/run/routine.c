@@ -21,6 +21,22 @@ void tux_routine_parks(struct tux_donor *d)
 	tux_here.preempt_count = 1;
 }
 
+void tux_routine_ends(struct tux_donor *d)
+{
+	(void)d;
+	tux_here.routine = NULL;
+	tux_here.preempt_count = 0;
+}
+
+bool tux_sched_may_leave(void)
+{
+	const struct tux_routine *r = tux_here.routine;
+	const char *frame = __builtin_frame_address(0);
+
+	return r && !tux_here.preempt_count && frame >= r->donor.low &&
+	       frame < r->donor.top;
+}
+
 __attribute__((noinline)) void tux_routine_set_errno(int err)
 {
 	errno = err;

@@ -10,6 +10,9 @@
 /* On the donor: says in its storage which routine it is. */
 void tux_routine_parks(struct tux_donor *d);
 
+/* On the donor, which ends: it is no routine any more, but a thread. */
+void tux_routine_ends(struct tux_donor *d);
+
 /* Goes on with @r until it leaves; @r->state then says how. */
 void tux_routine_resume(struct tux_routine *r);
 

@@ -326,6 +326,11 @@ bool tux_sched_holds(const struct tux_strand *x)
 	return r && r->task && r->task->strand == x;
 }
 
+bool tux_sched_has_storage(const struct tux_sched *s)
+{
+	return s->tls;
+}
+
 bool tux_sched_preempts(const struct tux_sched *s)
 {
 	return s->preempt;

@@ -129,6 +129,9 @@ uint32_t tux_sched_thread(const struct tux_sched *s);
 /* How many routines there may be. */
 uint32_t tux_sched_routines_max(const struct tux_sched *s);
 
+/* Have routines storage of their own? */
+bool tux_sched_has_storage(const struct tux_sched *s);
+
 /* Are routines preempted?  Fixed at tux_sched_new(), which says why not. */
 bool tux_sched_preempts(const struct tux_sched *s);
 
@@ -176,6 +179,11 @@ static inline bool tux_sched_inside(void)
 {
 	return tux_here.routine;
 }
+
+/* Can the caller be left here without harm?  It is in a routine, with
+ * preemption on, and not in a handler of a signal on the alternate stack, which
+ * there is once for all. */
+bool tux_sched_may_leave(void);
 
 /* What tux_sched_opts.arg is for the caller's routine; NULL outside. */
 void *tux_sched_arg(void);

@@ -87,6 +87,7 @@ static int lend(struct tux_sched *s)
 		.stack_len = s->o.stack_len,
 		.max = s->o.routines_max,
 		.parks = tux_routine_parks,
+		.ends = tux_routine_ends,
 		.called = tux_blocking_run,
 		.more = s->o.wake,
 		.arg = s->o.arg,

@@ -5,6 +5,7 @@
 #include "run/blocking.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -578,6 +579,37 @@ static void stack__used_up_is_told(void **state)
 	assert_int_equal(WEXITSTATUS(status), 7);
 }
 
+/* ---- the end of the donor ---- */
+
+static pthread_key_t key;
+static int inside;
+
+static void at_end(void *arg)
+{
+	(void)arg;
+	inside = tux_sched_inside() || tux_sched_may_leave();
+}
+
+static void set_key(struct job *j)
+{
+	pthread_setspecific(key, j);
+}
+
+/* Destructors of what a routine has stored run there, where nobody waits for a
+ * routine any more. */
+static void end__is_a_threads(void **state)
+{
+	(void)state;
+	inside = -1;
+	assert_int_equal(pthread_key_create(&key, at_end), 0);
+	open_sched(true);
+	jobs_add(set_key);
+	jobs_run(NULL);
+	close_sched();
+	pthread_key_delete(key);
+	assert_true(inside <= 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +629,7 @@ int main(void)
 		cmocka_unit_test(rseq__of_an_allocators_own),
 		cmocka_unit_test(exit__stands_still),
 		cmocka_unit_test(stack__used_up_is_told),
+		cmocka_unit_test(end__is_a_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
