@@ -82,8 +82,8 @@ static bool armed(const struct sock *s)
 
 uint32_t ready_told(struct sock *s, int fd, uint32_t told, struct ready *r)
 {
-	if ((told & EPOLLIN) && armed(s) && !path_advance(s, fd))
-		told &= ~(uint32_t)(EPOLLIN | EPOLLRDNORM);
+	if ((told & READY_BYTES) && armed(s) && !path_advance(s, fd))
+		told &= ~(uint32_t)READY_BYTES;
 	*r = ready_of(s);
 	return told & r->tcp;
 }

@@ -48,7 +48,7 @@ static bool ring_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 
 	if (!tux_end_ring_grew(d, &e->rx))
 		return false;
-	if ((now & EPOLLIN) ||
+	if ((now & READY_BYTES) ||
 	    (!atomic_load(&d->rx.stopped) && !tux_duplex_readable(d)))
 		return true;
 	e->rx = before;
@@ -67,11 +67,11 @@ static bool edge_resumed(struct edge *e, const struct tux_duplex *d)
 
 static bool new_bytes(struct edge *e, const struct tux_duplex *d, uint32_t now)
 {
-	if (edge_resumed(e, d) && now & EPOLLIN)
+	if (edge_resumed(e, d) && now & READY_BYTES)
 		return true;
 	if (atomic_load(&d->rx.state) == TUX_RX_SWITCHED)
 		return ring_bytes(e, d, now);
-	return now & EPOLLIN;	/* left over where the ring is not in use */
+	return now & READY_BYTES;	/* left over where the ring is not in use */
 }
 
 /* shutdown() wakes all who wait, and so does the peer's end, also if there is
@@ -101,9 +101,9 @@ bool edge_new(struct edge *e, struct sock *s, uint32_t asked, uint32_t now)
 		return true;
 	shut = edge_shut(e, s);
 	e->end |= now & (EPOLLRDHUP | READY_ALWAYS);
-	if ((asked & EPOLLIN) && new_bytes(e, s->dx, now))
+	if ((asked & READY_BYTES) && new_bytes(e, s->dx, now))
 		return true;
-	return shut || e->end != end || ((now & EPOLLOUT) && edge_wrote(e, s));
+	return shut || e->end != end || ((now & READY_OUT) && edge_wrote(e, s));
 }
 
 static bool came_behind(struct edge *e, struct sock *s)

@@ -16,7 +16,7 @@ static bool no_edge(const struct item *it, uint32_t told, uint32_t mine)
 {
 	if (!(it->events & EPOLLET))
 		return false;
-	return !mine || ((told & EPOLLIN) && !(mine & ~(uint32_t)READY_OUT) &&
+	return !mine || ((told & READY_BYTES) && !(mine & ~(uint32_t)READY_OUT) &&
 			 !edge_wrote(&it->edge, it->sock));
 }
 

@@ -129,8 +129,8 @@ static short sock_revents(struct pollee *e, const struct pollfd *k, int fd)
 
 static short plain_revents(const struct pollfd *k)
 {
-	if ((k->revents & POLLIN) && !nest_true(k->fd))
-		return (short)(k->revents & ~(POLLIN | POLLRDNORM));
+	if ((k->revents & READY_BYTES) && !nest_true(k->fd))
+		return (short)(k->revents & ~READY_BYTES);
 	return k->revents;
 }
 

@@ -58,6 +58,37 @@ static void edge_out(struct pair *p)
 	close(ep);
 }
 
+/* Bytes and room have more names than one, also for edges. */
+static void edge_other_names(struct pair *p)
+{
+	int bytes = pair_epoll(), room = pair_epoll(), level = pair_epoll();
+	size_t n, got = 0;
+
+	CHECK(pair_add(bytes, p->a, EPOLLRDNORM | EPOLLET) == 0);
+	CHECK(pair_add(room, p->a, EPOLLWRNORM | EPOLLET) == 0);
+	CHECK(pair_add(level, p->a, EPOLLRDNORM) == 0);
+	CHECK(pair_until(room, p->a, EPOLLWRNORM) == EPOLLWRNORM);
+	CHECK(quiet(room, p->a, 20));
+	for (int i = 0; i < 30; i++) {
+		pair_poke(p->b);
+		CHECK(pair_until(bytes, p->a, EPOLLRDNORM) == EPOLLRDNORM);
+		CHECK(pair_until(level, p->a, EPOLLRDNORM) == EPOLLRDNORM);
+		CHECK(pair_expect(p->a, 1));
+		CHECK(quiet(level, p->a, 1));
+		pair_poke(p->a);
+		CHECK(pair_expect(p->b, 1));
+	}
+	for (n = pair_fill(p->a); pair_seen(room, p->a, 100); )
+		n += pair_fill(p->a);
+	while (got < n && pair_expect(p->b, 1))
+		got += 1 + pair_drain(p->b);
+	CHECK(got == n);
+	CHECK(pair_until(room, p->a, EPOLLWRNORM) == EPOLLWRNORM);
+	close(bytes);
+	close(room);
+	close(level);
+}
+
 static void edge_shutdown(struct pair *p)
 {
 	int ep = pair_epoll();
@@ -413,6 +444,7 @@ int main(void)
 {
 	pair_case("an edge for new data", edge_in);
 	pair_case("an edge for new room", edge_out);
+	pair_case("bytes and room by their other names", edge_other_names);
 	pair_case("an edge whose bytes were read before", edge_read_before);
 	pair_case("an edge for shutdown() of the own writes", edge_shutdown);
 	pair_case("an edge for each shutdown", edge_each_shutdown);
