@@ -519,8 +519,9 @@ TUX_API int tux_can_block(void);
  * caller itself calls @fn.  Any thread. */
 TUX_API void tux_block(void (*fn)(void *arg), void *arg);
 
-/* Calls on files: those of the C library of these names, whose last two are
- * read() and write(), with its results: a count, or 0, or a descriptor; -1 and
+/* Calls on files.  Each does what the call of the C library does that has its
+ * name (tux_close_file(): close(); tux_read_file() and tux_write_file(): read()
+ * and write()), with that call's results: a count, or 0, or a descriptor; -1 and
  * errno.  In a routine, the network and other routines go on meanwhile, as with
  * tux_block(), and @fd and buffers must stay until the call returns; io_uring
  * makes what it makes faster than a thread, see tux_pread(3).  @mode counts

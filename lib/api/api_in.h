@@ -227,8 +227,7 @@ struct tux {
 	_Atomic uint64_t said;		/* bits of reasons that were said */
 	pid_t pid;			/* of the process that has opened it */
 	bool forked;
-	bool ends;			/* tux_close() is at it, */
-	bool ends_calls;		/* and no call that blocks begins */
+	bool ends;			/* tux_close() is at it */
 	struct tux_list node;		/* among all stacks (process.c); closed:
 					 * in shared->closed */
 

@@ -20,10 +20,8 @@ enum {
 
 struct transfer {
 	int fd;
-	void *p;
-	size_t len;
-	const struct iovec *iov;
-	int n;
+	void *p;			/* bytes, or a vector of them, of */
+	size_t len;			/* so many bytes, or pieces */
 	off_t at;
 	ssize_t ret;
 };
@@ -52,28 +50,46 @@ static bool has_place(int fd, off_t at)
 	       (S_ISREG(st.stx_mode) || S_ISBLK(st.stx_mode));
 }
 
+/* More than can be counted, or too many: more than the ring takes. */
+static size_t length_of(const struct iovec *iov, size_t n)
+{
+	size_t i, len = 0;
+
+	if (n > IOV_MAX)
+		return SIZE_MAX;
+	for (i = 0; i < n; i++)
+		if (__builtin_add_overflow(len, iov[i].iov_len, &len))
+			return SIZE_MAX;
+	return len;
+}
+
 /* What goes through the page cache, a worker of the kernel's would write.  That
  * takes longer than a thread of ours, and a write that was begun and goes on
  * there would be two, with another record between them (O_APPEND). */
-static bool needs_no_thread(const struct transfer *x, enum tux_ring_op op)
+static bool needs_no_thread(int fd, enum tux_ring_op op, size_t len)
 {
 	bool reads = op == TUX_RING_READ || op == TUX_RING_READV;
 
-	return (reads && x->len <= SHORT) ||
-	       (fcntl(x->fd, F_GETFL) & (O_DIRECT | O_APPEND)) == O_DIRECT;
+	return (reads && len <= SHORT) ||
+	       (fcntl(fd, F_GETFL) & (O_DIRECT | O_APPEND)) == O_DIRECT;
 }
 
-/* @x->len bytes in all. */
-static bool by_ring(struct transfer *x, enum tux_ring_op op, const void *p,
-		    uint32_t len)
+/* Only where there is a ring is the vector looked at: elsewhere the call itself
+ * says what is wrong with it. */
+static bool by_ring(struct transfer *x, enum tux_ring_op op)
 {
+	bool pieces = op == TUX_RING_READV || op == TUX_RING_WRITEV;
+	struct tux *t = tux_api_ring_of();
 	struct tux_ring_call call = {
-		.op = op, .fd = x->fd, .p = p, .len = len,
+		.op = op, .fd = x->fd, .p = x->p, .len = (uint32_t)x->len,
 		.at = (uint64_t)x->at,
 	};
-	struct tux *t = tux_api_ring_of();
+	size_t len;
 
-	if (!t || x->len > LONGEST || !needs_no_thread(x, op) ||
+	if (!t)
+		return false;
+	len = pieces ? length_of(x->p, x->len) : x->len;
+	if (len > LONGEST || !needs_no_thread(x->fd, op, len) ||
 	    !has_place(x->fd, x->at) || !tux_api_ring_make(t, &call, &x->ret))
 		return false;
 	x->ret = file_result(x->ret);
@@ -93,7 +109,7 @@ ssize_t tux_pread(int fd, void *p, size_t len, off_t at)
 {
 	struct transfer x = { .fd = fd, .p = p, .len = len, .at = at };
 
-	if (!by_ring(&x, TUX_RING_READ, p, (uint32_t)len))
+	if (!by_ring(&x, TUX_RING_READ))
 		tux_block(call_pread, &x);
 	return x.ret;
 }
@@ -109,46 +125,26 @@ ssize_t tux_pwrite(int fd, const void *p, size_t len, off_t at)
 {
 	struct transfer x = { .fd = fd, .p = (void *)p, .len = len, .at = at };
 
-	if (!by_ring(&x, TUX_RING_WRITE, p, (uint32_t)len))
+	if (!by_ring(&x, TUX_RING_WRITE))
 		tux_block(call_pwrite, &x);
 	return x.ret;
-}
-
-/* More than can be counted, or too many: more than the ring takes. */
-static size_t length_of(const struct iovec *iov, int n)
-{
-	size_t len = 0;
-	int i;
-
-	if (n < 0 || n > IOV_MAX)
-		return SIZE_MAX;
-	for (i = 0; i < n; i++)
-		if (__builtin_add_overflow(len, iov[i].iov_len, &len))
-			return SIZE_MAX;
-	return len;
-}
-
-static struct transfer of_pieces(int fd, const struct iovec *iov, int n,
-				 off_t at)
-{
-	return (struct transfer){
-		.fd = fd, .iov = iov, .n = n, .at = at,
-		.len = length_of(iov, n),
-	};
 }
 
 static void call_preadv(void *arg)
 {
 	struct transfer *x = arg;
 
-	x->ret = preadv(x->fd, x->iov, x->n, x->at);
+	x->ret = preadv(x->fd, x->p, (int)x->len, x->at);
 }
 
+/* A count below 0 is more than the ring takes. */
 ssize_t tux_preadv(int fd, const struct iovec *iov, int n, off_t at)
 {
-	struct transfer x = of_pieces(fd, iov, n, at);
+	struct transfer x = {
+		.fd = fd, .p = (void *)iov, .len = (size_t)n, .at = at,
+	};
 
-	if (!by_ring(&x, TUX_RING_READV, iov, (uint32_t)n))
+	if (!by_ring(&x, TUX_RING_READV))
 		tux_block(call_preadv, &x);
 	return x.ret;
 }
@@ -157,14 +153,16 @@ static void call_pwritev(void *arg)
 {
 	struct transfer *x = arg;
 
-	x->ret = pwritev(x->fd, x->iov, x->n, x->at);
+	x->ret = pwritev(x->fd, x->p, (int)x->len, x->at);
 }
 
 ssize_t tux_pwritev(int fd, const struct iovec *iov, int n, off_t at)
 {
-	struct transfer x = of_pieces(fd, iov, n, at);
+	struct transfer x = {
+		.fd = fd, .p = (void *)iov, .len = (size_t)n, .at = at,
+	};
 
-	if (!by_ring(&x, TUX_RING_WRITEV, iov, (uint32_t)n))
+	if (!by_ring(&x, TUX_RING_WRITEV))
 		tux_block(call_pwritev, &x);
 	return x.ret;
 }

@@ -242,7 +242,6 @@ static void wind_up(struct tux *t)
 	while ((t->connections_now || calls_under_way(t)) &&
 	       tux_clock_read() < until)
 		drive_a_little(t);
-	t->ends_calls = true;
 	tux_sched_end_blocking(t->sched);
 	while (calls_under_way(t))
 		drive_a_little(t);

@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "api/embed.h"
 #include "api/listen.h"
@@ -22,8 +21,6 @@
 
 enum { EXIT_S = 1, LATCH_MS = 10 };
 
-static pid_t owner;			/* of them: a child that shares this memory
-					 * (vfork) has none */
 static struct tux_latch all_latch;
 static struct tux_list all = { &all, &all };
 
@@ -91,7 +88,7 @@ static void mind_forks(void)
  * not drive it. */
 static void begin_to_exit(struct tux *t)
 {
-	if (t->forked)
+	if (!tux_api_is_own(t))
 		return;
 	atomic_store(&t->exits, true);
 	if (tux_sched_runs_here(t->sched) && !t->in_turn)
@@ -100,7 +97,7 @@ static void begin_to_exit(struct tux *t)
 
 static void send_rest(struct tux *t, tux_time until)
 {
-	if (!t->forked && t->stack)
+	if (tux_api_is_own(t) && t->stack)
 		tux_channel_drain(t->stack,
 				  tux_time_since(tux_clock_read(), until));
 }
@@ -124,7 +121,7 @@ static __attribute__((destructor(101))) void process_fini(void)
 	bool inside = tux_sched_inside();
 	sigset_t every;
 
-	if (tux_list_empty(&all) || getpid() != owner)
+	if (tux_list_empty(&all))
 		return;
 	sigfillset(&every);
 	tux_sched_enter();
@@ -147,7 +144,6 @@ void tux_api_enrol(struct tux *t)
 	pthread_once(&once, mind_forks);
 	tux_sched_enter();
 	tux_latch_take(&all_latch);
-	owner = getpid();
 	tux_list_push(&all, &t->node);
 	tux_latch_drop(&all_latch);
 	tux_sched_leave();

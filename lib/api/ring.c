@@ -36,7 +36,7 @@ int tux_api_ring_init(struct tux *t)
 	return t->ring ? 0 : -ENOMEM;
 }
 
-/* The limits belong to the thread, which may have a ring of its own, or run
+/* Linux 5.15.  The limits belong to the thread, which may have a ring of its own, or run
  * several stacks: they are only raised. */
 static int allow_workers(struct io_uring *u, unsigned n)
 {
@@ -70,11 +70,8 @@ static int ring_open(struct tux *t, struct io_uring *u)
 
 	if (err)
 		return err;
-	if (!(p.features & IORING_FEAT_RW_CUR_POS))
-		err = -ENOSYS;		/* before Linux 5.6 it cannot read */
 	u->ring_fd = u->enter_ring_fd = tux_fd_lift(u->ring_fd);
-	if (!err)
-		err = io_uring_ring_dontfork(u);
+	err = io_uring_ring_dontfork(u);
 	if (!err)
 		err = allow_workers(u, n);
 	if (!err)
@@ -84,27 +81,33 @@ static int ring_open(struct tux *t, struct io_uring *u)
 	return err;
 }
 
-static bool ring_works(struct tux *t)
+static bool ring_works(const struct tux *t)
+{
+	return t->ring->open && !t->ring->broken &&
+	       !tux_sched_ends_blocking(t->sched);
+}
+
+static void ring_try(struct tux *t)
 {
 	struct tux_ring *g = t->ring;
 
-	if (t->ends_calls || !tux_api_is_own(t))
-		return false;
-	if (!g->tried) {
-		g->tried = true;
-		g->open = !ring_open(t, &g->u);
-	}
-	return g->open && !g->broken;
+	if (g->tried)
+		return;
+	g->tried = true;
+	g->open = !ring_open(t, &g->u);
 }
 
+/* In the child of a fork() that the routine has made, the ring is its
+ * parent's. */
 struct tux *tux_api_ring_of(void)
 {
 	struct tux *t = tux_sched_arg();
 	bool works;
 
-	if (!t)
+	if (!t || !tux_api_is_own(t))
 		return NULL;
 	tux_sched_enter();
+	ring_try(t);
 	works = ring_works(t);
 	tux_sched_leave();
 	return works ? t : NULL;

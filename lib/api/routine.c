@@ -116,7 +116,8 @@ void tux_sleep(uint64_t ns)
 		;
 }
 
-/* The child of a routine has nobody who could go on meanwhile. */
+/* In the child of a fork() that a routine has made there are no other threads:
+ * the routine calls @fn itself. */
 void tux_block(void (*fn)(void *arg), void *arg)
 {
 	const struct tux *t = tux_sched_arg();

@@ -105,3 +105,8 @@ void tux_sched_end_blocking(struct tux_sched *s)
 {
 	s->ends = true;
 }
+
+bool tux_sched_ends_blocking(const struct tux_sched *s)
+{
+	return s->ends;
+}

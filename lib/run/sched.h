@@ -90,6 +90,7 @@ unsigned tux_sched_away(const struct tux_sched *s);
 
 /* From now on no such call of @s begins: its routine stands still. */
 void tux_sched_end_blocking(struct tux_sched *s);
+bool tux_sched_ends_blocking(const struct tux_sched *s);
 
 /* Routines amidst a task are given up where they stand, and tasks that are
  * queued are forgotten.  Waits for calls of tux_sched_blocking() that have begun.

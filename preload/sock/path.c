@@ -166,7 +166,8 @@ int path_unsent(struct sock *s, int fd)
 
 /* ---- shutdown --------------------------------------------------------- */
 
-/* Who looks from now on finds what the call has done. */
+/* After shutdown() has done its work, so that who sees the count finds that done.
+ * @hidden: the kernel has not seen it, and tells no edge of it. */
 static void count_shut(struct sock *s, bool hidden)
 {
 	if (hidden)

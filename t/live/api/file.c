@@ -387,21 +387,25 @@ static char *room_new(void)
 	return p;
 }
 
+static ssize_t read_twin(const struct kind *k, unsigned twin,
+			 char p[SIZE_LIMIT + 1])
+{
+	char path[128];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.%u", dir, k->name, twin);
+	fd = open(path, O_RDONLY);
+	n = read(fd, p, SIZE_LIMIT + 1);
+	close(fd);
+	return n;
+}
+
 static void compare_files(const struct kind *k)
 {
 	static char a[SIZE_LIMIT + 1], b[SIZE_LIMIT + 1];
-	char path[128];
-	ssize_t n, m;
-	int fd;
+	ssize_t n = read_twin(k, 0, a), m = read_twin(k, 1, b);
 
-	snprintf(path, sizeof(path), "%s/%s.0", dir, k->name);
-	fd = open(path, O_RDONLY);
-	n = read(fd, a, sizeof(a));
-	close(fd);
-	snprintf(path, sizeof(path), "%s/%s.1", dir, k->name);
-	fd = open(path, O_RDONLY);
-	m = read(fd, b, sizeof(b));
-	close(fd);
 	assert_true(n > 0);
 	assert_int_equal(n, m);
 	assert_memory_equal(a, b, n);
@@ -595,6 +599,7 @@ static void calls__of_many_routines(void **state)
 static void calls__outside_of_routines(void **state)
 {
 	char path[80], byte = 'x';
+	struct iovec one = { &byte, 1 };
 	int fd;
 
 	(void)state;
@@ -604,6 +609,10 @@ static void calls__outside_of_routines(void **state)
 	assert_int_equal(tux_pwrite(fd, &byte, 1, 9), 1);
 	assert_int_equal(tux_pread(fd, &byte, 1, 8), 1);
 	assert_int_equal(byte, 0);
+	assert_int_equal(tux_preadv(fd, &one, -1, 0), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(tux_preadv(fd, NULL, 1, 0), -1);
+	assert_int_equal(errno, EFAULT);
 	assert_int_equal(tux_fsync(fd), 0);
 	assert_int_equal(tux_close_file(fd), 0);
 	assert_int_equal(tux_close_file(fd), -1);
@@ -994,8 +1003,10 @@ static int set_up(void **state)
 	if (!mkdtemp(dir))
 		return -1;
 	if (unshare(CLONE_NEWNS) ||
-	    mount("", "/", "", MS_REC | MS_PRIVATE, NULL))
+	    mount("", "/", "", MS_REC | MS_PRIVATE, NULL)) {
 		print_message("# no mounts: %s\n", strerror(errno));
+		return 0;
+	}
 	make_disk(0);
 	make_disk(1);
 	return 0;

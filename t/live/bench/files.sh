@@ -38,7 +38,7 @@ limit()
 unlimit()
 {
 	tidy
-	[ -z "$group" ] || wait_for 10 rmdir "$group"
+	[ ! -d "$group" ] || wait_for 10 rmdir "$group"
 	[ -z "$added" ] || echo -io >"$added/cgroup.subtree_control"
 } 2>/dev/null
 
