@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "option.h"
+#include "sys/clock.h"
 #include "tick/tick.h"
 #include "tux.h"
 
@@ -23,13 +24,32 @@ struct pushdown {
 	struct tux_opts opts;
 	const char *host;
 	uint16_t port;
-	bool account;
 };
 
-/* What callbacks have done, and how long they took. */
+static tux_time work;			/* for each message, or read */
+
+/* What callbacks have done, and how long they took; of one thread only. */
+static bool account;
 static uint64_t bytes;
 static tux_tick spent;
 static volatile sig_atomic_t asked;
+
+static void count(size_t n, tux_tick from)
+{
+	if (!account)
+		return;
+	bytes += n;
+	spent += tux_tick_read() - from;
+}
+
+/* What a database would do for a question. */
+static void compute(void)
+{
+	tux_time until = tux_clock_read() + work;
+
+	while (work && tux_clock_read() < until)
+		;
+}
 
 /* Where there is no room, the routine waits; that is not its callback's time. */
 static int echo(struct tux_connection *c, const struct tux_message *m,
@@ -37,9 +57,10 @@ static int echo(struct tux_connection *c, const struct tux_message *m,
 {
 	int err;
 
+	compute();
 	while ((err = tux_send(c, m->p, m->len, m->flags & TUX_ORDERED)) ==
 	       -EAGAIN) {
-		spent += tux_tick_read() - *from;
+		count(0, *from);
 		tux_sleep(ROOM_NS);
 		*from = tux_tick_read();
 	}
@@ -50,6 +71,7 @@ static void on_message(struct tux_connection *c, struct tux_message *m,
 		       unsigned n, void *arg)
 {
 	tux_tick from = tux_tick_read();
+	size_t len = 0;
 
 	(void)arg;
 	for (; n; n--, m++) {
@@ -57,9 +79,9 @@ static void on_message(struct tux_connection *c, struct tux_message *m,
 			tux_abort(c);
 			break;
 		}
-		bytes += m->len;
+		len += m->len;
 	}
-	spent += tux_tick_read() - from;
+	count(len, from);
 }
 
 static void on_stream(struct tux_connection *c, void *arg)
@@ -67,18 +89,20 @@ static void on_stream(struct tux_connection *c, void *arg)
 	tux_tick from = tux_tick_read();
 	char buf[CHUNK];
 	ssize_t n, k = 1;
+	size_t len = 0;
 
 	(void)arg;
 	while (k > 0 && (n = tux_peek(c, buf, sizeof(buf))) > 0) {
+		compute();
 		k = tux_write(c, buf, (size_t)n);
 		if (k > 0) {
 			tux_read(c, buf, (size_t)k);
-			bytes += (uint64_t)k;
+			len += (size_t)k;
 		}
 	}
 	if (k > 0 && n == 0)
 		tux_disconnect(c);
-	spent += tux_tick_read() - from;
+	count(len, from);
 }
 
 /* ---- an account of where the time goes ---- */
@@ -136,18 +160,20 @@ static void serve(const struct pushdown *p)
 	if (err)
 		option_fail(1, "%s port %u: %s", p->host, p->port,
 			    strerror(-err));
-	err = p->account ? turn_and_tell(t) : tux_run(t);
+	err = account ? turn_and_tell(t) : tux_run(t);
 	option_fail(1, "%s", strerror(-err));
 }
 
 static const char usage_text[] =
 "usage: bench/pushdown --port P [--host A] [--interface NAME] [--udp] [--spin]\n"
-"                      [--slice US] [--account]\n"
+"                      [--slice US] [--threads N] [--work US] [--account]\n"
 "Sends back what it receives, until it is ended.\n"
 "  --interface NAME  only connections over it leave TCP (any but lo)\n"
 "  --udp             over UDP sockets, not AF_XDP\n"
 "  --slice US        of callbacks, 5 to 1000 (100); 0: none is preempted\n"
 "  --spin            never sleeps\n"
+"  --threads N       network threads, 1 to 16 (1)\n"
+"  --work US         it computes for so long before each answer (0)\n"
 "  --account         spins, and prints at each SIGUSR1 what it has done and how\n"
 "                    long that took\n";
 
@@ -169,12 +195,19 @@ static void take(struct pushdown *p, int k)
 	case 'i': p->opts.ifname = optarg; break;
 	case 'u': p->opts.backend = TUX_BACKEND_UDP; break;
 	case 'a':
-		p->account = true;
+		account = true;
 		__attribute__((fallthrough));
 	case 's': p->opts.spin = 1; break;
 	case 'l':
 		us = option_number("slice", optarg, 0, 1000);
 		p->opts.slice_ns = us ? us * 1000 : TUX_NO_SLICE;
+		break;
+	case 't':
+		p->opts.threads = (unsigned)option_number("threads", optarg, 1,
+							  TUX_THREADS_MAX);
+		break;
+	case 'w':
+		work = TUX_USEC(option_number("work", optarg, 0, 1000000));
 		break;
 	case 'H': usage(stdout, 0); break;
 	default: usage(stderr, 2);
@@ -187,6 +220,7 @@ int main(int argc, char **argv)
 		{ "host", 1, 0, 'h' }, { "port", 1, 0, 'p' },
 		{ "interface", 1, 0, 'i' }, { "udp", 0, 0, 'u' },
 		{ "spin", 0, 0, 's' }, { "slice", 1, 0, 'l' },
+		{ "threads", 1, 0, 't' }, { "work", 1, 0, 'w' },
 		{ "account", 0, 0, 'a' }, { "help", 0, 0, 'H' }, { 0 },
 	};
 	struct pushdown p = {
@@ -201,7 +235,7 @@ int main(int argc, char **argv)
 
 	while ((k = getopt_long(argc, argv, "", options, NULL)) != -1)
 		take(&p, k);
-	if (optind != argc || !p.port)
+	if (optind != argc || !p.port || (account && p.opts.threads > 1))
 		usage(stderr, 2);
 	if (!getrlimit(RLIMIT_NOFILE, &files)) {
 		files.rlim_cur = files.rlim_max;

@@ -26,10 +26,16 @@
  *	     tux_turn().  Callbacks run on it, in routines.  A function may be
  *	     called in a callback, or by the network thread before and between
  *	     turns.  Other threads may call it only if its comment says "any
- *	     thread".
+ *	     thread".  With several network threads, callbacks of different
+ *	     connections run in parallel, and a function that takes a
+ *	     connection belongs to the connection's own thread, unless its
+ *	     comment says "any thread".
  * Memory    What a callback gets is valid until the callback returns, unless a
  *	     comment says how to keep it.  Strings and buffers that the caller
  *	     passes are not used after the call returns.
+ *	     In a callback on another network thread than the first,
+ *	     tux_listen(), tux_listen_fd() and tux_service_free() wait for a turn
+ *	     of the first one, as tux_sleep() would.
  * Time      Nanoseconds.
  * Fork      A child of fork() cannot use what it inherits: calls return
  *	     -EOWNERDEAD or -ENOTCONN, and tux_close() does nothing.
@@ -51,7 +57,7 @@ extern "C" {
 #define TUX_API __attribute__((visibility("default")))
 #define TUX_CHECK __attribute__((warn_unused_result))
 
-struct tux;			/* a stack: one loop and its services */
+struct tux;			/* a stack: its loops and its services */
 struct tux_service;		/* callbacks, and the connections they serve */
 struct tux_connection;		/* a connection with one peer */
 
@@ -120,8 +126,14 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 				 * announced listeners; ifname, backend, path and
 				 * message_max are those of that one.  NULL:
 				 * shares with none */
+	unsigned threads;	/* network threads, each with a loop, and
+				 * connections, of its own: at most
+				 * TUX_THREADS_MAX; 0: 1.  The first is the one
+				 * that calls tux_run() or tux_turn(), the others
+				 * are the library's */
 };
 #define TUX_NO_SLICE UINT64_MAX
+#define TUX_THREADS_MAX 16
 
 /* Starts a stack and stores it in *@tp.  A NULL @o means the defaults.  If the
  * backend cannot be used, for lack of privilege or because the interface is not
@@ -129,9 +141,9 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
  * and say() gets one line for each reason.  -EINVAL: an option is out of range;
  * -ENOMEM; -EMFILE; -EAGAIN: no thread could be started; -ESHUTDOWN, -EOWNERDEAD:
  * the one beside it is closed, or a parent's; or another errno of the kernel.
- * A process that wants several network threads opens a stack for each, the others
- * beside the first: only one stack can have an interface for AF_XDP.  Any
- * thread. */
+ * A process whose own threads are to be network threads opens a stack for each,
+ * the others beside the first: only one stack can have an interface for AF_XDP.
+ * Any thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
 
 /* Ends a stack within a second; if calls of tux_block() take longer, when they
@@ -142,8 +154,9 @@ TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;
  * thread uses the stack.  NULL is allowed. */
 TUX_API void tux_close(struct tux *t);
 
-/* Runs the stack until tux_stop() is called.  0; -EBUSY: a thread runs the
- * stack already, or the caller is a callback; -EOWNERDEAD. */
+/* Runs the stack until tux_stop() is called; its other network threads run as
+ * long.  0; -EBUSY: a thread runs the stack already, or the caller is a
+ * callback; -EOWNERDEAD. */
 TUX_API int tux_run(struct tux *t);
 
 /* Makes tux_run() return after the current slice.  If no thread is in
@@ -158,7 +171,8 @@ TUX_API int tux_fd(const struct tux *t);
 
 /* Receives what has arrived, runs callbacks for about one slice, and sends what
  * can go.  It never sleeps.  Returns how many things it found to do; errors as
- * of tux_run(). */
+ * of tux_run().  Other network threads run from the first call on, until
+ * tux_close(), or until tux_run() was called and has returned. */
 TUX_API int tux_turn(struct tux *t);
 
 /* ---- services and their callbacks ------------------------------------- */
@@ -240,8 +254,9 @@ TUX_API void tux_on_gone(struct tux_service *s, tux_gone_fn *fn, void *arg);
 
 /* If @on is not 0, the service runs one callback at a time: no other begins
  * until it returns, even while it is preempted, sleeps or yields.  (A
- * connection never has two callbacks at once, in any service.)  To be called
- * before the service has connections. */
+ * connection never has two callbacks at once, in any service.)  All its
+ * connections are the first network thread's.  To be called before the service
+ * has connections. */
 TUX_API void tux_set_serial(struct tux_service *s, int on);
 
 /* Delivers up to @n messages, 1 to 512, in one call of the message callback;
@@ -283,10 +298,11 @@ TUX_API int tux_unannounce(struct tux *t, int fd);
  * accepted connection.  Bytes may have been read and written before.  The
  * connection can move to Tux if its listener, or @fd before connect(), was
  * announced.  SO_LINGER is switched off, and FD_CLOEXEC is set; all other options
- * stay.  After an error nothing has happened.  -EBADF, -ENOTSOCK;
- * -EPROTONOSUPPORT: not TCP; -ENOTCONN: not established, or the program has shut
- * down a direction; -EEXIST: attached already; -ENOBUFS: the stack has 65,535
- * connections; -ENOMEM, -ENOSPC; -ESHUTDOWN; -EOWNERDEAD. */
+ * stay.  The connection is the calling network thread's.  After an error nothing
+ * has happened.  -EXDEV: @s is serial, and this is not the first network thread;
+ * -EBADF, -ENOTSOCK; -EPROTONOSUPPORT: not TCP; -ENOTCONN: not established, or the
+ * program has shut down a direction; -EEXIST: attached already; -ENOBUFS: the
+ * thread has 65,535 connections; -ENOMEM, -ENOSPC; -ESHUTDOWN; -EOWNERDEAD. */
 TUX_API int tux_attach(struct tux_service *s, int fd, void *user,
 		       struct tux_connection **cp);
 
@@ -308,9 +324,11 @@ TUX_API int tux_detach(struct tux_connection *c, uint64_t ns);
 /* Begins a connection to the numeric address @host, and stores it in *@cp
  * unless that is NULL; @user is what tux_user() will return.  After 0, open
  * runs when the connection is established, or gone if that fails; until then,
- * calls that send or write return -EAGAIN.  After an error no callback runs.
- * -EINVAL: @host is not a numeric address; -ENETUNREACH; -EMFILE; -ENOBUFS: the
- * stack has 65,535 connections; -ESHUTDOWN; -EOWNERDEAD; ... */
+ * calls that send or write return -EAGAIN.  The connection is the calling network
+ * thread's.  After an error no callback runs.  -EXDEV: @s is serial, and this is
+ * not the first network thread; -EINVAL: @host is not a numeric address;
+ * -ENETUNREACH; -EMFILE; -ENOBUFS: the thread has 65,535 connections; -ESHUTDOWN;
+ * -EOWNERDEAD; ... */
 TUX_API int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 			void *user, struct tux_connection **cp);
 
@@ -373,9 +391,9 @@ TUX_API ssize_t tux_writev(struct tux_connection *c, const struct iovec *iov,
  * it, and tux_write() returns -EAGAIN.  Returns @n; fewer if time or an error
  * ended the wait in the middle; or, if nothing was written, as tux_write(),
  * except -EAGAIN.  -ETIMEDOUT: no room came in time.  -EDEADLK: there was none,
- * and the caller is the network thread, outside of routines, or a routine of
- * another stack.  -ESHUTDOWN: there was none, the caller is another thread, and
- * tux_run() has returned.  Any thread. */
+ * and the caller is the connection's network thread, outside of routines, or a
+ * routine of another stack.  -ESHUTDOWN: there was none, the caller is another
+ * thread, and tux_run() has returned.  Any thread. */
 TUX_API ssize_t tux_write_wait(struct tux_connection *c, const void *p,
 			       size_t n, uint64_t ns);
 TUX_API ssize_t tux_writev_wait(struct tux_connection *c,
@@ -450,10 +468,10 @@ TUX_API int tux_sendv(struct tux_connection *c, const struct iovec *iov, int n,
  * TUX_FOREVER: for as long as the connection lasts.  In a routine only that
  * routine waits, elsewhere the calling thread.  They return no -EAGAIN, but
  * -ETIMEDOUT: no room came in time.  -EDEADLK: there was none, and the caller is
- * the network thread, outside of routines; or a routine of another stack; or a
- * callback of the same connection or serial service, and the service has a
- * settled callback, which would have to run first.  -ESHUTDOWN: there was none,
- * the caller is another thread, and tux_run() has returned. */
+ * the connection's network thread, outside of routines; or a routine of another
+ * stack; or a callback of the same connection or serial service, and the service
+ * has a settled callback, which would have to run first.  -ESHUTDOWN: there was
+ * none, the caller is another thread, and tux_run() has returned. */
 TUX_API int tux_send_wait(struct tux_connection *c, const void *p, size_t n,
 			  unsigned flags, uint64_t ns);
 TUX_API int tux_sendv_wait(struct tux_connection *c, const struct iovec *iov,
@@ -493,8 +511,9 @@ TUX_API void tux_release(const struct tux_message *m);
 
 /* ---- routines ---------------------------------------------------------- */
 
-/* Runs @fn(@arg) on the network thread, in a routine.  -ENOMEM, -EOWNERDEAD.
- * Any thread. */
+/* Runs @fn(@arg) on the network thread, in a routine.  Of several network
+ * threads, a callback's own runs it; calls of other threads go to all in turn.
+ * -ENOMEM, -EOWNERDEAD.  Any thread. */
 TUX_API int tux_go(struct tux *t, void (*fn)(void *arg), void *arg);
 
 /* In a routine: tux_yield() lets the network and all other ready routines run
@@ -548,7 +567,8 @@ TUX_API void tux_uninterruptible_leave(void);
  * Each call fills the first @size bytes of *@st: sizeof the struct, as the
  * caller knows it.  Counts run from the start.  -EINVAL: @size is 0 or not a
  * multiple of 8; -EOWNERDEAD; -EAGAIN, for a connection of a stack that was opened
- * beside another: that one's thread is in the way now.
+ * beside another: that one's thread is in the way now.  What another network thread
+ * of the stack counts is asked of that thread, and the caller waits for its turn.
  */
 
 struct tux_connection_stats {
@@ -621,7 +641,8 @@ struct tux_stats {
 TUX_API int tux_connection_stats(const struct tux_connection *c,
 				 struct tux_connection_stats *st, size_t size);
 
-/* Of loop @i.  A stack has one loop, number 0; others: -EINVAL. */
+/* Of loop @i: each network thread has one, the first number 0; -EINVAL: there are
+ * not so many.  Over AF_XDP, number 0 has the packets of all. */
 TUX_API int tux_loop_stats(const struct tux *t, unsigned i,
 			   struct tux_loop_stats *st, size_t size);
 

@@ -6,13 +6,15 @@
  *   open.c        a stack, its options, its end
  *   process.c     all stacks, when the process forks or exits
  *   shared.c      what stacks beside each other share
+ *   threads.c     its network threads, if it has several
  *   look.c        statistics
  *   serve.c       the network thread: turns and sleep
  *   embed.c       the same within the application's own loop
  *   turn.c        one turn: the loop, rings, epoll, a slice
  *   routine.c     code of the application's own on the network thread
+ *   request.c     what one loop has another one do
  *   file.c        its calls on files;  ring.c: an io_uring for them
- *   service.c     services and their callbacks
+ *   service.c     services and their callbacks;  users.c: who uses one
  *   listen.c      listeners, and what they accept
  *   attach.c      sockets that the program has accepted or connected itself
  *   announce.c    what the peers of listeners are told
@@ -70,12 +72,13 @@ enum {
 	TUX_GROUP_MAX = 512,
 	TUX_SLICE_US = 100,
 	TUX_IFACE_ADDRS = 64,		/* more are not looked at */
+	TUX_GIVEN = 64,
 };
 
 /* ---- a service ---- */
 
 struct tux_service {
-	struct tux *t;
+	struct tux *t;			/* the first loop */
 	struct tux_list node;		/* in t->services */
 	struct { tux_open_fn *fn; void *arg; } on_open;
 	struct { tux_stream_fn *fn; void *arg; } on_stream;
@@ -85,9 +88,9 @@ struct tux_service {
 	struct { tux_gone_fn *fn; void *arg; } on_gone;
 	unsigned group;
 	bool serial;
-	bool freed;			/* ... with its last connection */
+	_Atomic bool freed;		/* ... with its last connection */
 	uint16_t port;
-	uint32_t connection_n;		/* in the table */
+	uint32_t users;			/* see users.h */
 	struct tux_list listeners;
 	struct tux_strand strand;	/* if it is serial */
 };
@@ -210,6 +213,13 @@ struct tux_connection {
 
 /* ---- a stack ---- */
 
+/* A socket of TCP that the first loop has accepted for another one. */
+struct tux_given {
+	struct tux_service *s;
+	int fd;
+	uint8_t why;			/* enum tux_reason: it stays on TCP */
+};
+
 /* What stacks beside each other have in common. */
 struct tux_shared {
 	struct tux_stack *stack;	/* NULL: TCP alone, */
@@ -221,13 +231,18 @@ struct tux_shared {
 	struct tux_list announced;	/* listeners of the program's own */
 };
 
+/* One loop of a stack, with all that its thread needs.  The program knows the
+ * first (threads.h). */
 struct tux {
 	struct tux_opts o;
+	struct tux *first;		/* itself, if it is the only one */
+	struct tux_threads *threads;	/* the first's; NULL: the only one */
 	char ifname[16];
 	_Atomic uint64_t said;		/* bits of reasons that were said */
 	pid_t pid;			/* of the process that has opened it */
 	bool forked;
-	bool ends;			/* tux_close() is at it */
+	_Atomic bool ends;		/* tux_close() is at it */
+	_Atomic unsigned unended;	/* loops that have connections then */
 	struct tux_list node;		/* among all stacks (process.c); closed:
 					 * in shared->closed */
 
@@ -239,6 +254,11 @@ struct tux {
 	struct tux_sched *sched;
 	struct tux_ring *ring;		/* ring.c's */
 
+	/* services of all loops are the first's */
+	struct tux_latch services_latch;	/* of these, and of their users */
+	struct tux_list services;
+	struct tux_list spare;		/* that are no more */
+
 	/* rings from other threads: indices of connections, 0 for the stack */
 	struct tux_waiter w;
 	_Atomic uint32_t rung;		/* 0 is in the bell */
@@ -247,6 +267,10 @@ struct tux {
 	_Atomic bool halted;		/* tux_run() has returned */
 	struct tux_latch go_latch;
 	struct tux_list going;		/* errands that wait for their task */
+	struct tux_list requests;	/* of other loops */
+	struct tux_latch given_latch;	/* of what follows */
+	struct tux_given given[TUX_GIVEN];
+	unsigned given_n;
 
 	/* the network thread's */
 	_Atomic uint32_t run_by;	/* it is driven */
@@ -258,8 +282,7 @@ struct tux {
 	bool look;			/* it has something */
 	tux_time looked_at;
 	struct tux_spin spin;
-	struct tux_list services, paused, closing, dead;
-	struct tux_list spare;		/* services that are no more */
+	struct tux_list paused, closing, dead;
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;
 	bool paused_said;
@@ -286,7 +309,9 @@ struct tux {
 	tux_tick network_spent;
 	_Atomic uint64_t on_tux_now, on_tux;
 	struct tux_history history;	/* peers that did not answer */
-	uint64_t connections_now, connections, listener_n, refused;
+	_Atomic uint64_t connections_now;	/* and what was given */
+	_Atomic uint64_t connections, refused;
+	_Atomic uint64_t listener_n;
 };
 
 /* ---- questions ---- */
@@ -303,7 +328,8 @@ static inline int tux_api_closed(const struct tux_service *s)
 {
 	if (s->t->forked)
 		return -EOWNERDEAD;
-	return s->freed || s->t->ends ? -ESHUTDOWN : 0;
+	return atomic_load(&s->freed) || atomic_load(&s->t->ends) ?
+	       -ESHUTDOWN : 0;
 }
 
 static inline bool tux_api_usable(const struct tux_connection *c)

@@ -15,6 +15,7 @@
 #include "api/connect.h"
 #include "api/connection.h"
 #include "api/host.h"
+#include "api/threads.h"
 #include "stack/stack_in.h"
 #include "sys/carried.h"
 #include "sys/sys.h"
@@ -90,16 +91,20 @@ static void find_origin(struct tux *t, int fd, struct origin *o)
 static int attach_socket(struct tux_service *s, int fd, void *user,
 			 struct tux_connection **cp)
 {
+	struct tux *t = tux_api_loop_near(s);
 	struct tux_connection *c;
 	struct origin o;
 	int err = attach_check(fd);
 
 	if (err)
 		return err;
-	find_origin(s->t, fd, &o);
-	c = tux_api_new(s, fd, o.active);
+	if (!t)
+		return -EXDEV;
+	find_origin(t, fd, &o);
+	c = tux_api_new(t, s, fd, o.active);
 	if (!c)
 		return -ENOBUFS;
+	t->connections_now++;
 	c->user = user;
 	c->told = true;
 	tux_candidate_begin(&c->candidate, o.carried.sent, o.carried.received);
@@ -112,7 +117,7 @@ static int attach_socket(struct tux_service *s, int fd, void *user,
 		return err;
 	}
 	make_ours(fd);
-	tux_api_unannounce(s->t, fd);
+	tux_api_unannounce(t, fd);
 	if (cp)
 		*cp = c;
 	/* The application may be between turns. */
@@ -123,12 +128,12 @@ static int attach_socket(struct tux_service *s, int fd, void *user,
 int tux_attach(struct tux_service *s, int fd, void *user,
 	       struct tux_connection **cp)
 {
-	int err = tux_api_closed(s);
+	int err;
 
-	if (err)
-		return err;
 	tux_sched_enter();
-	err = attach_socket(s, fd, user, cp);
+	err = tux_api_closed(s);
+	if (!err)
+		err = attach_socket(s, fd, user, cp);
 	tux_sched_leave();
 	return err;
 }

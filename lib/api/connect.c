@@ -11,14 +11,16 @@
 #include "api/connection.h"
 #include "api/deliver.h"
 #include "api/host.h"
+#include "api/threads.h"
+#include "api/users.h"
 #include "sys/name.h"
 #include "sys/sys.h"
 
 /* ---- a fresh one ---- */
 
-struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
+struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
+				   bool active)
 {
-	struct tux *t = s->t;
 	struct tux_connection *c = tux_api_take(t);
 
 	if (!c)
@@ -38,8 +40,7 @@ struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active)
 	tux_list_init(&c->dead);
 	atomic_store(&c->refs, 1);
 	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
-	s->connection_n++;
-	t->connections_now++;
+	tux_api_service_use(s);
 	t->connections++;
 	return c;
 }
@@ -135,11 +136,13 @@ static int connect_begin(struct tux_service *s, const struct tux_addr *to,
 static int connect_add(struct tux_service *s, int fd, const struct tux_addr *to,
 		       void *user, struct tux_connection **cp)
 {
-	struct tux_connection *c = tux_api_new(s, fd, true);
+	struct tux *t = tux_api_loop_near(s);
+	struct tux_connection *c = tux_api_new(t, s, fd, true);
 	int err;
 
 	if (!c)
 		return -ENOBUFS;
+	t->connections_now++;
 	c->user = user;
 	c->tuple.passive = *to;
 	err = connect_watch(c);
@@ -174,12 +177,14 @@ static int connect_to(struct tux_service *s, const char *host, uint16_t port,
 int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 		void *user, struct tux_connection **cp)
 {
-	int err = tux_api_closed(s);
+	int err;
 
-	if (err)
-		return err;
 	tux_sched_enter();
-	err = connect_to(s, host, port, user, cp);
+	err = tux_api_closed(s);
+	if (!err && !tux_api_loop_near(s))
+		err = -EXDEV;
+	if (!err)
+		err = connect_to(s, host, port, user, cp);
 	tux_sched_leave();
 	return err;
 }

@@ -7,8 +7,10 @@
 
 #include "api/api_in.h"
 
-/* A fresh connection of @s; NULL: there are too many. */
-struct tux_connection *tux_api_new(struct tux_service *s, int fd, bool active);
+/* A fresh connection of @s, on loop @t, whose connections_now the caller counts;
+ * NULL: there are too many. */
+struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
+				   bool active);
 
 /* epoll reports a socket that connects. */
 void tux_api_connecting(struct tux_connection *c);

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 
 #include "api/say.h"
+#include "api/users.h"
 #include "api/wake.h"
 #include "stack/post.h"
 #include "sys/area.h"
@@ -43,17 +44,6 @@ struct tux_connection *tux_api_take(struct tux *t)
 	return c;
 }
 
-/* Kept for the next service: on the network thread, free() could wait for a
- * callback that was preempted there. */
-static void leave_service(struct tux_service *s)
-{
-	s->connection_n--;
-	if (!s->freed || s->connection_n)
-		return;
-	tux_list_remove(&s->node);
-	tux_list_push(&s->t->spare, &s->node);
-}
-
 static void connection_recycle(struct tux_connection *c)
 {
 	struct tux *t = c->t;
@@ -65,7 +55,7 @@ static void connection_recycle(struct tux_connection *c)
 	atomic_store(&c->stage, TUX_STAGE_FREE);
 	c->next_free = t->free;
 	t->free = c;
-	leave_service(c->s);
+	tux_api_service_leave(c->s);
 }
 
 void tux_api_forget(struct tux_connection *c)
@@ -299,7 +289,7 @@ struct tux_service *tux_service_of(const struct tux_connection *c)
 
 struct tux *tux_of(const struct tux_connection *c)
 {
-	return c->t;
+	return c->t->first;
 }
 
 int tux_socket(const struct tux_connection *c)

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 
+#include "api/serve.h"
 #include "api/turn.h"
 #include "api/wait.h"
 #include "stack/driver.h"
@@ -51,22 +52,6 @@ int tux_api_embed(struct tux *t)
 		err = embed_watch(t, t->timer_fd);
 	tux_api_beckon(t);
 	return err;
-}
-
-void tux_api_beckon(struct tux *t)
-{
-	tux_wake_kick(t->w.fd);
-	t->asleep = true;
-}
-
-void tux_api_awake(struct tux *t)
-{
-	if (t->asleep)
-		tux_api_finish_sleep(t, TUX_POLL_BELL | TUX_POLL_LOOP |
-					TUX_POLL_FDS);
-	else if (t->awake)
-		tux_wake_clear(t->w.fd);
-	t->asleep = t->awake = false;
 }
 
 void tux_api_unembed(struct tux *t)
@@ -161,6 +146,7 @@ int tux_turn(struct tux *t)
 
 	if (err)
 		return err;
+	tux_api_run_others(t);
 	if (atomic_load(&t->halted))
 		tux_api_wait_halt(t, false);
 	wake_up(t);

@@ -10,9 +10,4 @@
 int tux_api_embed(struct tux *t);
 void tux_api_unembed(struct tux *t);
 
-/* Nobody drives: tux_fd() is readable until somebody does.  And: somebody does
- * again. */
-void tux_api_beckon(struct tux *t);
-void tux_api_awake(struct tux *t);
-
 #endif

@@ -11,9 +11,13 @@
 #include "api/connect.h"
 #include "api/connection.h"
 #include "api/host.h"
+#include "api/request.h"
 #include "api/say.h"
+#include "api/threads.h"
+#include "api/users.h"
 #include "sys/name.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 
 enum {
 	BACKLOG = 4096,
@@ -53,20 +57,12 @@ static int listen_begin(struct tux_service *s, struct tux_listener *l)
 	return 0;
 }
 
-static int listen_add(struct tux_service *s, int fd)
+static int listen_add(struct tux_service *s, struct tux_listener *l, int fd)
 {
-	struct tux_listener *l = calloc(1, sizeof(*l));
-	int err;
-
-	if (!l)
-		return -ENOMEM;
 	l->s = s;
 	l->a.fd = fd;
 	tux_list_init(&l->pause);
-	err = listen_begin(s, l);
-	if (err)
-		free(l);
-	return err;
+	return listen_begin(s, l);
 }
 
 /* ---- the calls ---- */
@@ -90,13 +86,23 @@ static int bound(int family, const struct tux_addr *a, bool both)
 	return err;
 }
 
-static int listen_at(struct tux_service *s, const char *host, uint16_t port)
+struct listening {
+	struct tux_service *s;
+	struct tux_listener *l;
+	const char *host;
+	uint16_t port;
+	bool adopts;			/* fd, instead of host and port */
+	int fd;
+	int err;
+};
+
+static int listen_at(const struct listening *x)
 {
 	struct tux_addr a;
 	int family, err, fd;
 	bool any;
 
-	err = tux_api_host(host, port, &a, &family);
+	err = tux_api_host(x->host, x->port, &a, &family);
 	if (err)
 		return err;
 	any = family == AF_INET6 && tux_addr_same_ip(&a, &(struct tux_addr){
@@ -107,69 +113,91 @@ static int listen_at(struct tux_service *s, const char *host, uint16_t port)
 		fd = bound(AF_INET, &a, false);
 	if (fd < 0)
 		return fd;
-	err = listen_add(s, fd);
+	err = listen_add(x->s, x->l, fd);
 	if (err)
 		tux_sys_close(fd);
 	return err;
 }
 
-int tux_listen(struct tux_service *s, const char *host, uint16_t port)
+static int listen_adopt(const struct listening *x)
 {
-	int err = tux_api_closed(s);
-
-	if (err)
-		return err;
-	tux_sched_enter();
-	err = listen_at(s, host, port);
-	tux_sched_leave();
-	return err;
-}
-
-static int listen_adopt(struct tux_service *s, int fd)
-{
-	int proto = tux_api_option(fd, SOL_SOCKET, SO_PROTOCOL), flags;
+	int proto = tux_api_option(x->fd, SOL_SOCKET, SO_PROTOCOL), flags;
 
 	if (proto < 0)
 		return proto;
 	if (proto != IPPROTO_TCP)
 		return -EPROTONOSUPPORT;
-	flags = tux_sys_fcntl(fd, F_GETFL, 0);
+	flags = tux_sys_fcntl(x->fd, F_GETFL, 0);
 	if (flags >= 0)
-		tux_sys_fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-	return listen_add(s, fd);
+		tux_sys_fcntl(x->fd, F_SETFL, flags | O_NONBLOCK);
+	return listen_add(x->s, x->l, x->fd);
+}
+
+/* On the first loop, where the service may have been freed meanwhile. */
+static void listen_do(void *arg)
+{
+	struct listening *x = arg;
+
+	x->err = tux_api_closed(x->s);
+	if (!x->err)
+		x->err = x->adopts ? listen_adopt(x) : listen_at(x);
+}
+
+static int listen_call(struct listening *x)
+{
+	int err = tux_api_closed(x->s);
+
+	if (err)
+		return err;
+	x->l = calloc(1, sizeof(*x->l));
+	if (!x->l)
+		return -ENOMEM;
+	tux_api_do(x->s->t, listen_do, x);
+	if (x->err)
+		free(x->l);
+	return x->err;
+}
+
+int tux_listen(struct tux_service *s, const char *host, uint16_t port)
+{
+	return listen_call(&(struct listening){
+		.s = s, .host = host, .port = port });
 }
 
 int tux_listen_fd(struct tux_service *s, int fd)
 {
-	int err = tux_api_closed(s);
-
-	if (err)
-		return err;
-	tux_sched_enter();
-	err = listen_adopt(s, fd);
-	tux_sched_leave();
-	return err;
+	return listen_call(&(struct listening){
+		.s = s, .adopts = true, .fd = fd });
 }
 
-static void remove_listener(struct tux_listener *l)
+static void remove_listener(struct tux_listener *l, struct tux_list *removed)
 {
 	struct tux *t = l->s->t;
 
 	tux_list_remove(&l->node);
+	tux_list_push(removed, &l->node);
 	tux_list_remove(&l->pause);
 	t->listener_n--;
 	tux_api_unreach(t, &l->a);
 	tux_sys_epoll_ctl(t->epfd, EPOLL_CTL_DEL, l->a.fd, NULL);
 	tux_sys_close(l->a.fd);
-	free(l);
 }
 
-void tux_api_unlisten(struct tux_service *s)
+void tux_api_unlisten(struct tux_service *s, struct tux_list *removed)
 {
 	struct tux_list *n, *m;
 
 	TUX_LIST_EACH_SAFE(n, m, &s->listeners)
-		remove_listener(TUX_CONTAINER(n, struct tux_listener, node));
+		remove_listener(TUX_CONTAINER(n, struct tux_listener, node),
+				removed);
+}
+
+void tux_api_listeners_free(struct tux_list *removed)
+{
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, removed)
+		free(TUX_CONTAINER(n, struct tux_listener, node));
 }
 
 void tux_api_unlisten_forked(struct tux_service *s)
@@ -211,14 +239,17 @@ void tux_api_unpause(struct tux *t)
 			tux_list_remove(n);
 }
 
-static int accept_as_connection(struct tux_listener *l, int fd)
+/* @g becomes a connection of loop @t, which has counted it. */
+static int accept_as_connection(struct tux *t, const struct tux_given *g)
 {
-	struct tux_connection *c = tux_api_new(l->s, fd, false);
+	struct tux_connection *c = tux_api_new(t, g->s, g->fd, false);
 	int err;
 
-	if (!c)
+	if (!c) {
+		t->connections_now--;
 		return -ENOBUFS;
-	atomic_store(&c->why, l->a.why);
+	}
+	atomic_store(&c->why, g->why);
 	err = tux_api_establish(c);
 	if (err)
 		tux_api_forget(c);
@@ -227,24 +258,116 @@ static int accept_as_connection(struct tux_listener *l, int fd)
 	return err;
 }
 
+/* -EAGAIN: @t has been given as many as it can hold, and has not looked. */
+static int give(struct tux *t, const struct tux_given *g)
+{
+	int err = -EAGAIN;
+
+	tux_latch_take(&t->given_latch);
+	if (t->given_n < TUX_GIVEN) {
+		t->given[t->given_n] = *g;
+		/* Another thread may fork at any moment. */
+		atomic_signal_fence(memory_order_release);
+		t->given_n++;
+		err = 0;
+	}
+	tux_latch_drop(&t->given_latch);
+	if (!err)
+		tux_api_ring(t);
+	return err;
+}
+
+static int accept_for_one(struct tux *t, const struct tux_given *g)
+{
+	struct tux *to = tux_api_loop_least(g->s);
+
+	to->connections_now++;
+	if (to == t)
+		return accept_as_connection(t, g);
+	tux_api_service_use(g->s);
+	if (!give(to, g))
+		return 0;
+	tux_api_service_leave(g->s);
+	to->connections_now--;
+	t->connections_now++;
+	return accept_as_connection(t, g);
+}
+
 static int accept_one(struct tux_listener *l)
 {
-	int err, fd = tux_sys_accept(l->a.fd);
+	struct tux_given g = { .s = l->s, .why = l->a.why };
+	int err;
 
-	if (fd < 0)
-		return fd;
-	err = accept_as_connection(l, fd);
+	g.fd = tux_sys_accept(l->a.fd);
+	if (g.fd < 0)
+		return g.fd;
+	err = accept_for_one(l->s->t, &g);
 	if (err)
-		tux_sys_close(fd);
+		tux_sys_close(g.fd);
 	else
 		l->s->t->paused_said = false;
 	return err;
+}
+
+static bool take_given(struct tux *t, struct tux_given *g)
+{
+	bool any;
+
+	tux_latch_take(&t->given_latch);
+	any = t->given_n;
+	if (any)
+		*g = t->given[--t->given_n];
+	tux_latch_drop(&t->given_latch);
+	return any;
 }
 
 static bool is_lasting(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOBUFS ||
 	       err == -ENOMEM || err == -ENOSPC;
+}
+
+/* The peer may have reset it, or its service was freed. */
+static int begin_given(struct tux *t, const struct tux_given *g)
+{
+	int err = tux_api_closed(g->s);
+
+	if (!err)
+		return accept_as_connection(t, g);
+	t->connections_now--;
+	return err;
+}
+
+static void given_failed(struct tux *t, int err)
+{
+	if (!is_lasting(err))
+		return;
+	t->refused++;
+	if (!t->paused_said)
+		tux_api_say(t, "cannot accept", err);
+	t->paused_said = true;
+}
+
+void tux_api_accept_given(struct tux *t)
+{
+	struct tux_given g;
+	int err;
+
+	while (take_given(t, &g)) {
+		err = begin_given(t, &g);
+		if (err)
+			tux_sys_close(g.fd);
+		given_failed(t, err);
+		tux_api_service_leave(g.s);
+	}
+}
+
+void tux_api_close_given(struct tux *t)
+{
+	struct tux_given g;
+
+	while (take_given(t, &g))
+		tux_sys_close(g.fd);
 }
 
 void tux_api_accept(struct tux_listener *l)

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/request.h"
+#include "api/threads.h"
+#include "api/users.h"
 #include "stack/driver.h"
 #include "stack/post.h"
 
@@ -108,28 +111,52 @@ static void look_at_grounds(const struct tux_connection *c,
 	st->tcp_rate = g.tcp_rate;
 }
 
-int tux_connection_stats(const struct tux_connection *c,
-			 struct tux_connection_stats *st, size_t size)
+struct connection_look {
+	const struct tux_connection *c;
+	const struct tux *t;		/* which runs the loop of the connection */
+	struct tux_connection_stats now;
+	bool got;
+};
+
+/* On the connection's own thread. */
+static void look_at_connection(void *arg)
 {
-	struct tux_connection_stats now = {
+	struct connection_look *x = arg;
+	const struct tux_connection *c = x->c;
+
+	x->now = (struct tux_connection_stats){
 		.tcp_tx = stats_load(&c->stream_tx),
 		.tcp_rx = stats_load(&c->stream_rx),
 		.failed = stats_load(&c->failed),
 		.reason = stats_reason(c),
 	};
-	bool took, got;
+}
+
+/* Over AF_XDP, that is the first thread. */
+static void look_at_loop_of(void *arg)
+{
+	struct connection_look *x = arg;
+	bool took;
+
+	x->got = stats_get_on(x->t, &took);
+	if (x->got && x->c->end)
+		look_at_end(x->c, &x->now);
+	if (x->got)
+		look_at_grounds(x->c, &x->now);
+	stats_get_off(x->t, took);
+}
+
+int tux_connection_stats(const struct tux_connection *c,
+			 struct tux_connection_stats *st, size_t size)
+{
+	struct tux *t = c->t->l ? c->t : c->t->first;
+	struct connection_look x = { .c = c, .t = t };
 
 	if (c->t->forked)
 		return -EOWNERDEAD;
-	tux_sched_enter();
-	got = stats_get_on(c->t, &took);
-	if (got && c->end)
-		look_at_end(c, &now);
-	if (got)
-		look_at_grounds(c, &now);
-	stats_get_off(c->t, took);
-	tux_sched_leave();
-	return got ? stats_copy(st, size, &now, sizeof(now)) : -EAGAIN;
+	tux_api_do(c->t, look_at_connection, &x);
+	tux_api_do(t, look_at_loop_of, &x);
+	return x.got ? stats_copy(st, size, &x.now, sizeof(x.now)) : -EAGAIN;
 }
 
 /* ---- a loop ---- */
@@ -151,11 +178,19 @@ static uint64_t stats_slice(const struct tux *t)
 	return t->o.slice_ns ? t->o.slice_ns : TUX_USEC(TUX_SLICE_US);
 }
 
-int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
-		   size_t size)
+struct loop_look {
+	const struct tux *t;
+	struct tux_loop_stats now;
+};
+
+static void look_at_loop(void *arg)
 {
+	struct loop_look *x = arg;
+	const struct tux *t = x->t;
 	const struct tux_sched_stats *s = tux_sched_stats(t->sched);
-	struct tux_loop_stats now = {
+	bool took;
+
+	x->now = (struct tux_loop_stats){
 		.turns = t->turns, .sleeps = t->sleeps,
 		.callbacks = t->callbacks, .messages = t->messages,
 		.routines = s->routines_ever, .routines_now = s->routines,
@@ -167,39 +202,65 @@ int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
 		.network_ns = tux_tick_ns(t->network_spent),
 		.slices_ns = tux_tick_ns(s->spent),
 	};
-	bool took;
+	if (t->l && stats_get_on(t, &took)) {
+		look_at_core(t, &x->now);
+		stats_get_off(t, took);
+	}
+}
+
+int tux_loop_stats(const struct tux *t, unsigned i, struct tux_loop_stats *st,
+		   size_t size)
+{
+	struct loop_look x;
+	struct tux *loop;
 
 	if (t->forked)
 		return -EOWNERDEAD;
-	if (i)
+	if (i >= tux_api_loops(t))
 		return -EINVAL;
-	tux_sched_enter();
-	if (t->l && stats_get_on(t, &took)) {
-		look_at_core(t, &now);
-		stats_get_off(t, took);
-	}
-	tux_sched_leave();
-	return stats_copy(st, size, &now, sizeof(now));
+	loop = tux_api_loop((struct tux *)t, i);
+	x.t = loop;
+	tux_api_do(loop, look_at_loop, &x);
+	return stats_copy(st, size, &x.now, sizeof(x.now));
 }
 
 /* ---- the stack ---- */
 
+static uint64_t services_now(struct tux *t)
+{
+	struct tux_list *n;
+	uint64_t now = 0;
+
+	tux_api_services_enter(t);
+	TUX_LIST_EACH(n, &t->services)
+		now += !atomic_load(&TUX_CONTAINER(n, struct tux_service,
+						   node)->freed);
+	tux_api_services_leave(t);
+	return now;
+}
+
+static void stats_add(struct tux_stats *all, const struct tux *t)
+{
+	all->listeners += atomic_load(&t->listener_n);
+	all->connections_now += atomic_load(&t->connections_now);
+	all->connections += atomic_load(&t->connections);
+	all->on_tux_now += atomic_load(&t->on_tux_now);
+	all->on_tux += atomic_load(&t->on_tux);
+	all->refused += atomic_load(&t->refused);
+}
+
 int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
 {
+	struct tux *first = (struct tux *)t;
 	struct tux_stats now = {
-		.loops = 1, .listeners = t->listener_n,
-		.connections_now = t->connections_now,
-		.connections = t->connections,
-		.on_tux_now = atomic_load(&t->on_tux_now),
-		.on_tux = atomic_load(&t->on_tux),
-		.refused = t->refused, .backend = t->o.backend,
+		.loops = tux_api_loops(t), .backend = t->o.backend,
 	};
-	struct tux_list *n;
+	unsigned i;
 
 	if (t->forked)
 		return -EOWNERDEAD;
-	TUX_LIST_EACH(n, &t->services)
-		now.services += !TUX_CONTAINER(n, struct tux_service,
-					       node)->freed;
+	now.services = services_now(first);
+	for (i = 0; i < now.loops; i++)
+		stats_add(&now, tux_api_loop(first, i));
 	return stats_copy(st, size, &now, sizeof(now));
 }

@@ -14,12 +14,14 @@
 #include "api/embed.h"
 #include "api/listen.h"
 #include "api/process.h"
+#include "api/request.h"
 #include "api/ring.h"
 #include "api/routine.h"
 #include "api/say.h"
 #include "api/serve.h"
 #include "api/service.h"
 #include "api/shared.h"
+#include "api/threads.h"
 #include "api/turn.h"
 #include "stack/channel.h"
 #include "stack/loops.h"
@@ -45,11 +47,12 @@ static bool is_good(const struct tux_opts *o)
 	       (!o->slice_ns || o->slice_ns == TUX_NO_SLICE ||
 		(o->slice_ns >= SLICE_MIN_NS && o->slice_ns <= SLICE_MAX_NS)) &&
 	       o->message_max <= MESSAGE_MOST &&
+	       o->threads <= TUX_THREADS_MAX &&
 	       (!o->ifname || strlen(o->ifname) <
 			      sizeof(((struct tux *)0)->ifname));
 }
 
-/* Of what both share, @t has the options of the one that it is opened beside. */
+/* Of what they share, @t has the options of the one that it is opened beside. */
 static void copy_common(struct tux *t, const struct tux *beside)
 {
 	t->o.ifname = beside->o.ifname;
@@ -128,6 +131,7 @@ static void close_all(struct tux *t)
 {
 	if (t->sched)
 		tux_api_start_none(t);
+	tux_api_close_given(t);
 	tux_sched_free(t->sched);
 	tux_api_ring_free(t);
 	tux_api_unembed(t);
@@ -136,9 +140,10 @@ static void close_all(struct tux *t)
 		tux_api_free(t);
 }
 
-static void open_init(struct tux *t)
+static void open_init(struct tux *t, struct tux *first)
 {
 	t->pid = getpid();
+	t->first = first;
 	t->fd = t->timer_fd = t->epfd = t->w.fd = -1;
 	tux_list_init(&t->node);
 	tux_list_init(&t->services);
@@ -148,16 +153,19 @@ static void open_init(struct tux *t)
 	tux_list_init(&t->dead);
 	tux_list_init(&t->going);
 	tux_list_init(&t->gone);
+	tux_list_init(&t->requests);
 }
 
-int tux_open(struct tux **tp, const struct tux_opts *o)
+/* One loop, of the stack of @first; NULL: the first one of a stack. */
+static int open_one_loop(struct tux **tp, const struct tux_opts *o,
+		     struct tux *first)
 {
 	struct tux *t = calloc(1, sizeof(*t));
 	int err;
 
 	if (!t)
 		return -ENOMEM;
-	open_init(t);
+	open_init(t, first ? first : t);
 	err = copy_opts(t, o);
 	if (!err && t->o.beside && t->o.beside->forked)
 		err = -EOWNERDEAD;
@@ -170,6 +178,59 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 	tux_api_enrol(t);
 	*tp = t;
 	return 0;
+}
+
+static void close_one_loop(struct tux *t)
+{
+	tux_api_strike_off(t);
+	close_all(t);
+}
+
+static int open_other(struct tux *first)
+{
+	struct tux_opts o = first->o;
+	struct tux *t;
+	int err;
+
+	o.size = sizeof(o);
+	o.beside = first;
+	err = open_one_loop(&t, &o, first);
+	if (err)
+		return err;
+	err = tux_api_threads_add(first, t);
+	if (err)
+		close_one_loop(t);
+	return err;
+}
+
+/* What one loop has asked of another lies in its routines' stacks: it is forgotten
+ * before any of these is freed. */
+static void close_loops(struct tux *t)
+{
+	unsigned i, n = tux_api_loops(t);
+
+	tux_api_threads_end(t);
+	for (i = 0; i < n; i++)
+		tux_api_requests_forget(tux_api_loop(t, i));
+	while (--n)
+		close_one_loop(tux_api_loop(t, n));
+	close_one_loop(t);
+}
+
+int tux_open(struct tux **tp, const struct tux_opts *o)
+{
+	struct tux *t;
+	int err = open_one_loop(&t, o, NULL);
+
+	if (err)
+		return err;
+	while (!err && tux_api_loops(t) < t->o.threads)
+		err = open_other(t);
+	if (err)
+		close_loops(t);
+	else
+		*tp = t;
+	return err;
 }
 
 /* ---- the end ---- */
@@ -229,15 +290,14 @@ static bool calls_under_way(const struct tux *t)
 	return tux_sched_away(t->sched) || tux_api_ring_busy(t);
 }
 
-/* Connections are told gone, and what they wrote goes out. */
+/* Connections are told gone, and what they wrote goes out.  Callbacks of each loop
+ * may use connections of the others, so all go on until none has callbacks. */
 static void wind_up(struct tux *t)
 {
 	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
-	struct tux_list *n;
-	uint32_t i;
 
-	TUX_LIST_EACH(n, &t->services)
-		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node));
+	tux_api_awake(t);
+	tux_api_accept_given(t);
 	end_connections(t);
 	while ((t->connections_now || calls_under_way(t)) &&
 	       tux_clock_read() < until)
@@ -245,13 +305,30 @@ static void wind_up(struct tux *t)
 	tux_sched_end_blocking(t->sched);
 	while (calls_under_way(t))
 		drive_a_little(t);
+	atomic_fetch_sub(&t->first->unended, 1);
+	while (atomic_load(&t->first->unended))
+		drive_a_little(t);
 	tux_api_end(t);
 	/* What is left of callbacks finds nothing of ours any more. */
 	tux_sched_back(t->sched);
+}
+
+static void wind_up_other(struct tux *t)
+{
+	if (!tux_api_begin(t))
+		wind_up(t);
+	else
+		atomic_fetch_sub(&t->first->unended, 1);
+}
+
+/* Without the loops of others, which their threads run: the helper runs this
+ * one's. */
+static void close_loop_ends(struct tux *t, tux_time until)
+{
+	uint32_t i;
+
 	for (i = 1; i < t->used; i++)
 		close_rest(&t->at[i]);
-	/* Without the loops of others, which their threads run: the helper runs
-	 * this one's. */
 	while (ends_left(t) && tux_clock_read() < until)
 		tux_channel_wait(NULL, NULL, NULL, 0,
 				 tux_clock_read() + TUX_MSEC(1), NULL);
@@ -259,19 +336,21 @@ static void wind_up(struct tux *t)
 
 void tux_close(struct tux *t)
 {
-	struct tux_list *n, *m;
+	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
+	unsigned i;
 
 	if (!t || t->forked || tux_api_begin(t))
 		return;
-	t->ends = true;
+	tux_api_stop_others(t);
+	atomic_store(&t->ends, true);
 	atomic_store(&t->stop, 0);
-	tux_api_awake(t);
+	tux_api_services_unlisten(t);
+	atomic_store(&t->unended, tux_api_loops(t));
+	tux_api_threads_do(t, wind_up_other);
 	wind_up(t);
-	tux_api_strike_off(t);
-	TUX_LIST_EACH_SAFE(n, m, &t->services)
-		tux_api_service_end(TUX_CONTAINER(n, struct tux_service,
-						  node));
-	TUX_LIST_EACH_SAFE(n, m, &t->spare)
-		free(TUX_CONTAINER(n, struct tux_service, node));
-	close_all(t);
+	tux_api_threads_wait(t);
+	for (i = 0; i < tux_api_loops(t); i++)
+		close_loop_ends(tux_api_loop(t, i), until);
+	tux_api_services_end(t);
+	close_loops(t);
 }

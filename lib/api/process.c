@@ -49,6 +49,8 @@ static void forget(struct tux *t)
 		atomic_store(&c->closed, 1);
 		atomic_store(&c->stage, TUX_STAGE_GONE);
 	}
+	for (i = 0; i < t->given_n; i++)
+		tux_sys_close(t->given[i].fd);
 	tux_api_unembed(t);
 	tux_fd_close(t->w.fd);
 	tux_fd_close(t->epfd);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "api/connection.h"
+#include "api/threads.h"
 #include "sys/take.h"
 
 enum { SECOND = 1000000000 };
@@ -45,10 +46,11 @@ int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
 	e = malloc(sizeof(*e));
 	if (!e)
 		return -ENOMEM;
+	tux_sched_enter();
+	t = tux_api_loop_next(t);
 	e->t = t;
 	e->fn = fn;
 	e->arg = arg;
-	tux_sched_enter();
 	tux_strand_init(&e->strand);
 	tux_task_init(&e->task, &e->strand, routine_run);
 	tux_latch_take(&t->go_latch);

@@ -42,7 +42,8 @@ void tux_api_say_reason(struct tux *t, enum tux_reason why)
 	uint64_t bit = UINT64_C(1) << why;
 	char line[LINE];
 
-	if (!tux_reason_is_ours(why) || atomic_fetch_or(&t->said, bit) & bit)
+	if (!tux_reason_is_ours(why) ||
+	    atomic_fetch_or(&t->first->said, bit) & bit)
 		return;
 	snprintf(line, sizeof(line), "connections stay on TCP: %s: %s",
 		 tux_reason_word(why), tux_reason_sentence(why));

@@ -5,7 +5,7 @@
 #include "api/serve.h"
 
 #include "api/connection.h"
-#include "api/embed.h"
+#include "api/threads.h"
 #include "api/turn.h"
 #include "api/wait.h"
 #include "stack/driver.h"
@@ -43,28 +43,69 @@ void tux_api_drive(struct tux *t, _Atomic uint32_t *stop, tux_time until)
 	}
 }
 
+static void serve_loop(struct tux *t)
+{
+	tux_api_wait_halt(t, false);
+	tux_api_awake(t);
+	tux_api_drive(t, &t->stop, TUX_NEVER);
+	tux_api_wait_halt(t, true);
+	tux_api_beckon(t);
+}
+
+static void run_other(struct tux *t)
+{
+	if (tux_api_begin(t))
+		return;
+	serve_loop(t);
+	atomic_store(&t->stop, 0);
+	tux_api_end(t);
+}
+
+void tux_api_run_others(struct tux *t)
+{
+	if (t->threads && !tux_api_threads_run(t))
+		tux_api_threads_do(t, run_other);
+}
+
+static void stop_loop(struct tux *t)
+{
+	tux_sched_enter();
+	atomic_store(&t->stop, 1);
+	tux_api_ring(t);
+	tux_sched_leave();
+}
+
+void tux_api_stop_others(struct tux *t)
+{
+	unsigned i;
+
+	if (!tux_api_threads_run(t))
+		return;
+	for (i = 1; i < tux_api_loops(t); i++)
+		stop_loop(tux_api_loop(t, i));
+	tux_api_threads_wait(t);
+}
+
+/* While the others stop, a callback of theirs may need a lock that one of ours has,
+ * which was preempted in libc, and the helper may have our loop. */
 int tux_run(struct tux *t)
 {
 	int err = tux_api_begin(t);
 
 	if (err)
 		return err;
-	tux_api_wait_halt(t, false);
-	tux_api_awake(t);
-	tux_api_drive(t, &t->stop, TUX_NEVER);
-	tux_api_wait_halt(t, true);
+	tux_api_run_others(t);
+	serve_loop(t);
+	tux_sched_drain(t->sched);
+	tux_api_release(t);
+	tux_api_stop_others(t);
 	atomic_store(&t->stop, 0);
-	tux_api_beckon(t);
 	tux_api_end(t);
 	return 0;
 }
 
 void tux_stop(struct tux *t)
 {
-	if (t->forked)
-		return;
-	tux_sched_enter();
-	atomic_store(&t->stop, 1);
-	tux_api_ring(t);
-	tux_sched_leave();
+	if (!t->forked)
+		stop_loop(t);
 }

@@ -9,18 +9,23 @@
 #include <string.h>
 
 #include "api/listen.h"
+#include "api/request.h"
+#include "api/threads.h"
+#include "api/users.h"
+
+/* ---- beginning ---- */
 
 static struct tux_service *take_spare(struct tux *t)
 {
 	struct tux_service *s = NULL;
 
-	tux_sched_enter();
+	tux_api_services_enter(t);
 	if (!tux_list_empty(&t->spare)) {
 		s = TUX_CONTAINER(t->spare.next, struct tux_service, node);
 		tux_list_remove(&s->node);
 		memset(s, 0, sizeof(*s));
 	}
-	tux_sched_leave();
+	tux_api_services_leave(t);
 	return s;
 }
 
@@ -39,28 +44,40 @@ int tux_service_new(struct tux *t, struct tux_service **sp)
 	s->group = TUX_GROUP;
 	tux_list_init(&s->listeners);
 	tux_strand_init(&s->strand);
-	tux_sched_enter();
+	tux_api_services_enter(t);
 	tux_list_push(&t->services, &s->node);
-	tux_sched_leave();
+	tux_api_services_leave(t);
 	*sp = s;
 	return 0;
 }
 
-static void service_release(struct tux_service *s)
+/* ---- the end ---- */
+
+struct ending {
+	struct tux_service *s;
+	struct tux *t;
+	struct tux_list removed;	/* listeners */
+};
+
+/* On the first loop. */
+static void end_listeners(void *arg)
 {
-	tux_list_remove(&s->node);
-	free(s);
+	struct ending *x = arg;
+
+	tux_api_unlisten(x->s, &x->removed);
 }
 
-static void end_all(struct tux_service *s)
+/* On each loop. */
+static void end_connections_of(void *arg)
 {
-	struct tux *t = s->t;
+	const struct ending *x = arg;
+	struct tux *t = x->t;
 	uint32_t i;
 
 	for (i = 1; i < t->used; i++) {
 		uint8_t stage = atomic_load(&t->at[i].stage);
 
-		if (t->at[i].s == s && stage != TUX_STAGE_FREE &&
+		if (t->at[i].s == x->s && stage != TUX_STAGE_FREE &&
 		    stage != TUX_STAGE_GONE)
 			tux_disconnect(&t->at[i]);
 	}
@@ -68,22 +85,48 @@ static void end_all(struct tux_service *s)
 
 void tux_service_free(struct tux_service *s)
 {
+	struct ending x = { .s = s };
+	unsigned i;
+
 	if (!s || s->t->forked)
 		return;
-	tux_sched_enter();
-	tux_api_unlisten(s);
-	s->freed = true;
-	if (s->connection_n)
-		end_all(s);
-	else
-		service_release(s);
-	tux_sched_leave();
+	tux_list_init(&x.removed);
+	tux_api_service_use(s);
+	atomic_store(&s->freed, true);
+	tux_api_do(s->t, end_listeners, &x);
+	tux_api_listeners_free(&x.removed);
+	for (i = 0; i < tux_api_loops(s->t); i++) {
+		x.t = tux_api_loop(s->t, i);
+		tux_api_do(x.t, end_connections_of, &x);
+	}
+	tux_api_service_leave(s);
 }
 
-void tux_api_service_end(struct tux_service *s)
+static void free_each(struct tux_list *all)
 {
-	tux_api_unlisten(s);
-	service_release(s);
+	struct tux_list *n, *m;
+
+	TUX_LIST_EACH_SAFE(n, m, all) {
+		tux_list_remove(n);
+		free(TUX_CONTAINER(n, struct tux_service, node));
+	}
+}
+
+void tux_api_services_unlisten(struct tux *t)
+{
+	struct tux_list *n, removed = { &removed, &removed };
+
+	TUX_LIST_EACH(n, &t->services)
+		tux_api_unlisten(TUX_CONTAINER(n, struct tux_service, node),
+				 &removed);
+	tux_api_listeners_free(&removed);
+}
+
+void tux_api_services_end(struct tux *t)
+{
+	tux_api_services_unlisten(t);
+	free_each(&t->services);
+	free_each(&t->spare);
 }
 
 /* ---- callbacks ---- */

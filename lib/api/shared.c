@@ -113,6 +113,7 @@ void tux_api_free(struct tux *t)
 {
 	tux_waiter_fini(&t->w);
 	tux_api_table_fini(t);
+	free(t->threads);
 	free(t);
 }
 

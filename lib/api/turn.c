@@ -15,6 +15,7 @@
 #include "api/connect.h"
 #include "api/connection.h"
 #include "api/listen.h"
+#include "api/request.h"
 #include "api/ring.h"
 #include "api/routine.h"
 #include "stack/driver.h"
@@ -92,6 +93,8 @@ static unsigned turn_take_rings(struct tux *t)
 		} else {
 			atomic_store(&t->rung, 0);
 			tux_api_start(t);
+			tux_api_requests_do(t);
+			tux_api_accept_given(t);
 		}
 		n++;
 	}
@@ -242,6 +245,25 @@ void tux_api_finish_sleep(struct tux *t, int got)
 					    TUX_LOOP_UNTOLD);
 	if (got > 0 && got & TUX_POLL_FDS)
 		t->look = true;
+}
+
+void tux_api_beckon(struct tux *t)
+{
+	struct tux_poll x = { .w = &t->w };
+
+	tux_poll_prepare_sleep(&x);
+	tux_wake_kick(t->w.fd);
+	t->asleep = true;
+}
+
+void tux_api_awake(struct tux *t)
+{
+	if (t->asleep)
+		tux_api_finish_sleep(t, TUX_POLL_BELL | TUX_POLL_LOOP |
+					TUX_POLL_FDS);
+	else if (t->awake)
+		tux_wake_clear(t->w.fd);
+	t->asleep = t->awake = false;
 }
 
 bool tux_api_goes_on(struct tux *t, bool busy)

@@ -29,4 +29,9 @@ tux_time tux_api_deadline(struct tux *t);
 bool tux_api_prepare_sleep(struct tux *t);
 void tux_api_finish_sleep(struct tux *t, int got);
 
+/* Nobody drives: tux_fd() is readable until somebody does.  And: somebody does
+ * again. */
+void tux_api_beckon(struct tux *t);
+void tux_api_awake(struct tux *t);
+
 #endif

@@ -7,18 +7,26 @@
 #include <linux/futex.h>
 
 #include "api/deliver.h"
+#include "api/threads.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 
-/* A network thread that sleeps makes no room, and a routine of another stack is
- * freed with that stack.  If the service has a settled callback, a message keeps
- * its room until that callback has run; so another callback of the same strand,
- * which has to return before, must not wait for the room. */
+/* The caller is in no routine.  A network thread that sleeps makes no room, and one
+ * that does not run makes none either. */
+static bool makes_no_room(const struct tux *t)
+{
+	return tux_sched_is_here(t->first->sched) &&
+	       (t == t->first || !tux_api_threads_run(t->first));
+}
+
+/* A routine of another stack is freed with that stack.  If the service has a settled
+ * callback, a message keeps its room until that callback has run; so another
+ * callback of the same strand, which has to return before, must not wait for the
+ * room. */
 static bool is_in_its_own_way(const struct tux_connection *c,
 			      enum tux_wait_kind kind)
 {
-	if (tux_sched_inside() ? !tux_sched_is_near(c->t->sched) :
-				 tux_sched_is_here(c->t->sched))
+	if (tux_sched_inside() ? !tux_api_here(c->t) : makes_no_room(c->t))
 		return true;
 	return kind == TUX_WAIT_MESSAGE && c->s->on_settled.fn &&
 	       tux_sched_holds(c->task.strand);

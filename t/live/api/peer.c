@@ -3,6 +3,7 @@
  * peer - a server of tux.h that echoes, and clients for it
  *
  *   peer serve IO INTERFACE HOST [auto]
+ *   peer threads IO INTERFACE HOST
  *   peer accept IO INTERFACE HOST
  *   peer stream IO INTERFACE HOST PORT BYTES
  *   peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
@@ -11,9 +12,10 @@
  * IO is auto, xdp, udp or tcp.  All use Tux whenever they can, but a server that
  * is told "auto" takes the path that is faster.  The server, one service for
  * streams and messages, prints "port N", and what it knows of each connection when
- * that goes.  With "accept", it has a listener and a loop of its own, and its
- * callbacks are level-triggered.  The clients check every byte that comes back, and print the same;
- * "plain" uses sockets.  A stream goes on after BYTES until some have gone over
+ * that goes.  With "threads", it has three network threads.  With "accept", it has
+ * a listener and a loop of its own, and its callbacks are level-triggered.  The
+ * clients check every byte that comes back, and print the same; "plain" uses
+ * sockets.  A stream goes on after BYTES until some have gone over
  * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
  * an answer comes, WINDOW of them at a time.
  */
@@ -34,9 +36,10 @@
 
 #include "sys/clock.h"
 
-enum { CHUNK = 65536, LIMIT_S = 120 };
+enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3 };
 
 static struct tux *stack;
+static unsigned threads;		/* of the server */
 static int failed;
 
 static void fail(const char *what)
@@ -55,7 +58,7 @@ static struct tux *begin(const char *io, const char *ifname, enum tux_use path)
 			   !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
 			   TUX_BACKEND_TCP,
-		.path = path,
+		.path = path, .threads = threads,
 	};
 	int err = tux_open(&stack, &o);
 
@@ -503,6 +506,10 @@ int main(int argc, char **argv)
 	if ((argc == 5 || (argc == 6 && !strcmp(argv[5], "auto"))) &&
 	    !strcmp(argv[1], "serve"))
 		return serve(argv);
+	if (argc == 5 && !strcmp(argv[1], "threads")) {
+		threads = THREADS;
+		return serve(argv);
+	}
 	if (argc == 5 && !strcmp(argv[1], "accept"))
 		return accept_them(argv);
 	if (argc == 7 && !strcmp(argv[1], "stream"))

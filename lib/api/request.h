@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * request - what one loop of a stack has another one do
+ */
+#ifndef TUX_API_REQUEST_H
+#define TUX_API_REQUEST_H
+
+#include "api/api_in.h"
+
+/* Calls @fn(@arg) on the thread of loop @t: here, if this is it, or if no thread
+ * runs @t.  Else that thread calls it in its next turn, on its own stack, and the
+ * caller waits: so @fn must not call malloc() or free(). */
+void tux_api_do(struct tux *t, void (*fn)(void *arg), void *arg);
+
+/* In a turn: does what others have asked for. */
+void tux_api_requests_do(struct tux *t);
+
+/* At the end: those who wait do not go on. */
+void tux_api_requests_forget(struct tux *t);
+
+#endif
