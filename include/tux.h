@@ -29,13 +29,13 @@
  *	     thread".  With several network threads, callbacks of different
  *	     connections run in parallel, and a function that takes a
  *	     connection belongs to the connection's own thread, unless its
- *	     comment says "any thread".
+ *	     comment says "any thread".  In a callback on another network thread
+ *	     than the first, tux_listen(), tux_listen_fd() and
+ *	     tux_service_free() wait for a turn of the first one, as tux_sleep()
+ *	     would.
  * Memory    What a callback gets is valid until the callback returns, unless a
  *	     comment says how to keep it.  Strings and buffers that the caller
  *	     passes are not used after the call returns.
- *	     In a callback on another network thread than the first,
- *	     tux_listen(), tux_listen_fd() and tux_service_free() wait for a turn
- *	     of the first one, as tux_sleep() would.
  * Time      Nanoseconds.
  * Fork      A child of fork() cannot use what it inherits: calls return
  *	     -EOWNERDEAD or -ENOTCONN, and tux_close() does nothing.

@@ -158,7 +158,7 @@ static void open_init(struct tux *t, struct tux *first)
 
 /* One loop, of the stack of @first; NULL: the first one of a stack. */
 static int open_one_loop(struct tux **tp, const struct tux_opts *o,
-		     struct tux *first)
+			 struct tux *first)
 {
 	struct tux *t = calloc(1, sizeof(*t));
 	int err;

@@ -86,8 +86,9 @@ void tux_api_stop_others(struct tux *t)
 	tux_api_threads_wait(t);
 }
 
-/* While the others stop, a callback of theirs may need a lock that one of ours has,
- * which was preempted in libc, and the helper may have our loop. */
+/* Before the wait for the others, callbacks of ours that were preempted in libc go on
+ * until they are out of it: callbacks of the others may need a lock that they have.
+ * And the helper may have our loop meanwhile. */
 int tux_run(struct tux *t)
 {
 	int err = tux_api_begin(t);
