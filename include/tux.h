@@ -141,7 +141,7 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
  * and say() gets one line for each reason.  -EINVAL: an option is out of range;
  * -ENOMEM; -EMFILE; -EAGAIN: no thread could be started; -ESHUTDOWN, -EOWNERDEAD:
  * the one beside it is closed, or a parent's; or another errno of the kernel.
- * A process whose own threads are to be network threads opens a stack for each,
+ * A program that runs its network threads itself opens a stack for each thread,
  * the others beside the first: only one stack can have an interface for AF_XDP.
  * Any thread. */
 TUX_API int tux_open(struct tux **tp, const struct tux_opts *o) TUX_CHECK;

@@ -14,7 +14,8 @@
  *   routine.c     code of the application's own on the network thread
  *   request.c     what one loop has another one do
  *   file.c        its calls on files;  ring.c: an io_uring for them
- *   service.c     services and their callbacks;  users.c: who uses one
+ *   service.c     services and their callbacks;  users.c: counts the
+ *		   connections and calls that use a service
  *   listen.c      listeners, and what they accept
  *   attach.c      sockets that the program has accepted or connected itself
  *   announce.c    what the peers of listeners are told
@@ -72,7 +73,8 @@ enum {
 	TUX_GROUP_MAX = 512,
 	TUX_SLICE_US = 100,
 	TUX_IFACE_ADDRS = 64,		/* more are not looked at */
-	TUX_GIVEN = 64,
+	TUX_GIVEN = 64,			/* sockets that a loop can be given,
+					 * until it looks */
 };
 
 /* ---- a service ---- */

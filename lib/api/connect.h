@@ -7,8 +7,8 @@
 
 #include "api/api_in.h"
 
-/* A fresh connection of @s, on loop @t, whose connections_now the caller counts;
- * NULL: there are too many. */
+/* A fresh connection of @s, on loop @t.  The caller counts it in
+ * t->connections_now.  NULL: there are too many. */
 struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
 				   bool active);
 

@@ -36,7 +36,8 @@ static void request_put(struct tux *t, struct request *q)
 	tux_api_ring(t);
 }
 
-/* Who tells us holds the latch, and leaves the request alone when it is free. */
+/* request_tell() uses the request until it has dropped the latch: so the caller
+ * takes the latch once before the request goes. */
 static void request_wait(struct tux *t, struct request *q)
 {
 	while (!atomic_load(&q->over))

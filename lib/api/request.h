@@ -15,7 +15,7 @@ void tux_api_do(struct tux *t, void (*fn)(void *arg), void *arg);
 /* In a turn: does what others have asked for. */
 void tux_api_requests_do(struct tux *t);
 
-/* At the end: those who wait do not go on. */
+/* At the end of the stack: callers that still wait for @t stand still. */
 void tux_api_requests_forget(struct tux *t);
 
 #endif

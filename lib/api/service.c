@@ -124,7 +124,6 @@ void tux_api_services_unlisten(struct tux *t)
 
 void tux_api_services_end(struct tux *t)
 {
-	tux_api_services_unlisten(t);
 	free_each(&t->services);
 	free_each(&t->spare);
 }

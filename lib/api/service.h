@@ -7,7 +7,8 @@
 
 #include "api/api_in.h"
 
-/* At the end of the stack @t: all listeners are closed, and all services freed. */
+/* At the end of the stack @t: all listeners are closed, and later all services
+ * freed. */
 void tux_api_services_unlisten(struct tux *t);
 void tux_api_services_end(struct tux *t);
 

@@ -22,7 +22,8 @@
 struct tux_thread {
 	struct tux *t;			/* its loop */
 	void (*job)(struct tux *t);
-	sigset_t mask;			/* of who has given it */
+	sigset_t mask;			/* for the job: of the thread that has
+					 * given it */
 	_Atomic uint32_t state;
 	pthread_t thread;
 };

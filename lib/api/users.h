@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * users - who uses a service
+ * users - counts the connections and calls that use a service
  *
  * A service that is freed lasts until nobody uses it any more: a connection, a
  * socket that was accepted for another loop, the call that frees it.
