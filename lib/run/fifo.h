@@ -32,13 +32,14 @@ static inline void tux_fifo_pull(struct tux_sched *s, struct tux_routine *r)
 	s->in_critical_n -= r->in_critical;
 }
 
-/* Is what comes next a task that has not begun? */
+/* Is what comes next a task that has not begun, and may begin? */
 static inline bool tux_fifo_fresh_first(const struct tux_sched *s)
 {
 	const struct tux_task *t = TUX_CONTAINER(s->fresh.next, struct tux_task,
 						 node);
 
-	return s->fresh_n && (!s->ready_n || t->turn < tux_fifo_first(s)->turn);
+	return s->fresh_n && !s->held &&
+	       (!s->ready_n || t->turn < tux_fifo_first(s)->turn);
 }
 
 /* The next task that may begin in the calling routine, in the slice that runs;

@@ -24,10 +24,11 @@ struct tux_here {
 	struct tux_routine *lent_to;	/* on a donor: it runs a call of this
 					 * routine, as a thread (blocking.h); or
 					 * NULL */
-	struct tux_sched *left;		/* the scheduler of which it runs slices
-					 * while the thread is the application's
-					 * and routines may have locks that the
-					 * thread wants; or NULL */
+	struct tux_sched *left;		/* the scheduler of which, and of those
+					 * linked behind it, it runs slices while
+					 * the thread is the application's and
+					 * routines may have locks that the thread
+					 * wants; or NULL */
 };
 
 /* Not under the sanitizer: its test for NULL takes the flags of an addition

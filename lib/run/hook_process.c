@@ -25,7 +25,7 @@ TUX_HOOK pid_t fork(void)
 	return pid;
 }
 
-/* The scheduler that sends ticks to this thread of the kernel; NULL. A child of
+/* The schedulers that send ticks to this thread of the kernel; NULL. A child of
  * vfork() has the storage of its parent, but is another thread. */
 static struct tux_sched *ticks_here(void)
 {
@@ -39,12 +39,13 @@ static struct tux_sched *ticks_here(void)
 /* A signal that is under way outlives the program that can handle it. */
 static struct tux_sched *stop_ticks(void)
 {
-	struct tux_sched *s = ticks_here();
+	struct tux_sched *s = ticks_here(), *x;
 
 	if (!s)
 		return NULL;
 	tux_sched_enter();
-	tux_watch_remove(&s->watch);
+	for (x = s; x; x = x->after)
+		tux_watch_remove(&x->watch);
 	/* What is pending arrives at the end of this. */
 	TUX_SYS(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	return s;
@@ -54,11 +55,12 @@ static struct tux_sched *stop_ticks(void)
 static int exec_go_on(struct tux_sched *s)
 {
 	int saved = errno;
+	struct tux_sched *x;
 
-	if (s) {
-		tux_watch_add(&s->watch, s->sig);
+	for (x = s; x; x = x->after)
+		tux_watch_add(&x->watch, x->sig);
+	if (s)
 		tux_sched_leave();
-	}
 	errno = saved;
 	return -1;
 }

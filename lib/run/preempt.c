@@ -48,11 +48,13 @@ static bool is_syscall(const uint8_t *p)
 }
 
 /* What allocators call with their locks held, and what does not wait: a routine
- * that is preempted there keeps the network thread from freeing memory. */
+ * that is preempted there keeps the network thread from freeing memory.  And what
+ * raise() asks for: the routine may go on in another thread. */
 static bool is_brief(long nr)
 {
 	return nr == SYS_mmap || nr == SYS_munmap || nr == SYS_mprotect ||
-	       nr == SYS_madvise || nr == SYS_brk || nr == SYS_mremap;
+	       nr == SYS_madvise || nr == SYS_brk || nr == SYS_mremap ||
+	       nr == SYS_gettid || nr == SYS_getpid;
 }
 
 /* In a system call that is not over: one that is begun again after the handler,
@@ -139,7 +141,7 @@ static bool may_go(struct tux_routine *r, const struct place *at,
 }
 
 /* What the routine finds when it goes on is the thread's as it is then, and not
- * as it was: the alternate stack may be another. */
+ * as it was: the alternate stack may be another, and the mask of signals. */
 static void preempt_leave(struct tux_routine *r, const struct place *at,
 			  ucontext_t *uc)
 {
@@ -151,6 +153,7 @@ static void preempt_leave(struct tux_routine *r, const struct place *at,
 	r->waits = waits(at);
 	tux_routine_leave(r, TUX_ROUTINE_READY);
 	TUX_SYS(SYS_sigaltstack, 0, (long)&uc->uc_stack, 0, 0, 0, 0);
+	memcpy(&uc->uc_sigmask, &r->sched->mask, sizeof(r->sched->mask));
 }
 
 static bool wants_lock(const struct place *at)
@@ -169,7 +172,9 @@ static bool may_rescue(const struct place *at)
 		return false;
 	if (!is_off() && wants_lock(at))
 		return true;
-	tux_watch_later(&s->watch, tux_tick_read());
+	for (; s; s = s->after)
+		if (s->in_critical_n)
+			tux_watch_later(&s->watch, tux_tick_read());
 	return false;
 }
 

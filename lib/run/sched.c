@@ -14,6 +14,9 @@
 
 enum { SETTLE = 16 };		/* slices, at most */
 
+/* No thread's number. */
+#define NOBODY UINT32_MAX
+
 void tux_sched_say(const struct tux_sched *s, const char *line)
 {
 	if (s->o.say)
@@ -163,15 +166,19 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
  * too: the caller has to ask again. */
 static bool can_begin(struct tux_sched *s)
 {
-	return !tux_list_empty(&s->idle) || tux_donors_ready(&s->donors) ||
-	       (!s->o.wake && tux_donors_left(&s->donors));
+	return !s->held &&
+	       (!tux_list_empty(&s->idle) || tux_donors_ready(&s->donors) ||
+		(!s->o.wake && tux_donors_left(&s->donors)));
 }
 
 static void sched_watch(struct tux_sched *s)
 {
-	if (s->thread)
-		tux_watch_remove(&s->watch);
-	tux_critical_refresh();
+	if (s->thread != NOBODY) {
+		if (s->thread)
+			tux_watch_remove(&s->watch);
+		/* A routine that came with it may have the linker's lock. */
+		tux_critical_refresh();
+	}
 	tux_tick_signal_open();
 	if (tux_watch_add(&s->watch, s->sig)) {
 		tux_sched_say(s, "callbacks are not preempted: no thread to "
@@ -200,10 +207,48 @@ static void sched_adopt(struct tux_sched *s)
 	tux_switch_here(&s->net);
 }
 
+bool tux_sched_in_critical(const struct tux_sched *s)
+{
+	return s->in_critical_n || (s->last && s->last->in_critical);
+}
+
+void tux_sched_hold(struct tux_sched *s, bool held)
+{
+	s->held = held;
+}
+
+void tux_sched_link(struct tux_sched *s, struct tux_sched *after)
+{
+	s->after = after;
+}
+
+void tux_sched_part(struct tux_sched *s, struct tux_sched *heir)
+{
+	if (s->preempt && s->thread)
+		tux_watch_remove(&s->watch);
+	if (heir && !heir->net_stack)
+		heir->net_stack = s->net_stack;
+	else
+		tux_overflow_close(s->net_stack);
+	s->net_stack = NULL;
+	s->after = NULL;
+	s->thread = NOBODY;
+}
+
+static bool is_adopted(const struct tux_sched *s)
+{
+	return s->thread && s->thread == tux_here.thread;
+}
+
+/* All that the thread runs, before a routine of one can be preempted in the
+ * linker. */
 static void enter_thread(struct tux_sched *s)
 {
-	if (!s->thread || s->thread != tux_here.thread)
-		sched_adopt(s);
+	struct tux_sched *x = is_adopted(s) ? NULL : s;
+
+	for (; x; x = x->after)
+		if (!is_adopted(x))
+			sched_adopt(x);
 	tux_mask_look(s);
 }
 
@@ -237,37 +282,69 @@ static struct tux_routine *first_in_critical(struct tux_sched *s)
 	return NULL;
 }
 
+/* Of all. */
+static unsigned in_critical(const struct tux_sched *s)
+{
+	unsigned n = 0;
+
+	for (; s; s = s->after)
+		n += s->in_critical_n;
+	return n;
+}
+
+/* Is the routine that has had the slice where it was, in a system call? */
+static bool drain_slice(struct tux_sched *s)
+{
+	struct tux_routine *r = first_in_critical(s);
+
+	enter_thread(s);
+	tux_fifo_pull(s, r);
+	sched_slice(s, r);
+	push_last(s);
+	return r->in_critical && r->waits;
+}
+
 void tux_sched_back(struct tux_sched *s)
 {
 	if (tux_here.left != s)
 		return;
 	tux_here.left = NULL;
-	tux_watch_leave(&s->watch);
+	for (; s; s = s->after)
+		tux_watch_leave(&s->watch);
 }
 
-/* Routines that only wait in the kernel are not waited for. */
-void tux_sched_drain(struct tux_sched *s)
+/* Slices in turn, since one may have what another waits for.  Routines that only
+ * wait in the kernel are not waited for. */
+static void drain_all(struct tux_sched *first)
 {
+	struct tux_sched *s = first;
 	unsigned i, stuck = 0;
+
+	for (i = 0; stuck < in_critical(first) && i < SETTLE; i++) {
+		while (!s || !s->in_critical_n)
+			s = s ? s->after : first;
+		stuck = drain_slice(s) ? stuck + 1 : 0;
+		s = s->after;
+	}
+}
+
+void tux_sched_drain(struct tux_sched *first)
+{
+	struct tux_sched *s;
 
 	if (tux_here.left)
 		tux_sched_back(tux_here.left);
-	push_last(s);
-	if (!s->in_critical_n)
-		return;
-	enter_thread(s);
-	for (i = 0; stuck < s->in_critical_n && i < SETTLE; i++) {
-		struct tux_routine *r = first_in_critical(s);
-
-		tux_fifo_pull(s, r);
-		sched_slice(s, r);
+	for (s = first; s; s = s->after)
 		push_last(s);
-		stuck = r->in_critical && r->waits ? stuck + 1 : 0;
-	}
-	if (s->in_critical_n) {
-		tux_watch_enter(&s->watch, tux_tick_read());
-		tux_here.left = s;
-	}
+	if (!in_critical(first))
+		return;
+	drain_all(first);
+	if (!in_critical(first))
+		return;
+	for (s = first; s; s = s->after)
+		if (s->in_critical_n)
+			tux_watch_enter(&s->watch, tux_tick_read());
+	tux_here.left = first;
 }
 
 tux_time tux_sched_deadline(const struct tux_sched *s)
@@ -309,7 +386,10 @@ bool tux_sched_is_near(const struct tux_sched *s)
 
 bool tux_sched_runs_here(const struct tux_sched *s)
 {
-	return s->thread && tux_sched_is_near(s);
+	const struct tux_routine *r = tux_here.routine;
+
+	return s->thread &&
+	       s->thread == (r ? r->sched->thread : tux_here.thread);
 }
 
 bool tux_sched_is_here(const struct tux_sched *s)

@@ -101,10 +101,27 @@ void tux_sched_free(struct tux_sched *s);
  * nothing to do until the deadline, a put or a wake. */
 unsigned tux_sched_run(struct tux_sched *s);
 
-/* The network thread is about to run code of the program.  Runs routines that
- * were preempted in libc or an allocator until they are out of it, for 16
- * slices at most.  Those that are not go on when the thread waits for a lock,
- * until tux_sched_back() or tux_sched_run(). */
+/* Does a routine of @s, which could go on, have a lock that is not the
+ * application's, as far as one knows?  Between slices. */
+bool tux_sched_in_critical(const struct tux_sched *s);
+
+/* With @held, no task begins; those that have begun go on. */
+void tux_sched_hold(struct tux_sched *s, bool held);
+
+/* The network thread runs no slice of @s any more: another thread does
+ * next.  Routines amidst a task go with it if they have storage of their
+ * own; else there is none.  @heir, another one of this thread's, or NULL,
+ * inherits what the thread has of @s. */
+void tux_sched_part(struct tux_sched *s, struct tux_sched *heir);
+
+/* The network thread, which runs slices of @s, runs those of @after, too, and so on;
+ * NULL: of none. */
+void tux_sched_link(struct tux_sched *s, struct tux_sched *after);
+
+/* The network thread is about to run code of the program.  Runs routines of @s, and
+ * of those linked behind it, that were preempted in libc or an allocator until they
+ * are out of it, for 16 slices at most.  Those that are not go on when the thread
+ * waits for a lock, until tux_sched_back(@s) or tux_sched_run(@s). */
 void tux_sched_drain(struct tux_sched *s);
 void tux_sched_back(struct tux_sched *s);
 
@@ -119,7 +136,7 @@ bool tux_sched_ever(void);
 bool tux_sched_is_near(const struct tux_sched *s);
 bool tux_sched_is_here(const struct tux_sched *s);
 
-/* Is the caller the thread that ran the last slice of @s, or a routine of
+/* Is the caller the thread that ran the last slice of @s, or a routine on
  * it? */
 bool tux_sched_runs_here(const struct tux_sched *s);
 

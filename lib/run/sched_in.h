@@ -78,6 +78,8 @@ struct tux_sched {
 	_Atomic(struct tux_routine *) woken;
 	unsigned away_n;		/* routines */
 	bool ends;			/* none goes away any more */
+	bool held;			/* no task begins */
+	struct tux_sched *after;	/* the next one of the same thread; NULL */
 	struct tux_sched_stats stats;
 };
 

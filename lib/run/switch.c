@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * switch - from one stack to another, in one thread
+ * switch - from one stack to another
  */
 #include "run/switch.h"
 

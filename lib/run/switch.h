@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * switch - from one stack to another, in one thread
+ * switch - from one stack to another
  *
  * A context is a stack, and thread-local storage if that can be changed: where
  * the processor lets a program write its FS base, the stack of a parked thread

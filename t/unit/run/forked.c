@@ -134,11 +134,14 @@ static void drain__not_for_who_waits(void **state)
 	jobs_add(wait_long);
 	while (st->preemptions < 3)	/* the first may come before read() */
 		tux_sched_run(jobs_sched);
+	assert_true(tux_sched_in_critical(jobs_sched));
 	before = st->slices;
 	tux_sched_drain(jobs_sched);
 	assert_in_range(st->slices - before, 1, 2);
+	assert_true(tux_sched_in_critical(jobs_sched));
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	jobs_run(NULL);
+	assert_false(tux_sched_in_critical(jobs_sched));
 	jobs_close();
 }
 

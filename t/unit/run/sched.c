@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "../test.h"
@@ -663,6 +664,132 @@ static void run__errno_of_another_thread(void **state)
 	tux_sched_free(s);
 }
 
+/* ---- from thread to thread ---- */
+
+static void hold__nothing_begins(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+
+	(void)state;
+	open_job(&a, s, 'a', say_after_wake);
+	open_job(&b, s, 'b', say_name);
+	tux_sched_put(s, &a.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	tux_sched_hold(s, true);
+	tux_sched_put(s, &b.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "a");
+	/* What has begun goes on. */
+	tux_sched_wake(a.self);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "aa");
+	assert_int_equal(tux_sched_stats(s)->routines, 0);
+	tux_sched_hold(s, false);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "aab");
+	tux_sched_free(s);
+}
+
+/* A group does not go on either. */
+static void hold_here(struct tux_task *t)
+{
+	tux_sched_hold(job_of(t)->s, true);
+	note(job_of(t)->name);
+}
+
+static void hold__amidst_a_group(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a, b;
+
+	(void)state;
+	open_job(&a, s, 'a', hold_here);
+	open_job(&b, s, 'b', say_name);
+	tux_sched_put(s, &a.task);
+	tux_sched_put(s, &b.task);
+	assert_int_equal(tux_sched_run(s), 0);
+	assert_string_equal(journal, "a");
+	tux_sched_hold(s, false);
+	run_all(s);
+	assert_string_equal(journal, "ab");
+	tux_sched_free(s);
+}
+
+static void *run_and_part(void *arg)
+{
+	struct tux_sched *s = arg;
+
+	if (tux_sched_runs_here(s))
+		note('!');
+	run_all(s);
+	if (!tux_sched_runs_here(s))
+		note('?');
+	tux_sched_part(s, NULL);
+	if (tux_sched_is_near(s))
+		note('!');
+	return NULL;
+}
+
+static void part__is_no_threads_until_one_runs_it(void **state)
+{
+	struct tux_sched *s = open_sched(0);
+	struct job a;
+	pthread_t t;
+
+	(void)state;
+	open_job(&a, s, 'a', say_name);
+	tux_sched_put(s, &a.task);
+	run_all(s);
+	assert_true(tux_sched_runs_here(s));
+	tux_sched_part(s, NULL);
+	assert_false(tux_sched_is_near(s));
+	assert_false(tux_sched_runs_here(s));
+	tux_sched_put(s, &a.task);
+	assert_int_equal(pthread_create(&t, NULL, run_and_part, s), 0);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_string_equal(journal, "aa");
+	tux_sched_put(s, &a.task);
+	run_all(s);
+	assert_string_equal(journal, "aaa");
+	assert_true(tux_sched_runs_here(s));
+	tux_sched_free(s);
+}
+
+static void *alternate_stack(void)
+{
+	stack_t now;
+
+	assert_int_equal(sigaltstack(NULL, &now), 0);
+	return now.ss_flags & SS_DISABLE ? NULL : now.ss_sp;
+}
+
+/* The first scheduler has given the thread its alternate stack, and goes. */
+static void part__the_thread_keeps_its_alternate_stack(void **state)
+{
+	struct tux_sched *s, *heir;
+	void *before = alternate_stack(), *stack;
+
+	(void)state;
+	if (before)		/* it is none of ours */
+		skip();
+	s = open_sched(0);
+	heir = open_sched(0);
+	tux_sched_run(s);
+	tux_sched_run(heir);
+	stack = alternate_stack();
+	assert_non_null(stack);
+	tux_sched_part(s, heir);
+	assert_ptr_equal(alternate_stack(), stack);
+	tux_sched_part(heir, NULL);
+	assert_null(alternate_stack());
+	tux_sched_run(heir);
+	assert_non_null(alternate_stack());
+	tux_sched_free(s);
+	tux_sched_free(heir);
+	assert_null(alternate_stack());
+}
+
 static void leave_traces(struct tux_task *t)
 {
 	struct job *j = job_of(t);
@@ -753,6 +880,10 @@ int main(void)
 		cmocka_unit_test(free__with_work_half_done),
 		cmocka_unit_test(yield__errno_is_its_own),
 		cmocka_unit_test(run__errno_of_another_thread),
+		cmocka_unit_test(hold__nothing_begins),
+		cmocka_unit_test(hold__amidst_a_group),
+		cmocka_unit_test(part__is_no_threads_until_one_runs_it),
+		cmocka_unit_test(part__the_thread_keeps_its_alternate_stack),
 		cmocka_unit_test(run__a_task_leaves_nothing_to_the_next),
 		cmocka_unit_test(run__modes_of_arithmetic),
 	};

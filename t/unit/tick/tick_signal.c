@@ -155,6 +155,18 @@ static void wait_and_look(struct job *j)
 	tux_sched_leave();
 }
 
+static int more_ends[2];
+
+static void wait_without_lock(struct job *j)
+{
+	char c;
+
+	(void)j;
+	tux_sched_enter();
+	assert_int_equal(read(more_ends[0], &c, 1), 1);
+	tux_sched_leave();
+}
+
 static void *write_late(void *arg)
 {
 	usleep(20000);
@@ -188,12 +200,54 @@ static void take__the_one_who_has_a_lock_inherits_no_mask(void **state)
 	jobs_close();
 }
 
+/* Another scheduler of the thread has a routine in a lock, too. */
+static void drain__of_two_both_go_on(void **state)
+{
+	struct tux_sched *other;
+	pthread_t t;
+
+	(void)state;
+	if (!jobs_open())
+		skip();
+	assert_int_equal(pipe(ends), 0);
+	jobs_add(wait_and_look);
+	tux_sched_run(jobs_sched);
+	assert_false(jobs_done());
+	own = mask(SIG_BLOCK, 0);
+	other = jobs_sched;
+	assert_true(jobs_open());
+	jobs_n = 1;			/* behind the other's */
+	assert_int_equal(pipe(more_ends), 0);
+	jobs_add(wait_without_lock);
+	tux_sched_run(jobs_sched);
+	assert_false(jobs_done());
+	tux_sched_link(jobs_sched, other);
+	tux_sched_drain(jobs_sched);
+	assert_int_equal(pthread_create(&t, NULL, write_late, NULL), 0);
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	pthread_join(t, NULL);
+	tux_sched_back(jobs_sched);
+	tux_sched_link(jobs_sched, NULL);
+	while (!jobs[0].done)
+		tux_sched_run(other);
+	assert_int_equal(write(more_ends[1], "", 1), 1);
+	jobs_run(NULL);
+	jobs_close();
+	tux_sched_free(other);
+	close(ends[0]);
+	close(ends[1]);
+	close(more_ends[0]);
+	close(more_ends[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(take__many_take_the_stack_of_one),
 		cmocka_unit_test(take__the_next_inherits_no_mask),
 		cmocka_unit_test(take__the_one_who_has_a_lock_inherits_no_mask),
+		cmocka_unit_test(drain__of_two_both_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
