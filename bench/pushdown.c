@@ -166,13 +166,15 @@ static void serve(const struct pushdown *p)
 
 static const char usage_text[] =
 "usage: bench/pushdown --port P [--host A] [--interface NAME] [--udp] [--spin]\n"
-"                      [--slice US] [--threads N] [--work US] [--account]\n"
+"                      [--slice US] [--threads N | --threads M-N] [--work US]\n"
+"                      [--account]\n"
 "Sends back what it receives, until it is ended.\n"
 "  --interface NAME  only connections over it leave TCP (any but lo)\n"
 "  --udp             over UDP sockets, not AF_XDP\n"
 "  --slice US        of callbacks, 5 to 1000 (100); 0: none is preempted\n"
 "  --spin            never sleeps\n"
-"  --threads N       network threads, 1 to 16 (1)\n"
+"  --threads N       network threads, 1 to 16 (1); M-N: as many as are busy, but\n"
+"                    at least M\n"
 "  --work US         it computes for so long before each answer (0)\n"
 "  --account         spins, and prints at each SIGUSR1 what it has done and how\n"
 "                    long that took\n";
@@ -181,6 +183,19 @@ static void usage(FILE *to, int code)
 {
 	fputs(usage_text, to);
 	exit(code);
+}
+
+static void take_threads(struct tux_opts *o, char *arg)
+{
+	char *to = strchr(arg, '-');
+
+	if (to) {
+		*to++ = 0;
+		o->threads_min = (unsigned)option_number("threads", arg, 1,
+							 TUX_THREADS_MAX);
+	}
+	o->threads = (unsigned)option_number("threads", to ? to : arg, 1,
+					     TUX_THREADS_MAX);
 }
 
 static void take(struct pushdown *p, int k)
@@ -203,8 +218,7 @@ static void take(struct pushdown *p, int k)
 		p->opts.slice_ns = us ? us * 1000 : TUX_NO_SLICE;
 		break;
 	case 't':
-		p->opts.threads = (unsigned)option_number("threads", optarg, 1,
-							  TUX_THREADS_MAX);
+		take_threads(&p->opts, optarg);
 		break;
 	case 'w':
 		work = TUX_USEC(option_number("work", optarg, 0, 1000000));

@@ -131,6 +131,10 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 				 * TUX_THREADS_MAX; 0: 1.  The first is the one
 				 * that calls tux_run() or tux_turn(), the others
 				 * are the library's */
+	unsigned threads_min;	/* so many threads run at least, and up to
+				 * `threads` while they have enough to do: then
+				 * some run several loops, and some none.  0: as
+				 * many as `threads` */
 };
 #define TUX_NO_SLICE UINT64_MAX
 #define TUX_THREADS_MAX 16
@@ -635,14 +639,17 @@ struct tux_stats {
 					 * now; times that one got there */
 	uint64_t refused;		/* accepts that failed: EMFILE, ... */
 	uint64_t backend;		/* enum tux_backend, as asked for */
+	uint64_t threads;		/* that run loops now, */
+	uint64_t moved;			/* and loops that went to another one of
+					 * them, ever */
 };
 
 /* Of connection @c.  The gone callback gets the final counts. */
 TUX_API int tux_connection_stats(const struct tux_connection *c,
 				 struct tux_connection_stats *st, size_t size);
 
-/* Of loop @i: each network thread has one, the first number 0; -EINVAL: there are
- * not so many.  Over AF_XDP, number 0 has the packets of all. */
+/* Of loop @i: as many as network threads may run, the first number 0; -EINVAL: there
+ * are not so many.  Over AF_XDP, number 0 has the packets of all. */
 TUX_API int tux_loop_stats(const struct tux *t, unsigned i,
 			   struct tux_loop_stats *st, size_t size);
 

@@ -8,8 +8,10 @@
  *   shared.c      what stacks beside each other share
  *   threads.c     its network threads, if it has several
  *   look.c        statistics
- *   serve.c       the network thread: turns and sleep
+ *   serve.c       a network thread: turns and sleep
+ *   hand_over.c   ... and which of them runs which loop
  *   embed.c       the same within the application's own loop
+ *   sleep.c       what surrounds the sleep
  *   turn.c        one turn: the loop, rings, epoll, a slice
  *   routine.c     code of the application's own on the network thread
  *   request.c     what one loop has another one do
@@ -233,18 +235,21 @@ struct tux_shared {
 	struct tux_list announced;	/* listeners of the program's own */
 };
 
-/* One loop of a stack, with all that its thread needs.  The program knows the
- * first (threads.h). */
+/* One loop of a stack, with all that a thread needs to run it.  The program knows
+ * the first (threads.h). */
 struct tux {
 	struct tux_opts o;
 	struct tux *first;		/* itself, if it is the only one */
 	struct tux_threads *threads;	/* the first's; NULL: the only one */
+	unsigned number;		/* among the loops of the stack */
+	_Atomic unsigned thread;	/* the number of the one that runs it, */
+	struct tux *next_run;		/* as the one before it there; NULL */
 	char ifname[16];
 	_Atomic uint64_t said;		/* bits of reasons that were said */
 	pid_t pid;			/* of the process that has opened it */
 	bool forked;
 	_Atomic bool ends;		/* tux_close() is at it */
-	_Atomic unsigned unended;	/* loops that have connections then */
+	_Atomic unsigned unended;	/* threads that have connections then */
 	struct tux_list node;		/* among all stacks (process.c); closed:
 					 * in shared->closed */
 
@@ -269,7 +274,9 @@ struct tux {
 	_Atomic bool halted;		/* tux_run() has returned */
 	struct tux_latch go_latch;
 	struct tux_list going;		/* errands that wait for their task */
-	struct tux_list requests;	/* of other loops */
+	struct tux_list requests;	/* of other loops, */
+	unsigned outside_n;		/* and calls of thread 0, outside of its
+					 * routines, that wait for connections */
 	struct tux_latch given_latch;	/* of what follows */
 	struct tux_given given[TUX_GIVEN];
 	unsigned given_n;
@@ -305,10 +312,14 @@ struct tux {
 	unsigned watched_n;
 	bool asleep;			/* between turns, ready to be woken */
 	bool awake;			/* between turns, fd is kept readable */
+	bool nested;			/* fd is watched by the first's */
 
 	/* looking */
 	uint64_t turns, callbacks, messages, sleeps, file_calls;
 	tux_tick network_spent;
+	_Atomic tux_tick spent;		/* on the network and in callbacks, as of
+					 * the last turn, */
+	_Atomic tux_tick slice_since;	/* and in this one since then; 0: not */
 	_Atomic uint64_t on_tux_now, on_tux;
 	struct tux_history history;	/* peers that did not answer */
 	_Atomic uint64_t connections_now;	/* and what was given */

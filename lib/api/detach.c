@@ -77,7 +77,7 @@ static int take_back(struct tux_connection *c, tux_time until)
 	if (!c->end)
 		return 0;
 	if (!tux_sched_preempts(c->t->sched))
-		tux_api_release(c->t);
+		tux_api_release_all(c->t);
 	err = go_plain(c, until);
 	/* The program may close the socket, and another file have its number. */
 	while (!err && !tux_end_has_left(c->end))

@@ -15,21 +15,18 @@
 #include <errno.h>
 #include <sys/timerfd.h>
 
+#include "api/hand_over.h"
 #include "api/serve.h"
+#include "api/sleep.h"
 #include "api/turn.h"
 #include "api/wait.h"
 #include "stack/driver.h"
-#include "stack/poll.h"
 #include "sys/clock.h"
 #include "sys/fd.h"
 #include "sys/sys.h"
 
-static int embed_watch(struct tux *t, int fd)
-{
-	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
-
-	return tux_sys_epoll_ctl(t->fd, EPOLL_CTL_ADD, fd, &e);
-}
+enum { LOOK_MS = 10 };		/* at a loop that cannot be watched: the kernel
+				 * nests only so many epoll instances */
 
 int tux_api_embed(struct tux *t)
 {
@@ -45,11 +42,11 @@ int tux_api_embed(struct tux *t)
 					       0, 0));
 	if (t->timer_fd < 0)
 		return t->timer_fd;
-	err = embed_watch(t, t->epfd);
+	err = tux_api_watch_fd(t, t->epfd);
 	if (!err)
-		err = embed_watch(t, t->w.fd);
+		err = tux_api_watch_fd(t, t->w.fd);
 	if (!err)
-		err = embed_watch(t, t->timer_fd);
+		err = tux_api_watch_fd(t, t->timer_fd);
 	tux_api_beckon(t);
 	return err;
 }
@@ -67,56 +64,21 @@ int tux_fd(const struct tux *t)
 
 /* ---- between turns ---- */
 
-static void set_timer(struct tux *t, tux_time at)
+/* Is what would wake @t on the descriptor of the stack? */
+static bool nest(struct tux *t)
 {
-	struct itimerspec v = { .it_value = { 0 } };
-
-	if (at == t->timer_at)
-		return;
-	t->timer_at = at;
-	if (at != TUX_NEVER) {
-		v.it_value.tv_sec = (time_t)(at / TUX_SEC(1));
-		v.it_value.tv_nsec = (long)(at % TUX_SEC(1)) + !at;
-	}
-	TUX_SYS(SYS_timerfd_settime, t->timer_fd, TFD_TIMER_ABSTIME, &v, NULL,
-		0, 0);
+	if (!t->nested)
+		t->nested = !tux_api_watch_fd(t->first, t->fd);
+	return t->nested;
 }
 
-/* The link opens and closes sockets as interfaces come and go. */
-static void watch_loop(struct tux *t)
+/* From here to wake_up() a ring makes t->fd readable, until *@at at most. */
+static void lie_down(struct tux *t, tux_time at)
 {
-	struct pollfd p[TUX_LOOP_FDS];
-	unsigned i, n = tux_loop_fds(t->l, p);
-
-	for (i = 0; i < n && i < t->watched_n; i++)
-		if (p[i].fd != t->watched[i])
-			break;
-	if (i == n && n == t->watched_n)
-		return;
-	while (t->watched_n > i)
-		tux_sys_epoll_ctl(t->fd, EPOLL_CTL_DEL,
-				  t->watched[--t->watched_n], NULL);
-	for (; i < n; i++)
-		if (!embed_watch(t, p[i].fd))
-			t->watched[t->watched_n++] = p[i].fd;
-}
-
-/* From here to wake_up() a ring makes t->fd readable. */
-static void lie_down(struct tux *t)
-{
-	tux_time at;
-	bool quiet;
-
-	if (t->l && !t->acquired)
-		t->acquired = tux_driver_acquire(t->d);
-	if (t->acquired)
-		watch_loop(t);
-	at = tux_api_deadline(t);
-	quiet = tux_api_prepare_sleep(t);
-	if (!quiet || at <= t->now)
-		tux_wake_kick(t->w.fd);
+	if (tux_api_lie_down(t, &at))
+		tux_api_set_timer(t, at);
 	else
-		set_timer(t, at);
+		tux_wake_kick(t->w.fd);
 	t->asleep = true;
 }
 
@@ -129,7 +91,7 @@ static void wake_up(struct tux *t)
 	tux_api_awake(t);
 	/* It stays readable until it is set anew. */
 	if (t->timer_at <= tux_clock_read())
-		set_timer(t, TUX_NEVER);
+		tux_api_set_timer(t, TUX_NEVER);
 }
 
 static void stay_awake(struct tux *t)
@@ -139,24 +101,55 @@ static void stay_awake(struct tux *t)
 	t->awake = true;
 }
 
+static unsigned turn_all(struct tux *t)
+{
+	unsigned n = 0;
+
+	for (; t; t = t->next_run) {
+		if (atomic_load(&t->halted))
+			tux_api_wait_halt(t, false);
+		wake_up(t);
+		n += tux_api_turn(t);
+	}
+	return n;
+}
+
+/* The first, which has the descriptor, stays awake for all. */
+static void rest_all(struct tux *first, bool goes_on, tux_time at)
+{
+	struct tux *t;
+
+	if (goes_on) {
+		stay_awake(first);
+		return;
+	}
+	for (t = first->next_run; t; t = t->next_run) {
+		lie_down(t, TUX_NEVER);
+		if (!nest(t))
+			at = tux_time_min(at, first->now + TUX_MSEC(LOOK_MS));
+	}
+	tux_api_awake(first);
+	lie_down(first, at);
+}
+
 int tux_turn(struct tux *t)
 {
+	struct tux_thread *x = t->threads ? &t->threads->at[0] : NULL;
 	int err = tux_api_begin(t);
+	tux_time at = TUX_NEVER;
 	unsigned n;
 
 	if (err)
 		return err;
 	tux_api_run_others(t);
-	if (atomic_load(&t->halted))
-		tux_api_wait_halt(t, false);
-	wake_up(t);
-	n = tux_api_turn(t);
-	if (tux_api_goes_on(t, n > 0)) {
-		stay_awake(t);
-	} else {
-		tux_api_awake(t);
-		lie_down(t);
+	if (x && tux_api_hand_over_called(x))
+		tux_api_hand_over_take(x);
+	n = turn_all(t);
+	if (x) {
+		tux_api_hand_over_give(x, t->now);
+		at = tux_api_hand_over_deadline(x);
 	}
+	rest_all(t, tux_api_goes_on(t, n > 0), at);
 	tux_api_end(t);
 	return (int)n;
 }

@@ -259,6 +259,8 @@ int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)
 
 	if (t->forked)
 		return -EOWNERDEAD;
+	now.threads = t->threads ? atomic_load(&t->threads->running) : 1;
+	now.moved = t->threads ? atomic_load(&t->threads->moved) : 0;
 	now.services = services_now(first);
 	for (i = 0; i < now.loops; i++)
 		stats_add(&now, tux_api_loop(first, i));

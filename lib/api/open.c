@@ -12,6 +12,7 @@
 #include "api/ask.h"
 #include "api/connection.h"
 #include "api/embed.h"
+#include "api/hand_over.h"
 #include "api/listen.h"
 #include "api/process.h"
 #include "api/request.h"
@@ -21,6 +22,7 @@
 #include "api/serve.h"
 #include "api/service.h"
 #include "api/shared.h"
+#include "api/sleep.h"
 #include "api/threads.h"
 #include "api/turn.h"
 #include "stack/channel.h"
@@ -48,6 +50,7 @@ static bool is_good(const struct tux_opts *o)
 		(o->slice_ns >= SLICE_MIN_NS && o->slice_ns <= SLICE_MAX_NS)) &&
 	       o->message_max <= MESSAGE_MOST &&
 	       o->threads <= TUX_THREADS_MAX &&
+	       o->threads_min <= (o->threads ? o->threads : 1) &&
 	       (!o->ifname || strlen(o->ifname) <
 			      sizeof(((struct tux *)0)->ifname));
 }
@@ -226,11 +229,14 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 		return err;
 	while (!err && tux_api_loops(t) < t->o.threads)
 		err = open_other(t);
-	if (err)
+	if (err) {
 		close_loops(t);
-	else
-		*tp = t;
-	return err;
+		return err;
+	}
+	if (t->threads)
+		tux_api_hand_over_init(t);
+	*tp = t;
+	return 0;
 }
 
 /* ---- the end ---- */
@@ -284,41 +290,59 @@ static void drive_a_little(struct tux *t)
 	tux_api_drive(t, &never, tux_clock_read() + TUX_MSEC(1));
 }
 
+static bool has_connections(const struct tux *t)
+{
+	return atomic_load(&t->connections_now);
+}
+
 /* Calls that block use what the program has given them, messages too. */
 static bool calls_under_way(const struct tux *t)
 {
 	return tux_sched_away(t->sched) || tux_api_ring_busy(t);
 }
 
-/* Connections are told gone, and what they wrote goes out.  Callbacks of each loop
- * may use connections of the others, so all go on until none has callbacks. */
-static void wind_up(struct tux *t)
+static bool any_loop(const struct tux *t, bool (*is)(const struct tux *t))
 {
-	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
-
-	tux_api_awake(t);
-	tux_api_accept_given(t);
-	end_connections(t);
-	while ((t->connections_now || calls_under_way(t)) &&
-	       tux_clock_read() < until)
-		drive_a_little(t);
-	tux_sched_end_blocking(t->sched);
-	while (calls_under_way(t))
-		drive_a_little(t);
-	atomic_fetch_sub(&t->first->unended, 1);
-	while (atomic_load(&t->first->unended))
-		drive_a_little(t);
-	tux_api_end(t);
-	/* What is left of callbacks finds nothing of ours any more. */
-	tux_sched_back(t->sched);
+	while (t && !is(t))
+		t = t->next_run;
+	return t;
 }
 
-static void wind_up_other(struct tux *t)
+/* The loops that a thread runs.  Connections are told gone, and what they wrote goes
+ * out.  Callbacks of each loop may use connections of the others, so all go on until
+ * no thread has callbacks. */
+static void wind_up(struct tux *first)
 {
-	if (!tux_api_begin(t))
-		wind_up(t);
+	tux_time until = tux_clock_read() + TUX_SEC(CLOSE_S);
+	_Atomic unsigned *unended = &first->first->unended;
+	struct tux *t;
+
+	for (t = first; t; t = t->next_run) {
+		tux_api_awake(t);
+		tux_api_accept_given(t);
+		end_connections(t);
+	}
+	while ((any_loop(first, has_connections) ||
+		any_loop(first, calls_under_way)) && tux_clock_read() < until)
+		drive_a_little(first);
+	for (t = first; t; t = t->next_run)
+		tux_sched_end_blocking(t->sched);
+	while (any_loop(first, calls_under_way))
+		drive_a_little(first);
+	atomic_fetch_sub(unended, 1);
+	while (atomic_load(unended))
+		drive_a_little(first);
+	tux_api_end(first);
+	/* What is left of callbacks finds nothing of ours any more. */
+	tux_sched_back(first->sched);
+}
+
+static void wind_up_other(struct tux_thread *x)
+{
+	if (x->runs && !tux_api_begin(x->runs))
+		wind_up(x->runs);
 	else
-		atomic_fetch_sub(&t->first->unended, 1);
+		atomic_fetch_sub(&x->all->loop[0]->unended, 1);
 }
 
 /* Without the loops of others, which their threads run: the helper runs this

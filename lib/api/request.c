@@ -19,21 +19,34 @@ struct request {
 
 /* ---- the caller ---- */
 
-/* The first loop's thread calls from outside of routines, or none of the stack's
- * runs. */
+/* With t->go_latch: no loop for which somebody waits goes to another
+ * thread.  So none comes to thread 0 while that waits outside of its
+ * routines, and could not take it. */
 static bool runs_elsewhere(const struct tux *t)
 {
 	const struct tux *here = tux_api_here(t);
 
-	return here ? here != t : t != t->first && tux_api_threads_run(t->first);
+	if (here)
+		return here != t;
+	return t != t->first && tux_api_threads_run(t->first) &&
+	       !tux_api_is_ours(t);
 }
 
-static void request_put(struct tux *t, struct request *q)
+/* False: the caller does it itself. */
+static bool request_put(struct tux *t, struct request *q)
 {
+	bool put;
+
 	tux_latch_take(&t->go_latch);
-	tux_list_push(&t->requests, &q->node);
+	put = runs_elsewhere(t);
+	if (put)
+		tux_list_push(&t->requests, &q->node);
 	tux_latch_drop(&t->go_latch);
-	tux_api_ring(t);
+	if (put)
+		tux_api_ring(t);
+	else if (t != t->first && !tux_sched_inside())
+		tux_api_threads_settle(t->first->threads);
+	return put;
 }
 
 /* request_tell() uses the request until it has dropped the latch: so the caller
@@ -55,12 +68,10 @@ void tux_api_do(struct tux *t, void (*fn)(void *arg), void *arg)
 	struct request q = { .fn = fn, .arg = arg, .r = tux_sched_self() };
 
 	tux_sched_enter();
-	if (runs_elsewhere(t)) {
-		request_put(t, &q);
+	if (request_put(t, &q))
 		request_wait(t, &q);
-	} else {
+	else
 		fn(arg);
-	}
 	tux_sched_leave();
 }
 

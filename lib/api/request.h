@@ -7,9 +7,10 @@
 
 #include "api/api_in.h"
 
-/* Calls @fn(@arg) on the thread of loop @t: here, if this is it, or if no thread
- * runs @t.  Else that thread calls it in its next turn, on its own stack, and the
- * caller waits: so @fn must not call malloc() or free(). */
+/* Calls @fn(@arg) for loop @t: here, if the caller is a routine of it, or
+ * thread 0 and @t is that one's, or if no other thread runs.  Else it is
+ * called in the next turn of @t, on the stack of the thread that runs it,
+ * and the caller waits: so @fn must not call malloc() or free(). */
 void tux_api_do(struct tux *t, void (*fn)(void *arg), void *arg);
 
 /* In a turn: does what others have asked for. */

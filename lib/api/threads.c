@@ -41,8 +41,8 @@ static void *thread_run(void *arg)
 	TUX_SYS(SYS_prctl, PR_SET_NAME, "tux-loop", 0, 0, 0, 0);
 	pthread_sigmask(SIG_SETMASK, NULL, &none);
 	while (thread_await(x, IDLE) == BUSY) {
-		pthread_sigmask(SIG_SETMASK, &x->mask, NULL);
-		x->job(x->t);
+		pthread_sigmask(SIG_SETMASK, &x->all->mask, NULL);
+		x->job(x);
 		pthread_sigmask(SIG_SETMASK, &none, NULL);
 		thread_set(x, IDLE);
 	}
@@ -51,38 +51,50 @@ static void *thread_run(void *arg)
 
 /* ---- all of them ---- */
 
+static void add_one(struct tux_threads *a, struct tux *loop)
+{
+	struct tux_thread *x = &a->at[a->n];
+
+	x->number = loop->number = a->n;
+	x->all = a;
+	a->loop[a->n] = loop;
+}
+
 int tux_api_threads_add(struct tux *t, struct tux *loop)
 {
 	struct tux_threads *a = t->threads;
 	struct tux_thread *x;
 	int err;
 
-	if (!a)
+	if (!a) {
 		a = calloc(1, sizeof(*a));
-	if (!a)
-		return -ENOMEM;
-	if (!a->n)
-		a->at[a->n++].t = t;
-	t->threads = a;
+		if (!a)
+			return -ENOMEM;
+		add_one(a, t);
+		a->n++;
+		t->threads = a;
+	}
+	add_one(a, loop);
 	x = &a->at[a->n];
-	x->t = loop;
 	err = tux_thread_start(&x->thread, NULL, thread_run, x);
 	a->n += !err;
 	return err;
 }
 
-void tux_api_threads_do(struct tux *t, void (*job)(struct tux *t))
+void tux_api_threads_do(struct tux *t, void (*job)(struct tux_thread *x))
 {
 	unsigned i;
 
+	if (!t->threads)
+		return;
+	if (!atomic_exchange(&t->threads->run, true))
+		pthread_sigmask(SIG_SETMASK, NULL, &t->threads->mask);
 	for (i = 1; i < tux_api_loops(t); i++) {
 		struct tux_thread *x = &t->threads->at[i];
 
 		if (atomic_load(&x->state) != IDLE)
 			continue;
 		x->job = job;
-		pthread_sigmask(SIG_SETMASK, NULL, &x->mask);
-		atomic_store(&t->threads->run, true);
 		thread_set(x, BUSY);
 	}
 }

@@ -4,7 +4,7 @@
  * a slice of callbacks, in routines.
  *
  * Where callbacks are preempted, slices are short, and the thread keeps the
- * loop. Where they are not, it leaves the loop to the helper before each slice,
+ * loop. Where they are not, it leaves its loops to their helpers before each slice,
  * so that a long callback delays no acknowledgments and no timers.
  */
 #include "api/turn.h"
@@ -18,8 +18,8 @@
 #include "api/request.h"
 #include "api/ring.h"
 #include "api/routine.h"
+#include "api/threads.h"
 #include "stack/driver.h"
-#include "stack/poll.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
 
@@ -35,6 +35,7 @@ enum {
 int tux_api_begin(struct tux *t)
 {
 	uint32_t none = 0;
+	struct tux *x;
 
 	if (t->forked)
 		return -EOWNERDEAD;
@@ -44,6 +45,8 @@ int tux_api_begin(struct tux *t)
 		return -EBUSY;
 	if (!atomic_compare_exchange_strong(&t->run_by, &none, 1))
 		return -EBUSY;
+	for (x = t->next_run; x; x = x->next_run)
+		atomic_store(&x->run_by, 1);
 	tux_sched_back(t->sched);
 	return 0;
 }
@@ -55,11 +58,19 @@ void tux_api_release(struct tux *t)
 	t->acquired = false;
 }
 
+void tux_api_release_all(struct tux *t)
+{
+	for (t = tux_api_runs(t); t; t = t->next_run)
+		tux_api_release(t);
+}
+
 void tux_api_end(struct tux *t)
 {
 	tux_sched_drain(t->sched);
-	tux_api_release(t);
-	atomic_store(&t->run_by, 0);
+	for (; t; t = t->next_run) {
+		tux_api_release(t);
+		atomic_store(&t->run_by, 0);
+	}
 }
 
 /* ---- a turn ---- */
@@ -186,6 +197,26 @@ static unsigned send_answers(struct tux *t)
 	return n;
 }
 
+/* For those who look at what the loop takes of the time. */
+static void tell_spent(struct tux *t)
+{
+	atomic_store_explicit(&t->spent, t->network_spent +
+			      tux_sched_stats(t->sched)->spent,
+			      memory_order_relaxed);
+	atomic_store_explicit(&t->slice_since, 0, memory_order_relaxed);
+}
+
+/* In a turn since @from. */
+static void run_slice(struct tux *t, tux_tick from)
+{
+	if (!tux_sched_preempts(t->sched)) {
+		tux_api_release_all(t);
+		atomic_store_explicit(&t->slice_since, from,
+				      memory_order_relaxed);
+	}
+	t->ready_n = tux_sched_run(t->sched);
+}
+
 unsigned tux_api_turn(struct tux *t)
 {
 	tux_tick from = tux_tick_read();
@@ -199,71 +230,11 @@ unsigned tux_api_turn(struct tux *t)
 	tend(t);
 	if (n)
 		t->network_spent += tux_tick_read() - from;
-	if (!tux_sched_preempts(t->sched))
-		tux_api_release(t);
-	t->ready_n = tux_sched_run(t->sched);
+	run_slice(t, from);
 	n += send_answers(t);
 	t->turns++;
+	tell_spent(t);
 	return n + t->ready_n;
-}
-
-tux_time tux_api_deadline(struct tux *t)
-{
-	tux_time at = tux_sched_deadline(t->sched);
-	struct tux_list *n;
-
-	if (t->acquired)
-		at = tux_time_min(at, tux_loop_deadline(t->l));
-	if (!tux_list_empty(&t->paused))
-		at = tux_time_min(at, t->paused_until);
-	TUX_LIST_EACH(n, &t->closing)
-		at = tux_time_min(at, TUX_CONTAINER(n, struct tux_connection,
-						    closing)->closing_at);
-	return t->ready_n ? t->now : at;
-}
-
-/* ---- sleep ---- */
-
-bool tux_api_prepare_sleep(struct tux *t)
-{
-	struct tux_poll x = { .w = &t->w };
-	bool quiet = tux_poll_prepare_sleep(&x);
-
-	if (t->acquired)
-		quiet &= tux_loop_prepare_sleep(t->l);
-	return quiet && !t->ready_n;
-}
-
-void tux_api_finish_sleep(struct tux *t, int got)
-{
-	struct tux_poll x = { .w = &t->w };
-
-	tux_poll_finish_sleep(&x, got);
-	if (t->acquired)
-		tux_loop_finish_sleep(t->l, got > 0 && got & TUX_POLL_LOOP ?
-					    TUX_LOOP_READABLE :
-					    TUX_LOOP_UNTOLD);
-	if (got > 0 && got & TUX_POLL_FDS)
-		t->look = true;
-}
-
-void tux_api_beckon(struct tux *t)
-{
-	struct tux_poll x = { .w = &t->w };
-
-	tux_poll_prepare_sleep(&x);
-	tux_wake_kick(t->w.fd);
-	t->asleep = true;
-}
-
-void tux_api_awake(struct tux *t)
-{
-	if (t->asleep)
-		tux_api_finish_sleep(t, TUX_POLL_BELL | TUX_POLL_LOOP |
-					TUX_POLL_FDS);
-	else if (t->awake)
-		tux_wake_clear(t->w.fd);
-	t->asleep = t->awake = false;
 }
 
 bool tux_api_goes_on(struct tux *t, bool busy)

@@ -10,13 +10,40 @@
 #include "api/threads.h"
 #include "sys/clock.h"
 #include "sys/sys.h"
+#include "sys/take.h"
 
 /* The caller is in no routine.  A network thread that sleeps makes no room, and one
  * that does not run makes none either. */
 static bool makes_no_room(const struct tux *t)
 {
 	return tux_sched_is_here(t->first->sched) &&
-	       (t == t->first || !tux_api_threads_run(t->first));
+	       (!tux_api_threads_run(t->first) || tux_api_is_ours(t));
+}
+
+/* Thread 0 waits outside of routines: the loop of @w must not come to it
+ * meanwhile. */
+static void pin_loop(struct tux_wait *w)
+{
+	struct tux *t = w->c->t;
+
+	w->pins = !w->r && t->first->threads &&
+		  tux_sched_is_here(t->first->sched);
+	if (!w->pins)
+		return;
+	tux_latch_take(&t->go_latch);
+	t->outside_n++;
+	tux_latch_drop(&t->go_latch);
+}
+
+static void unpin_loop(struct tux_wait *w)
+{
+	struct tux *t = w->c->t;
+
+	if (!w->pins)
+		return;
+	tux_latch_take(&t->go_latch);
+	t->outside_n--;
+	tux_latch_drop(&t->go_latch);
 }
 
 /* A routine of another stack is freed with that stack.  If the service has a settled
@@ -45,6 +72,7 @@ int tux_api_wait_begin(struct tux_wait *w, struct tux_connection *c, tux_time ns
 	atomic_fetch_add(&c->waits_n, 1);
 	atomic_fetch_add(&c->writes_n, kind == TUX_WAIT_STREAM);
 	tux_latch_drop(&c->waits_latch);
+	pin_loop(w);
 	return is_in_its_own_way(c, kind) ? -EDEADLK : 0;
 }
 
@@ -113,6 +141,7 @@ void tux_api_wait_end(struct tux_wait *w)
 	atomic_fetch_sub(&c->waits_n, 1);
 	atomic_fetch_sub(&c->writes_n, w->kind == TUX_WAIT_STREAM);
 	tux_latch_drop(&c->waits_latch);
+	unpin_loop(w);
 	/* The next that writes. */
 	if (w->kind == TUX_WAIT_STREAM)
 		tux_api_wake(c);

@@ -22,6 +22,7 @@ struct tux_wait {			/* on the stack of the caller */
 	_Atomic uint32_t woken;
 	enum tux_wait_kind kind;
 	bool late;			/* woken once more, when time was up */
+	bool pins;			/* the loop must not come to thread 0 */
 };
 
 /* Wakes those that wait on @c and may go on.  Any thread. */

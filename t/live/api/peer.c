@@ -4,6 +4,7 @@
  *
  *   peer serve IO INTERFACE HOST [auto]
  *   peer threads IO INTERFACE HOST
+ *   peer scaled IO INTERFACE HOST
  *   peer accept IO INTERFACE HOST
  *   peer stream IO INTERFACE HOST PORT BYTES
  *   peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
@@ -12,10 +13,10 @@
  * IO is auto, xdp, udp or tcp.  All use Tux whenever they can, but a server that
  * is told "auto" takes the path that is faster.  The server, one service for
  * streams and messages, prints "port N", and what it knows of each connection when
- * that goes.  With "threads", it has three network threads.  With "accept", it has
- * a listener and a loop of its own, and its callbacks are level-triggered.  The
- * clients check every byte that comes back, and print the same; "plain" uses
- * sockets.  A stream goes on after BYTES until some have gone over
+ * that goes.  With "threads", it has three network threads; with "scaled", one to
+ * three, by the load.  With "accept", it has a listener and a loop of its own, and
+ * its callbacks are level-triggered.  The clients check every byte that comes back,
+ * and print the same; "plain" uses sockets.  A stream goes on after BYTES until some have gone over
  * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
  * an answer comes, WINDOW of them at a time.
  */
@@ -39,7 +40,7 @@
 enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3 };
 
 static struct tux *stack;
-static unsigned threads;		/* of the server */
+static unsigned threads, threads_min;	/* of the server */
 static int failed;
 
 static void fail(const char *what)
@@ -58,7 +59,7 @@ static struct tux *begin(const char *io, const char *ifname, enum tux_use path)
 			   !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
 			   TUX_BACKEND_TCP,
-		.path = path, .threads = threads,
+		.path = path, .threads = threads, .threads_min = threads_min,
 	};
 	int err = tux_open(&stack, &o);
 
@@ -508,6 +509,11 @@ int main(int argc, char **argv)
 		return serve(argv);
 	if (argc == 5 && !strcmp(argv[1], "threads")) {
 		threads = THREADS;
+		return serve(argv);
+	}
+	if (argc == 5 && !strcmp(argv[1], "scaled")) {
+		threads = THREADS;
+		threads_min = 1;
 		return serve(argv);
 	}
 	if (argc == 5 && !strcmp(argv[1], "accept"))

@@ -37,6 +37,7 @@ static _Atomic unsigned begun, ends, answers, wrong, gone, inside, hops, over;
 static _Atomic unsigned strange;	/* callbacks, on another thread */
 static _Atomic unsigned echoes;		/* callbacks */
 static uint8_t asked[CONNS];
+static unsigned least;			/* threads that run */
 
 static void reset(void)
 {
@@ -129,6 +130,7 @@ static void open_both(struct duet *d, enum tux_backend backend,
 	if (backend == TUX_BACKEND_TCP)
 		o.path = one.path = TUX_USE_TCP;
 	o.threads = THREADS;
+	o.threads_min = least;
 	o.slice_ns = slice_ns;
 	duet_open_as(d, &o, &one);
 	tux_on_open(d->server.s, on_open_count, d);
@@ -879,6 +881,24 @@ static void options__are_checked(void **state)
 	tux_close(t);
 }
 
+/* ---- with one thread for all loops, at first ---- */
+
+static int with_one(void **state)
+{
+	(void)state;
+	least = 1;
+	return 0;
+}
+
+static int with_all(void **state)
+{
+	(void)state;
+	least = 0;
+	return 0;
+}
+
+#define ONE(f) { #f " (one thread)", f, with_one, with_all, NULL }
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -898,6 +918,15 @@ int main(void)
 			close__lets_callbacks_use_each_others_connections),
 		cmocka_unit_test(run__gives_its_mask_of_signals),
 		cmocka_unit_test(connections__begin_on_the_callers_thread),
+		ONE(threads__send_over_each_others_connections),
+		ONE(threads__wait_for_room_of_each_other),
+		ONE(services__are_all_threads),
+		ONE(services__end_in_a_storm),
+		ONE(stats__are_of_all_loops),
+		ONE(run__ends_and_goes_on),
+		ONE(close__ends_what_does_not_return),
+		ONE(close__lets_callbacks_use_each_others_connections),
+		ONE(child__has_none),
 		cmocka_unit_test(child__has_none),
 		cmocka_unit_test(options__are_checked),
 	};

@@ -82,6 +82,8 @@ all_kinds()
 all_kinds serve xdp
 # Its callbacks run on three threads; one of them has the packets.
 all_kinds threads xdp
+# ... or as many as are busy: three loops are one thread's at first.
+all_kinds scaled xdp
 # A server that accepts by itself, and leaves the backend to the library.
 all_kinds accept auto
 finish
