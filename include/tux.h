@@ -131,10 +131,10 @@ struct tux_opts {		/* zero in all fields but size: the defaults */
 				 * TUX_THREADS_MAX; 0: 1.  The first is the one
 				 * that calls tux_run() or tux_turn(), the others
 				 * are the library's */
-	unsigned threads_min;	/* so many threads run at least, and up to
-				 * `threads` while they have enough to do: then
-				 * some run several loops, and some none.  0: as
-				 * many as `threads` */
+	unsigned threads_min;	/* so many of the threads run at least, and
+				 * more while these are busy: a thread may run
+				 * several loops, or none.  At most `threads`; 0:
+				 * all of them run, with a loop each */
 };
 #define TUX_NO_SLICE UINT64_MAX
 #define TUX_THREADS_MAX 16
@@ -639,9 +639,9 @@ struct tux_stats {
 					 * now; times that one got there */
 	uint64_t refused;		/* accepts that failed: EMFILE, ... */
 	uint64_t backend;		/* enum tux_backend, as asked for */
-	uint64_t threads;		/* that run loops now, */
-	uint64_t moved;			/* and loops that went to another one of
-					 * them, ever */
+	uint64_t threads;		/* network threads that have a loop now */
+	uint64_t moved;			/* how often a loop has gone to another
+					 * one */
 };
 
 /* Of connection @c.  The gone callback gets the final counts. */

@@ -4,18 +4,21 @@
  *
  * The loops of a stack stay with their threads, from one tux_run() or
  * tux_turn() to the next, unless tux_opts.threads_min lets the threads follow
- * the load.  Then some thread that is awake looks every 50 ms how much time
+ * the load.  Then some thread that is awake measures every 50 ms how much time
  * each loop has taken, and policy/scale.h says which thread is to run it.  For
- * a look, only thread 0 is woken, and only while there are more threads than
- * the least.
+ * that, only thread 0 is woken, and only while more threads than the least run.
  *
- * A loop moves whole, between two turns, and callbacks that are under way go
- * with it, if their routines have storage of their own.  If not, these may keep
- * the address of what is the thread's.  So then the loop moves when none is
- * under way; and to thread 0, when none may have a lock of libc.  Until then
- * its thread begins none.  After 20 ms, as soon as the thread can look, it
- * gives up, and the next look comes after a second: callbacks that take longer,
- * or wait, keep the loop where it is.
+ * A loop moves whole, between two turns, with the callbacks that are under way,
+ * if their routines have storage of their own.  But it does not go
+ *   - to thread 0, while a routine that could go on may have a lock of libc:
+ *     thread 0 also runs code of the program, which may want that lock;
+ *   - with storage of the thread's, while a callback is under way, which may
+ *     keep an address there;
+ *   - while another loop has asked for something (request.h), or thread 0 waits
+ *     outside of routines.
+ * Until it can go, no callback of the loop begins.  At the first gap between
+ * turns after 20 ms, its thread cancels the move, and the next measurement comes
+ * a second later.
  */
 #ifndef TUX_API_HAND_OVER_H
 #define TUX_API_HAND_OVER_H
@@ -35,13 +38,13 @@ void tux_api_hand_over_leave(struct tux_thread *x);
 /* In thread @x, between turns: takes the loops that others have left to it. */
 void tux_api_hand_over_take(struct tux_thread *x);
 
-/* Has it been called, to do so or to end? */
+/* Is @x to take loops, or to return? */
 static inline bool tux_api_hand_over_called(const struct tux_thread *x)
 {
 	return atomic_load_explicit(&x->called, memory_order_relaxed);
 }
 
-/* Without loops: waits until it is called, or the end has come. */
+/* Without loops: waits for one, or for the end. */
 void tux_api_hand_over_wait(struct tux_thread *x);
 
 /* Between a turn of each of its loops and its sleep, at @now: gives away what others

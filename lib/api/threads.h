@@ -30,7 +30,7 @@ struct tux_thread {
 
 	/* hand_over.c's */
 	struct tux *runs;		/* its loops; NULL: none */
-	bool holds;			/* one of them waits to leave */
+	bool holds;			/* a loop of them waits to leave */
 	struct tux *given;		/* under the latch: loops that others have
 					 * left to it */
 	_Atomic uint32_t called;	/* a futex: there are some, or the end has
@@ -49,7 +49,8 @@ struct tux_threads {
 	struct tux_latch latch;		/* of what follows */
 	struct tux_scale scale;		/* which thread is to run each loop; */
 	struct tux_scale before;	/* as of the look that decided it */
-	bool left, stayed;		/* since then, loops have */
+	bool left, stayed;		/* a loop has moved since, and one could
+					 * not */
 	tux_time looked_at;
 	tux_tick seen[TUX_THREADS_MAX];	/* spent by each loop, then */
 	_Atomic tux_time look_at;	/* the next look is due */
@@ -57,7 +58,8 @@ struct tux_threads {
 	_Atomic tux_time move_until;	/* before that time */
 	_Atomic unsigned running;	/* threads that have loops */
 	_Atomic uint64_t moved;		/* loops, ever */
-	_Atomic bool ends;		/* they are to return */
+	_Atomic bool ends;		/* the threads are to return from their
+					 * job */
 
 	struct tux_thread at[TUX_THREADS_MAX];
 };

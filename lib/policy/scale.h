@@ -6,17 +6,19 @@
  * and says for each loop which share of the time was spent on its packets and
  * callbacks.  The share of a thread is the sum of those of its loops.
  *
- * One thread more: if a thread was above T_scaleup (0.9) in two looks in a row, it
- * gives loops away, so that it keeps about half of its work.  They go to a thread
- * that has none; if there may be no more threads, to the one that has the least to
- * do.  Nothing changes if that would not help, as with a thread that has one loop.
- * A single look says too little: a burst that is over is no load.
+ * One thread more: a thread with several loops that was above T_scaleup (0.9) in
+ * two looks in a row gives some of them to a thread that has none, so that it
+ * keeps about half of its work.  If there may be no more threads, the one with
+ * the least to do gets loops, until the two have about as much.  Nothing changes
+ * if the busier of the two would hardly have less.  A single look says too
+ * little: a burst that is over is no load.
  *
- * One thread less: if the thread with the least to do was below T_scaledown (0.2) in
- * ten looks in a row, it and the next one become one, unless that one would then be
- * above 0.7: it would soon be two again.  If a thread more is wanted soon after a
- * thread less, the next thread less takes twice as many looks, so that a load that
- * comes and goes does not move the loops each time.
+ * One thread less: if in ten looks in a row the thread with the least to do was
+ * below T_scaledown (0.2), and it and the next one together were at most 0.7,
+ * these become one.  With more, that one would soon be two again.  If a thread is
+ * added within 640 looks of that, the next time takes twice as many looks as the
+ * last, 320 at most, so that a load that comes and goes does not move the loops
+ * each time; if one is added later, ten again.
  *
  * Thread 0 always has loop 0.
  *

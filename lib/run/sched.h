@@ -108,10 +108,10 @@ bool tux_sched_in_critical(const struct tux_sched *s);
 /* With @held, no task begins; those that have begun go on. */
 void tux_sched_hold(struct tux_sched *s, bool held);
 
-/* The network thread runs no slice of @s any more: another thread does
- * next.  Routines amidst a task go with it if they have storage of their
- * own; else there is none.  @heir, another one of this thread's, or NULL,
- * inherits what the thread has of @s. */
+/* The network thread is done with @s: another thread runs the next slice.  If
+ * routines have no storage of their own, none may be amidst a task.  If @s has
+ * given the thread its alternate stack, @heir, which this thread runs too, has
+ * that from now on; NULL: the thread has none any more. */
 void tux_sched_part(struct tux_sched *s, struct tux_sched *heir);
 
 /* The network thread, which runs slices of @s, runs those of @after, too, and so on;
@@ -120,8 +120,9 @@ void tux_sched_link(struct tux_sched *s, struct tux_sched *after);
 
 /* The network thread is about to run code of the program.  Runs routines of @s, and
  * of those linked behind it, that were preempted in libc or an allocator until they
- * are out of it, for 16 slices at most.  Those that are not go on when the thread
- * waits for a lock, until tux_sched_back(@s) or tux_sched_run(@s). */
+ * are out of it: 16 slices in all, and fewer if they only wait in the kernel.
+ * Routines that are still inside go on when the thread waits for a lock, until
+ * tux_sched_back(@s) or tux_sched_run(@s). */
 void tux_sched_drain(struct tux_sched *s);
 void tux_sched_back(struct tux_sched *s);
 

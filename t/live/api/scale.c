@@ -38,7 +38,7 @@ struct asked {
 
 static struct asked asked[ALL];
 static _Atomic bool high;
-static _Atomic unsigned ends, wrong, gone, inside, over;
+static _Atomic unsigned ends, begun, wrong, gone, inside, over;
 static _Atomic unsigned elsewhere;	/* callbacks on another than thread 0 */
 static _Atomic unsigned both;		/* two callbacks of one connection */
 static _Atomic pid_t first_tid;
@@ -48,7 +48,7 @@ static _Atomic unsigned most;		/* requests for one callback; UINT_MAX: there
 
 static void reset(void)
 {
-	ends = wrong = gone = inside = over = elsewhere = both = 0;
+	ends = begun = wrong = gone = inside = over = elsewhere = both = 0;
 	high = false;
 	memset(asked, 0, sizeof(asked));
 }
@@ -129,6 +129,13 @@ static void on_gone_count(struct tux_connection *c, int err, void *arg)
 
 /* ---- the client ---- */
 
+static void on_open_begin(struct tux_connection *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	atomic_fetch_add(&begun, 1);
+}
+
 static void ask(struct asked *a)
 {
 	uint32_t n = atomic_fetch_add(&a->sent, 1);
@@ -171,6 +178,7 @@ static void open_both(struct duet *d, enum tux_backend backend,
 	tux_on_open(d->server.s, on_open_count, NULL);
 	tux_on_stream(d->server.s, on_stream_answer, NULL);
 	tux_on_gone(d->server.s, on_gone_count, NULL);
+	tux_on_open(d->client.s, on_open_begin, NULL);
 	tux_on_stream(d->client.s, on_stream_ask, NULL);
 	tux_on_message(d->server.s, on_message_wait, NULL);
 	tux_on_message(d->client.s, on_message_wait, NULL);
@@ -183,6 +191,7 @@ static void connect_all(struct duet *d)
 	for (i = 0; i < ALL; i++) {
 		asked[i].c = duet_connect(d, &asked[i]);
 		await(&ends, i + 1);
+		await(&begun, i + 1);
 	}
 }
 

@@ -78,14 +78,17 @@ static void on_open_count(struct tux_connection *c, void *arg)
 
 static void on_stream_echo(struct tux_connection *c, void *arg)
 {
+	ssize_t n;
 	char p;
 
 	(void)arg;
 	atomic_fetch_add(&echoes, 1);
 	check_thread(tux_user(c));
-	while (tux_read(c, &p, 1) == 1)
+	while ((n = tux_read(c, &p, 1)) == 1)
 		if (tux_write(c, &p, 1) != 1)
 			atomic_fetch_add(&wrong, 1);
+	if (!n)
+		tux_disconnect(c);
 }
 
 static void on_gone(struct tux_connection *c, int err, void *arg)
