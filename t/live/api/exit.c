@@ -85,13 +85,33 @@ static void on_stream_tell(struct tux_connection *c, void *arg)
 	atomic_store(&written, 1);
 }
 
-enum way { IN_CALLBACK, WITHOUT_SLICES, BEHIND_RUN, BESIDE_RUN, WAYS };
+/* Calls go to the loops in turn: the second one is not the loop of the
+ * connection. */
+static void exit_if_told(void *told)
+{
+	if (told)
+		exit(0);
+}
+
+static void *exit_elsewhere(void *arg)
+{
+	pthread_detach(pthread_self());
+	await(&written, 1);
+	if (tux_go(arg, exit_if_told, NULL) || tux_go(arg, exit_if_told, arg))
+		_exit(7);
+	return NULL;
+}
+
+enum way {
+	IN_CALLBACK, WITHOUT_SLICES, BEHIND_RUN, BESIDE_RUN, ANOTHER_LOOP, WAYS
+};
 
 /* The child: connects to @port, is asked to write, and exits. */
 static void program(enum way way, uint16_t port)
 {
 	static tux_stream_fn *const fn[] = {
 		on_stream_exit, on_stream_exit, on_stream_stop, on_stream_tell,
+		on_stream_tell,
 	};
 	struct tux_opts o = duet_opts(TUX_BACKEND_UDP);
 	struct tux_connection *c;
@@ -100,11 +120,17 @@ static void program(enum way way, uint16_t port)
 
 	if (way == WITHOUT_SLICES)
 		o.slice_ns = TUX_NO_SLICE;
+	if (way == ANOTHER_LOOP) {
+		o.threads = 2;
+		o.threads_min = 1;
+	}
 	if (tux_open(&stack, &o) || tux_service_new(stack, &s))
 		_exit(4);
 	tux_on_stream(s, fn[way], NULL);
 	if (tux_connect(s, "127.0.0.1", port, NULL, &c))
 		_exit(5);
+	if (way == ANOTHER_LOOP)
+		pthread_create(&thread, NULL, exit_elsewhere, stack);
 	if (way == BESIDE_RUN) {
 		pthread_create(&thread, NULL, run_stack, stack);
 		await(&written, 1);
@@ -239,6 +265,12 @@ static void exit__beside_the_run(void **state)
 	all_arrives(BESIDE_RUN);
 }
 
+static void exit__in_a_callback_of_another_loop_of_the_thread(void **state)
+{
+	(void)state;
+	all_arrives(ANOTHER_LOOP);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -246,6 +278,8 @@ int main(void)
 		cmocka_unit_test(exit__in_a_callback_that_is_not_preempted),
 		cmocka_unit_test(exit__behind_the_run),
 		cmocka_unit_test(exit__beside_the_run),
+		cmocka_unit_test(
+			exit__in_a_callback_of_another_loop_of_the_thread),
 	};
 
 	begin_all();
