@@ -327,6 +327,21 @@ struct tux {
 	_Atomic uint64_t listener_n;
 };
 
+/* The first of @of, a list under t->go_latch, which it leaves; NULL. */
+static inline struct tux_list *tux_api_take_first(struct tux *t,
+						  struct tux_list *of)
+{
+	struct tux_list *n = NULL;
+
+	tux_latch_take(&t->go_latch);
+	if (!tux_list_empty(of)) {
+		n = of->next;
+		tux_list_remove(n);
+	}
+	tux_latch_drop(&t->go_latch);
+	return n;
+}
+
 /* ---- questions ---- */
 
 /* Is it of this process?  In a child, also one that shares the memory with its

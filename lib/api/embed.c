@@ -72,7 +72,7 @@ static bool nest(struct tux *t)
 	return t->nested;
 }
 
-/* From here to wake_up() a ring makes t->fd readable, until *@at at most. */
+/* From here to wake_up() a ring makes t->fd readable, and so does the time @at. */
 static void lie_down(struct tux *t, tux_time at)
 {
 	if (tux_api_lie_down(t, &at))

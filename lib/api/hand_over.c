@@ -286,7 +286,7 @@ void tux_api_hand_over_init(struct tux *t)
 	struct tux_threads *a = t->threads;
 	unsigned least = t->o.threads_min, most = tux_sys_cpus(), i;
 
-	if (!least || least > a->n)
+	if (!least)
 		least = a->n;
 	if (most < least)
 		most = least;
@@ -330,10 +330,11 @@ void tux_api_hand_over_end(struct tux_threads *a)
 	unsigned i;
 
 	tux_latch_take(&a->latch);
-	if (!atomic_exchange(&a->ends, true))
+	if (!atomic_exchange(&a->ends, true)) {
 		move_no_more(a);
-	for (i = 0; i < a->n; i++)
-		call(&a->at[i]);
+		for (i = 0; i < a->n; i++)
+			call(&a->at[i]);
+	}
 	tux_latch_drop(&a->latch);
 }
 

@@ -19,9 +19,9 @@ struct request {
 
 /* ---- the caller ---- */
 
-/* With t->go_latch: no loop for which somebody waits goes to another
- * thread.  So none comes to thread 0 while that waits outside of its
- * routines, and could not take it. */
+/* With t->go_latch, which hand_over.c takes, too, before @t goes to another
+ * thread: a loop that has a request stays.  So it does not come to thread 0 while
+ * that waits for it outside of routines, where thread 0 could not take it. */
 static bool runs_elsewhere(const struct tux *t)
 {
 	const struct tux *here = tux_api_here(t);
@@ -77,19 +77,6 @@ void tux_api_do(struct tux *t, void (*fn)(void *arg), void *arg)
 
 /* ---- the loop ---- */
 
-static struct request *request_take(struct tux *t)
-{
-	struct request *q = NULL;
-
-	tux_latch_take(&t->go_latch);
-	if (!tux_list_empty(&t->requests)) {
-		q = TUX_CONTAINER(t->requests.next, struct request, node);
-		tux_list_remove(&q->node);
-	}
-	tux_latch_drop(&t->go_latch);
-	return q;
-}
-
 static void request_tell(struct tux *t, struct request *q)
 {
 	tux_latch_take(&t->go_latch);
@@ -104,9 +91,11 @@ static void request_tell(struct tux *t, struct request *q)
 
 void tux_api_requests_do(struct tux *t)
 {
-	struct request *q;
+	struct tux_list *n;
 
-	while ((q = request_take(t))) {
+	while ((n = tux_api_take_first(t, &t->requests))) {
+		struct request *q = TUX_CONTAINER(n, struct request, node);
+
 		q->fn(q->arg);
 		request_tell(t, q);
 	}

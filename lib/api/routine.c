@@ -61,26 +61,14 @@ int tux_go(struct tux *t, void (*fn)(void *arg), void *arg)
 	return 0;
 }
 
-static struct errand *routine_take(struct tux *t)
-{
-	struct errand *e = NULL;
-
-	tux_latch_take(&t->go_latch);
-	if (!tux_list_empty(&t->going)) {
-		e = TUX_CONTAINER(t->going.next, struct errand, node);
-		tux_list_remove(&e->node);
-	}
-	tux_latch_drop(&t->go_latch);
-	return e;
-}
-
 void tux_api_start(struct tux *t)
 {
-	struct errand *e;
+	struct tux_list *n;
 
-	while ((e = routine_take(t))) {
-		tux_list_push(&t->gone, &e->node);
-		tux_sched_put(t->sched, &e->task);
+	while ((n = tux_api_take_first(t, &t->going))) {
+		tux_list_push(&t->gone, n);
+		tux_sched_put(t->sched,
+			      &TUX_CONTAINER(n, struct errand, node)->task);
 	}
 }
 

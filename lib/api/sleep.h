@@ -25,8 +25,8 @@ void tux_api_finish_sleep(struct tux *t, int got);
 enum { TUX_API_WOKEN = 0x07 };
 bool tux_api_lie_down(struct tux *t, tux_time *at);
 
-/* Nobody drives: t->fd is readable until somebody does.  And: somebody does
- * again. */
+/* tux_api_beckon(): no thread drives @t from now on, and t->fd is readable until
+ * one does.  tux_api_awake(): the caller drives it again. */
 void tux_api_beckon(struct tux *t);
 void tux_api_awake(struct tux *t);
 

@@ -197,7 +197,8 @@ static unsigned send_answers(struct tux *t)
 	return n;
 }
 
-/* For those who look at what the loop takes of the time. */
+/* Tells hand_over.c, in whichever thread it looks, what the loop has taken of the
+ * time. */
 static void tell_spent(struct tux *t)
 {
 	atomic_store_explicit(&t->spent, t->network_spent +

@@ -2,8 +2,9 @@
 /*
  * users - counts the connections and calls that use a service
  *
- * A service that is freed lasts until nobody uses it any more: a connection, a
- * socket that was accepted for another loop, the call that frees it.
+ * A service that is freed lasts as long as it has users.  Its users are its
+ * connections, the sockets that were accepted for it and given to another loop, and
+ * the call that frees it.
  */
 #ifndef TUX_API_USERS_H
 #define TUX_API_USERS_H

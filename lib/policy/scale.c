@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { NOBODY = TUX_SCALE_LOOPS };
+enum { NONE = TUX_SCALE_LOOPS };	/* no thread's number, and no loop's */
 
 /* What each thread has. */
 struct load {
@@ -56,11 +56,11 @@ unsigned tux_scale_threads(const struct tux_scale *s)
 static unsigned lightest(const struct tux_scale *s, const struct load *l,
 			 unsigned not)
 {
-	unsigned j, best = NOBODY;
+	unsigned j, best = NONE;
 
 	for (j = 0; j < s->loops; j++)
 		if (l->loops[j] && j != not &&
-		    (best == NOBODY || l->share[j] < l->share[best]))
+		    (best == NONE || l->share[j] < l->share[best]))
 			best = j;
 	return best;
 }
@@ -72,7 +72,7 @@ static unsigned without_loops(const struct tux_scale *s, const struct load *l)
 	for (j = 0; j < s->loops; j++)
 		if (!l->loops[j])
 			return j;
-	return NOBODY;
+	return NONE;
 }
 
 /* ---- one more ---- */
@@ -93,12 +93,12 @@ static void count_up(struct tux_scale *s, const struct load *l)
 static unsigned busiest(const struct tux_scale *s, const struct load *l,
 			uint32_t left)
 {
-	unsigned j, best = NOBODY;
+	unsigned j, best = NONE;
 
 	for (j = 0; j < s->loops; j++)
 		if (left >> j & 1 && s->up[j] == TUX_SCALE_UP_LOOKS &&
 		    l->loops[j] > 1 &&
-		    (best == NOBODY || l->share[j] > l->share[best]))
+		    (best == NONE || l->share[j] > l->share[best]))
 			best = j;
 	return best;
 }
@@ -107,11 +107,11 @@ static unsigned busiest(const struct tux_scale *s, const struct load *l,
 static unsigned heaviest(const struct tux_scale *s, const unsigned *share,
 			 unsigned from, uint32_t left)
 {
-	unsigned i, best = NOBODY;
+	unsigned i, best = NONE;
 
 	for (i = 0; i < s->loops; i++)
 		if (s->thread[i] == from && left >> i & 1 &&
-		    (best == NOBODY || share[i] > share[best]))
+		    (best == NONE || share[i] > share[best]))
 			best = i;
 	return best;
 }
@@ -121,20 +121,21 @@ static unsigned heaviest(const struct tux_scale *s, const unsigned *share,
 static bool split(struct tux_scale *s, const unsigned *share, unsigned from,
 		  unsigned to, unsigned to_has)
 {
-	unsigned keeps = 0, gets = to_has, all = 0, i, kept = 0;
+	unsigned keeps = 0, gets = to_has, all = 0, i;
 	uint32_t left = UINT32_MAX, moves = 0;
+	bool kept = false;
 
 	if (!from) {
 		left &= ~UINT32_C(1);
 		keeps = all = share[0];
-		kept = 1;
+		kept = true;
 	}
-	while ((i = heaviest(s, share, from, left)) != NOBODY) {
+	while ((i = heaviest(s, share, from, left)) != NONE) {
 		left &= ~(UINT32_C(1) << i);
 		all += share[i];
 		if (!kept || keeps <= gets) {
 			keeps += share[i];
-			kept++;
+			kept = true;
 		} else {
 			gets += share[i];
 			moves |= UINT32_C(1) << i;
@@ -164,9 +165,9 @@ static bool one_more(struct tux_scale *s, const struct load *l,
 	uint32_t left = UINT32_MAX;
 	unsigned from, to;
 
-	while ((from = busiest(s, l, left)) != NOBODY) {
+	while ((from = busiest(s, l, left)) != NONE) {
 		to = may ? without_loops(s, l) : lightest(s, l, from);
-		if (to != NOBODY && split(s, share, from, to, l->share[to])) {
+		if (to != NONE && split(s, share, from, to, l->share[to])) {
 			s->up[from] = 0;
 			if (may)
 				count_again(s);
@@ -190,7 +191,7 @@ static void unite(struct tux_scale *s, unsigned from, unsigned to)
 
 static bool one_less(struct tux_scale *s, const struct load *l)
 {
-	unsigned a = lightest(s, l, NOBODY), b = lightest(s, l, a);
+	unsigned a = lightest(s, l, NONE), b = lightest(s, l, a);
 
 	if (tux_scale_threads(s) <= s->least ||
 	    l->share[a] >= TUX_SCALE_DOWN ||

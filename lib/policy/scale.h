@@ -2,7 +2,7 @@
 /*
  * scale - how many threads run the loops of a stack, and which thread runs which
  *
- * The scaling of the paper (section 3.5, figure 7).  Somebody looks at intervals,
+ * The scaling of the paper (section 3.5, figure 7).  The caller looks at intervals,
  * and says for each loop which share of the time was spent on its packets and
  * callbacks.  The share of a thread is the sum of those of its loops.
  *

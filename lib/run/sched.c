@@ -15,7 +15,7 @@
 enum { SETTLE = 16 };		/* slices, at most */
 
 /* No thread's number. */
-#define NOBODY UINT32_MAX
+#define NO_THREAD UINT32_MAX
 
 void tux_sched_say(const struct tux_sched *s, const char *line)
 {
@@ -173,7 +173,7 @@ static bool can_begin(struct tux_sched *s)
 
 static void sched_watch(struct tux_sched *s)
 {
-	if (s->thread != NOBODY) {
+	if (s->thread != NO_THREAD) {
 		if (s->thread)
 			tux_watch_remove(&s->watch);
 		/* A routine that came with it may have the linker's lock. */
@@ -232,7 +232,7 @@ void tux_sched_part(struct tux_sched *s, struct tux_sched *heir)
 		tux_overflow_close(s->net_stack);
 	s->net_stack = NULL;
 	s->after = NULL;
-	s->thread = NOBODY;
+	s->thread = NO_THREAD;
 }
 
 static bool is_adopted(const struct tux_sched *s)
