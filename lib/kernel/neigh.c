@@ -325,7 +325,7 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 		return;
 	for (i = 0; i < TUX_HOPS; i++) {
 		struct tux_hop *hop = &n->hop[i];
-		bool before = hop->known;
+		struct tux_hop before = *hop;
 
 		if (!hop->refs || hop->index != (unsigned)m->ndm_ifindex ||
 		    !tux_addr_same_ip(&hop->addr, &a))
@@ -334,7 +334,8 @@ static void hear_neigh(struct tux_neigh *n, const struct nlmsghdr *h)
 			tux_neigh_probe(n, i);
 		else
 			set_hop(hop, m->ndm_state, &t);
-		if (hop->known != before)
+		if (hop->known != before.known ||
+		    memcmp(hop->mac, before.mac, sizeof(hop->mac)))
 			n->changed |= TUX_NEIGH_HOPS;
 	}
 }

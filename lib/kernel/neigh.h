@@ -45,7 +45,8 @@ struct tux_hop {
 /* What tux_neigh_read() has seen. */
 enum {
 	TUX_NEIGH_LINKS = 0x01,		/* an interface has changed */
-	TUX_NEIGH_HOPS = 0x02,		/* a next hop came or went */
+	TUX_NEIGH_HOPS = 0x02,		/* a next hop came or went, or has another
+					 * address */
 	TUX_NEIGH_ROUTES = 0x04,	/* routes or addresses have */
 	TUX_NEIGH_LOST = 0x08,		/* some notifications did not arrive:
 					 * all may have changed */

@@ -117,6 +117,44 @@ static void read__follows_the_interface(void **state)
 	assert_int_equal(k->p.iface.index, 0);
 }
 
+/* News: the neighbour 10.0.0.1 is at @last. */
+static void tell_neighbour(struct kernel *k, uint8_t last)
+{
+	const struct tux_addr a = kernel_addr(0);
+	const uint8_t mac[TUX_ETH_MAC] = { 2, 0, 0, 0, 0, last };
+	char buf[256] = { 0 };
+	struct nlmsghdr *h = mnl_nlmsg_put_header(buf);
+	struct ndmsg *m;
+
+	h->nlmsg_type = RTM_NEWNEIGH;
+	m = mnl_nlmsg_put_extra_header(h, sizeof(*m));
+	m->ndm_family = AF_INET;
+	m->ndm_ifindex = KERNEL_INDEX;
+	m->ndm_state = NUD_REACHABLE;
+	mnl_attr_put(h, NDA_DST, 4, a.ip + 12);
+	mnl_attr_put(h, NDA_LLADDR, sizeof(mac), mac);
+	kernel_send(k->news, h);
+}
+
+/* Another address is news, since links have copies of it. */
+static void read__follows_a_neighbour_that_moves(void **state)
+{
+	struct kernel *k = *state;
+	struct tux_hop *hop = &k->p.neigh.hop[0];
+
+	*hop = (struct tux_hop){
+		.addr = kernel_addr(0), .index = KERNEL_INDEX, .refs = 1,
+	};
+	tell_neighbour(k, 1);
+	assert_int_equal(hear(k, ""), TUX_NEIGH_HOPS);
+	assert_true(hop->known);
+	tell_neighbour(k, 1);
+	assert_int_equal(hear(k, ""), 0);
+	tell_neighbour(k, 2);
+	assert_int_equal(hear(k, ""), TUX_NEIGH_HOPS);
+	assert_int_equal(hop->mac[5], 2);
+}
+
 static void read__finds_the_interface_by_its_name(void **state)
 {
 	struct kernel *k = *state;
@@ -170,6 +208,7 @@ int main(void)
 		T(iface__knows_what_is_alone),
 		T(has_ports__looks_for_their_master),
 		T(read__follows_the_interface),
+		T(read__follows_a_neighbour_that_moves),
 		T(read__finds_the_interface_by_its_name),
 		T(read__other_interfaces_are_no_matter),
 		T(read__needs_the_whole),
