@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "loop/forward.h"
 
+#include <string.h>
+
 #include "sys/take.h"
 
 struct header {
 	struct tux_addr from;
 	uint32_t len;
+	uint8_t ecn;
 };
 
-void tux_forward_put(struct tux_forward *b, const struct tux_addr *from,
-		     const uint8_t *p, size_t len)
+void tux_forward_put(struct tux_forward *b, const struct tux_dgram *d)
 {
-	struct header e = { *from, (uint32_t)len };
+	struct header h = { d->from, (uint32_t)d->len, d->ecn };
 	uint32_t at;
 
 	tux_latch_take(&b->latch);
 	at = atomic_load_explicit(&b->len, memory_order_relaxed);
-	if (len <= TUX_FORWARD_LEN && TUX_FORWARD_LEN - at >= sizeof(e) + len) {
-		memcpy(b->buf[b->side] + at, &e, sizeof(e));
-		memcpy(b->buf[b->side] + at + sizeof(e), p, len);
-		atomic_store(&b->len, at + (uint32_t)(sizeof(e) + len));
+	if (d->len <= TUX_FORWARD_LEN &&
+	    TUX_FORWARD_LEN - at >= sizeof(h) + d->len) {
+		memcpy(b->buf[b->side] + at, &h, sizeof(h));
+		memcpy(b->buf[b->side] + at + sizeof(h), d->p, d->len);
+		atomic_store(&b->len, at + (uint32_t)(sizeof(h) + d->len));
 	}
 	tux_latch_drop(&b->latch);
 }
@@ -36,16 +39,17 @@ struct tux_forward_walk tux_forward_take(struct tux_forward *b)
 	return m;
 }
 
-bool tux_forward_next(struct tux_forward_walk *m, struct tux_forwarded *l)
+bool tux_forward_next(struct tux_forward_walk *m, struct tux_dgram *d)
 {
-	struct header e;
+	struct header h;
 
 	if (m->at == m->end)
 		return false;
-	memcpy(&e, m->at, sizeof(e));
-	l->from = e.from;
-	l->len = e.len;
-	l->p = m->at + sizeof(e);
-	m->at = l->p + e.len;
+	memcpy(&h, m->at, sizeof(h));
+	*d = (struct tux_dgram){
+		.from = h.from, .p = m->at + sizeof(h), .len = h.len,
+		.ecn = h.ecn, .queue = -1,
+	};
+	m->at = d->p + d->len;
 	return true;
 }

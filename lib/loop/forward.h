@@ -2,11 +2,11 @@
 /*
  * forward - the queue of datagrams that another loop received for this one
  *
- * All loops of a process share the address of a listener, but one receives
- * there; what holds an opening packet that it does not know goes to the others.
- * That is rare, and such a packet is sent again if it gets lost: a buffer under
- * a latch is enough.  There are two, so that one is filled while the other is
- * read.
+ * A datagram may come to another loop than its connection's.  Over UDP only the first
+ * ones of a connection do, which come to the port that is announced.  Over AF_XDP all
+ * may, by the queues of another loop.  A buffer under a latch takes them; what has no
+ * room is lost, as on a network.  There are two buffers, so that one is filled while
+ * the other is read.
  */
 #ifndef TUX_LOOP_FORWARD_H
 #define TUX_LOOP_FORWARD_H
@@ -16,15 +16,10 @@
 #include <stdint.h>
 
 #include "base/latch.h"
-#include "wire/addr.h"
+#include "link/link.h"
 
-enum { TUX_FORWARD_LEN = 128 * 1024 };
-
-struct tux_forwarded {
-	struct tux_addr from;
-	uint32_t len;
-	const uint8_t *p;
-};
+/* What a loop receives at once.  Memory that was never written to takes none. */
+enum { TUX_FORWARD_LEN = 1024 * 1024 };
 
 struct tux_forward {			/* all zero: empty */
 	struct tux_latch latch;
@@ -42,14 +37,13 @@ static inline bool tux_forward_empty(const struct tux_forward *b)
 	return !atomic_load(&b->len);
 }
 
-/* Puts @len bytes from @from in; does not if there is no room. */
-void tux_forward_put(struct tux_forward *b, const struct tux_addr *from,
-		     const uint8_t *p, size_t len);
+/* Puts a copy of @d in; does not if there is no room. */
+void tux_forward_put(struct tux_forward *b, const struct tux_dgram *d);
 
 /* Takes out all that is there, valid until the next such call. */
 struct tux_forward_walk tux_forward_take(struct tux_forward *b);
 
-/* The next datagram into *@l.  False at the end. */
-bool tux_forward_next(struct tux_forward_walk *m, struct tux_forwarded *l);
+/* The next datagram into *@d.  False at the end. */
+bool tux_forward_next(struct tux_forward_walk *m, struct tux_dgram *d);
 
 #endif

@@ -174,22 +174,22 @@ static unsigned take_rings(struct tux_loop *l)
 static unsigned take_forwarded(struct tux_loop *l)
 {
 	struct tux_forward_walk walk;
-	struct tux_forwarded d;
+	struct tux_dgram d;
 	unsigned n = 0;
 
 	if (tux_forward_empty(&l->forward))
 		return 0;
 	walk = tux_forward_take(&l->forward);
 	while (tux_forward_next(&walk, &d)) {
-		tux_core_input(l->core, &d.from, d.p, d.len, TUX_ECN_NONE,
-			       l->now);
+		tux_core_input(l->core, &d.from, d.p, d.len, d.ecn, l->now);
 		n++;
 	}
 	return n;
 }
 
-/* A datagram of no connection of this loop goes to stranger(), for other loops:
- * they share the listeners, and the port of the first one is announced. */
+/* A datagram goes to stranger(), for other loops, if one of its packets is of no
+ * connection of this loop: several loops may have one port, and only the first one's
+ * is announced.  So does one of another version, which can say no more than an id. */
 static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 {
 	const struct tux_core_stats *s = tux_core_stats(l->core);
@@ -198,16 +198,15 @@ static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 
 	l->packets += n;
 	for (i = 0; i < n; i++) {
-		uint64_t before = s->strangers;
+		uint64_t before = s->strangers + s->wrong_version;
 		const struct tux_end *e;
 
 		e = tux_core_input(l->core, &d[i].from, d[i].p, d[i].len,
 				   d[i].ecn, l->now);
 		if (e && l->link->ops->heard)
 			l->link->ops->heard(l->link, e->flow, d[i].queue);
-		if (s->strangers != before)
-			l->o.stranger(l->o.arg, l, &d[i].from, d[i].p,
-				      d[i].len);
+		if (s->strangers + s->wrong_version != before)
+			l->o.stranger(l->o.arg, l, &d[i]);
 	}
 	return n;
 }
@@ -417,9 +416,8 @@ void tux_loop_ring(struct tux_loop *l, uint32_t i)
 	tux_wake_ring(l->bell, l->held.bell_fd, i);
 }
 
-void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,
-		      const uint8_t *p, size_t len)
+void tux_loop_forward(struct tux_loop *l, const struct tux_dgram *d)
 {
-	tux_forward_put(&l->forward, from, p, len);
+	tux_forward_put(&l->forward, d);
 	tux_loop_wake(l);
 }

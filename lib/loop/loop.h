@@ -64,10 +64,9 @@ struct tux_loop_opts {
 	 * is @asleep, or plain TCP for good; no latch is held. */
 	bool (*sleeps)(void *user, const struct tux_carried *c);
 	void (*recalled)(void *user, bool asleep);
-	/* What came to a listener fits no connection of @l. */
+	/* A packet of @d fits no connection of @l. */
 	void (*stranger)(void *arg, struct tux_loop *l,
-			 const struct tux_addr *from, const uint8_t *p,
-			 size_t len);
+			 const struct tux_dgram *d);
 	/* The link cannot carry the connection of @e; with NONE: now it can. */
 	void (*refused)(void *arg, const struct tux_end *e,
 			enum tux_reason why);
@@ -88,7 +87,7 @@ struct tux_loop {
 					 * because the processors are busy; 0:
 					 * they are not */
 	_Atomic bool tends;		/* the link has a deadline of its own */
-	_Atomic bool hears;		/* HELLOs may come that fit no end */
+	_Atomic bool hears;		/* packets may come that fit no end of it */
 	struct tux_forward forward;
 
 	/* the driver's */
@@ -176,9 +175,8 @@ bool tux_loop_quiet(const struct tux_loop *l);
 /* Puts end @i in the bell and wakes the driver if it sleeps. */
 void tux_loop_ring(struct tux_loop *l, uint32_t i);
 
-/* Hands in a datagram that another loop received. */
-void tux_loop_forward(struct tux_loop *l, const struct tux_addr *from,
-		      const uint8_t *p, size_t len);
+/* Hands in a copy of a datagram that another loop received. */
+void tux_loop_forward(struct tux_loop *l, const struct tux_dgram *d);
 
 /* Wakes the driver if it sleeps. */
 void tux_loop_wake(struct tux_loop *l);

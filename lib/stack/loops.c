@@ -44,20 +44,25 @@ static bool stack_answers(struct tux_stack *s, struct tux_loop *l,
 	return n && all;
 }
 
+static void forward_to(struct tux_driver *d, const struct tux_dgram *what)
+{
+	tux_loop_forward(d->loop, what);
+	tux_driver_notice(d);
+}
+
 /* Loop @l has no connection for a packet of this datagram; the other loops may
  * have one. */
 static void on_stranger(void *arg, struct tux_loop *l,
-			const struct tux_addr *from, const uint8_t *p,
-			size_t len)
+			const struct tux_dgram *d)
 {
 	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
 	unsigned i, n = tux_loops_n(s);
 
-	if (stack_answers(s, l, from, p, len))
+	if (stack_answers(s, l, &d->from, d->p, d->len))
 		return;
 	for (i = 0; i < n; i++)
 		if (s->driver[i].loop != l)
-			tux_loop_forward(s->driver[i].loop, from, p, len);
+			forward_to(&s->driver[i], d);
 }
 
 /* The link cannot carry @e, or now it can. */

@@ -22,10 +22,9 @@
 static unsigned strangers;
 
 static void on_stranger(void *arg, struct tux_loop *l,
-			const struct tux_addr *from, const uint8_t *p,
-			size_t len)
+			const struct tux_dgram *d)
 {
-	(void)arg, (void)l, (void)from, (void)p, (void)len;
+	(void)arg, (void)l, (void)d;
 	strangers++;
 }
 
@@ -202,10 +201,13 @@ static void finish_sleep__is_a_look_at_epoll(void **state)
 static void forward__is_taken_in(void **state)
 {
 	struct fixture *f = *state;
-	struct tux_addr from = { .ip = { [10] = 0xff, 0xff }, .port = 9 };
 	uint8_t junk[64] = { 0 };
+	struct tux_dgram d = {
+		.from = { .ip = { [10] = 0xff, 0xff }, .port = 9 },
+		.p = junk, .len = sizeof(junk),
+	};
 
-	tux_loop_forward(f->l, &from, junk, sizeof(junk));
+	tux_loop_forward(f->l, &d);
 	assert_false(tux_loop_quiet(f->l));
 	assert_true(tux_loop_turn(f->l) > 0);
 	assert_true(tux_loop_quiet(f->l));

@@ -27,10 +27,9 @@ static unsigned counted_rx(struct tux_link *l, unsigned source,
 }
 
 static void on_stranger(void *arg, struct tux_loop *l,
-			const struct tux_addr *from, const uint8_t *p,
-			size_t len)
+			const struct tux_dgram *d)
 {
-	(void)arg, (void)l, (void)from, (void)p, (void)len;
+	(void)arg, (void)l, (void)d;
 }
 
 struct fixture {
