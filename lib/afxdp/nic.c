@@ -72,11 +72,16 @@ void tux_nic_count(struct tux_nic *n)
 
 enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now)
 {
+	uint64_t left = 0, came = 0;
+	struct tux_tally t;
+	uint32_t i;
+
 	if (n->trial.state != TUX_TRIAL_RUNS)
 		return n->trial.state;
-	nic_count(n);
-	return tux_trial_look(&n->trial, n->tally.tx, n->tally.tx -
-			      n->tally.sent, n->tally.rx, now);
+	tux_nic_moved(n, &t);
+	for (i = 0; i < n->n; i++)
+		tux_xsk_seen(&n->xsk[i], &left, &came);
+	return tux_trial_look(&n->trial, t.tx, left, came, now);
 }
 
 /* Nothing arrives once the program is off, so that frames stand still. */

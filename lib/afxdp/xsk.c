@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -246,6 +247,13 @@ void tux_xsk_forked(struct tux_xsk *x)
 	x->fd = -1;
 }
 
+/* One thread counts. */
+static void moved(_Atomic uint64_t *sum, uint64_t n)
+{
+	atomic_store_explicit(sum, atomic_load_explicit(sum,
+			      memory_order_relaxed) + n, memory_order_relaxed);
+}
+
 /* ---- receiving ---- */
 
 /* Gives the kernel a free frame for each one that it has filled, before the caller
@@ -255,6 +263,7 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 {
 	struct xsk_ring_cons *r = &x->rx;
 	uint32_t i, at = 0, n = xsk_ring_cons__peek(r, max, &at);
+	uint64_t bytes = 0;
 
 	while (x->held_n > 0)
 		tux_umem_pass(&x->umem, x->held[--x->held_n], TUX_UMEM_HELD,
@@ -269,10 +278,11 @@ unsigned tux_xsk_rx(struct tux_xsk *x, struct tux_xsk_frame *f, unsigned max)
 		x->held[i] = frame;
 		f[i].p = x->umem.mem + d->addr;
 		f[i].len = d->len;
-		x->did.rx_bytes += d->len;
+		bytes += d->len;
 	}
 	x->held_n = n;
-	x->did.rx += n;
+	moved(&x->moved.rx, n);
+	moved(&x->moved.rx_bytes, bytes);
 	xsk_ring_cons__release(r, n);
 	refill(x, n);
 	if (xsk_ring_prod__needs_wakeup(&x->fill)) {
@@ -326,8 +336,8 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len)
 	d->addr = (uint64_t)f * TUX_UMEM_CHUNK + off;
 	d->len = (uint32_t)len;
 	d->options = 0;
-	x->did.tx++;
-	x->did.tx_bytes += len;
+	moved(&x->moved.tx, 1);
+	moved(&x->moved.tx_bytes, len);
 	tux_umem_pass(&x->umem, f, TUX_UMEM_BUILT, TUX_UMEM_SENT);
 }
 
@@ -378,16 +388,28 @@ int tux_xsk_kick(struct tux_xsk *x)
 
 void tux_xsk_moved(const struct tux_xsk *x, struct tux_tally *t)
 {
-	t->rx += x->did.rx;
-	t->tx += x->did.tx;
-	t->rx_bytes += x->did.rx_bytes;
-	t->tx_bytes += x->did.tx_bytes;
+	t->rx += x->moved.rx;
+	t->tx += x->moved.tx;
+	t->rx_bytes += x->moved.rx_bytes;
+	t->tx_bytes += x->moved.tx_bytes;
+}
+
+/* How many slots the kernel has ever filled. */
+static uint32_t produced(const struct xsk_ring_cons *r)
+{
+	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE);
 }
 
 /* Not xsk_cons_nb_avail(), which reads `producer` only if it knows of none. */
 static uint32_t arrived(const struct xsk_ring_cons *r)
 {
-	return __atomic_load_n(r->producer, __ATOMIC_ACQUIRE) - r->cached_cons;
+	return produced(r) - r->cached_cons;
+}
+
+void tux_xsk_seen(const struct tux_xsk *x, uint64_t *left, uint64_t *came)
+{
+	*left += produced(&x->comp);
+	*came += produced(&x->rx);
 }
 
 static void count_kernel(const struct tux_xsk *x, struct tux_tally *t)

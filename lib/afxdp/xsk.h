@@ -9,7 +9,8 @@
  *
  * Each side owns one index and reads the other's.  Indices run freely, their
  * low bits name the slot.  The verbs of a ring are those of libxdp, inline in
- * afxdp/xsk.h; the library itself is not needed.  One thread at a time.
+ * afxdp/xsk.h; the library itself is not needed.  One thread at a time,
+ * but for what is said of any.
  */
 #ifndef TUX_AFXDP_XSK_H
 #define TUX_AFXDP_XSK_H
@@ -35,6 +36,11 @@ struct tux_xsk_map {
 	size_t len;
 };
 
+/* Packets and bytes, of which other threads may ask meanwhile. */
+struct tux_xsk_moved {
+	_Atomic uint64_t rx, tx, rx_bytes, tx_bytes;
+};
+
 struct tux_xsk {
 	int fd;
 	bool zerocopy;
@@ -45,7 +51,8 @@ struct tux_xsk {
 	uint32_t queued;		/* slots of tx, not submitted yet */
 	uint16_t held[TUX_XSK_BATCH];	/* what the last rx() gave */
 	unsigned held_n;
-	struct tux_tally did;		/* packets and system calls only */
+	struct tux_xsk_moved moved;
+	struct tux_tally did;		/* system calls only */
 };
 
 struct tux_xsk_frame {
@@ -84,8 +91,12 @@ void tux_xsk_send(struct tux_xsk *x, uint16_t f, size_t off, size_t len);
  * -errno: the interface is down or gone. */
 int tux_xsk_kick(struct tux_xsk *x);
 
-/* Adds to @t the packets that the socket has moved, and their bytes. */
+/* Adds to @t the packets that the socket has moved, and their bytes.  Any thread. */
 void tux_xsk_moved(const struct tux_xsk *x, struct tux_tally *t);
+
+/* Adds to *@left and *@came how many packets the kernel has given back as sent, and
+ * has received.  Any thread. */
+void tux_xsk_seen(const struct tux_xsk *x, uint64_t *left, uint64_t *came);
 
 /* Adds to @t what the socket has done, and where its frames are.  What has been
  * sent and has come back is taken back first. */

@@ -361,7 +361,7 @@ static void busy(struct kernel *k, unsigned i, unsigned s, unsigned n)
 {
 	for (; s && k->p.nic.state == TUX_NIC_ON; i++, s--) {
 		k->p.nic.n = 1;
-		k->p.nic.xsk[0].did.rx += n;
+		k->p.nic.xsk[0].moved.rx += n;
 		turn(k, ms(i * 1000));
 		k->p.nic.n = 0;
 	}
@@ -428,7 +428,7 @@ static void tick__asks_for_the_program_when_nothing_arrives(void **state)
 	taken(k, 1);
 	k->p.nic.n = 1;
 	for (i = 1; i < 4; i++) {
-		k->p.nic.xsk[0].did.rx += 10;
+		k->p.nic.xsk[0].moved.rx += 10;
 		assert_true(turn(k, ms(i * 1000)));
 		assert_int_equal(k->p.nic.state, TUX_NIC_ON);
 	}
