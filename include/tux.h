@@ -649,7 +649,7 @@ TUX_API int tux_connection_stats(const struct tux_connection *c,
 				 struct tux_connection_stats *st, size_t size);
 
 /* Of loop @i: as many as network threads may run, the first number 0; -EINVAL: there
- * are not so many.  Over AF_XDP, number 0 has the packets of all. */
+ * are not so many.  Number 0 also counts the packets of those that do not send. */
 TUX_API int tux_loop_stats(const struct tux *t, unsigned i,
 			   struct tux_loop_stats *st, size_t size);
 

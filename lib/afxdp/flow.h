@@ -22,7 +22,6 @@ struct tux_flow {
 	struct tux_addr local, peer;
 	uint64_t key;			/* in the map */
 	uint32_t refs;			/* connections: 1, or 0 for a moment */
-	uint16_t queue;			/* the last authentic packet came from it */
 	int16_t hop;			/* of struct tux_neigh; -1: no route, */
 	uint8_t why;			/* ... for this reason (enum tux_reason) */
 	tux_time gone_at;		/* refs became 0 */

@@ -106,26 +106,24 @@ static void raise_memlock(void)
 	TUX_SYS(SYS_prlimit64, 0, RLIMIT_MEMLOCK, &l, 0, 0, 0);
 }
 
-/* How many queues to receive from the interface has; one, if it does not say.
- * Sets n->tx_n. */
-static uint32_t count_queues(struct tux_nic *n)
+uint32_t tux_nic_queues(const char *ifname, uint32_t *tx)
 {
 	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
 	struct ifreq r = { .ifr_data = (void *)&c };
 	int fd = tux_sys_socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	uint32_t rx = 1, tx = 1;
+	uint32_t rx = 1, sends = 1;
 
-	memcpy(r.ifr_name, n->iface.name, sizeof(r.ifr_name));
+	strncpy(r.ifr_name, ifname, sizeof(r.ifr_name) - 1);
 	if (fd >= 0 && !TUX_SYS(SYS_ioctl, fd, SIOCETHTOOL, &r, 0, 0, 0)) {
 		rx = c.combined_count + c.rx_count;
-		tx = c.combined_count + c.tx_count;
+		sends = c.combined_count + c.tx_count;
 	}
 	tux_fd_close(fd);
 	if (!rx)
 		rx = 1;
 	if (rx > TUX_NIC_QUEUES)
 		rx = TUX_NIC_QUEUES;
-	n->tx_n = tx < rx && tx ? tx : rx;
+	*tx = sends < rx && sends ? sends : rx;
 	return rx;
 }
 
@@ -209,7 +207,7 @@ static int open_as(struct tux_nic *n, uint16_t how)
 	uint32_t all, frames;
 	int r;
 
-	all = count_queues(n);
+	all = tux_nic_queues(n->iface.name, &n->tx_n);
 	frames = frames_for(all);
 	for (;;) {
 		r = nic_open_all(n, all, frames, how);
@@ -278,23 +276,46 @@ static int nic_take(struct tux_nic *n)
 	return r;
 }
 
+/* ---- shares ---- */
+
+static void nic_assign(struct tux_nic *n)
+{
+	if (n->state == TUX_NIC_ON && !tux_shares_n(&n->shares) &&
+	    tux_shares_revoked(&n->shares))
+		tux_shares_assign(&n->shares, tux_nic_sharers(n));
+}
+
+void tux_nic_share(struct tux_nic *n, unsigned loops)
+{
+	n->loops = loops;
+	if (n->state != TUX_NIC_ON ||
+	    tux_shares_n(&n->shares) == tux_nic_sharers(n))
+		return;
+	tux_shares_revoke(&n->shares);
+	nic_assign(n);
+}
+
 /* ---- the thread ---- */
+
+static void nic_done(struct tux_nic *n)
+{
+	atomic_store(&n->done, true);
+	tux_wake_kick(n->fd);
+}
 
 static void *work_take(void *arg)
 {
 	struct tux_nic *n = arg;
 
 	n->reason = (enum tux_reason)-nic_take(n);
-	tux_wake_kick(n->fd);
+	nic_done(n);
 	return NULL;
 }
 
 static void *work_drop(void *arg)
 {
-	struct tux_nic *n = arg;
-
-	nic_give_back(n);
-	tux_wake_kick(n->fd);
+	nic_give_back(arg);
+	nic_done(arg);
 	return NULL;
 }
 
@@ -303,7 +324,7 @@ static void nic_start(struct tux_nic *n, void *(*work)(void *))
 	pthread_attr_t attr;
 	int err;
 
-	n->state = TUX_NIC_BUSY;
+	atomic_store(&n->done, false);
 	err = pthread_attr_init(&attr);
 	if (!err) {
 		pthread_attr_setstacksize(&attr, STACK);
@@ -319,23 +340,56 @@ void tux_nic_take(struct tux_nic *n, const struct tux_iface *i)
 {
 	n->iface = *i;
 	n->reason = TUX_REASON_NONE;
+	n->state = TUX_NIC_BUSY;
 	nic_start(n, work_take);
+}
+
+static void drop_if_revoked(struct tux_nic *n)
+{
+	if (!n->revokes || !tux_shares_revoked(&n->shares))
+		return;
+	n->revokes = false;
+	nic_start(n, work_drop);
 }
 
 void tux_nic_drop(struct tux_nic *n)
 {
 	n->reason = TUX_REASON_NONE;
-	nic_start(n, work_drop);
+	n->state = TUX_NIC_BUSY;
+	n->revokes = true;
+	tux_shares_revoke(&n->shares);
+	drop_if_revoked(n);
 }
 
-void tux_nic_finish(struct tux_nic *n)
+static void nic_join(struct tux_nic *n)
+{
+	if (n->threaded)
+		pthread_join(n->thread, NULL);
+	n->threaded = false;
+	n->state = n->n ? TUX_NIC_ON : TUX_NIC_OFF;
+}
+
+bool tux_nic_finish(struct tux_nic *n)
+{
+	bool was_busy = n->state == TUX_NIC_BUSY;
+
+	tux_wake_clear(n->fd);
+	drop_if_revoked(n);
+	if (was_busy && !n->revokes && atomic_load(&n->done))
+		nic_join(n);
+	nic_assign(n);
+	return was_busy && n->state != TUX_NIC_BUSY;
+}
+
+void tux_nic_halt(struct tux_nic *n)
 {
 	if (n->state != TUX_NIC_BUSY)
 		return;
-	if (n->threaded)
-		pthread_join(n->thread, NULL);
-	tux_wake_clear(n->fd);
-	n->state = n->n ? TUX_NIC_ON : TUX_NIC_OFF;
+	if (!n->revokes)
+		nic_join(n);
+	else
+		n->state = TUX_NIC_ON;
+	n->revokes = false;
 }
 
 /* ---- birth and death ---- */
@@ -344,6 +398,8 @@ int tux_nic_init(struct tux_nic *n)
 {
 	memset(n, 0, sizeof(*n));
 	n->ask.fd = -1;
+	n->loops = 1;
+	tux_shares_init(&n->shares);
 	tux_prog_init(&n->prog);
 	n->fd = tux_fd_lift(tux_sys_eventfd(EFD_CLOEXEC | EFD_NONBLOCK));
 	return n->fd < 0 ? n->fd :
@@ -352,7 +408,7 @@ int tux_nic_init(struct tux_nic *n)
 
 void tux_nic_fini(struct tux_nic *n)
 {
-	tux_nic_finish(n);
+	tux_nic_halt(n);
 	nic_give_back(n);
 	tux_netlink_close(&n->ask);
 	tux_fd_close(n->fd);

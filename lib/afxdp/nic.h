@@ -5,8 +5,12 @@
  * Taking it and giving it back can last, while a driver resets its hardware.  A
  * thread of its own does it, so that the loop goes on meanwhile: the loop calls
  * tux_nic_take() or tux_nic_drop() while the state is OFF or ON, and
- * tux_nic_finish() once `fd` is readable.  In between, what is in here is the
- * thread's.
+ * tux_nic_finish() whenever `fd` is readable.  While the thread runs, all in here is
+ * the thread's but `state`, `fd`, `done`, `shares` and `loops`.
+ *
+ * While the interface is ON, the loops of the stack have shares of its queues.  It is
+ * given back when none holds one any more.  The path manager calls all functions, under
+ * its latch.
  */
 #ifndef TUX_AFXDP_NIC_H
 #define TUX_AFXDP_NIC_H
@@ -16,6 +20,7 @@
 #include <stdint.h>
 
 #include "afxdp/prog.h"
+#include "afxdp/shares.h"
 #include "afxdp/trial.h"
 #include "afxdp/xsk.h"
 #include "kernel/feature.h"
@@ -41,9 +46,15 @@ enum tux_nic_state {
 };
 
 struct tux_nic {
-	enum tux_nic_state state;	/* the loop's view */
+	enum tux_nic_state state;	/* the path manager's view */
 	enum tux_reason reason;		/* why the last take() failed; NONE */
-	int fd;				/* an eventfd: the thread is done */
+	int fd;				/* an eventfd, which wakes the first loop:
+					 * tux_nic_finish() has something to do */
+	struct tux_shares shares;	/* of its queues */
+	unsigned loops;			/* those below it are to get a share */
+	bool revokes;			/* BUSY: the thread starts when no share is
+					 * held */
+	_Atomic bool done;		/* the thread has ended */
 	struct tux_netlink ask;		/* the thread's */
 	struct tux_iface iface;		/* as it was when taken */
 	struct tux_feature feature;	/* of its driver */
@@ -61,28 +72,48 @@ struct tux_nic {
 
 int tux_nic_init(struct tux_nic *n);		/* -errno */
 
-/* Waits for the thread, gives the interface back. */
+/* No loop holds a share: waits for the thread, gives the interface back. */
 void tux_nic_fini(struct tux_nic *n);
 
 /* In a forked child: closes the descriptors. */
 void tux_nic_forked(struct tux_nic *n);
 
+/* How many queues the interface named @ifname has to receive from, TUX_NIC_QUEUES at
+ * most; the first *@tx of them can also send.  1 and 1 if its driver does not say. */
+uint32_t tux_nic_queues(const char *ifname, uint32_t *tx);
+
 /* Starts to take the interface @i, or to give it back. */
 void tux_nic_take(struct tux_nic *n, const struct tux_iface *i);
 void tux_nic_drop(struct tux_nic *n);
 
+/* The loops of the stack below @loops divide the queues; see tux_nic_sharers(). */
+void tux_nic_share(struct tux_nic *n, unsigned loops);
+
+/* Among how many loops the queues of an interface that is ON are to be divided: each
+ * gets one that can send. */
+static inline uint32_t tux_nic_sharers(const struct tux_nic *n)
+{
+	return n->loops < n->tx_n ? n->loops : n->tx_n;
+}
+
 /* Does zero copy work, as far as is known at @now? */
 enum tux_trial_state tux_nic_try(struct tux_nic *n, tux_time now);
 
-/* What has gone through its sockets into @t, and nothing else. */
+/* What has gone through its sockets into @t, and nothing else; also while loops use
+ * them. */
 void tux_nic_moved(const struct tux_nic *n, struct tux_tally *t);
 
 /* Counts into n->tally, when nobody receives or sends; a moment is left for
  * what is under way.  Dropping an interface does it by itself. */
 void tux_nic_count(struct tux_nic *n);
 
-/* The thread is done: state is ON, or OFF with the reason if that was asked for
- * in vain. */
-void tux_nic_finish(struct tux_nic *n);
+/* Assigns shares if the interface is ON, and starts to give it back when none is held
+ * any more.  True: the thread has ended, and state is ON, or OFF with the reason if ON
+ * was asked for in vain. */
+bool tux_nic_finish(struct tux_nic *n);
+
+/* No loop runs any more: waits for the thread if there is one.  State is ON or
+ * OFF. */
+void tux_nic_halt(struct tux_nic *n);
 
 #endif

@@ -51,7 +51,6 @@ static int paths_watch(struct tux_paths *p, int fd, unsigned what)
 	return tux_sys_epoll_ctl(p->epfd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* The sockets of the first queues are in the link's own list: see xdp.c. */
 static void on_taken(struct tux_paths *p)
 {
 	uint32_t i;
@@ -62,10 +61,6 @@ static void on_taken(struct tux_paths *p)
 	if (p->nic.refused)
 		tux_paths_say(p, TUX_LINK_REFUSED);
 	tux_paths_say(p, TUX_LINK_TAKEN);
-	for (i = TUX_LINK_FDS; i < p->nic.n; i++)
-		paths_watch(p, p->nic.xsk[i].fd, TUX_PATHS_PACKETS);
-	for (i = 0; i < p->flows.top; i++)
-		p->flows.at[i].queue = 0;
 	for (i = 0; i < p->places.n; i++)
 		tux_prog_add(&p->nic.prog, &p->places.at[i].addr);
 	tux_paths_reroute(p);
@@ -73,7 +68,9 @@ static void on_taken(struct tux_paths *p)
 
 static void on_nic(struct tux_paths *p, tux_time now)
 {
-	tux_nic_finish(&p->nic);
+	if (!tux_nic_finish(&p->nic))
+		return;
+	p->changed = true;
 	tux_give_way_begin(&p->give_way);
 	if (tux_paths_on(p)) {
 		p->idle_at = p->taken_at = now;
@@ -88,7 +85,7 @@ static void on_nic(struct tux_paths *p, tux_time now)
 
 void tux_paths_count(struct tux_paths *p)
 {
-	tux_nic_finish(&p->nic);
+	tux_nic_halt(&p->nic);
 	if (!tux_paths_on(p))
 		return;
 	tux_nic_count(&p->nic);
@@ -316,6 +313,7 @@ int tux_paths_init(struct tux_paths *p, int epfd, uint64_t tag,
 
 	p->epfd = epfd;
 	p->tag = tag;
+	atomic_store(&p->news, 1);
 	p->reroute_at = p->tick_at = p->give_way_at = p->due_at = TUX_NEVER;
 	tux_give_way_init(&p->give_way);
 	p->nic.fd = p->counters = p->neigh.ask.fd = p->neigh.notify.fd = -1;

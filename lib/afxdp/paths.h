@@ -10,6 +10,10 @@
  * what failed.  Descriptors and `due_at` wake it.  It sets `changed` when
  * tux_paths_admit() or tux_paths_closed() may answer otherwise.
  *
+ * The loops of a stack share one path manager.  Who calls holds `latch`, except for
+ * init, fini, forked and count, and for what does not change after init: `ifname`,
+ * `mixed`.  Only the first loop calls tux_paths_event() and tux_paths_tick().
+ *
  *   paths.c        events, time, birth and death
  *   paths_flow.c   flows: admitted, routed, forgotten
  *   paths_iface.c  the interface: looked at, taken

@@ -2,6 +2,9 @@
 #include "afxdp/paths_iface.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 
 enum {
@@ -67,6 +70,54 @@ void tux_paths_look(struct tux_paths *p)
 	if (err && *p->ifname)
 		tux_neigh_iface(&p->neigh.ask, 0, p->ifname, &i);
 	p->iface = i;
+}
+
+/* May it be used, as far as its address @i tells?  One of a container's, which has none
+ * but for its link, is not. */
+static bool is_candidate(const struct ifaddrs *i)
+{
+	const struct sockaddr_in6 *v6 = (const void *)i->ifa_addr;
+
+	if (!v6 || !(i->ifa_flags & IFF_UP) || i->ifa_flags & IFF_LOOPBACK)
+		return false;
+	return v6->sin6_family == AF_INET ||
+	       (v6->sin6_family == AF_INET6 &&
+		!IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr));
+}
+
+static uint32_t queues_of(struct tux_paths *p, const char *ifname)
+{
+	struct tux_iface i;
+	uint32_t sends = UINT32_MAX;
+
+	if (!tux_neigh_iface(&p->neigh.ask, 0, ifname, &i) && !i.bundled)
+		tux_nic_queues(ifname, &sends);
+	return sends;
+}
+
+static uint32_t queues_of_any(struct tux_paths *p)
+{
+	uint32_t least = UINT32_MAX, n;
+	struct ifaddrs *all, *i;
+
+	if (getifaddrs(&all))
+		return 1;
+	for (i = all; i; i = i->ifa_next) {
+		n = is_candidate(i) ? queues_of(p, i->ifa_name) : UINT32_MAX;
+		least = n < least ? n : least;
+	}
+	freeifaddrs(all);
+	return least == UINT32_MAX ? 1 : least;
+}
+
+uint32_t tux_paths_queues(struct tux_paths *p)
+{
+	uint32_t sends = 1;
+
+	if (!*p->ifname)
+		return queues_of_any(p);
+	tux_nic_queues(p->ifname, &sends);
+	return sends;
 }
 
 enum tux_reason tux_paths_lacks(const struct tux_iface *i)

@@ -3,7 +3,8 @@
  * paths_iface - the interface of the path manager: whether it is ours
  *
  * Also the struct that the files of the path manager share: paths.c,
- * paths_flow.c and this.
+ * paths_flow.c and this.  A stack has one, which belongs to its first loop; the links
+ * of the others use it, too.
  */
 #ifndef TUX_AFXDP_PATHS_IFACE_H
 #define TUX_AFXDP_PATHS_IFACE_H
@@ -14,6 +15,7 @@
 #include "afxdp/flow.h"
 #include "afxdp/nic.h"
 #include "afxdp/places.h"
+#include "base/latch.h"
 #include "base/time.h"
 #include "kernel/neigh.h"
 #include "link/link.h"
@@ -23,6 +25,9 @@
 #include "wire/reason.h"
 
 struct tux_paths {
+	struct tux_latch latch;		/* see paths.h */
+	_Atomic uint32_t news;		/* how often answers may have changed, and 1;
+					 * never 0 */
 	int epfd;
 	uint64_t tag;
 	char ifname[16];		/* empty: whichever is needed first */
@@ -43,7 +48,7 @@ struct tux_paths {
 	bool given_back;			/* as flows are idle */
 	unsigned stirs;			/* datagrams over UDP sockets, */
 	tux_time stir_at;		/* ... since then */
-	bool changed;			/* answers may be others */
+	bool changed;			/* `news` is to be counted up */
 	bool yields;			/* see policy/give_way.h */
 	struct tux_give_way give_way;
 	tux_time give_way_at;		/* look at the counters; TUX_NEVER */
@@ -73,6 +78,10 @@ void tux_paths_look(struct tux_paths *p);
 
 /* Tries to make it ours; if that fails, @p->why says why. */
 void tux_paths_take(struct tux_paths *p, tux_time now);
+
+/* How many queues to send by the interface has that may be used; without a name, the
+ * least of all that it may be.  1, if none is known. */
+uint32_t tux_paths_queues(struct tux_paths *p);
 
 /* What @i lacks, or NONE. */
 enum tux_reason tux_paths_lacks(const struct tux_iface *i);

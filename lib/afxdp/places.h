@@ -2,7 +2,7 @@
 /*
  * places - our addresses that flows use, counted
  *
- * The XDP program takes what comes to the loop's UDP port at one of them.  An
+ * The XDP program takes what comes to the stack's UDP port at one of them.  An
  * interface has few addresses, so a list is enough.
  */
 #ifndef TUX_AFXDP_PLACES_H
@@ -16,7 +16,7 @@
 enum { TUX_PLACES = 256 };
 
 struct tux_local {
-	struct tux_addr addr;		/* with the loop's port */
+	struct tux_addr addr;		/* with the stack's port */
 	uint32_t flows;
 };
 

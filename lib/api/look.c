@@ -132,7 +132,7 @@ static void look_at_connection(void *arg)
 	};
 }
 
-/* Over AF_XDP, that is the first thread. */
+/* If the loop has none of the network, that is the first one. */
 static void look_at_loop_of(void *arg)
 {
 	struct connection_look *x = arg;

@@ -73,10 +73,12 @@ static int share_first(struct tux *t)
 	return 0;
 }
 
-/* Over UDP, each thread runs a loop of its own.  Over AF_XDP there is one, which
- * the first thread runs, or the helper. */
+/* The thread gets a loop of its own, if the stack may have one more: 16 at most, and over
+ * AF_XDP no more than the interface can send by.  If not, its connections belong to the
+ * first loop, which that one's thread runs, or its helper. */
 static void share_loop(struct tux *t)
 {
+	tux_sched_enter();
 	t->d = tux_loops_add(t->stack, &t->loop_n);
 	if (t->d) {
 		t->l = t->d->loop;
@@ -84,6 +86,7 @@ static void share_loop(struct tux *t)
 		t->d = tux_loops_first(t->stack);
 		t->loop_n = 1;
 	}
+	tux_sched_leave();
 }
 
 static int share_with(struct tux *t, struct tux_shared *sh)

@@ -386,6 +386,7 @@ struct tux_core {
 	struct tux_pairs pairs;
 	uint64_t token;			/* names this loop, in HELLO */
 	uint16_t port;
+	unsigned number;		/* see struct tux_core_opts */
 	uint32_t pkt_max;
 	tux_time ack_delay;
 	uint32_t conn_n;

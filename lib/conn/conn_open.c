@@ -13,12 +13,19 @@
 #include "conn/message_life.h"
 #include "conn/settle.h"
 
+static uint32_t draw_id(struct tux_core *core)
+{
+	uint32_t id = tux_rng_u32(&core->rng);
+
+	return core->number ? id - id % TUX_PORT_CORES + core->number - 1 : id;
+}
+
 static uint32_t new_id(struct tux_core *core)
 {
 	uint32_t id;
 
 	do
-		id = tux_rng_u32(&core->rng);
+		id = draw_id(core);
 	while (!id || tux_table_by_id(&core->table, id));
 	return id;
 }

@@ -28,6 +28,7 @@ int tux_core_new(struct tux_core **cp, const struct tux_core_opts *o)
 	core->trace = o->trace;
 	core->trace_arg = o->trace_arg;
 	core->port = o->port;
+	core->number = o->number;
 	core->ack_delay = o->ack_delay;
 	core->pkt_max = o->pkt_max ? o->pkt_max : TUX_PKT_MAX;
 	tux_rng_init(&core->rng, &o->seed);
@@ -172,6 +173,22 @@ void *tux_core_input(struct tux_core *core, const struct tux_addr *from,
 		len -= h.len;
 	}
 	return user;
+}
+
+uint32_t tux_core_owners(const uint8_t *p, size_t len)
+{
+	const uint32_t all = (UINT32_C(1) << TUX_PORT_CORES) - 1;
+	uint32_t owners = 0;
+	struct tux_pkt h;
+	int err = 0;
+
+	for (; len && !err; p += h.len, len -= h.len) {
+		err = tux_pkt_decode(&h, p, len);
+		if (err && err != -EPROTONOSUPPORT)
+			break;
+		owners |= h.id ? UINT32_C(1) << h.id % TUX_PORT_CORES : all;
+	}
+	return owners;
 }
 
 /* ---- out ---- */

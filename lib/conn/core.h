@@ -74,6 +74,8 @@ enum {
 	TUX_EFFECT_RESET = 0x40,	/* with GONE: close TCP with a reset */
 };
 
+enum { TUX_PORT_CORES = 16 };	/* may have one port of UDP */
+
 struct tux_core_opts {
 	const struct tux_mem *mem;	/* must outlive the core */
 	tux_trace_fn *trace;		/* gets every trace event; may be NULL */
@@ -84,6 +86,10 @@ struct tux_core_opts {
 	uint32_t pkt_max;		/* longest packet that this end accepts; 0:
 					 * TUX_PKT_MAX */
 	const struct tux_cc_ops *cc;	/* congestion control; NULL: CUBIC */
+	unsigned number;		/* from 1 to TUX_PORT_CORES, if several cores
+					 * have one port: the lowest four bits of its
+					 * ids are the number less 1; 0: no other core
+					 * has the port */
 };
 
 struct tux_conn_opts {
@@ -182,6 +188,11 @@ bool tux_core_asked(const uint8_t **p, size_t *len, struct tux_question *q);
 bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 		     const uint8_t *p, size_t len, const struct tux_key *key,
 		     enum tux_reason why);
+
+/* Which of the cores that have one port may have connections for the datagram of @len
+ * bytes at @p: bit 0 stands for number 1.  A packet without an id, as the first ones of
+ * a connection, may be for all.  Packets from a damaged one on do not count. */
+uint32_t tux_core_owners(const uint8_t *p, size_t len);
 
 struct tux_out {		/* the next datagram */
 	struct tux_addr to;

@@ -13,6 +13,9 @@
  * The last seven functions are for links over which connections can travel only
  * at times; others have NULL there, or tick() alone. A link that is only for peers that have
  * announced themselves has `announce`.
+ *
+ * The links of a stack's loops are separate, or they have `one_port`: over AF_XDP they
+ * divide the queues of one interface.
  */
 #ifndef TUX_LINK_LINK_H
 #define TUX_LINK_LINK_H
@@ -32,6 +35,7 @@
 enum {
 	TUX_LINK_BATCH = 64,	/* datagrams before a flush() */
 	TUX_LINK_FDS = 8,
+	TUX_LINK_LOOPS = 16,	/* of a stack, at most */
 };
 
 /* The handle of what has no flow: a connection that only a UDP socket carries, or
@@ -83,6 +87,9 @@ struct tux_link_opts {
 	bool mixed;		/* UDP sockets carry what AF_XDP does not */
 	const struct tux_udp_queue *queue;	/* udp: open already, stays the
 						 * caller's; NULL */
+	struct tux_link *first;	/* the link of the stack's first loop, which is
+				 * closed last; NULL: this one is that */
+	unsigned number;	/* of its loop in the stack, from 0 */
 	uint16_t port_low, port_high;	/* of UDP sockets; 0, 0: any */
 	enum tux_zerocopy zerocopy;	/* what to try first */
 	tux_link_said_fn *said;	/* called in a turn; NULL */
@@ -117,6 +124,18 @@ struct tux_link_ops {
 	int (*open)(struct tux_link **lp, const struct tux_link_opts *o,
 		    int epfd, uint64_t tag);
 	void (*close)(struct tux_link *l);
+
+	/* The loops of a stack have one port: what comes there may come to another
+	 * loop than its connection's.  Their links use what is the first one's. */
+	bool one_port;
+
+	/* With one_port.  How many loops can send and receive; @l is the first
+	 * one's.  Any thread. */
+	unsigned (*loops_max)(const struct tux_link *l);
+
+	/* With one_port.  A thread runs the loop from now on: it may receive.  Any
+	 * thread. */
+	void (*join)(struct tux_link *l);
 
 	/* In a forked child: closes the descriptors, touches nothing else. */
 	void (*forked)(struct tux_link *l);

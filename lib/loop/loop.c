@@ -80,6 +80,7 @@ static int open_core(struct tux_loop *l)
 		.ack_delay = l->o.ack_delay,
 		.pkt_max = l->link->pkt_max,
 		.cc = l->o.cc,
+		.number = l->o.link->one_port ? l->o.number + 1 : 0,
 	};
 	int err = tux_clock_seed(&o.seed);
 

@@ -44,6 +44,10 @@ static bool stack_answers(struct tux_stack *s, struct tux_loop *l,
 	return n && all;
 }
 
+_Static_assert((int)TUX_LOOPS_MAX <= (int)TUX_LINK_LOOPS &&
+	       (int)TUX_LOOPS_MAX <= (int)TUX_PORT_CORES,
+	       "the number of a loop fits into an id, and has a share");
+
 static void forward_to(struct tux_driver *d, const struct tux_dgram *what)
 {
 	tux_loop_forward(d->loop, what);
@@ -51,17 +55,20 @@ static void forward_to(struct tux_driver *d, const struct tux_dgram *what)
 }
 
 /* Loop @l has no connection for a packet of this datagram; the other loops may
- * have one. */
+ * have one.  If all have one port, the ids of the packets say which. */
 static void on_stranger(void *arg, struct tux_loop *l,
 			const struct tux_dgram *d)
 {
 	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
 	unsigned i, n = tux_loops_n(s);
+	uint32_t owners = UINT32_MAX;
 
 	if (stack_answers(s, l, &d->from, d->p, d->len))
 		return;
+	if (n > 1 && s->link->one_port)
+		owners = tux_core_owners(d->p, d->len);
 	for (i = 0; i < n; i++)
-		if (s->driver[i].loop != l)
+		if (s->driver[i].loop != l && owners >> i & 1)
 			forward_to(&s->driver[i], d);
 }
 
@@ -98,6 +105,9 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 			.zerocopy = s->o.zerocopy,
 			.said = s->o.said,
 			.queue = reserved ? &s->queue : NULL,
+			.first = d == &s->driver[0] ? NULL :
+				 s->driver[0].loop->link,
+			.number = (unsigned)(d - s->driver),
 			.port_low = s->announce.conf.low,
 			.port_high = s->announce.conf.high,
 		},
@@ -125,21 +135,25 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 	return tux_loop_new(&d->loop, &o);
 }
 
-/* Each loop of UDP has a socket of its own.  Over AF_XDP one loop has all queues
- * of the interface, so more would have nothing to do. */
-static bool loops_scale(const struct tux_stack *s)
-{
-	return s->o.io == TUX_IO_UDP;
-}
-
-/* How many loops there may be. */
-static unsigned loops_max(const struct tux_stack *s)
+/* How many loops pick() may open.  With one port it is one loop: a packet may come to
+ * a loop that no thread waits for, and wait for that loop's helper. */
+static unsigned pick_max(const struct tux_stack *s)
 {
 	unsigned max = s->o.threads ? s->o.threads : s->o.loops;
 
-	if (!max || !loops_scale(s))
+	if (!max || s->link->one_port)
 		return 1;
 	return max < TUX_LOOPS_MAX ? max : TUX_LOOPS_MAX;
+}
+
+/* How many loops may tux_loops_add() open, each with a thread that runs it? */
+static unsigned add_max(const struct tux_stack *s)
+{
+	unsigned n = TUX_LOOPS_MAX;
+
+	if (s->link->one_port)
+		n = s->link->loops_max(s->driver[0].loop->link);
+	return n < TUX_LOOPS_MAX ? n : TUX_LOOPS_MAX;
 }
 
 static int open_next(struct tux_stack *s)
@@ -166,10 +180,10 @@ static int reserve_first(struct tux_stack *s)
 
 int tux_loops_open(struct tux_stack *s)
 {
-	unsigned n = s->o.threads ? loops_max(s) : 1;
+	unsigned n = s->o.threads ? pick_max(s) : 1;
 	int err = 0;
 
-	if (!s->o.threads && loops_scale(s) && s->announce.shared)
+	if (!s->o.threads && !s->link->one_port && s->announce.shared)
 		return reserve_first(s);
 	while (!err && tux_loops_n(s) < n)
 		err = open_next(s);
@@ -207,7 +221,7 @@ static unsigned pick(struct tux_stack *s)
 
 	for (i = 0; i < n; i++)
 		ends[i] = atomic_load(&s->driver[i].loop->end_n);
-	i = tux_loops_pick(ends, n, loops_max(s));
+	i = tux_loops_pick(ends, n, pick_max(s));
 	return i == n && open_next(s) ? 0 : i;
 }
 
@@ -265,17 +279,29 @@ struct tux_driver *tux_loops_first(struct tux_stack *s)
 	return there && !tux_driver_start(&s->driver[0]) ? &s->driver[0] : NULL;
 }
 
+/* The loop of @d receives from now on, also what is for others: its helper has to run
+ * it even without connections, and at once, as others may wait for it. */
+static void loop_joins(struct tux_driver *d)
+{
+	const struct tux_link_ops *ops = d->loop->link->ops;
+
+	atomic_store(&d->loop->hears, true);
+	ops->join(d->loop->link);
+	tux_driver_notice(d);
+}
+
 struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
 {
 	bool there;
 
 	tux_latch_take(&s->loop_latch);
-	there = loops_scale(s) && tux_loops_n(s) < TUX_LOOPS_MAX &&
-		!open_next(s);
+	there = tux_loops_n(s) < add_max(s) && !open_next(s);
 	*n = tux_loops_n(s);
 	tux_latch_drop(&s->loop_latch);
 	if (!there || !loops_start(s, &s->driver[*n - 1]))
 		return NULL;
+	if (s->link->one_port)
+		loop_joins(&s->driver[*n - 1]);
 	/* The first loop receives for this one, too.  The thread that runs the first
 	 * loop, or its helper, may be asleep. */
 	tux_driver_notice(&s->driver[0]);

@@ -21,7 +21,8 @@
  * which also gets the connections that join later, claimed by whichever thread.
  *
  * The first loop hears for all: its port is the one that is announced, and it
- * forwards what is for the others.
+ * forwards what is for the others.  Over AF_XDP each loop does, for what comes by its
+ * queues.
  */
 #ifndef TUX_STACK_LOOPS_H
 #define TUX_STACK_LOOPS_H

@@ -144,8 +144,9 @@ void tux_stack_free(struct tux_stack *s)
 		tux_fd_close(s->driver[i].helper_fd);
 	close_lifelines(s);
 	tux_announce_close(&s->announce);
-	for (i = 0; i < tux_loops_n(s); i++)
-		tux_loop_free(s->driver[i].loop);
+	/* The links of the others may use what is the first one's. */
+	for (i = tux_loops_n(s); i > 0; i--)
+		tux_loop_free(s->driver[i - 1].loop);
 	tux_fd_close(s->queue.fd);
 	tux_loop_let_go(&s->held);
 	tux_arena_fini(&s->arena);
@@ -184,15 +185,25 @@ void tux_stack_forked(struct tux_stack *s)
 	abandon(s);
 }
 
+/* May loop @i, which has halted, be left?  The others may use the first one's link, and
+ * with @others some of them still run. */
+static bool leave_allowed(const struct tux_stack *s, unsigned i, bool others)
+{
+	return i || !others || !s->link->one_port;
+}
+
 void tux_stack_leave(struct tux_stack *s)
 {
-	unsigned i;
+	unsigned i = tux_loops_n(s);
+	bool others = false;
 
 	if (s->forked)
 		return;
 	s->forked = true;
-	for (i = 0; i < tux_loops_n(s); i++)
-		if (tux_driver_halt(&s->driver[i]))
+	while (i-- > 0)
+		if (!tux_driver_halt(&s->driver[i]))
+			others = true;
+		else if (leave_allowed(s, i, others))
 			tux_loop_leave(s->driver[i].loop);
 	tux_loop_let_go(&s->held);
 	abandon(s);
@@ -205,11 +216,13 @@ bool tux_stack_keyed(const struct tux_stack *s)
 
 void tux_stack_count(struct tux_stack *s)
 {
-	unsigned i;
+	unsigned i, n = s->forked ? 0 : tux_loops_n(s);
+	bool all = true;
 
-	for (i = 0; i < tux_loops_n(s) && !s->forked; i++)
-		if (tux_driver_halt(&s->driver[i]))
-			tux_loop_count(s->driver[i].loop);
+	for (i = 0; i < n; i++)
+		all &= tux_driver_halt(&s->driver[i]);
+	for (i = 0; i < n && all; i++)
+		tux_loop_count(s->driver[i].loop);
 }
 
 /* ---- listeners -------------------------------------------------------- */

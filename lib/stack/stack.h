@@ -76,7 +76,8 @@ void tux_stack_forked(struct tux_stack *s);
 void tux_stack_leave(struct tux_stack *s);
 
 /* At exit, after tux_channel_drain(): ends the threads, and the links say how
- * they stand.  The stack is of no use afterwards. */
+ * they stand, unless a thread of the application is still in a wait.  The stack is of
+ * no use afterwards. */
 void tux_stack_count(struct tux_stack *s);
 
 /* TCP socket @fd is about to connect or to listen, or listens, and its

@@ -27,7 +27,7 @@ struct listener {
 struct udp {
 	struct tux_link link;
 	struct tux_udp_queue q;
-	bool borrows;		/* q is the stack's, which closes it */
+	bool borrows;		/* q is another's, who closes it */
 	bool joins;		/* UDP_GRO was asked for on q, maybe in vain */
 	int epfd;
 	uint64_t tag;
@@ -51,9 +51,14 @@ static int udp_watch(struct udp *u, int fd, unsigned source)
 	return tux_sys_epoll_ctl(u->epfd, EPOLL_CTL_ADD, fd, &e);
 }
 
+const struct tux_udp_queue *tux_udp_queue(const struct tux_link *l)
+{
+	return &((const struct udp *)(const void *)l)->q;
+}
+
 /* ---- opening and closing ---- */
 
-/* The queue is the stack's, or else a new one. */
+/* The queue is given, or else a new one. */
 static int open_queue(struct udp *u, const struct tux_link_opts *o)
 {
 	int err = 0;

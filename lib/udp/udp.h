@@ -15,4 +15,7 @@
 
 extern const struct tux_link_ops tux_udp;
 
+/* The queue of @l, a link over UDP. */
+const struct tux_udp_queue *tux_udp_queue(const struct tux_link *l);
+
 #endif

@@ -5,20 +5,22 @@
  *   peer serve IO INTERFACE HOST [auto]
  *   peer threads IO INTERFACE HOST
  *   peer scaled IO INTERFACE HOST
+ *   peer spare IO INTERFACE HOST
  *   peer accept IO INTERFACE HOST
  *   peer stream IO INTERFACE HOST PORT BYTES
- *   peer message IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
+ *   peer message|parallel IO INTERFACE HOST PORT COUNT SIZE WINDOW CONNECTIONS
  *   peer plain HOST PORT BYTES
  *
- * IO is auto, xdp, udp or tcp.  All use Tux whenever they can, but a server that
+ * IO is auto, xdp, udp or tcp; INTERFACE "-" is none.  All use Tux whenever they can, but a server that
  * is told "auto" takes the path that is faster.  The server, one service for
  * streams and messages, prints "port N", and what it knows of each connection when
  * that goes.  With "threads", it has three network threads; with "scaled", one to
- * three, by the load.  With "accept", it has a listener and a loop of its own, and
+ * three, by the load.  With either, it prints the packets of each loop at the end.
+ * With "spare", it has one thread, and a loop whose thread has gone.  With "accept", it has a listener and a loop of its own, and
  * its callbacks are level-triggered.  The clients check every byte that comes back,
  * and print the same; "plain" uses sockets.  A stream goes on after BYTES until some have gone over
  * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
- * an answer comes, WINDOW of them at a time.
+ * an answer comes, WINDOW of them at a time; with "parallel", by three threads.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +39,7 @@
 
 #include "sys/clock.h"
 
-enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3 };
+enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3, BEGIN_MS = 100 };
 
 static struct tux *stack;
 static unsigned threads, threads_min;	/* of the server */
@@ -54,7 +56,7 @@ static void fail(const char *what)
 static struct tux *begin(const char *io, const char *ifname, enum tux_use path)
 {
 	struct tux_opts o = {
-		.size = sizeof(o), .ifname = ifname,
+		.size = sizeof(o), .ifname = strcmp(ifname, "-") ? ifname : NULL,
 		.backend = !strcmp(io, "auto") ? TUX_BACKEND_AUTO :
 			   !strcmp(io, "xdp") ? TUX_BACKEND_XDP :
 			   !strcmp(io, "udp") ? TUX_BACKEND_UDP :
@@ -180,6 +182,28 @@ static int serve_new(char **argv, struct tux_service **s)
 	return 0;
 }
 
+/* Opens a stack beside @t and closes it. */
+static int open_spare(struct tux *t)
+{
+	struct tux_opts o = { .size = sizeof(o), .beside = t };
+	struct tux *beside;
+	int err = tux_open(&beside, &o);
+
+	if (!err)
+		tux_close(beside);
+	return err;
+}
+
+static void print_loops(const struct tux *t)
+{
+	struct tux_loop_stats s;
+	unsigned i;
+
+	for (i = 0; i < threads && !tux_loop_stats(t, i, &s, sizeof(s)); i++)
+		printf("loop %u packets %" PRIu64 " %" PRIu64 "\n", i,
+		       s.packets_rx, s.packets_tx);
+}
+
 static int serve(char **argv)
 {
 	struct tux_service *s;
@@ -187,11 +211,14 @@ static int serve(char **argv)
 	struct tux *t = stack;
 
 	signal(SIGTERM, on_term);
+	if (!err && !strcmp(argv[1], "spare"))
+		err = open_spare(t);
 	if (!err)
 		err = tux_listen(s, argv[4], 0);
 	printf("port %d\n", tux_port(s));
 	if (!err)
 		err = tux_run(t);
+	print_loops(t);
 	tux_close(t);
 	return err != 0;
 }
@@ -373,8 +400,11 @@ static struct talk {
 	uint64_t sent, come;
 } *talks;
 static uint64_t count, size, window;
-static unsigned left;
+static _Atomic unsigned left;
 static tux_time began;
+static struct tux_service *asked;
+static const char *host;
+static uint16_t port;
 
 static void more(struct tux_connection *c, void *arg)
 {
@@ -415,30 +445,68 @@ static void stop_last(struct tux_connection *c, int err, void *arg)
 	tux_stop(tux_of(c));
 }
 
-static int message(char **argv)
+static int message_new(char **argv, struct tux *t)
 {
-	struct tux *t = begin(argv[2], argv[3], TUX_USE_TUX);
-	unsigned i, n = left = (unsigned)atoi(argv[9]);
-	struct tux_service *s;
-	int err = tux_service_new(t, &s);
-	double took;
+	int err = tux_service_new(t, &asked);
 
+	if (err)
+		return err;
+	host = argv[4];
+	port = (uint16_t)atoi(argv[5]);
 	count = strtoull(argv[6], NULL, 10);
 	size = strtoull(argv[7], NULL, 10);
 	window = strtoull(argv[8], NULL, 10);
-	talks = calloc(n, sizeof(*talks));
-	tux_on_open(s, more, NULL);
-	tux_on_room(s, more, NULL);
-	tux_on_message(s, on_answer, NULL);
-	tux_on_gone(s, stop_last, NULL);
+	left = (unsigned)atoi(argv[9]);
+	talks = calloc(left, sizeof(*talks));
+	tux_on_open(asked, more, NULL);
+	tux_on_room(asked, more, NULL);
+	tux_on_message(asked, on_answer, NULL);
+	tux_on_gone(asked, stop_last, NULL);
+	return 0;
+}
+
+static void connect_one(void *talk)
+{
+	int err = tux_connect(asked, host, port, talk, NULL);
+
+	if (err)
+		fail(strerror(-err));
+}
+
+/* Once the threads run, each begins some of the connections. */
+static void *connect_by_all(void *arg)
+{
+	const struct timespec while_they_begin = { 0, BEGIN_MS * 1000000L };
+	unsigned i, n = left;
+
+	(void)arg;
+	nanosleep(&while_they_begin, NULL);
+	for (i = 0; i < n; i++)
+		if (tux_go(stack, connect_one, &talks[i]))
+			fail("tux_go");
+	return NULL;
+}
+
+static int message(char **argv)
+{
+	struct tux *t = begin(argv[2], argv[3], TUX_USE_TUX);
+	int err = message_new(argv, t);
+	unsigned i, n = left;
+	pthread_t beginner;
+	double took;
+
 	began = tux_clock_read();
-	for (i = 0; i < n && !err; i++)
-		err = tux_connect(s, argv[4], (uint16_t)atoi(argv[5]),
-				  &talks[i], NULL);
+	if (!err && threads)
+		err = pthread_create(&beginner, NULL, connect_by_all, NULL);
+	for (i = 0; i < n && !threads; i++)
+		connect_one(&talks[i]);
 	if (!err)
 		err = tux_run(t);
 	took = (double)(tux_clock_read() - began) / 1e9;
 	printf("rate %.0f\n", (double)(count * n) / took);
+	print_loops(t);
+	if (threads)
+		pthread_join(beginner, NULL);
 	tux_close(t);
 	return err || failed;
 }
@@ -507,6 +575,8 @@ int main(int argc, char **argv)
 	if ((argc == 5 || (argc == 6 && !strcmp(argv[5], "auto"))) &&
 	    !strcmp(argv[1], "serve"))
 		return serve(argv);
+	if (argc == 5 && !strcmp(argv[1], "spare"))
+		return serve(argv);
 	if (argc == 5 && !strcmp(argv[1], "threads")) {
 		threads = THREADS;
 		return serve(argv);
@@ -520,10 +590,14 @@ int main(int argc, char **argv)
 		return accept_them(argv);
 	if (argc == 7 && !strcmp(argv[1], "stream"))
 		return stream(argv);
+	if (argc == 10 && !strcmp(argv[1], "parallel")) {
+		threads = THREADS;
+		return message(argv);
+	}
 	if (argc == 10 && !strcmp(argv[1], "message"))
 		return message(argv);
 	if (argc == 5 && !strcmp(argv[1], "plain"))
 		return plain(argv);
-	fputs("usage: peer serve|accept|stream|message|plain ...\n", stderr);
+	fputs("usage: peer VERB ...: see the source\n", stderr);
 	return 2;
 }

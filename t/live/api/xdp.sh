@@ -3,7 +3,8 @@
 #
 # xdp - one server of tux.h over AF_XDP, and at the same time clients of
 # three kinds: with sockets, with sockets under tuxrun, and of tux.h; each gets
-# its bytes, and the server knows which way they came
+# its bytes, and the server knows which way they came; several threads of the
+# server divide the queues of the interface
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../posix/lib.sh"
@@ -43,10 +44,10 @@ gone()
 
 declare -A pids
 
-# all_kinds VERB IO: clients of each kind, of a server like that
+# all_kinds VERB IO INTERFACE: clients of each kind, of a server like that
 all_kinds()
 {
-	start server "${b[@]}" "$peer" "$1" "$2" veth0 $b_addr
+	start server "${b[@]}" "$peer" "$1" "$2" "$3" $b_addr
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
 	port=$(sed -n 's/^port //p' "$dir/server.out")
@@ -79,11 +80,44 @@ all_kinds()
 	check "$1: nothing is left" wait_for 10 none_attached
 }
 
-all_kinds serve xdp
-# Its callbacks run on three threads; one of them has the packets.
-all_kinds threads xdp
-# ... or as many as are busy: three loops are one thread's at first.
-all_kinds scaled xdp
+# has_packets NAME LOOP: has it received and sent some?
+has_packets()
+{
+	grep "^loop $2 " "$dir/$1.out" | sed 's/^/# /'
+	grep -q "^loop $2 packets [1-9][0-9]* [1-9]" "$dir/$1.out"
+}
+
+# loops_share VERB: the first two loops have the packets, the third none
+loops_share()
+{
+	check "$1: the first loop has packets" has_packets server 0
+	check "$1: the second, too" has_packets server 1
+	check "$1: the third has none" eval '! has_packets server 2'
+}
+
+all_kinds serve xdp veth0
+# It has three network threads, and the interface two queues: the first thread has the
+# packets of the third.
+all_kinds threads xdp veth0
+loops_share threads
+# ... or as many as are busy: three loops are one thread's at first.  The interface is
+# not named, but it is the only one.
+all_kinds scaled xdp -
+loops_share scaled
+# Two threads of the client send by a queue each; that of one is the queue of a loop
+# without a thread in the server, which has to pass packets on.
+start server "${b[@]}" "$peer" spare xdp veth0 $b_addr
+server=$pid
+wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+port=$(sed -n 's/^port //p' "$dir/server.out")
+goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
+ends "spare: messages" parallel
+check "spare: the client's first loop has packets" has_packets parallel 0
+check "spare: the second, too" has_packets parallel 1
+kill -TERM $server
+reap $server
+same "spare: the server ends when told" 0 $?
+same "spare: all were answered" 100 "$(gone ".* messages 500 500")"
 # A server that accepts by itself, and leaves the backend to the library.
-all_kinds accept auto
+all_kinds accept auto veth0
 finish

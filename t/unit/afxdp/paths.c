@@ -188,7 +188,7 @@ static void admit__no_interface_with_ports(void **state)
 	kernel_iface(k, 1, UP, NULL);
 	kernel_ports(k->asked_by_nic, k->p.nic.ask.seq + 1, true);
 	assert_int_equal(admit(k), 1);
-	tux_paths_event(&k->p, TUX_PATHS_NIC, ms(0));
+	kernel_nic_ends(k, ms(0));
 	assert_int_equal(k->p.nic.state, TUX_NIC_OFF);
 	assert_int_equal(k->p.why, TUX_REASON_BUNDLED);
 }
@@ -302,14 +302,13 @@ static unsigned visited(struct kernel *k, uint16_t port, tux_time now)
 	tux_time t = now;
 
 	kernel_taken(k);
-	tux_paths_event(&k->p, TUX_PATHS_NIC, now);
+	kernel_nic_took(k, now);
 	come_and_go(k, port, now);
 	while (k->p.nic.state == TUX_NIC_ON && t < now + TUX_SEC(1000)) {
 		t += TUX_MSEC(100);
 		turn(k, t);
 	}
-	if (k->p.nic.state == TUX_NIC_BUSY)
-		tux_paths_event(&k->p, TUX_PATHS_NIC, t);
+	kernel_nic_ends(k, t);
 	return (unsigned)((t - now) / TUX_SEC(1));
 }
 
@@ -458,8 +457,7 @@ static void others(struct kernel *k, unsigned from, unsigned s, uint64_t rate)
 	for (i = from; i < from + s; i++) {
 		carried(k, k->carried += rate);
 		turn(k, ms(i * 1000));
-		if (k->p.nic.state == TUX_NIC_BUSY)
-			tux_paths_event(&k->p, TUX_PATHS_NIC, ms(i * 1000));
+		kernel_nic_ends(k, ms(i * 1000));
 	}
 }
 

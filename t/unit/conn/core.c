@@ -266,6 +266,51 @@ static void input__another_version_too_late(void **state)
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 }
 
+/* ---- cores with one port ---- */
+
+static void open__an_id_says_the_number(void **state)
+{
+	struct duo *d = *state;
+	struct duo_end o;
+	unsigned i;
+
+	for (i = 1; i <= TUX_PORT_CORES; i++) {
+		d->a.core->number = i;
+		duo_beside(&o, &d->a, false);
+		assert_int_equal(duo_end_open(&o, 40001, DUO_MTU), 0);
+		assert_int_equal(o.c->id % TUX_PORT_CORES, i - 1);
+		duo_close(&o);
+	}
+}
+
+/* A packet for @id, at @p. */
+static void packet_for(struct duo *d, uint8_t *p, uint32_t id)
+{
+	struct duo_forge f;
+
+	duo_forge(&f, &d->b);
+	f.h.id = id;
+	tux_writer_end(&f.w, &f.h, &d->b.c->seal);
+	memcpy(p, f.p, TUX_PKT_HDR);
+}
+
+static void owners__are_those_of_the_ids(void **state)
+{
+	struct duo *d = *state;
+	uint8_t p[2 * TUX_PKT_HDR];
+
+	packet_for(d, p, 0);
+	assert_int_equal(tux_core_owners(p, TUX_PKT_HDR), 0xffff);
+	packet_for(d, p, 0x12345670);
+	packet_for(d, p + TUX_PKT_HDR, 0x1234567f);
+	assert_int_equal(tux_core_owners(p, sizeof(p)), 0x8001);
+	assert_int_equal(tux_core_owners(p, sizeof(p) - 1), 1);
+	next_version(p + TUX_PKT_HDR, 0x12345675);
+	assert_int_equal(tux_core_owners(p, sizeof(p)), 0x0021);
+	p[0]++;
+	assert_int_equal(tux_core_owners(p, sizeof(p)), 0);
+}
+
 /* ---- what shares a datagram? ---- */
 
 static unsigned packets(struct duo_pkt *k)
@@ -615,6 +660,8 @@ int main(void)
 		T(input__packets_of_a_datagram, duo_setup_proved),
 		T(input__another_version, duo_setup),
 		T(input__another_version_too_late, duo_setup_proved),
+		T(open__an_id_says_the_number, duo_setup),
+		T(owners__are_those_of_the_ids, duo_setup_proved),
 		T(output__same_loop_shares, duo_setup_proved),
 		T(output__each_reason_to_part, duo_setup_proved),
 		T(output__no_longer_than_the_path, duo_setup_proved),

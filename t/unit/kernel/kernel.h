@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -174,6 +175,28 @@ static inline void kernel_taken(struct kernel *k)
 	};
 	k->p.nic.iface = k->p.iface;
 	k->p.nic.state = TUX_NIC_ON;
+}
+
+/* The thread that takes the interface has ended well, at @now.  Nothing goes through
+ * its queue. */
+static inline void kernel_nic_took(struct kernel *k, tux_time now)
+{
+	k->p.nic.state = TUX_NIC_BUSY;
+	k->p.nic.n = 1;
+	atomic_store(&k->p.nic.done, true);
+	tux_paths_event(&k->p, TUX_PATHS_NIC, now);
+	k->p.nic.n = 0;
+}
+
+/* The thread that takes or gives back the interface, if there is one, ends. */
+static inline void kernel_nic_ends(struct kernel *k, tux_time now)
+{
+	struct pollfd p = { k->p.nic.fd, POLLIN, 0 };
+
+	while (k->p.nic.state == TUX_NIC_BUSY) {
+		assert_int_equal(poll(&p, 1, 10000), 1);
+		tux_paths_event(&k->p, TUX_PATHS_NIC, now);
+	}
 }
 
 /* From now on, bpf() is refused, as by kernels before 5.19 for a process that
