@@ -140,6 +140,8 @@ bool tux_api_share_end(struct tux *t)
 
 	if (!sh)
 		return true;
+	if (t->l)
+		tux_loops_spare(t->stack, t->loop_n);
 	tux_latch_take(&sh->latch);
 	last = !--sh->open_n;
 	if (!last)

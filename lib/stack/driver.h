@@ -39,6 +39,8 @@ struct tux_driver {
 	struct tux_stack *stack;
 	struct tux_loop *loop;
 	bool dedicated;			/* the helper runs the loop for good */
+	bool spare;			/* the thread that ran the loop needs it no
+					 * more: see tux_loops_add() */
 
 	_Atomic uint32_t taken;		/* a thread has the loop, maybe asleep */
 	_Atomic uint32_t leaves;	/* times that a thread released it */

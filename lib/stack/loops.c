@@ -290,22 +290,53 @@ static void loop_joins(struct tux_driver *d)
 	tux_driver_notice(d);
 }
 
-struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
+/* Its number, counted from 1, or 0. */
+static unsigned take_spare(struct tux_stack *s)
 {
-	bool there;
+	unsigned i, n = tux_loops_n(s);
 
-	tux_latch_take(&s->loop_latch);
-	there = tux_loops_n(s) < add_max(s) && !open_next(s);
-	*n = tux_loops_n(s);
-	tux_latch_drop(&s->loop_latch);
-	if (!there || !loops_start(s, &s->driver[*n - 1]))
+	for (i = 0; i < n && !s->driver[i].spare; i++)
+		;
+	if (i == n)
+		return 0;
+	s->driver[i].spare = false;
+	return i + 1;
+}
+
+static struct tux_driver *loops_add_new(struct tux_stack *s, unsigned n)
+{
+	struct tux_driver *d = &s->driver[n - 1];
+
+	if (!loops_start(s, d))
 		return NULL;
 	if (s->link->one_port)
-		loop_joins(&s->driver[*n - 1]);
+		loop_joins(d);
 	/* The first loop receives for this one, too.  The thread that runs the first
 	 * loop, or its helper, may be asleep. */
 	tux_driver_notice(&s->driver[0]);
-	return &s->driver[*n - 1];
+	return d;
+}
+
+struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
+{
+	unsigned spare;
+	bool there;
+
+	tux_latch_take(&s->loop_latch);
+	spare = take_spare(s);
+	there = spare || (tux_loops_n(s) < add_max(s) && !open_next(s));
+	*n = spare ? spare : tux_loops_n(s);
+	tux_latch_drop(&s->loop_latch);
+	if (spare)
+		return &s->driver[spare - 1];
+	return there ? loops_add_new(s, *n) : NULL;
+}
+
+void tux_loops_spare(struct tux_stack *s, unsigned n)
+{
+	tux_latch_take(&s->loop_latch);
+	s->driver[n - 1].spare = true;
+	tux_latch_drop(&s->loop_latch);
 }
 
 struct tux_driver *tux_loops_choose(struct tux_stack *s, unsigned loop)

@@ -46,10 +46,13 @@ uint16_t tux_loops_port(const struct tux_stack *s);
  * opened, or its thread cannot be started. */
 struct tux_driver *tux_loops_first(struct tux_stack *s);
 
-/* Opens one more loop, for connections that ask for it by its number, *@n.  It is
- * running from now on.  NULL: another would have nothing to do, or there are too
- * many, or it cannot be opened. */
+/* One more loop, for connections that ask for it by its number, *@n, counted from 1: a
+ * spare one, or else a new one.  It is running from now on.  NULL: another would have
+ * nothing to do, or there are too many, or it cannot be opened. */
 struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n);
+
+/* The caller does not run loop @n any more, which may still have connections. */
+void tux_loops_spare(struct tux_stack *s, unsigned n);
 
 /* Which of @n loops, with @ends[i] connections each, becomes the home of one
  * more thread, where there may be @max.  @n: a new one. */

@@ -284,6 +284,40 @@ static void beside__all_may_end_at_once(void **state)
 	close(listener);
 }
 
+/* Threads of this process, or 0. */
+static unsigned threads_now(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* Each loop has a helper. */
+static void beside__a_spare_loop_is_used_again(void **state)
+{
+	struct tux_opts o = { .size = sizeof(o) };
+	unsigned i, were = 0;
+	struct part one;
+
+	(void)state;
+	open_workers();
+	o.beside = worker[0].p.t;
+	for (i = 0; i < 2 * TUX_THREADS_MAX; i++) {
+		assert_int_equal(tux_open(&one.t, &o), 0);
+		tux_close(one.t);
+		if (!i)
+			were = threads_now();
+	}
+	assert_int_equal(threads_now(), were);
+	for (i = 0; i < WORKERS; i++)
+		tux_close(worker[i].p.t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -291,6 +325,7 @@ int main(void)
 			beside__all_move_and_each_is_called_on_its_thread),
 		cmocka_unit_test(beside__the_first_may_end_first),
 		cmocka_unit_test(beside__all_may_end_at_once),
+		cmocka_unit_test(beside__a_spare_loop_is_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
