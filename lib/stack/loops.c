@@ -291,7 +291,7 @@ static void loop_joins(struct tux_driver *d)
 }
 
 /* Its number, counted from 1, or 0. */
-static unsigned take_spare(struct tux_stack *s)
+static unsigned spare_loop(struct tux_stack *s)
 {
 	unsigned i, n = tux_loops_n(s);
 
@@ -323,7 +323,7 @@ struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
 	bool there;
 
 	tux_latch_take(&s->loop_latch);
-	spare = take_spare(s);
+	spare = spare_loop(s);
 	there = spare || (tux_loops_n(s) < add_max(s) && !open_next(s));
 	*n = spare ? spare : tux_loops_n(s);
 	tux_latch_drop(&s->loop_latch);
