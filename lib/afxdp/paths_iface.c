@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <ifaddrs.h>
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -85,37 +86,57 @@ static bool is_candidate(const struct ifaddrs *i)
 		!IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr));
 }
 
-static uint32_t queues_of(struct tux_paths *p, const char *ifname)
+/* ... and by what it is, and its driver can do?  (A VPN's cannot.) */
+static bool can_be_taken(struct tux_netlink *ask, const char *ifname)
 {
+	struct tux_feature f = { 0 };
 	struct tux_iface i;
+
+	if (tux_neigh_iface(ask, 0, ifname, &i) || i.bundled)
+		return false;
+	tux_feature_ask(&f, i.index);
+	return tux_feature_may(&f, TUX_FEATURE_BASIC | TUX_FEATURE_REDIRECT);
+}
+
+/* The name of an address of IPv4 may have a label behind it. */
+static uint32_t queues_of(struct tux_netlink *ask, const struct ifaddrs *i)
+{
+	char name[IF_NAMESIZE] = "";
 	uint32_t sends = UINT32_MAX;
 
-	if (!tux_neigh_iface(&p->neigh.ask, 0, ifname, &i) && !i.bundled)
-		tux_nic_queues(ifname, &sends);
+	strncpy(name, i->ifa_name, sizeof(name) - 1);
+	name[strcspn(name, ":")] = '\0';
+	if (can_be_taken(ask, name))
+		tux_nic_queues(name, &sends);
 	return sends;
 }
 
-static uint32_t queues_of_any(struct tux_paths *p)
+static uint32_t queues_of_any(void)
 {
-	uint32_t least = UINT32_MAX, n;
+	uint32_t least = UINT32_MAX;
 	struct ifaddrs *all, *i;
+	struct tux_netlink ask;
 
-	if (getifaddrs(&all))
+	if (tux_netlink_open(&ask, NETLINK_ROUTE, 0))
 		return 1;
+	if (getifaddrs(&all))
+		all = NULL;
 	for (i = all; i; i = i->ifa_next) {
-		n = is_candidate(i) ? queues_of(p, i->ifa_name) : UINT32_MAX;
+		uint32_t n = is_candidate(i) ? queues_of(&ask, i) : least;
+
 		least = n < least ? n : least;
 	}
 	freeifaddrs(all);
+	tux_netlink_close(&ask);
 	return least == UINT32_MAX ? 1 : least;
 }
 
-uint32_t tux_paths_queues(struct tux_paths *p)
+uint32_t tux_paths_queues(const struct tux_paths *p)
 {
 	uint32_t sends = 1;
 
 	if (!*p->ifname)
-		return queues_of_any(p);
+		return queues_of_any();
 	tux_nic_queues(p->ifname, &sends);
 	return sends;
 }

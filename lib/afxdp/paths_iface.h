@@ -80,8 +80,9 @@ void tux_paths_look(struct tux_paths *p);
 void tux_paths_take(struct tux_paths *p, tux_time now);
 
 /* How many queues to send by the interface has that may be used; without a name, the
- * least of all that it may be.  1, if none is known. */
-uint32_t tux_paths_queues(struct tux_paths *p);
+ * least of all that it may be.  1, if none is known.  Asks the kernel; without the latch,
+ * by any thread. */
+uint32_t tux_paths_queues(const struct tux_paths *p);
 
 /* What @i lacks, or NONE. */
 enum tux_reason tux_paths_lacks(const struct tux_iface *i);

@@ -117,11 +117,11 @@ static unsigned receive_by_socket(struct tux_xdp *x, const struct tux_dgram **d,
 	if (tux_xdp_is_first(x))
 		n = x->udp->ops->rx(x->udp, 0, d, now);
 	/* What only sends gives memory back, too. */
-	else if (x->sent && x->udp->due_at == TUX_NEVER)
+	else if (x->used && x->udp->due_at == TUX_NEVER)
 		x->udp->due_at = tux_time_add(now, TUX_SEC(REST_S));
-	if (n || x->sent)
-		tux_xdp_udp_used(x, carrying(*d, n) + x->sent, now);
-	x->sent = 0;
+	x->used += carrying(*d, n);
+	if ((n || x->used) && tux_xdp_udp_used(x, x->used, now))
+		x->used = 0;
 	return n;
 }
 
@@ -194,7 +194,7 @@ static void xdp_send(struct tux_link *l, uint32_t handle, size_t len,
 		return;
 	if (!x->flow) {
 		x->udp->ops->send(x->udp, handle, len, to, from, ecn);
-		x->sent += len > BARE;
+		x->used += !x->queues.n && len > BARE;
 		return;
 	}
 	memcpy(m.to, x->flow->mac, sizeof(m.to));

@@ -106,8 +106,6 @@ void tux_xdp_look(struct tux_xdp *x)
 	follow_news(x);
 	if (!tux_queues_look(&x->queues))
 		return;
-	if (x->queues.n)
-		x->sent = 0;
 	ask_epoll(x);
 	sleep_on(x);
 }
@@ -125,12 +123,16 @@ void tux_xdp_event(struct tux_xdp *x, unsigned what, tux_time now)
 	tux_xdp_look(x);
 }
 
-void tux_xdp_udp_used(struct tux_xdp *x, unsigned n, tux_time now)
+bool tux_xdp_udp_used(struct tux_xdp *x, unsigned n, tux_time now)
 {
-	tux_time due = xdp_lock(x);
+	tux_time due;
 
+	if (!tux_latch_try(&x->paths->latch))
+		return false;
+	due = x->paths->due_at;
 	tux_paths_udp_used(x->paths, n, now);
 	xdp_unlock(x, due);
+	return true;
 }
 
 void tux_xdp_tick(struct tux_link *l, tux_time now)
@@ -202,13 +204,7 @@ void tux_xdp_paths_close(struct tux_xdp *x)
 
 unsigned tux_xdp_loops_max(const struct tux_link *l)
 {
-	struct tux_paths *p = tux_xdp_const(l)->paths;
-	unsigned n;
-
-	tux_latch_take(&p->latch);
-	n = tux_paths_queues(p);
-	tux_latch_drop(&p->latch);
-	return n;
+	return tux_paths_queues(tux_xdp_const(l)->paths);
 }
 
 /* A loop that was added in vain before it keeps it from a share: that queue would be

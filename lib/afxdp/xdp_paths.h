@@ -28,7 +28,8 @@ struct tux_xdp {
 	struct tux_link link;
 	struct tux_link *udp;		/* the first loop's socket */
 	bool asked;			/* epoll tells of the socket */
-	unsigned sent;			/* over it, since the last rx() */
+	unsigned used;			/* datagrams that it has carried, and that the
+					 * path manager has not been told of */
 	struct tux_paths *paths;	/* the stack's */
 	struct tux_paths own;		/* the same, in the first loop's link only */
 	int epfd;
@@ -78,8 +79,9 @@ void tux_xdp_look(struct tux_xdp *x);
  * loops is their own fd. */
 void tux_xdp_event(struct tux_xdp *x, unsigned what, tux_time now);
 
-/* The socket has carried @n datagrams, both ways. */
-void tux_xdp_udp_used(struct tux_xdp *x, unsigned n, tux_time now);
+/* The socket has carried @n datagrams, both ways.  False: another loop has the latch; tell
+ * it later. */
+bool tux_xdp_udp_used(struct tux_xdp *x, unsigned n, tux_time now);
 
 /* The flow of @handle, if its packets leave by the interface now; else NULL. */
 const struct tux_xdp_flow *tux_xdp_flow(struct tux_xdp *x, uint32_t handle);

@@ -78,8 +78,10 @@ static int share_first(struct tux *t)
  * first loop, which that one's thread runs, or its helper. */
 static void share_loop(struct tux *t)
 {
+	unsigned max = tux_loops_max(t->stack);
+
 	tux_sched_enter();
-	t->d = tux_loops_add(t->stack, &t->loop_n);
+	t->d = tux_loops_add(t->stack, max, &t->loop_n);
 	if (t->d) {
 		t->l = t->d->loop;
 	} else {
@@ -133,13 +135,12 @@ static void share_none(struct tux *t, struct tux_shared *sh)
 	free(sh);
 }
 
-bool tux_api_share_end(struct tux *t)
+/* Is it the last of those that share? */
+static bool share_left(struct tux *t, struct tux_shared *sh)
 {
-	struct tux_shared *sh = t->shared;
 	bool last;
 
-	if (!sh)
-		return true;
+	tux_sched_enter();
 	if (t->l)
 		tux_loops_spare(t->stack, t->loop_n);
 	tux_latch_take(&sh->latch);
@@ -147,7 +148,16 @@ bool tux_api_share_end(struct tux *t)
 	if (!last)
 		tux_list_push(&sh->closed, &t->node);
 	tux_latch_drop(&sh->latch);
-	if (last)
+	tux_sched_leave();
+	return last;
+}
+
+bool tux_api_share_end(struct tux *t)
+{
+	struct tux_shared *sh = t->shared;
+	bool last = !sh || share_left(t, sh);
+
+	if (sh && last)
 		share_none(t, sh);
 	return last;
 }

@@ -393,6 +393,7 @@ struct tux_core {
 	unsigned refusal_n;
 	struct tux_refusal refusal[TUX_REFUSALS];
 	uint8_t ecn_rx;			/* of the datagram being read */
+	bool strange;			/* it has a packet of no connection here */
 	int8_t ecn_tx;			/* ... being built; -1: not chosen yet */
 	struct tux_core_stats stats;
 };

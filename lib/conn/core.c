@@ -63,6 +63,27 @@ static const struct tux_addr *remote(const struct tux_conn *c)
 	return c->active ? &c->tuple.passive : &c->tuple.active;
 }
 
+static bool read_hello(struct tux_hello *hello, const struct tux_pkt *h,
+		       const uint8_t *p)
+{
+	struct tux_record rec;
+	struct tux_reader r;
+
+	tux_reader_init(&r, h, p);
+	return tux_reader_next(&r, &rec) > 0 && rec.type == TUX_REC_HELLO &&
+	       !tux_hello_decode(hello, &rec);
+}
+
+/* The connection that it is for, as it says; NULL. */
+static struct tux_conn *hello_conn(const struct tux_core *core,
+				   const struct tux_hello *hello)
+{
+	struct tux_conn *c = tux_table_by_tuple(&core->table, &hello->tuple,
+					!(hello->flags & TUX_HELLO_ACTIVE));
+
+	return c && tux_tuple_same(&c->tuple, &hello->tuple) ? c : NULL;
+}
+
 /* An opening packet, with HELLO: finds its connection, and checks that it comes
  * from the other end of that connection.  That connection; NULL: not so. */
 static struct tux_conn *open_input(struct tux_core *core,
@@ -70,21 +91,17 @@ static struct tux_conn *open_input(struct tux_core *core,
 				   const struct tux_pkt *h, const uint8_t *p,
 				   tux_time now)
 {
-	struct tux_record rec;
-	struct tux_reader r;
 	struct tux_hello hello;
 	struct tux_conn *c;
 
-	tux_reader_init(&r, h, p);
-	if (tux_reader_next(&r, &rec) <= 0 || rec.type != TUX_REC_HELLO ||
-	    tux_hello_decode(&hello, &rec)) {
+	if (!read_hello(&hello, h, p)) {
 		core->stats.damaged++;
 		return NULL;
 	}
-	c = tux_table_by_tuple(&core->table, &hello.tuple,
-			       !(hello.flags & TUX_HELLO_ACTIVE));
-	if (!c || !tux_tuple_same(&c->tuple, &hello.tuple)) {
+	c = hello_conn(core, &hello);
+	if (!c) {
 		core->stats.strangers++;
+		core->strange = true;
 		return NULL;
 	}
 	if (c->life == TUX_LIFE_GONE || !tux_addr_same_ip(from, remote(c)) ||
@@ -117,6 +134,7 @@ static bool packet_input(struct tux_core *core, const struct tux_addr *from,
 	c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
 	if (!c || c->life == TUX_LIFE_GONE) {
 		core->stats.strangers++;
+		core->strange = true;
 		return true;
 	}
 	if (!tux_pkt_sealed(h, p, &c->seal)) {
@@ -140,6 +158,7 @@ static void version_input(struct tux_core *core, const struct tux_addr *from,
 	struct tux_conn *c = h->id ? tux_table_by_id(&core->table, h->id) : NULL;
 
 	core->stats.wrong_version++;
+	core->strange |= !c;
 	if (!c || !tux_addr_same_ip(from, remote(c)))
 		return;
 	tux_hello_version(c);
@@ -157,6 +176,7 @@ void *tux_core_input(struct tux_core *core, const struct tux_addr *from,
 
 	core->stats.datagrams_rx++;
 	core->ecn_rx = ecn;
+	core->strange = false;
 	while (len) {
 		err = tux_pkt_decode(&h, p, len);
 		if (err == -EPROTONOSUPPORT)
@@ -175,6 +195,11 @@ void *tux_core_input(struct tux_core *core, const struct tux_addr *from,
 	return user;
 }
 
+bool tux_core_strange(const struct tux_core *core)
+{
+	return core->strange;
+}
+
 uint32_t tux_core_owners(const uint8_t *p, size_t len)
 {
 	const uint32_t all = (UINT32_C(1) << TUX_PORT_CORES) - 1;
@@ -186,7 +211,10 @@ uint32_t tux_core_owners(const uint8_t *p, size_t len)
 		err = tux_pkt_decode(&h, p, len);
 		if (err && err != -EPROTONOSUPPORT)
 			break;
-		owners |= h.id ? UINT32_C(1) << h.id % TUX_PORT_CORES : all;
+		if (h.id)
+			owners |= UINT32_C(1) << h.id % TUX_PORT_CORES;
+		else if (!err && h.flags & TUX_PKT_OPEN)
+			owners = all;
 	}
 	return owners;
 }
@@ -238,10 +266,13 @@ static size_t one(struct tux_conn *c, uint8_t *buf, size_t before, size_t cap,
 
 /* May a datagram for the destination of @d carry packets of @c?  Either the
  * address is the same, or the peer's loop is: it finds connections by their
- * ids, whichever of its ports a packet arrives at. */
+ * ids, whichever of its ports a packet arrives at.  Several loops may have one port: what
+ * is for two of them would be passed on. */
 static bool same_way(const struct tux_conn *c, const struct tux_conn *d)
 {
 	if (!tux_addr_same_ip(tux_conn_local(c), tux_conn_local(d)))
+		return false;
+	if (c->peer_token && d->peer_token && c->peer_token != d->peer_token)
 		return false;
 	if (tux_addr_same(&c->peer, &d->peer))
 		return true;

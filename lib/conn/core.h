@@ -189,9 +189,12 @@ bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 		     const uint8_t *p, size_t len, const struct tux_key *key,
 		     enum tux_reason why);
 
+/* Had the last datagram a packet of no connection of @core? */
+bool tux_core_strange(const struct tux_core *core);
+
 /* Which of the cores that have one port may have connections for the datagram of @len
- * bytes at @p: bit 0 stands for number 1.  A packet without an id, as the first ones of
- * a connection, may be for all.  Packets from a damaged one on do not count. */
+ * bytes at @p: bit 0 stands for number 1.  A HELLO without an id, as the first ones of a
+ * connection, may be for all.  Packets from a damaged one on do not count. */
 uint32_t tux_core_owners(const uint8_t *p, size_t len);
 
 struct tux_out {		/* the next datagram */

@@ -190,23 +190,21 @@ static unsigned take_forwarded(struct tux_loop *l)
 
 /* A datagram goes to stranger(), for other loops, if one of its packets is of no
  * connection of this loop: several loops may have one port, and only the first one's
- * is announced.  So does one of another version, which can say no more than an id. */
+ * is announced. */
 static unsigned take_datagrams(struct tux_loop *l, unsigned source)
 {
-	const struct tux_core_stats *s = tux_core_stats(l->core);
 	const struct tux_dgram *d;
 	unsigned i, n = l->link->ops->rx(l->link, source, &d, l->now);
 
 	l->packets += n;
 	for (i = 0; i < n; i++) {
-		uint64_t before = s->strangers + s->wrong_version;
 		const struct tux_end *e;
 
 		e = tux_core_input(l->core, &d[i].from, d[i].p, d[i].len,
 				   d[i].ecn, l->now);
 		if (e && l->link->ops->heard)
 			l->link->ops->heard(l->link, e->flow, d[i].queue);
-		if (s->strangers + s->wrong_version != before)
+		if (tux_core_strange(l->core))
 			l->o.stranger(l->o.arg, l, &d[i]);
 	}
 	return n;

@@ -146,8 +146,7 @@ static unsigned pick_max(const struct tux_stack *s)
 	return max < TUX_LOOPS_MAX ? max : TUX_LOOPS_MAX;
 }
 
-/* How many loops may tux_loops_add() open, each with a thread that runs it? */
-static unsigned add_max(const struct tux_stack *s)
+unsigned tux_loops_max(const struct tux_stack *s)
 {
 	unsigned n = TUX_LOOPS_MAX;
 
@@ -303,12 +302,15 @@ static unsigned spare_loop(struct tux_stack *s)
 	return i + 1;
 }
 
-static struct tux_driver *loops_add_new(struct tux_stack *s, unsigned n)
+/* Starts loop @n, which nobody runs yet; harmless if that was tried before. */
+static struct tux_driver *loops_begin(struct tux_stack *s, unsigned n)
 {
 	struct tux_driver *d = &s->driver[n - 1];
 
-	if (!loops_start(s, d))
+	if (!loops_start(s, d)) {
+		d->spare = true;
 		return NULL;
+	}
 	if (s->link->one_port)
 		loop_joins(d);
 	/* The first loop receives for this one, too.  The thread that runs the first
@@ -317,19 +319,18 @@ static struct tux_driver *loops_add_new(struct tux_stack *s, unsigned n)
 	return d;
 }
 
-struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n)
+struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned max, unsigned *n)
 {
-	unsigned spare;
-	bool there;
+	struct tux_driver *d = NULL;
 
 	tux_latch_take(&s->loop_latch);
-	spare = spare_loop(s);
-	there = spare || (tux_loops_n(s) < add_max(s) && !open_next(s));
-	*n = spare ? spare : tux_loops_n(s);
+	*n = spare_loop(s);
+	if (!*n && tux_loops_n(s) < max && !open_next(s))
+		*n = tux_loops_n(s);
+	if (*n)
+		d = loops_begin(s, *n);
 	tux_latch_drop(&s->loop_latch);
-	if (spare)
-		return &s->driver[spare - 1];
-	return there ? loops_add_new(s, *n) : NULL;
+	return d;
 }
 
 void tux_loops_spare(struct tux_stack *s, unsigned n)

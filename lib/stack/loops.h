@@ -46,10 +46,14 @@ uint16_t tux_loops_port(const struct tux_stack *s);
  * opened, or its thread cannot be started. */
 struct tux_driver *tux_loops_first(struct tux_stack *s);
 
-/* One more loop, for connections that ask for it by its number, *@n, counted from 1: a
- * spare one, or else a new one.  It is running from now on.  NULL: another would have
- * nothing to do, or there are too many, or it cannot be opened. */
-struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned *n);
+/* How many loops there can be that each have a thread of their own.  Asks the kernel, and
+ * may call malloc(). */
+unsigned tux_loops_max(const struct tux_stack *s);
+
+/* One more loop, if there are fewer than @max, for connections that ask for it by its
+ * number, *@n, counted from 1: a spare one, or else a new one.  It is running from now on.
+ * NULL: there are so many, or it cannot be opened or run. */
+struct tux_driver *tux_loops_add(struct tux_stack *s, unsigned max, unsigned *n);
 
 /* The caller does not run loop @n any more, which may still have connections. */
 void tux_loops_spare(struct tux_stack *s, unsigned n);

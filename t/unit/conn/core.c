@@ -283,6 +283,17 @@ static void open__an_id_says_the_number(void **state)
 	}
 }
 
+static void owners__of_the_first_packet_are_all(void **state)
+{
+	struct duo *d = *state;
+	struct duo_pkt k;
+
+	duo_out(&d->a, &k);
+	assert_int_equal(tux_core_owners(k.p, k.len), 0xffff);
+	next_version(k.p, 0);
+	assert_int_equal(tux_core_owners(k.p, k.len), 0);
+}
+
 /* A packet for @id, at @p. */
 static void packet_for(struct duo *d, uint8_t *p, uint32_t id)
 {
@@ -300,7 +311,7 @@ static void owners__are_those_of_the_ids(void **state)
 	uint8_t p[2 * TUX_PKT_HDR];
 
 	packet_for(d, p, 0);
-	assert_int_equal(tux_core_owners(p, TUX_PKT_HDR), 0xffff);
+	assert_int_equal(tux_core_owners(p, TUX_PKT_HDR), 0);
 	packet_for(d, p, 0x12345670);
 	packet_for(d, p + TUX_PKT_HDR, 0x1234567f);
 	assert_int_equal(tux_core_owners(p, sizeof(p)), 0x8001);
@@ -661,6 +672,7 @@ int main(void)
 		T(input__another_version, duo_setup),
 		T(input__another_version_too_late, duo_setup_proved),
 		T(open__an_id_says_the_number, duo_setup),
+		T(owners__of_the_first_packet_are_all, duo_setup),
 		T(owners__are_those_of_the_ids, duo_setup_proved),
 		T(output__same_loop_shares, duo_setup_proved),
 		T(output__each_reason_to_part, duo_setup_proved),
