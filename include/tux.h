@@ -306,7 +306,7 @@ TUX_API int tux_unannounce(struct tux *t, int fd);
  * has happened.  -EXDEV: @s is serial, and this is not the first network thread;
  * -EBADF, -ENOTSOCK; -EPROTONOSUPPORT: not TCP; -ENOTCONN: not established, or the
  * program has shut down a direction; -EEXIST: attached already; -ENOBUFS: the
- * thread has 65,535 connections; -ENOMEM, -ENOSPC; -ESHUTDOWN; -EOWNERDEAD. */
+ * stack has 65,535 connections; -ENOMEM, -ENOSPC; -ESHUTDOWN; -EOWNERDEAD. */
 TUX_API int tux_attach(struct tux_service *s, int fd, void *user,
 		       struct tux_connection **cp);
 
@@ -331,7 +331,7 @@ TUX_API int tux_detach(struct tux_connection *c, uint64_t ns);
  * calls that send or write return -EAGAIN.  The connection is the calling network
  * thread's.  After an error no callback runs.  -EXDEV: @s is serial, and this is
  * not the first network thread; -EINVAL: @host is not a numeric address;
- * -ENETUNREACH; -EMFILE; -ENOBUFS: the thread has 65,535 connections; -ESHUTDOWN;
+ * -ENETUNREACH; -EMFILE; -ENOBUFS: the stack has 65,535 connections; -ESHUTDOWN;
  * -EOWNERDEAD; ... */
 TUX_API int tux_connect(struct tux_service *s, const char *host, uint16_t port,
 			void *user, struct tux_connection **cp);
@@ -628,6 +628,7 @@ struct tux_loop_stats {
 	uint64_t block_calls;		/* tux_block() in routines, also by calls
 					 * on files */
 	uint64_t file_calls;		/* calls on files, made by io_uring */
+	uint64_t datagrams_passed;	/* received for other loops, and passed on */
 };
 
 struct tux_stats {
@@ -642,6 +643,8 @@ struct tux_stats {
 	uint64_t threads;		/* network threads that have a loop now */
 	uint64_t moved;			/* how often a loop has gone to another
 					 * one */
+	uint64_t connections_moved;	/* accepted, that went to the loop whose
+					 * queue their packets come by */
 };
 
 /* Of connection @c.  The gone callback gets the final counts. */

@@ -32,6 +32,7 @@
  *   wait.c        calls that wait for room;  wake.c: wakes them
  *   ask.c         requests and errors that end it, noted for its task
  *   connection.c  the table of connections, their events, references
+ *   move.c        a connection goes to the loop of another queue
  *   host.c        addresses and sockets
  *   say.c         what the library tells in words
  *
@@ -158,12 +159,16 @@ enum { TUX_WANTS_STREAM = 0x01, TUX_WANTS_MESSAGE = 0x02 };
 enum { TUX_LEVEL = 0x80 };
 
 struct tux_connection {
+	/* The loop that it belongs to, which may become another one (move.h); NULL: the
+	 * entry is free.  Any thread may read it; tux_api_new() sets the rest.  Entries
+	 * that lie side by side are used by different threads. */
+	_Alignas(64) struct tux *_Atomic t;
 	struct tux_task task;
 	struct tux_strand strand;	/* its own; see task.strand */
 	struct tux_service *s;
-	struct tux *t;
 	void *user;
 	uint32_t index;
+	bool roams;			/* nobody has chosen its loop */
 
 	_Atomic uint32_t events, asked, wants;
 	struct tux_latch waits_latch;
@@ -295,9 +300,12 @@ struct tux {
 	struct tux_list gone;		/* errands that have one */
 	tux_time paused_until;
 	bool paused_said;
-	struct tux_connection *at;	/* the table */
+	struct tux_connection *at;	/* the table of all loops */
+
+	/* the first's, for all loops */
+	struct tux_latch table_latch;	/* of this: */
 	struct tux_connection *free;
-	uint32_t used;
+	_Atomic uint32_t used;		/* entries that ever were in use, and 1 */
 
 	/* host.c's: addresses of the interface, as of addr_at */
 	struct tux_addr addr[TUX_IFACE_ADDRS];
@@ -324,6 +332,7 @@ struct tux {
 	struct tux_history history;	/* peers that did not answer */
 	_Atomic uint64_t connections_now;	/* and what was given */
 	_Atomic uint64_t connections, refused;
+	_Atomic uint64_t came;		/* connections, from other loops */
 	_Atomic uint64_t listener_n;
 };
 
@@ -340,6 +349,18 @@ static inline struct tux_list *tux_api_take_first(struct tux *t,
 	}
 	tux_latch_drop(&t->go_latch);
 	return n;
+}
+
+/* The next connection of @t behind index *@i, which is 0 at first; NULL: there are no
+ * more. */
+static inline struct tux_connection *tux_api_next(const struct tux *t, uint32_t *i)
+{
+	uint32_t n = atomic_load(&t->first->used);
+
+	while (++*i < n)
+		if (atomic_load(&t->at[*i].t) == t)
+			return &t->at[*i];
+	return NULL;
 }
 
 /* ---- questions ---- */

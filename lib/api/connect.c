@@ -25,12 +25,11 @@ struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
 
 	if (!c)
 		return NULL;
-	memset(c, 0, sizeof(*c));
+	memset(&c->task, 0, sizeof(*c) - offsetof(struct tux_connection, task));
 	tux_strand_init(&c->strand);
 	tux_task_init(&c->task, s->serial ? &s->strand : &c->strand,
 		      tux_api_run);
 	c->s = s;
-	c->t = t;
 	c->index = (uint32_t)(c - t->at);
 	c->fd = fd;
 	c->active = active;
@@ -40,6 +39,9 @@ struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
 	tux_list_init(&c->dead);
 	atomic_store(&c->refs, 1);
 	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
+	atomic_store(&c->t, t);
+	/* Who has put the last reference of the connection before may have been late. */
+	atomic_store(&c->events, 0);
 	tux_api_service_use(s);
 	t->connections++;
 	return c;
@@ -61,7 +63,7 @@ static int connect_look_up(struct tux_connection *c)
 	return 0;
 }
 
-static int connect_watch(struct tux_connection *c)
+int tux_api_watch_tcp(struct tux_connection *c)
 {
 	struct epoll_event e = {
 		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -82,7 +84,7 @@ int tux_api_establish(struct tux_connection *c)
 	int err = connect_look_up(c);
 
 	if (!err)
-		err = connect_watch(c);
+		err = tux_api_watch_tcp(c);
 	if (!err)
 		connect_open(c);
 	return err;
@@ -145,7 +147,7 @@ static int connect_add(struct tux_service *s, int fd, const struct tux_addr *to,
 	t->connections_now++;
 	c->user = user;
 	c->tuple.passive = *to;
-	err = connect_watch(c);
+	err = tux_api_watch_tcp(c);
 	if (err) {
 		tux_api_forget(c);
 		return err;

@@ -20,4 +20,7 @@ void tux_api_connecting(struct tux_connection *c);
  * errno: nothing has happened. */
 int tux_api_establish(struct tux_connection *c);
 
+/* Has the epoll instance of its loop tell what TCP has.  -errno. */
+int tux_api_watch_tcp(struct tux_connection *c);
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections are entries of a table that is never unmapped before the stack
- * ends: what rings for one that is gone finds stale bytes there, but no hole.
+ * ends: what rings for one that is gone finds stale bytes there, but no hole.  All
+ * loops of a stack have one table, so that a connection can go to another loop.
  */
 #include "api/connection.h"
 
@@ -22,7 +23,11 @@
 
 int tux_api_table_init(struct tux *t)
 {
-	t->used = 1;		/* 0 rings for the stack itself */
+	if (t != t->first) {
+		t->at = t->first->at;
+		return 0;
+	}
+	atomic_store(&t->used, 1);	/* 0 rings for the stack itself */
 	return tux_area_map((void **)&t->at,
 			    TUX_CONNECTIONS_MAX * sizeof(*t->at),
 			    TUX_AREA_PRIVATE);
@@ -30,32 +35,47 @@ int tux_api_table_init(struct tux *t)
 
 void tux_api_table_fini(struct tux *t)
 {
-	tux_area_unmap(t->at, TUX_CONNECTIONS_MAX * sizeof(*t->at));
+	if (t == t->first)
+		tux_area_unmap(t->at, TUX_CONNECTIONS_MAX * sizeof(*t->at));
 }
 
 struct tux_connection *tux_api_take(struct tux *t)
 {
-	struct tux_connection *c = t->free;
+	struct tux *first = t->first;
+	struct tux_connection *c;
 
+	tux_latch_take(&first->table_latch);
+	c = first->free;
 	if (c)
-		t->free = c->next_free;
-	else if (t->used < TUX_CONNECTIONS_MAX)
-		c = &t->at[t->used++];
+		first->free = c->next_free;
+	else if (first->used < TUX_CONNECTIONS_MAX)
+		c = &first->at[first->used++];
+	tux_latch_drop(&first->table_latch);
 	return c;
+}
+
+static void put_back(struct tux *t, struct tux_connection *c)
+{
+	struct tux *first = t->first;
+
+	atomic_store(&c->stage, TUX_STAGE_FREE);
+	atomic_store(&c->t, NULL);
+	tux_latch_take(&first->table_latch);
+	c->next_free = first->free;
+	first->free = c;
+	tux_latch_drop(&first->table_latch);
 }
 
 static void connection_recycle(struct tux_connection *c)
 {
-	struct tux *t = c->t;
+	struct tux_service *s = c->s;
 
 	tux_list_remove(&c->dead);
 	if (c->end)
 		tux_end_free(c->end);
 	c->end = NULL;
-	atomic_store(&c->stage, TUX_STAGE_FREE);
-	c->next_free = t->free;
-	t->free = c;
-	tux_api_service_leave(c->s);
+	put_back(c->t, c);
+	tux_api_service_leave(s);
 }
 
 void tux_api_forget(struct tux_connection *c)
@@ -96,30 +116,54 @@ static void check_dead(struct tux_connection *c)
 	tux_list_push(&c->t->dead, &c->dead);
 }
 
+/* It may be with another loop, or nobody's: the thread that put the last reference may
+ * ring after the others have forgotten the connection. */
+void tux_api_rung(struct tux *t, uint32_t i)
+{
+	struct tux_connection *c = &t->at[i];
+	struct tux *now = atomic_load(&c->t);
+
+	if (now == t)
+		tux_api_dispatch(c);
+	else if (now)
+		tux_waiter_ring(&now->w, i);
+}
+
 void tux_api_dispatch(struct tux_connection *c)
 {
 	uint8_t stage = atomic_load(&c->stage);
 
-	/* The thread that put the last reference may ring after the others have
-	 * forgotten the connection. */
-	if (stage == TUX_STAGE_FREE)
-		atomic_store(&c->events, 0);
-	else if (stage == TUX_STAGE_GONE)
+	if (stage == TUX_STAGE_GONE)
 		check_dead(c);
 	else
 		tux_sched_put(c->t->sched, &c->task);
+}
+
+/* One that has gone to another loop meanwhile does not wait for the first to pass the ring
+ * on. */
+static void raise_at(struct tux_connection *c, struct tux *t,
+		     struct tux_wakes *wakes)
+{
+	struct tux *now;
+
+	tux_waiter_ring_later(&t->w, c->index, wakes);
+	now = atomic_load(&c->t);
+	if (now && now != t)
+		tux_waiter_ring(&now->w, c->index);
 }
 
 /* @wakes: wakes the network thread at the end of the loop's turn; NULL: at once. */
 static void raise_with(struct tux_connection *c, uint32_t events,
 		       struct tux_wakes *wakes)
 {
+	struct tux *t = atomic_load(&c->t);
+
 	/* The bell is the parent's, too. */
-	if (c->t->forked)
+	if (!t || t->forked)
 		return;
 	if (!(atomic_fetch_or(&c->events, events | TUX_EVENT_QUEUED) &
 	      TUX_EVENT_QUEUED))
-		tux_waiter_ring_later(&c->t->w, c->index, wakes);
+		raise_at(c, t, wakes);
 	tux_api_wake(c);
 }
 

@@ -32,8 +32,12 @@ void tux_api_ready(void *user, struct tux_wakes *wakes);
 void tux_api_decided(void *user, bool tux, enum tux_reason why);
 void tux_api_over(void *user);
 
-/* What rings for @c is for its task, or, when that is through, for us. */
+/* What rings for @c, of the caller's loop, is for its task, or, when that is through,
+ * for us. */
 void tux_api_dispatch(struct tux_connection *c);
+
+/* The connection with index @i has rung at loop @t, the caller's. */
+void tux_api_rung(struct tux *t, uint32_t i);
 
 /* Frees what has died, if no task holds it. */
 void tux_api_bury(struct tux *t);

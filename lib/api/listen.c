@@ -250,6 +250,7 @@ static int accept_as_connection(struct tux *t, const struct tux_given *g)
 		return -ENOBUFS;
 	}
 	atomic_store(&c->why, g->why);
+	c->roams = !g->s->serial;
 	err = tux_api_establish(c);
 	if (err)
 		tux_api_forget(c);

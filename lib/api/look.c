@@ -116,6 +116,7 @@ struct connection_look {
 	const struct tux *t;		/* which runs the loop of the connection */
 	struct tux_connection_stats now;
 	bool got;
+	bool moves;			/* to another loop: look there */
 };
 
 /* On the connection's own thread. */
@@ -132,16 +133,31 @@ static void look_at_connection(void *arg)
 	};
 }
 
-/* If the loop has none of the network, that is the first one. */
+/* If the loop has none of the network, that is the first one, or one of a stack beside
+ * it. */
+static const struct tux *loop_with_end(const struct tux_connection *c)
+{
+	const struct tux *t = c->t;
+
+	return t->l || t->first->d != t->d ? t : t->first;
+}
+
+/* The connection may go to another loop meanwhile, and its end follows a moment later:
+ * the end is its loop's, until that has given it away. */
 static void look_at_loop_of(void *arg)
 {
 	struct connection_look *x = arg;
+	struct tux_end *e = x->c->end;
 	bool took;
 
+	x->moves = loop_with_end(x->c) != x->t;
+	if (x->moves)
+		return;
 	x->got = stats_get_on(x->t, &took);
-	if (x->got && x->c->end)
+	x->moves = x->got && e && atomic_load(&e->loop) != x->t->d->loop;
+	if (x->got && e && !x->moves)
 		look_at_end(x->c, &x->now);
-	if (x->got)
+	if (x->got && !x->moves)
 		look_at_grounds(x->c, &x->now);
 	stats_get_off(x->t, took);
 }
@@ -149,13 +165,15 @@ static void look_at_loop_of(void *arg)
 int tux_connection_stats(const struct tux_connection *c,
 			 struct tux_connection_stats *st, size_t size)
 {
-	struct tux *t = c->t->l ? c->t : c->t->first;
-	struct connection_look x = { .c = c, .t = t };
+	struct connection_look x = { .c = c };
 
 	if (c->t->forked)
 		return -EOWNERDEAD;
 	tux_api_do(c->t, look_at_connection, &x);
-	tux_api_do(t, look_at_loop_of, &x);
+	do {
+		x.t = loop_with_end(c);
+		tux_api_do((struct tux *)x.t, look_at_loop_of, &x);
+	} while (x.moves);
 	return x.got ? stats_copy(st, size, &x.now, sizeof(x.now)) : -EAGAIN;
 }
 
@@ -169,6 +187,7 @@ static void look_at_core(const struct tux *t, struct tux_loop_stats *st)
 	st->datagrams_tx = s->datagrams_tx;
 	st->packets_rx = s->packets_rx;
 	st->packets_tx = s->packets_tx;
+	st->datagrams_passed = t->l->passed;
 }
 
 static uint64_t stats_slice(const struct tux *t)
@@ -247,6 +266,7 @@ static void stats_add(struct tux_stats *all, const struct tux *t)
 	all->on_tux_now += atomic_load(&t->on_tux_now);
 	all->on_tux += atomic_load(&t->on_tux);
 	all->refused += atomic_load(&t->refused);
+	all->connections_moved += atomic_load(&t->came);
 }
 
 int tux_stats(const struct tux *t, struct tux_stats *st, size_t size)

@@ -243,10 +243,11 @@ int tux_open(struct tux **tp, const struct tux_opts *o)
 
 static void end_connections(struct tux *t)
 {
-	uint32_t i;
+	struct tux_connection *c;
+	uint32_t i = 0;
 
-	for (i = 1; i < t->used; i++)
-		tux_api_shutdown(&t->at[i]);
+	while ((c = tux_api_next(t, &i)))
+		tux_api_shutdown(c);
 }
 
 /* Closes the end of @c, also if a callback of @c has not returned.  The routines
@@ -265,12 +266,11 @@ static void close_rest(struct tux_connection *c)
 /* Frees the ends that the loop is done with.  Are there others? */
 static bool ends_left(struct tux *t)
 {
+	struct tux_connection *c;
 	bool left = false;
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 1; i < t->used; i++) {
-		struct tux_connection *c = &t->at[i];
-
+	while ((c = tux_api_next(t, &i))) {
 		if (!c->end)
 			continue;
 		if (!tux_end_over(c->end)) {
@@ -349,10 +349,11 @@ static void wind_up_other(struct tux_thread *x)
  * one's. */
 static void close_loop_ends(struct tux *t, tux_time until)
 {
-	uint32_t i;
+	struct tux_connection *c;
+	uint32_t i = 0;
 
-	for (i = 1; i < t->used; i++)
-		close_rest(&t->at[i]);
+	while ((c = tux_api_next(t, &i)))
+		close_rest(c);
 	while (ends_left(t) && tux_clock_read() < until)
 		tux_channel_wait(NULL, NULL, NULL, 0,
 				 tux_clock_read() + TUX_MSEC(1), NULL);

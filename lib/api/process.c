@@ -30,8 +30,9 @@ static struct tux_list all = { &all, &all };
  * files may have these numbers. */
 static void forget(struct tux *t)
 {
+	struct tux_connection *c;
 	struct tux_list *n;
-	uint32_t i;
+	uint32_t i = 0;
 
 	if (t->forked)
 		return;
@@ -39,11 +40,7 @@ static void forget(struct tux *t)
 	TUX_LIST_EACH(n, &t->services)
 		tux_api_unlisten_forked(TUX_CONTAINER(n, struct tux_service,
 						      node));
-	for (i = 1; i < t->used; i++) {
-		struct tux_connection *c = &t->at[i];
-
-		if (atomic_load(&c->stage) == TUX_STAGE_FREE)
-			continue;
+	while ((c = tux_api_next(t, &i))) {
 		if (c->fd >= 0)
 			tux_sys_close(c->fd);
 		atomic_store(&c->closed, 1);

@@ -71,16 +71,12 @@ static void end_listeners(void *arg)
 static void end_connections_of(void *arg)
 {
 	const struct ending *x = arg;
-	struct tux *t = x->t;
-	uint32_t i;
+	struct tux_connection *c;
+	uint32_t i = 0;
 
-	for (i = 1; i < t->used; i++) {
-		uint8_t stage = atomic_load(&t->at[i].stage);
-
-		if (t->at[i].s == x->s && stage != TUX_STAGE_FREE &&
-		    stage != TUX_STAGE_GONE)
-			tux_disconnect(&t->at[i]);
-	}
+	while ((c = tux_api_next(x->t, &i)))
+		if (c->s == x->s && atomic_load(&c->stage) != TUX_STAGE_GONE)
+			tux_disconnect(c);
 }
 
 void tux_service_free(struct tux_service *s)

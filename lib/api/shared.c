@@ -6,6 +6,7 @@
 
 #include "api/announce.h"
 #include "api/connection.h"
+#include "api/move.h"
 #include "api/say.h"
 #include "stack/loops.h"
 #include "stack/stack_in.h"
@@ -33,6 +34,7 @@ static int open_shared(struct tux *t, struct tux_shared *sh)
 		.ready = tux_api_ready,
 		.decided = tux_api_decided,
 		.gone = tux_api_over,
+		.moves = tux_api_moves,
 	};
 	int err;
 

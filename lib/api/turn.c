@@ -100,7 +100,7 @@ static unsigned turn_take_rings(struct tux *t)
 
 	while (n < RINGS && tux_bell_take(t->w.bell, &i)) {
 		if (i) {
-			tux_api_dispatch(&t->at[i]);
+			tux_api_rung(t, i);
 		} else {
 			atomic_store(&t->rung, 0);
 			tux_api_start(t);
@@ -139,6 +139,8 @@ static void turn_on_event(struct tux *t, const struct epoll_event *e)
 	if (!e->data.u64)		/* the ring, which each turn looks at */
 		return;
 	c = &t->at[e->data.u64];
+	if (atomic_load(&c->t) != t)	/* it has gone meanwhile */
+		return;
 	if (atomic_load(&c->stage) == TUX_STAGE_CONNECTING && c->active &&
 	    !atomic_load(&c->err))
 		tux_api_connecting(c);

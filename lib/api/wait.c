@@ -24,7 +24,7 @@ static bool makes_no_room(const struct tux *t)
  * meanwhile. */
 static void pin_loop(struct tux_wait *w)
 {
-	struct tux *t = w->c->t;
+	struct tux *t = w->t;
 
 	w->pins = !w->r && t->first->threads &&
 		  tux_sched_is_here(t->first->sched);
@@ -37,7 +37,7 @@ static void pin_loop(struct tux_wait *w)
 
 static void unpin_loop(struct tux_wait *w)
 {
-	struct tux *t = w->c->t;
+	struct tux *t = w->t;
 
 	if (!w->pins)
 		return;
@@ -69,6 +69,8 @@ int tux_api_wait_begin(struct tux_wait *w, struct tux_connection *c, tux_time ns
 	tux_get(c);
 	tux_latch_take(&c->waits_latch);
 	tux_list_push(&c->waits, &w->node);
+	/* It stays there as long as somebody waits. */
+	w->t = c->t;
 	atomic_fetch_add(&c->waits_n, 1);
 	atomic_fetch_add(&c->writes_n, kind == TUX_WAIT_STREAM);
 	tux_latch_drop(&c->waits_latch);
@@ -150,10 +152,11 @@ void tux_api_wait_end(struct tux_wait *w)
 
 void tux_api_wait_halt(struct tux *t, bool halted)
 {
-	uint32_t i;
+	struct tux_connection *c;
+	uint32_t i = 0;
 
 	atomic_store(&t->halted, halted);
-	for (i = 1; halted && i < t->used; i++)
-		if (atomic_load(&t->at[i].waits_n))
-			tux_api_wake_all(&t->at[i]);
+	while (halted && (c = tux_api_next(t, &i)))
+		if (atomic_load(&c->waits_n))
+			tux_api_wake_all(c);
 }

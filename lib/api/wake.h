@@ -16,6 +16,7 @@ enum tux_wait_kind { TUX_WAIT_MESSAGE, TUX_WAIT_STREAM };
 struct tux_wait {			/* on the stack of the caller */
 	struct tux_list node;		/* in its connection's `waits` */
 	struct tux_connection *c;	/* with a reference */
+	struct tux *t;			/* its loop */
 	struct tux_routine *r;		/* that waits; NULL: a thread, which
 					 * sleeps on `woken` */
 	tux_time until;

@@ -200,6 +200,39 @@ bool tux_core_strange(const struct tux_core *core)
 	return core->strange;
 }
 
+/* The packet at @p, whose header is *@h; the same. */
+static void *heard_first(const struct tux_core *core,
+			 const struct tux_addr *from, const struct tux_pkt *h,
+			 const uint8_t *p)
+{
+	const struct tux_conn *c;
+	struct tux_hello hello;
+
+	if (!(h->flags & TUX_PKT_OPEN) || !read_hello(&hello, h, p) || hello.why)
+		return NULL;
+	c = hello_conn(core, &hello);
+	if (!c || c->active || !tux_conn_opens(c) || c->peer_nonce ||
+	    !tux_addr_same_ip(from, remote(c)) ||
+	    !tux_hello_mac_ok(p, h, &c->key))
+		return NULL;
+	return c->user;
+}
+
+void *tux_core_first_heard(const struct tux_core *core,
+			   const struct tux_addr *from, const uint8_t **p,
+			   size_t *len)
+{
+	void *user = NULL;
+	struct tux_pkt h;
+
+	while (!user && *len && !tux_pkt_decode(&h, *p, *len)) {
+		user = heard_first(core, from, &h, *p);
+		*p += h.len;
+		*len -= h.len;
+	}
+	return user;
+}
+
 uint32_t tux_core_owners(const uint8_t *p, size_t len)
 {
 	const uint32_t all = (UINT32_C(1) << TUX_PORT_CORES) - 1;

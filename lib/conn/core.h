@@ -192,6 +192,13 @@ bool tux_core_refuse(struct tux_core *core, const struct tux_addr *from,
 /* Had the last datagram a packet of no connection of @core? */
 bool tux_core_strange(const struct tux_core *core);
 
+/* The next HELLO of a datagram from @from that is the first valid one which a passive
+ * connection hears: tux_conn_user() of that; NULL: there is none.  *@len bytes of the
+ * datagram at *@p are left; they move past it.  Nothing else changes. */
+void *tux_core_first_heard(const struct tux_core *core,
+			   const struct tux_addr *from, const uint8_t **p,
+			   size_t *len);
+
 /* Which of the cores that have one port may have connections for the datagram of @len
  * bytes at @p: bit 0 stands for number 1.  A HELLO without an id, as the first ones of a
  * connection, may be for all.  Packets from a damaged one on do not count. */

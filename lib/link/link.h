@@ -48,6 +48,8 @@ struct tux_dgram {
 	size_t len;
 	uint8_t ecn;		/* TUX_ECN_* */
 	int queue;		/* of an interface, that it came from; or -1 */
+	unsigned via;		/* number of the loop to which it came by a queue, and
+				 * which has passed it on, from 1; 0: none */
 };
 
 /* What a link says about the interface that it uses. */

@@ -8,12 +8,14 @@
 struct header {
 	struct tux_addr from;
 	uint32_t len;
-	uint8_t ecn;
+	uint8_t ecn, via;
 };
 
 void tux_forward_put(struct tux_forward *b, const struct tux_dgram *d)
 {
-	struct header h = { d->from, (uint32_t)d->len, d->ecn };
+	struct header h = {
+		d->from, (uint32_t)d->len, d->ecn, (uint8_t)d->via,
+	};
 	uint32_t at;
 
 	tux_latch_take(&b->latch);
@@ -48,7 +50,7 @@ bool tux_forward_next(struct tux_forward_walk *m, struct tux_dgram *d)
 	memcpy(&h, m->at, sizeof(h));
 	*d = (struct tux_dgram){
 		.from = h.from, .p = m->at + sizeof(h), .len = h.len,
-		.ecn = h.ecn, .queue = -1,
+		.ecn = h.ecn, .queue = -1, .via = h.via,
 	};
 	m->at = d->p + d->len;
 	return true;

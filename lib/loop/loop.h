@@ -70,7 +70,13 @@ struct tux_loop_opts {
 	/* The link cannot carry the connection of @e; with NONE: now it can. */
 	void (*refused)(void *arg, const struct tux_end *e,
 			enum tux_reason why);
-	void *arg;			/* for these two: the loop's owner */
+	/* The first packet of the peer of @e, which the loop may give away, came to loop
+	 * @via of the stack.  The loop that gets @e; NULL: this one keeps it. */
+	struct tux_loop *(*moves)(void *arg, const struct tux_end *e,
+				  unsigned via);
+	/* Loop @to has got something that came here: a thread has to run it. */
+	void (*passed)(void *arg, struct tux_loop *to);
+	void *arg;			/* for these four: the loop's owner */
 };
 
 struct tux_loop {
@@ -100,6 +106,7 @@ struct tux_loop {
 	uint32_t way;			/* link->way, as the ends know it */
 	struct tux_cpu_busy busy;	/* are connections left to TCP? */
 	uint64_t sleeps, packets;	/* counted for `busy` */
+	uint64_t passed;		/* datagrams, to other loops */
 	uint32_t recalled_n;		/* ends that other processes ask for, */
 	tux_time recalled_at;		/* ... which are not looked at before */
 	struct tux_wakes wakes;		/* due at the end of the turn */

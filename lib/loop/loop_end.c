@@ -303,6 +303,19 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e)
 	}
 }
 
+void tux_loop_give_away(struct tux_loop *l, struct tux_end *e,
+			struct tux_loop *to)
+{
+	tux_conn_close(e->conn, l->now);
+	leave(l, e);
+	e->conn = NULL;
+	e->stage = TUX_END_FRESH;
+	e->blocked = false;
+	atomic_fetch_add(&to->end_n, 1);
+	atomic_fetch_sub(&l->end_n, 1);
+	atomic_store(&e->loop, to);
+}
+
 static void watch(struct tux_loop *l, struct tux_end *e)
 {
 	tux_lifeline_watch(&e->line, e->conn, l->held.epfd,

@@ -15,6 +15,11 @@ void tux_loop_rung(struct tux_loop *l, struct tux_end *e);
  * theirs. */
 void tux_loop_link_changed(struct tux_loop *l);
 
+/* Open end @e, which has heard nothing, is with loop @to from now on, and begins
+ * anew there when it is rung for. */
+void tux_loop_give_away(struct tux_loop *l, struct tux_end *e,
+			struct tux_loop *to);
+
 /* epoll reports @events of @e's TCP socket. */
 void tux_loop_tcp(struct tux_loop *l, struct tux_end *e, uint32_t events);
 

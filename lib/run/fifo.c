@@ -73,6 +73,11 @@ void tux_sched_put(struct tux_sched *s, struct tux_task *t)
 	tux_sched_leave();
 }
 
+bool tux_sched_is_idle(const struct tux_task *t)
+{
+	return t->state == IDLE;
+}
+
 static void take_out(struct tux_sched *s, struct tux_task *t)
 {
 	t->state = IDLE;

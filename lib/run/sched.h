@@ -166,6 +166,9 @@ void tux_task_init(struct tux_task *t, struct tux_strand *x,
  * runs is queued again when it returns. */
 void tux_sched_put(struct tux_sched *s, struct tux_task *t);
 
+/* @t is not queued, and does not run.  On the network thread of its scheduler. */
+bool tux_sched_is_idle(const struct tux_task *t);
+
 /* @t is not queued any more, and is not touched after this call if true; it may
  * be called in @t's own run().  False: @t runs, in another routine that was
  * preempted, blocks or sleeps; it will not be queued again. */

@@ -48,6 +48,11 @@ _Static_assert((int)TUX_LOOPS_MAX <= (int)TUX_LINK_LOOPS &&
 	       (int)TUX_LOOPS_MAX <= (int)TUX_PORT_CORES,
 	       "the number of a loop fits into an id, and has a share");
 
+static unsigned number_of(const struct tux_driver *d)
+{
+	return (unsigned)(d - d->stack->driver) + 1;
+}
+
 static void forward_to(struct tux_driver *d, const struct tux_dgram *what)
 {
 	tux_loop_forward(d->loop, what);
@@ -59,17 +64,39 @@ static void forward_to(struct tux_driver *d, const struct tux_dgram *what)
 static void on_stranger(void *arg, struct tux_loop *l,
 			const struct tux_dgram *d)
 {
-	struct tux_stack *s = ((struct tux_driver *)arg)->stack;
+	const struct tux_driver *from = arg;
+	struct tux_stack *s = from->stack;
 	unsigned i, n = tux_loops_n(s);
-	uint32_t owners = UINT32_MAX;
+	struct tux_dgram what = *d;
+	uint32_t owners = UINT32_MAX, passed = 0;
 
 	if (stack_answers(s, l, &d->from, d->p, d->len))
 		return;
 	if (n > 1 && s->link->one_port)
 		owners = tux_core_owners(d->p, d->len);
-	for (i = 0; i < n; i++)
-		if (s->driver[i].loop != l && owners >> i & 1)
-			forward_to(&s->driver[i], d);
+	what.via = d->queue >= 0 ? number_of(from) : 0;
+	for (i = 0; i < n; i++) {
+		if (s->driver[i].loop == l || !(owners >> i & 1))
+			continue;
+		forward_to(&s->driver[i], &what);
+		passed = 1;
+	}
+	l->passed += passed;
+}
+
+/* The first packet of the peer of @e came to loop @via: does @e go there? */
+static struct tux_loop *on_moves(void *arg, const struct tux_end *e, unsigned via)
+{
+	struct tux_driver *to = &((struct tux_driver *)arg)->stack->driver[via - 1];
+	const struct tux_stack_opts *o = &to->stack->o;
+
+	return o->moves && o->moves(e->user, via) ? to->loop : NULL;
+}
+
+static void on_passed(void *arg, struct tux_loop *to)
+{
+	(void)arg;
+	tux_driver_notice(to->o.arg);
 }
 
 /* The link cannot carry @e, or now it can. */
@@ -125,6 +152,8 @@ static int open_loop(struct tux_stack *s, struct tux_driver *d)
 		.recalled = s->o.recalled,
 		.stranger = on_stranger,
 		.refused = on_refused,
+		.moves = on_moves,
+		.passed = on_passed,
 		.arg = d,
 	};
 

@@ -22,7 +22,8 @@
  *
  * The first loop hears for all: its port is the one that is announced, and it
  * forwards what is for the others.  Over AF_XDP each loop does, for what comes by its
- * queues.
+ * queues; an end that has heard nothing may go to the loop that its first packet comes
+ * to.
  */
 #ifndef TUX_STACK_LOOPS_H
 #define TUX_STACK_LOOPS_H

@@ -47,6 +47,10 @@ struct tux_stack_opts {
 	/* The loop is done with an end that was closed, or given up. */
 	void (*gone)(void *user);
 	void (*returned)(void *user, tux_time until);
+	/* The first packet of the end's peer has come to loop @loop, counted from 1,
+	 * which is another one than the end's.  True: the end goes there, and from this
+	 * call on, that loop's thread may be told of it.  NULL: ends stay. */
+	bool (*moves)(void *user, unsigned loop);
 	/* Another process has asked for the connection by tux_recall(): see struct
 	 * tux_loop_opts.  NULL: others are not heard. */
 	bool (*sleeps)(void *user, const struct tux_carried *c);

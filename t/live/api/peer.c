@@ -3,7 +3,7 @@
  * peer - a server of tux.h that echoes, and clients for it
  *
  *   peer serve IO INTERFACE HOST [auto]
- *   peer threads IO INTERFACE HOST
+ *   peer threads|two IO INTERFACE HOST
  *   peer scaled IO INTERFACE HOST
  *   peer spare IO INTERFACE HOST
  *   peer accept IO INTERFACE HOST
@@ -14,13 +14,14 @@
  * IO is auto, xdp, udp or tcp; INTERFACE "-" is none.  All use Tux whenever they can, but a server that
  * is told "auto" takes the path that is faster.  The server, one service for
  * streams and messages, prints "port N", and what it knows of each connection when
- * that goes.  With "threads", it has three network threads; with "scaled", one to
- * three, by the load.  With either, it prints the packets of each loop at the end.
+ * that goes.  With "threads", it has three network threads, with "two" two; with
+ * "scaled", one to three, by the load.  With these, it prints at the end how many connections went
+ * to another loop, and the packets of each loop.
  * With "spare", it has one thread, and a loop whose thread has gone.  With "accept", it has a listener and a loop of its own, and
  * its callbacks are level-triggered.  The clients check every byte that comes back,
  * and print the same; "plain" uses sockets.  A stream goes on after BYTES until some have gone over
  * Tux; one of sockets, if BYTES is 0, until SIGTERM.  Each message is sent when
- * an answer comes, WINDOW of them at a time; with "parallel", by three threads.
+ * an answer comes, WINDOW of them at a time; with "parallel", by two threads.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +40,7 @@
 
 #include "sys/clock.h"
 
-enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3, BEGIN_MS = 100 };
+enum { CHUNK = 65536, LIMIT_S = 120, THREADS = 3, PAUSE_MS = 1 };
 
 static struct tux *stack;
 static unsigned threads, threads_min;	/* of the server */
@@ -197,11 +198,16 @@ static int open_spare(struct tux *t)
 static void print_loops(const struct tux *t)
 {
 	struct tux_loop_stats s;
+	struct tux_stats all;
 	unsigned i;
 
+	if (threads && !tux_stats(t, &all, sizeof(all)))
+		printf("moved %" PRIu64 "\n", all.connections_moved);
+
 	for (i = 0; i < threads && !tux_loop_stats(t, i, &s, sizeof(s)); i++)
-		printf("loop %u packets %" PRIu64 " %" PRIu64 "\n", i,
-		       s.packets_rx, s.packets_tx);
+		printf("loop %u packets %" PRIu64 " %" PRIu64 " datagrams %"
+		       PRIu64 " passed %" PRIu64 "\n", i, s.packets_rx,
+		       s.packets_tx, s.datagrams_rx, s.datagrams_passed);
 }
 
 static int serve(char **argv)
@@ -473,14 +479,25 @@ static void connect_one(void *talk)
 		fail(strerror(-err));
 }
 
+static _Atomic int runs;
+
+static void set_runs(void *arg)
+{
+	(void)arg;
+	runs = 1;
+}
+
 /* Once the threads run, each begins some of the connections. */
 static void *connect_by_all(void *arg)
 {
-	const struct timespec while_they_begin = { 0, BEGIN_MS * 1000000L };
+	const struct timespec pause = { 0, PAUSE_MS * 1000000L };
 	unsigned i, n = left;
 
 	(void)arg;
-	nanosleep(&while_they_begin, NULL);
+	if (tux_go(stack, set_runs, NULL))
+		fail("tux_go");
+	while (!runs)
+		nanosleep(&pause, NULL);
 	for (i = 0; i < n; i++)
 		if (tux_go(stack, connect_one, &talks[i]))
 			fail("tux_go");
@@ -581,6 +598,10 @@ int main(int argc, char **argv)
 		threads = THREADS;
 		return serve(argv);
 	}
+	if (argc == 5 && !strcmp(argv[1], "two")) {
+		threads = 2;
+		return serve(argv);
+	}
 	if (argc == 5 && !strcmp(argv[1], "scaled")) {
 		threads = THREADS;
 		threads_min = 1;
@@ -591,7 +612,7 @@ int main(int argc, char **argv)
 	if (argc == 7 && !strcmp(argv[1], "stream"))
 		return stream(argv);
 	if (argc == 10 && !strcmp(argv[1], "parallel")) {
-		threads = THREADS;
+		threads = 2;
 		return message(argv);
 	}
 	if (argc == 10 && !strcmp(argv[1], "message"))

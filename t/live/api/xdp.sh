@@ -87,6 +87,13 @@ has_packets()
 	grep -q "^loop $2 packets [1-9][0-9]* [1-9]" "$dir/$1.out"
 }
 
+# some_moved N: at least N connections went to another loop of the server
+some_moved()
+{
+	sed -n 's/^\(loop\|moved\)/# \1/p' "$dir/server.out" "$dir/parallel.out"
+	[ "$(sed -n 's/^moved //p' "$dir/server.out")" -ge "$1" ]
+}
+
 # loops_share VERB: the first two loops have the packets, the third none
 loops_share()
 {
@@ -104,6 +111,20 @@ loops_share threads
 # not named, but it is the only one.
 all_kinds scaled xdp -
 loops_share scaled
+# Connections go to the loop whose queue their first packet comes by: half of them come by
+# that of another loop than accepted them.
+start server "${b[@]}" "$peer" two xdp veth0 $b_addr
+server=$pid
+wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
+port=$(sed -n 's/^port //p' "$dir/server.out")
+goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
+ends "both: messages" parallel
+wait_for 10 eval '[ "$(gone "")" -ge 100 ]'
+kill -TERM $server
+reap $server
+same "both: the server ends when told" 0 $?
+same "both: all were answered" 100 "$(gone ".* messages 500 500")"
+check "both: connections went to the loop of their packets" some_moved 10
 # Two threads of the client send by a queue each; that of one is the queue of a loop
 # without a thread in the server, which has to pass packets on.
 start server "${b[@]}" "$peer" spare xdp veth0 $b_addr
@@ -114,10 +135,12 @@ goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
 ends "spare: messages" parallel
 check "spare: the client's first loop has packets" has_packets parallel 0
 check "spare: the second, too" has_packets parallel 1
+wait_for 10 eval '[ "$(gone "")" -ge 100 ]'
 kill -TERM $server
 reap $server
 same "spare: the server ends when told" 0 $?
 same "spare: all were answered" 100 "$(gone ".* messages 500 500")"
+wait_for 10 none_attached
 # A server that accepts by itself, and leaves the backend to the library.
 all_kinds accept auto veth0
 finish

@@ -266,6 +266,41 @@ static void input__another_version_too_late(void **state)
 	assert_int_equal(d->b.c->reason, TUX_REASON_NONE);
 }
 
+/* ---- whose first HELLO it is ---- */
+
+static void *first_heard(const struct duo_end *e, const struct duo_pkt *k,
+			 const struct tux_addr *from)
+{
+	const uint8_t *p = k->p;
+	size_t len = k->len;
+
+	return tux_core_first_heard(e->core, from, &p, &len);
+}
+
+static void first_heard__of_the_passive_end(void **state)
+{
+	struct duo *d = *state;
+	struct tux_core_stats was = *tux_core_stats(d->b.core);
+	struct tux_addr other = d->a.addr;
+	struct duo_pkt k;
+
+	other.ip[15]++;
+	duo_out(&d->a, &k);
+	assert_ptr_equal(first_heard(&d->b, &k, &d->a.addr), &d->b);
+	assert_null(first_heard(&d->b, &k, &other));
+	assert_null(first_heard(&d->a, &k, &d->b.addr));
+	d->b.c->key.k0++;
+	assert_null(first_heard(&d->b, &k, &d->a.addr));
+	d->b.c->key.k0--;
+	assert_memory_equal(tux_core_stats(d->b.core), &was, sizeof(was));
+	/* Once it has heard one, no other is the first. */
+	duo_in(&d->b, &k);
+	assert_null(first_heard(&d->b, &k, &d->a.addr));
+	/* What the passive end answers is for the active one, which stays. */
+	duo_out(&d->b, &k);
+	assert_null(first_heard(&d->a, &k, &d->b.addr));
+}
+
 /* ---- cores with one port ---- */
 
 static void open__an_id_says_the_number(void **state)
@@ -671,6 +706,7 @@ int main(void)
 		T(input__packets_of_a_datagram, duo_setup_proved),
 		T(input__another_version, duo_setup),
 		T(input__another_version_too_late, duo_setup_proved),
+		T(first_heard__of_the_passive_end, duo_setup),
 		T(open__an_id_says_the_number, duo_setup),
 		T(owners__of_the_first_packet_are_all, duo_setup),
 		T(owners__are_those_of_the_ids, duo_setup_proved),
