@@ -92,7 +92,8 @@ void sim_host_init(struct sim_host *h)
 	struct tux_core_opts o = {
 		.mem = &h->s->mem,
 		.seed = { sim_rand(h->s), sim_rand(h->s) },
-		.port = (uint16_t)(7000 + h->i),
+		.port = (uint16_t)(7000 + (h->number ? h->place : h->i)),
+		.number = h->number,
 		.ack_delay = TUX_MSEC(1),
 		.cc = h->s->cc,
 		.trace = h->s->mute && !h->s->seen ? NULL : on_trace,

@@ -23,6 +23,8 @@ struct sim_host {
 	unsigned i;
 	char name;		/* a, b, ... */
 	unsigned place;		/* i, or that of another loop on the same host */
+	unsigned number;	/* among those there that have one port, from 1; 0: its
+				 * own */
 	struct tux_list ends;	/* of connections */
 	bool dead;
 	tux_time stopped;	/* by SIGSTOP, until then */

@@ -243,6 +243,21 @@ static void damage(struct sim *s, struct sim_link *l, struct dgram *d)
 		d->p[sim_below(s, d->len)] ^= (uint8_t)(1 << sim_below(s, 8));
 }
 
+/* Loop @h knows nothing of a packet of @d, which came to the port of several. */
+static void pass_on(struct sim *s, struct sim_host *h, const struct dgram *d)
+{
+	uint32_t owners = tux_core_owners(d->p, d->len);
+	unsigned i;
+
+	for (i = 0; i < s->host_n; i++) {
+		struct sim_host *g = &s->host[i];
+
+		if (g != h && g->number && g->place == h->place &&
+		    owners >> (g->number - 1) & 1)
+			sim_host_input(g, &d->from, d->p, d->len, d->ecn);
+	}
+}
+
 static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
 {
 	struct dgram *d = arg;
@@ -254,6 +269,8 @@ static void arrive(struct sim *s, void *arg, uint64_t n, uint64_t m)
 	}
 	tux_list_remove(&d->node);
 	sim_host_input(d->to, &d->from, d->p, d->len, d->ecn);
+	if (d->to->number && !d->to->dead && tux_core_strange(d->to->core))
+		pass_on(s, d->to, d);
 	free(d);
 }
 
@@ -324,6 +341,16 @@ static struct sim_host *host_at(struct sim *s, const struct tux_addr *a)
 	return NULL;
 }
 
+/* Of the loops that have the port of @h, the one that a datagram comes to. */
+static struct sim_host *any_loop(struct sim *s, struct sim_host *h)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < s->host_n; i++)
+		n += s->host[i].number && s->host[i].place == h->place;
+	return &h[sim_below(s, n)];
+}
+
 void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 		  const struct tux_addr *from, const uint8_t *p, size_t len,
 		  uint8_t ecn)
@@ -339,10 +366,12 @@ void sim_net_send(struct sim_host *h, const struct tux_addr *to,
 	s->packets++;
 	src.port = h->addr.port;
 	sim_digest_datagram(h, to, &src, p, len, ecn);
-	if (host_at(s, &src) != h)
+	if (!h->number && host_at(s, &src) != h)
 		sim_fail(s, "%c sends from a foreign address", h->name);
 	if (!dst)
 		return;			/* no such port: ICMP tells nobody */
+	if (dst->number)
+		dst = any_loop(s, dst);
 	l = sim_link(h, dst);
 	kinds = sim_kinds(l, p, len);
 	wait = admit(s, l, kinds | (ecn ? SIM_ECT : 0), len);

@@ -224,6 +224,18 @@ void sim_same_host(struct sim_host *h, const struct sim_host *other)
 	h->addr.ip[15] = other->addr.ip[15];
 }
 
+void sim_one_port(struct sim_host *h, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		sim_host_fini(&h[i]);
+		h[i].place = h->place;
+		h[i].number = i + 1;
+		sim_host_init(&h[i]);
+	}
+}
+
 struct sim_link *sim_link(struct sim_host *from, struct sim_host *to)
 {
 	return &from->s->link[from->i][to->i];

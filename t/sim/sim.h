@@ -128,6 +128,10 @@ struct sim_link *sim_link(struct sim_host *from, struct sim_host *to);
  * their own, not TCP's. */
 void sim_same_host(struct sim_host *h, const struct sim_host *other);
 
+/* The first @n new hosts from @h on are loops of one host, with one port: what comes there
+ * comes to any of them, which passes on what is not its own. */
+void sim_one_port(struct sim_host *h, unsigned n);
+
 /* A bottleneck, for any number of links, that lets @rate bytes pass in a second
  * and has a queue for what passes in @queue. */
 struct sim_neck *sim_add_neck(struct sim *s, uint64_t rate, tux_time queue);
