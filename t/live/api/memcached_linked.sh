@@ -74,10 +74,18 @@ all_moved()
 	moved client 8
 }
 
+# How many loops the server has: each has a thread of that name.
+loops()
+{
+	cat "/proc/$server/task/"*/comm | grep -cx tux
+}
+
+# protocols WORKERS LOOPS: of two queues, a worker has one each
 protocols()
 {
 	how="-t $1"
 	server -t "$1"
+	same_final "$how: loops" "$2" "$(loops)"
 	: >"$dir/client.err"
 	check_final "$how: text, over TCP" client text 1
 	check_final "$how: binary, over TCP" client binary 2
@@ -175,8 +183,8 @@ many()
 	ends TERM
 }
 
-protocols 1
-protocols 4
+protocols 1 1
+protocols 4 2
 others_write
 many
 check "nothing is left" wait_for 10 none_attached
