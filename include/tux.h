@@ -643,8 +643,8 @@ struct tux_stats {
 	uint64_t threads;		/* network threads that have a loop now */
 	uint64_t moved;			/* how often a loop has gone to another
 					 * one */
-	uint64_t connections_moved;	/* accepted, that went to the loop whose
-					 * queue their packets come by */
+	uint64_t connections_moved;	/* accepted connections that went to another
+					 * loop, which has the queue of their packets */
 };
 
 /* Of connection @c.  The gone callback gets the final counts. */

@@ -10,7 +10,7 @@
  * what failed.  Descriptors and `due_at` wake it.  It sets `changed` when
  * tux_paths_admit() or tux_paths_closed() may answer otherwise.
  *
- * The loops of a stack share one path manager.  Who calls holds `latch`, except for
+ * The loops of a stack share one path manager.  The caller holds `latch`, except for
  * init, fini, forked and count, and for what does not change after init: `ifname`,
  * `mixed`.  Only the first loop calls tux_paths_event() and tux_paths_tick().
  *

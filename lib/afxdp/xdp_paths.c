@@ -99,8 +99,8 @@ static void follow_news(struct tux_xdp *x)
 	tux_latch_drop(&x->paths->latch);
 }
 
-/* The news come first: who knows that the interface is on, finds its queues
- * assigned. */
+/* The link follows the news before it looks for queues: shares are assigned before the news
+ * that the interface is on, so the loop finds its own in the same turn. */
 void tux_xdp_look(struct tux_xdp *x)
 {
 	follow_news(x);
@@ -207,8 +207,8 @@ unsigned tux_xdp_loops_max(const struct tux_link *l)
 	return tux_paths_queues(tux_xdp_const(l)->paths);
 }
 
-/* A loop that was added in vain before it keeps it from a share: that queue would be
- * nobody's. */
+/* The loop gets a share only if all loops before it have joined.  One that could not be
+ * started would have a share that nobody serves. */
 void tux_xdp_join(struct tux_link *l)
 {
 	struct tux_xdp *x = tux_xdp_of(l);

@@ -168,7 +168,7 @@ struct tux_connection {
 	struct tux_service *s;
 	void *user;
 	uint32_t index;
-	bool roams;			/* nobody has chosen its loop */
+	bool roams;			/* it was accepted, and may go to another loop */
 
 	_Atomic uint32_t events, asked, wants;
 	struct tux_latch waits_latch;

@@ -40,7 +40,8 @@ struct tux_connection *tux_api_new(struct tux *t, struct tux_service *s, int fd,
 	atomic_store(&c->refs, 1);
 	atomic_store(&c->stage, TUX_STAGE_CONNECTING);
 	atomic_store(&c->t, t);
-	/* Who has put the last reference of the connection before may have been late. */
+	/* A thread that has put the last reference of the entry's connection before may
+	 * have raised its event only now. */
 	atomic_store(&c->events, 0);
 	tux_api_service_use(s);
 	t->connections++;

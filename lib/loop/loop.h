@@ -6,7 +6,8 @@
  * tux_loop_turn(), and sleeps on its epoll instance in between. All other
  * threads only ring its bell, with the index of an end.
  *
- * loop.c is the turn, loop_end.c what happens to one connection in it.
+ * loop.c is the turn, loop_end.c what happens to one connection in it, loop_pass.c what
+ * loops of a stack and other threads pass on to each other.
  */
 #ifndef TUX_LOOP_LOOP_H
 #define TUX_LOOP_LOOP_H

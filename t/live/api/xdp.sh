@@ -44,13 +44,38 @@ gone()
 
 declare -A pids
 
-# all_kinds VERB IO INTERFACE: clients of each kind, of a server like that
-all_kinds()
+# server_of VERB IO INTERFACE: a server, and its port
+server_of()
 {
 	start server "${b[@]}" "$peer" "$1" "$2" "$3" $b_addr
 	server=$pid
 	wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
 	port=$(sed -n 's/^port //p' "$dir/server.out")
+}
+
+# server_ends CASE
+server_ends()
+{
+	kill -TERM $server
+	reap $server
+	same "$1: the server ends when told" 0 $?
+}
+
+# in_parallel CASE VERB: two threads of a client, to a server like that
+in_parallel()
+{
+	server_of "$2" xdp veth0
+	goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
+	ends "$1: messages" parallel
+	wait_for 10 eval '[ "$(gone "")" -ge 100 ]'
+	server_ends "$1"
+	same "$1: all were answered" 100 "$(gone ".* messages 500 500")"
+}
+
+# all_kinds VERB IO INTERFACE: clients of each kind, of a server like that
+all_kinds()
+{
+	server_of "$@"
 
 	goes plain "$peer" plain $b_addr "$port" $bytes
 	goes tuxrun "${tux[@]}" "$peer" plain $b_addr "$port" 0
@@ -74,9 +99,7 @@ all_kinds()
 		"$(gone "tcp [0-9]* [0-9]* tux [1-9][0-9]* [1-9][0-9]* messages 0 0")"
 	same "$1: messages were counted" 1 "$(gone ".* messages 100000 100000")"
 	same "$1: in the crowd, too" 1000 "$(gone ".* messages 20 20")"
-	kill -TERM $server
-	reap $server
-	same "$1: the server ends when told" 0 $?
+	server_ends "$1"
 	check "$1: nothing is left" wait_for 10 none_attached
 }
 
@@ -111,35 +134,15 @@ loops_share threads
 # not named, but it is the only one.
 all_kinds scaled xdp -
 loops_share scaled
-# Connections go to the loop whose queue their first packet comes by: half of them come by
-# that of another loop than accepted them.
-start server "${b[@]}" "$peer" two xdp veth0 $b_addr
-server=$pid
-wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
-port=$(sed -n 's/^port //p' "$dir/server.out")
-goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
-ends "both: messages" parallel
-wait_for 10 eval '[ "$(gone "")" -ge 100 ]'
-kill -TERM $server
-reap $server
-same "both: the server ends when told" 0 $?
-same "both: all were answered" 100 "$(gone ".* messages 500 500")"
+# An accepted connection goes to the loop that has the queue of its first packet: for half
+# of them, that is another loop than accepted them.
+in_parallel both two
 check "both: connections went to the loop of their packets" some_moved 10
-# Two threads of the client send by a queue each; that of one is the queue of a loop
-# without a thread in the server, which has to pass packets on.
-start server "${b[@]}" "$peer" spare xdp veth0 $b_addr
-server=$pid
-wait_for 10 grep -qs '^port ' "$dir/server.out" || cannot "no server"
-port=$(sed -n 's/^port //p' "$dir/server.out")
-goes parallel "$peer" parallel xdp veth0 $b_addr "$port" 500 64 4 100
-ends "spare: messages" parallel
+# Each thread of the client sends by a queue of its own.  In the server, one of the queues
+# is that of a loop without a thread, which passes packets on.
+in_parallel spare spare
 check "spare: the client's first loop has packets" has_packets parallel 0
 check "spare: the second, too" has_packets parallel 1
-wait_for 10 eval '[ "$(gone "")" -ge 100 ]'
-kill -TERM $server
-reap $server
-same "spare: the server ends when told" 0 $?
-same "spare: all were answered" 100 "$(gone ".* messages 500 500")"
 wait_for 10 none_attached
 # A server that accepts by itself, and leaves the backend to the library.
 all_kinds accept auto veth0
