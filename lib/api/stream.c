@@ -33,32 +33,6 @@ static ssize_t stream_read_some(struct tux_connection *c,
 	return k;
 }
 
-/* Will the next bytes come from TCP, so that a short read has emptied it? */
-static bool stream_from_tcp(const struct tux_connection *c)
-{
-	const struct tux_duplex *d = c->dx;
-
-	if (!c->end)
-		return true;
-	if (atomic_load(&d->rx.spill_len))
-		return false;
-	switch (atomic_load(&d->rx.state)) {
-	case TUX_RX_ARMED:
-		return d->rx.off < d->rx.at;
-	case TUX_RX_PLAIN:
-	case TUX_RX_RAW:
-		return !tux_duplex_readable(d);
-	default:
-		return false;
-	}
-}
-
-static bool stream_at_switch(const struct tux_connection *c)
-{
-	return c->end && atomic_load(&c->dx->rx.state) == TUX_RX_ARMED &&
-	       c->dx->rx.off == c->dx->rx.at;
-}
-
 /* As much as there is; the latch is held.  What ends it in *@end: 0 at the end
  * of the stream, -errno. */
 static size_t stream_take(struct tux_connection *c, char *p, size_t n,
@@ -69,7 +43,7 @@ static size_t stream_take(struct tux_connection *c, char *p, size_t n,
 	*end = -EAGAIN;
 	while (done < n) {
 		struct iovec v = { p + done, n - done };
-		bool last = stream_from_tcp(c);
+		bool last = !c->end || tux_duplex_from_tcp(c->dx);
 		ssize_t k = stream_read_some(c, &v, peek);
 
 		if (k <= 0) {
@@ -78,7 +52,7 @@ static size_t stream_take(struct tux_connection *c, char *p, size_t n,
 		}
 		done += (size_t)k;
 		if (peek || ((size_t)k < v.iov_len && last &&
-			     !stream_at_switch(c)))
+			     !(c->end && tux_duplex_at_switch(c->dx))))
 			return done;
 	}
 	return done;

@@ -324,6 +324,9 @@ static bool peer_died(const struct tux_conn *c)
 
 void tux_tcp_end(struct tux_conn *c, int err)
 {
+	/* TCP tells it once, and may have told a call of the application. */
+	if (!err && !c->rx.tcp_ended)
+		err = (int)atomic_load(&c->dx->err);
 	if (c->rx.tcp_err || (c->rx.tcp_ended && !err))
 		return;
 	tux_conn_trace(c, TUX_TRACE_TCP_END, (uint64_t)err, 0, 0);

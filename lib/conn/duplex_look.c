@@ -58,6 +58,29 @@ uint32_t tux_duplex_readable(const struct tux_duplex *d)
 	return ring + load8(&d->rx.spill_len);
 }
 
+bool tux_duplex_from_tcp(const struct tux_duplex *d)
+{
+	if (load8(&d->rx.spill_len))
+		return false;
+	switch (load8(&d->rx.state)) {
+	case TUX_RX_ARMED:
+		return d->rx.off < d->rx.at;
+	case TUX_RX_PLAIN:
+	case TUX_RX_RAW:
+		return !tux_duplex_readable(d);
+	default:
+		return false;
+	}
+}
+
+bool tux_duplex_at_switch(const struct tux_duplex *d)
+{
+	uint8_t state = load8(&d->rx.state);
+
+	return state == TUX_RX_SWITCHED ||
+	       (state == TUX_RX_ARMED && d->rx.off == d->rx.at);
+}
+
 static unsigned duplex_poll_rx(const struct tux_duplex *d, bool err)
 {
 	uint8_t state = load8(&d->rx.state);

@@ -103,6 +103,12 @@ static uint64_t rest_at_n(const struct tux_duplex *d, const uint8_t *buf,
 	       0 : tux_duplex_across(d, buf + marker);
 }
 
+/* ARMED: how many bytes from N on are in the ring, if the sender has switched? */
+static uint64_t ring_behind_n(const struct tux_duplex *d)
+{
+	return tux_pipe_head(&d->rxp) > d->rx.at ? duplex_ring_len(d) : 0;
+}
+
 /* ARMED, and TCP has @n bytes from N on: how many of them can be read, and
  * those that are held? */
 static uint64_t unread_at_n(struct tux_duplex *d, uint64_t n,
@@ -141,10 +147,9 @@ uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
 		return tux_duplex_readable(d) + n;
 	if (n < left)
 		return spill + n;
-	if (tux_pipe_head(&d->rxp) > r->at)
-		return spill + left + duplex_ring_len(d);
-	/* Behind N lies the marker, or data. */
-	return spill + left + (n > left ? unread_at_n(d, n - left, tcp) : 0);
+	/* Behind N lies the marker, or data; or the sender has switched. */
+	n = n > left ? unread_at_n(d, n - left, tcp) : 0;
+	return spill + left + (n > ring_behind_n(d) ? n : ring_behind_n(d));
 }
 
 /* ---- peeks ---- */
@@ -193,20 +198,22 @@ static size_t peek_across(struct tux_duplex *d, const struct iovec *iov, int n,
 }
 
 /* ARMED: behind the bytes below N come those of the ring, if the sender has
- * switched, or those of TCP, if it never will. */
+ * switched, or those of TCP, if it never will.  The rest of a write that went across N
+ * may be in both, and in TCP there may be more of it. */
 static size_t peek_armed(struct tux_duplex *d, const struct iovec *iov, int n,
 			 size_t spill, const struct tux_tcp *tcp)
 {
 	uint64_t left = d->rx.at - d->rx.off;
-	size_t done = spill + peek_plain(d, iov, n, spill, left, tcp);
+	size_t done = spill + peek_plain(d, iov, n, spill, left, tcp), across;
 
 	if (done < spill + left || done == tux_iov_len(iov, n))
 		return done;
-	if (tux_pipe_head(&d->rxp) > d->rx.at)
-		return done + peek_ring(d, iov, n, done);
-	if (is_void(d, false, tcp))
+	if (!ring_behind_n(d) && is_void(d, false, tcp))
 		return spill + peek_plain(d, iov, n, spill, UINT64_MAX, tcp);
-	return done + peek_across(d, iov, n, done, left, tcp);
+	across = peek_across(d, iov, n, done, left, tcp);
+	if (across < ring_behind_n(d))
+		across = peek_ring(d, iov, n, done);
+	return done + across;
 }
 
 /* PLAIN or RAW: behind the bytes of the ring come those of TCP. */

@@ -179,10 +179,23 @@ static ssize_t take_rest(struct tux_duplex *d, const struct iovec *iov, int n,
 	return k;
 }
 
+/* Bytes at N came over Tux, so the sender has switched; but TCP has no marker yet, or
+ * an error, -@k, which is kept: bytes in the ring come first. */
+static ssize_t switch_without_marker(struct tux_duplex *d, ssize_t k)
+{
+	if (k < 0 && k != -EAGAIN)
+		atomic_store(&d->err, (uint32_t)-k);
+	switch_rx(d);
+	return 0;
+}
+
 /*
  * Armed and at N: looks for the marker.  Returns 0 if the state has changed and
  * the caller should look at it again; how many bytes behind N are in @iov, if
  * they came with the marker; otherwise -errno for the application.
+ *
+ * The marker counts first, also where bytes at N came over Tux: behind it there may
+ * be more of a write that went across N, which a peek has shown.
  *
  * Bytes that match the beginning of the marker are read from TCP and held.
  * Left in TCP, they would keep the socket readable, and would hide the end of
@@ -195,25 +208,25 @@ static ssize_t read_marker(struct tux_duplex *d, const struct iovec *iov,
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
 	struct iovec v = { buf, sizeof(buf) - r->held };
+	bool came = tux_pipe_head(&d->rxp) > r->at, other;
 	ssize_t k;
 
-	/* Bytes at N came over Tux, so the sender has switched. */
-	if (tux_pipe_head(&d->rxp) > r->at) {
-		switch_rx(d);
-		return 0;
-	}
 	k = tcp->recv(tcp->arg, &v, 1, true);
 	duplex_touch(d);
 	if (k == 0)
 		k = duplex_take_error(d);
-	if (k < 0)
-		return k;
-	if (k == 0 || memcmp(buf, r->marker + r->held, (size_t)k) != 0) {
+	other = k == 0 ||
+		(k > 0 && memcmp(buf, r->marker + r->held, (size_t)k) != 0);
+	if (other && !came) {
 		disarm_rx(d);
 		return 0;
 	}
-	v.iov_len = (size_t)k;
-	k = tcp->recv(tcp->arg, &v, 1, false);
+	if (k > 0 && !other) {
+		v.iov_len = (size_t)k;
+		k = tcp->recv(tcp->arg, &v, 1, false);
+	}
+	if (came && (other || k < 0))
+		return switch_without_marker(d, k);
 	if (k < 0)
 		return k;
 	r->held = (uint8_t)(r->held + k);

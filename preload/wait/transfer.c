@@ -78,31 +78,6 @@ static int wait_more(struct transfer *t, short events, bool out)
 
 /* ---- receiving -------------------------------------------------------- */
 
-/* Will the next bytes come from TCP, so that a short read has emptied it? */
-static bool transfer_from_tcp(const struct tux_duplex *d)
-{
-	uint8_t state = d->rx.state;
-
-	if (d->rx.spill_len)
-		return false;
-	switch (state) {
-	case TUX_RX_ARMED:
-		return d->rx.off < d->rx.at;
-	case TUX_RX_PLAIN:
-	case TUX_RX_RAW:
-		return !tux_duplex_readable(d);
-	default:
-		return false;
-	}
-}
-
-/* ... but have the bytes that TCP had come to N, or beyond? */
-static bool transfer_at_switch(const struct tux_duplex *d)
-{
-	return d->rx.state == TUX_RX_SWITCHED ||
-	       (d->rx.state == TUX_RX_ARMED && d->rx.off == d->rx.at);
-}
-
 const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
 				  int *n)
 {
@@ -137,7 +112,7 @@ static ssize_t transfer_take(struct transfer *t)
 		int m;
 		const struct iovec *v = transfer_rest(t, pieces, &m);
 		size_t len = tux_iov_len(v, m);
-		bool last = transfer_from_tcp(d);
+		bool last = tux_duplex_from_tcp(d);
 		ssize_t k = tux_duplex_read(d, v, m, peek, &tcp);
 
 		if (k <= 0)
@@ -148,7 +123,7 @@ static ssize_t transfer_take(struct transfer *t)
 			return 1;
 		/* Of more pieces, it may have taken the first only. */
 		if ((size_t)k < len && m <= TRANSFER_PIECES && last &&
-		    !transfer_at_switch(d))
+		    !tux_duplex_at_switch(d))
 			return -EAGAIN;
 	}
 }

@@ -510,6 +510,17 @@ static void end__the_peer_died(void **state)
 	assert_int_equal(atomic_load(&d->b.dx->tx.mute), 0);
 }
 
+/* A peek of the application's has taken the reset from TCP before. */
+static void end__with_an_error_that_was_told(void **state)
+{
+	struct duo *d = *state;
+
+	atomic_store(&d->a.dx->err, ECONNRESET);
+	tux_conn_tcp_end(d->a.c, 0, d->now);
+	assert_int_equal(d->a.c->life, TUX_LIFE_DEAD);
+	assert_int_equal(atomic_load(&d->a.dx->tx.mute), 0);
+}
+
 static void end__mute_only_who_may_write(void **state)
 {
 	struct duo *d = *state;
@@ -621,6 +632,7 @@ int main(void)
 		T(in__messages_to_one_who_takes_none, duo_setup_switched),
 		T(in__plain_of_a_closed_end, duo_setup_proved),
 		T(end__the_peer_died, duo_setup_switched),
+		T(end__with_an_error_that_was_told, duo_setup_switched),
 		T(end__mute_only_who_may_write, duo_setup_switched),
 		T(end__behind_fin, duo_setup_switched),
 		T(end__error_when_all_is_done, duo_setup_switched),

@@ -137,6 +137,22 @@ static void peek__across_n(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
 }
 
+/* ... and some of it came over Tux, too: all is seen, as before. */
+static void peek__across_n_and_over_tux(void **state)
+{
+	struct fixture *f = *state;
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 5);
+	peek_sees(f, 2, "abcdefgh", 8);
+	ring(f, 3, "de");
+	peek_sees(f, 2, "abcdefgh", 8);
+	ring(f, 5, "fghij");
+	peek_sees(f, 2, "abcdefghij", 10);
+}
+
 /* Plain again, for good or not: the ring comes first. */
 static void plain_again(struct fixture *f, bool raw)
 {
@@ -331,6 +347,7 @@ int main(void)
 		CASE(peek__behind_a_spill),
 		CASE(peek__spill_then_ring),
 		CASE(peek__across_n),
+		CASE(peek__across_n_and_over_tux),
 		CASE(peek__raw),
 		CASE(peek__later_turn),
 		CASE(peek__keeps_an_error),

@@ -182,6 +182,84 @@ static void read__other_frames(void **state)
 }
 
 /* In a later turn, reads begin where they were. */
+/* A part of the rest came over Tux, too.  A peek, and a count, have shown all of it,
+ * and so a read takes all of it. */
+static void read__across_n_and_some_over_tux(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 5);
+	fill_ring(f, 3, "de");
+	assert_int_equal(get(f, buf, sizeof(buf)), 8);
+	assert_memory_equal(buf, "abcdefgh", 8);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	fill_ring(f, 5, "fghij");
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "ij", 2);
+}
+
+/* There is more in the ring than in the frame. */
+static void read__across_n_and_more_over_tux(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	arrive_frame(f, 3, "defgh", 2);
+	fill_ring(f, 3, "defghij");
+	assert_int_equal(get(f, buf, sizeof(buf)), 5);
+	assert_memory_equal(buf, "abcde", 5);
+	assert_true(tux_duplex_at_switch(f->d));
+	assert_int_equal(get(f, buf, sizeof(buf)), 5);
+	assert_memory_equal(buf, "fghij", 5);
+}
+
+/* Where the marker should be, TCP has an error: it waits behind the ring. */
+static void read__error_in_place_of_the_marker(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	fill_ring(f, 3, "de");
+	assert_int_equal(get(f, buf, 3), 3);
+	f->w.err = ECONNRESET;
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_memory_equal(buf, "de", 2);
+	f->w.err = 0;			/* TCP tells it once */
+	assert_int_equal(get(f, buf, sizeof(buf)), -ECONNRESET);
+}
+
+/* A short read has emptied TCP, but more may lie behind N. */
+static void from_tcp__until_the_switch(void **state)
+{
+	struct fixture *f = *state;
+	char buf[64];
+
+	assert_true(tux_duplex_from_tcp(f->d));
+	assert_false(tux_duplex_at_switch(f->d));
+	arm(f, 1, 3);
+	arrive(f, "ab", 2);
+	assert_int_equal(get(f, buf, sizeof(buf)), 2);
+	assert_true(tux_duplex_from_tcp(f->d));
+	assert_false(tux_duplex_at_switch(f->d));
+	arrive(f, "c", 1);
+	assert_int_equal(get(f, buf, sizeof(buf)), 1);
+	assert_false(tux_duplex_from_tcp(f->d));
+	assert_true(tux_duplex_at_switch(f->d));
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	assert_int_equal(get(f, buf, sizeof(buf)), -EAGAIN);
+	assert_false(tux_duplex_from_tcp(f->d));
+	assert_true(tux_duplex_at_switch(f->d));
+}
+
 static void read__across_n_again(void **state)
 {
 	struct fixture *f = *state;
@@ -776,6 +854,10 @@ int main(void)
 		T(read__across_n_then_error),
 		T(read__across_n_in_part),
 		T(read__other_frames),
+		T(read__across_n_and_some_over_tux),
+		T(read__across_n_and_more_over_tux),
+		T(read__error_in_place_of_the_marker),
+		T(from_tcp__until_the_switch),
 		T(read__across_n_again),
 		T(read__marker_switches),
 		T(read__marker_in_pieces),
