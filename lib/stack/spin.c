@@ -14,6 +14,7 @@ enum {
 	PENALTY_MAX = 256,
 	LATE_MAX = 2 * PENALTY_MIN,	/* or two ends may spin in turns */
 	GAP_US = 4,		/* between two looks, if nothing interrupts */
+	ROW = 64,		/* spins that paid, before one that did not */
 };
 
 static uint64_t thread_preempted(void)
@@ -88,7 +89,12 @@ void tux_spin_begin_asleep(struct tux_spin *s, tux_time now)
 
 static void lose_spin(struct tux_spin *s)
 {
+	bool chance = s->paid >= ROW;
+
 	s->on = false;
+	s->paid = 0;
+	if (chance)
+		return;
 	s->skip = s->penalty;
 	if (s->penalty < PENALTY_MAX)
 		s->penalty *= 2;
@@ -130,6 +136,8 @@ static bool saves(const struct tux_spin *s, tux_time in)
 static void judge_spin(struct tux_spin *s, tux_time in, bool cut)
 {
 	s->late = saves(s, in) ? 0 : (uint8_t)(s->late + 1);
+	if (!s->late && !cut && s->paid < ROW)
+		s->paid++;
 	if (s->late >= LATE_MAX || (cut && s->cut)) {
 		s->late = 0;
 		lose_spin(s);

@@ -20,7 +20,10 @@
  *
  * It does not pay when the other side waits for our processor; then spinning is
  * what keeps it from answering.  So a spin that found nothing is not repeated
- * for a while, twice as long each time.
+ * for a while, twice as long each time.  Behind a long row of spins that paid, the
+ * first that does not is chance, as when a hypervisor has stopped the peer, and
+ * the next wait spins again: otherwise one pause of 100 us is followed by eight
+ * waits of 50 us, at both ends.
  *
  * A spin also was in vain if the thread lost its processor meanwhile, and so the
  * other side ran.  Then what the spin found only looks like a gain.  It counts as
@@ -59,6 +62,7 @@ struct tux_spin {
 	uint32_t slept_ns;	/* of the short ones that were slept through */
 	uint32_t skip;		/* waits without a spin, still to come */
 	uint32_t penalty;	/* how many after the next lost one */
+	uint8_t paid;		/* spins that paid, since the last lost one */
 	uint8_t late;		/* spins in a row that found something, but
 				 * saved too little */
 	bool cut;		/* the thread lost its processor in the last

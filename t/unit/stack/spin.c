@@ -79,6 +79,21 @@ static void more__not_after_one_long_wait(void **state)
 	assert_false(wait_for(&s, TUX_USEC(10)));
 }
 
+/* The peer was stopped for a moment, once: both ends go on spinning.  If it happens again
+ * soon, it is no chance. */
+static void more__after_one_long_wait_behind_many_short_ones(void **state)
+{
+	struct tux_spin s;
+
+	(void)state;
+	start(&s);
+	spins(&s, 200, TUX_USEC(10));
+	assert_false(wait_for(&s, TUX_USEC(150)));
+	assert_int_equal(spins(&s, 20, TUX_USEC(10)), 20);
+	assert_false(wait_for(&s, TUX_USEC(150)));
+	assert_int_equal(spins(&s, 4, TUX_USEC(10)), 0);
+}
+
 /* Both ends sleep, and each wait holds two wake-ups: one that spins finds out
  * how short the waits could be. */
 static void more__out_of_a_common_sleep(void **state)
@@ -389,6 +404,7 @@ int main(void)
 		cmocka_unit_test(more__not_before_waits_are_short),
 		cmocka_unit_test(more__when_waits_are_short),
 		cmocka_unit_test(more__not_after_one_long_wait),
+		cmocka_unit_test(more__after_one_long_wait_behind_many_short_ones),
 		cmocka_unit_test(more__out_of_a_common_sleep),
 		cmocka_unit_test(more__for_as_long_as_a_sleep_costs),
 		cmocka_unit_test(more__less_and_less_when_it_never_helps),
