@@ -241,6 +241,14 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 		tux_driver_notice(d);
 }
 
+void tux_end_turn(struct tux_end *e)
+{
+	struct tux_driver *d = driver_of(e);
+
+	if (!d->stack->forked && !d->stack->o.threads && d->started)
+		tux_driver_turn(d);
+}
+
 void tux_end_flush(struct tux_end *e, bool now)
 {
 	uint32_t rung = atomic_load_explicit(&e->dx->rung,

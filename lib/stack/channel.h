@@ -93,6 +93,10 @@ void tux_end_with_fd(struct tux_end *e, void (*fn)(void *arg, int fd), void *arg
  * the caller takes a turn, so that it sends even if it will not wait soon. */
 void tux_end_ring(struct tux_end *e, uint32_t bits, bool now);
 
+/* One turn of the loop of @e, without sleeping, if no thread drives it: for callers
+ * that ask a connection again and again instead of waiting. */
+void tux_end_turn(struct tux_end *e);
+
 /* Rings for whatever the duplex's calls left in dx->rung; cheap if nothing. */
 void tux_end_flush(struct tux_end *e, bool now);
 

@@ -20,6 +20,7 @@
 #include "wait/epoll_nest.h"
 #include "wait/epoll_told.h"
 #include "wait/seat.h"
+#include "wait/transfer.h"
 #include "wait/wait.h"
 
 /* While the rings always have something, the kernel is asked this often. */
@@ -325,6 +326,8 @@ static int wait_tux(struct look *l)
 	bool led = false, nothing;
 	int slept = 1, r;
 
+	if (l->until)
+		transfer_in_vain = 0;
 	nest_hush(ep);
 	r = ewait_look(l, BEGAN);
 	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {

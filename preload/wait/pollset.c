@@ -13,6 +13,7 @@
 #include "sys/defer.h"
 #include "wait/poll_look.h"
 #include "wait/poll_plain.h"
+#include "wait/transfer.h"
 #include "wait/wait.h"
 
 enum { FEW = 16 };		/* on the stack; a longer set is in a buffer */
@@ -58,6 +59,8 @@ static int poll_run(struct polling *p)
 {
 	int r;
 
+	if (p->until)
+		transfer_in_vain = 0;
 	poll_find_socks(p);
 	r = poll_look(p);
 	/* What was ready may move to Tux in this turn, and not have come

@@ -12,7 +12,12 @@
 #include "sys/defer.h"
 #include "wait/wait.h"
 
-enum { BRIEF_AFTER = 2 };	/* wake-ups for nothing */
+enum {
+	BRIEF_AFTER = 2,	/* wake-ups for nothing */
+	VAIN_AFTER = 2,		/* calls in a row that found nothing */
+};
+
+__thread unsigned transfer_in_vain;
 
 /* An error after some bytes waits for the next call. */
 static ssize_t transfer_outcome(struct transfer *t, ssize_t err)
@@ -60,6 +65,24 @@ void transfer_until(struct transfer *t, bool out)
 				     TUX_NEVER;
 }
 
+/* A thread that asks again and again waits in its own way: each such call runs the
+ * loop, as a wait does.  Otherwise each datagram would need the helper, which shares
+ * the processor with a thread that never sleeps.  A thread that asks only until a
+ * socket is empty, and waits then, does not pay for that.  1 or -EAGAIN, as
+ * wait_more(). */
+static int ask_again(struct transfer *t)
+{
+	if (t->done || t->turned)
+		return -EAGAIN;
+	transfer_in_vain += transfer_in_vain < VAIN_AFTER;
+	if (transfer_in_vain < VAIN_AFTER)
+		return -EAGAIN;
+	t->turned = true;
+	tux_end_flush(t->s->end, false);
+	tux_end_turn(t->s->end);
+	return 1;
+}
+
 /* 1: try again; else the error to return. */
 static int wait_more(struct transfer *t, short events, bool out)
 {
@@ -67,7 +90,7 @@ static int wait_more(struct transfer *t, short events, bool out)
 	int r;
 
 	if (transfer_nonblocking(t))
-		return -EAGAIN;
+		return out ? -EAGAIN : ask_again(t);
 	transfer_until(t, out);
 	tux_end_flush(t->s->end, true);
 	if (t->futile++ >= BRIEF_AFTER)
@@ -179,6 +202,8 @@ ssize_t transfer_in(struct transfer *t)
 		short events = POLLIN;
 
 		k = transfer_take_latched(t);
+		if (t->done)
+			transfer_in_vain = 0;
 		if (k == 0 || t->done >= target(t) || (last && t->done))
 			return (ssize_t)t->done;
 		if (k != -EAGAIN && k != 1)

@@ -29,6 +29,7 @@ struct transfer {
 	bool left;		/* the socket is not claimed any more */
 	tux_time until;		/* 0: not settled, see transfer_until() */
 	int futile;		/* wake-ups that brought nothing */
+	bool turned;		/* a call that does not wait has run the loop */
 };
 
 /* As recv() and send() with vectors, without SIGPIPE: bytes, 0 or -errno. */
@@ -42,6 +43,11 @@ void transfer_until(struct transfer *t, bool out);
  * it, in @v. */
 const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
 				  int *n);
+
+/* The last calls of the thread that received, without waiting, and found nothing.  A wait
+ * begins the count anew. */
+extern __thread unsigned transfer_in_vain
+	__attribute__((visibility("hidden")));
 
 static inline bool transfer_nonblocking(const struct transfer *t)
 {

@@ -9,7 +9,7 @@ set -u
 
 programs=(bytes options whole bare block ends family spawned churn closing
 	pollset handlers heirs sandbox shallow signals clock epoll_level epoll_edge epoll_end
-	epoll_nest epoll_plain epoll_threads epoll_crowd poll_plain uring)
+	epoll_nest epoll_plain epoll_threads epoll_crowd poll_plain polled uring)
 
 # try NAME DRIVER WORDS...: starts the program of that name, under WORDS.
 try()

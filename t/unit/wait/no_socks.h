@@ -15,8 +15,10 @@
 #include "sock/fd.h"
 #include "sock/kind.h"
 #include "sock/pass.h"
+#include "wait/transfer.h"
 #include "wait/wait.h"
 
+__thread unsigned transfer_in_vain;
 struct sock *_Atomic fd_table[FD_MAX];
 _Atomic uint8_t kind_table[FD_MAX];
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
