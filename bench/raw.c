@@ -27,10 +27,10 @@
 #include "tux_bpf.h"
 
 enum {
-	FRAMES = 4096,
+	FRAMES = 1024,
 	HDRS = TUX_ETH_HDR + TUX_ETH_V4_HDRS,
 	PAYLOAD_MIN = 16, PAYLOAD_MAX = 1472,
-	DEPTH_MAX = 1024,
+	DEPTH_MAX = 256,
 	PORT = 9000,
 	LOST_MS = 1000,			/* silence after which all is lost */
 };
@@ -259,7 +259,7 @@ static void usage(FILE *to, int code)
 	fputs("usage: bench/raw --interface IF --local A --peer A [OPTION]...\n"
 	      "  --server      send back what comes, until ended\n"
 	      "  --size BYTES  of a payload, 16 to 1472 (64)\n"
-	      "  --in-flight N questions under way, at most 1024 (1)\n"
+	      "  --in-flight N questions under way, at most 256 (1)\n"
 	      "  --seconds S   how long to measure (3)\n"
 	      "  --warm-up S   run for so long before (1)\n"
 	      "  --spin        look at the ring again and again; else poll()\n"

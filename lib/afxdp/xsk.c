@@ -363,10 +363,14 @@ int tux_xsk_kick(struct tux_xsk *x)
 	unsigned i;
 	long r;
 
+	if (!x->queued && x->all_sent)
+		return 0;
 	xsk_ring_prod__submit(&x->tx, x->queued);
 	x->queued = 0;
+	x->all_sent = false;
 	for (i = 0; i < KICKS; i++) {
 		left = pending(&x->tx);
+		x->all_sent = !left;
 		if (!left || !xsk_ring_prod__needs_wakeup(&x->tx))
 			return 0;
 		x->did.again += i > 0;

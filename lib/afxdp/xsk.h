@@ -49,6 +49,7 @@ struct tux_xsk {
 	struct xsk_ring_cons rx, comp;
 	struct tux_xsk_map map[TUX_XSK_RINGS];
 	uint32_t queued;		/* slots of tx, not submitted yet */
+	bool all_sent;			/* the kernel has taken the others */
 	uint16_t held[TUX_XSK_BATCH];	/* what the last rx() gave */
 	unsigned held_n;
 	struct tux_xsk_moved moved;

@@ -250,6 +250,29 @@ static void kick__says_what_is_wrong(void **state)
 	fini(&f);
 }
 
+/* A kick is a system call as long as the kernel has not taken all, and only then. */
+static void kick__until_all_is_sent(void **state)
+{
+	struct fake f;
+	uint64_t kicks;
+
+	(void)state;
+	init(&f);
+	f.tx.flags = XDP_RING_NEED_WAKEUP;
+	tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	assert_int_equal(tux_xsk_kick(&f.x), -EBADF);
+	assert_int_equal(tux_xsk_kick(&f.x), -EBADF);
+	assert_int_equal(leave(&f), 60);
+	kicks = f.x.did.kicks;
+	assert_int_equal(kicks, 2);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(tux_xsk_kick(&f.x), 0);
+	assert_int_equal(f.x.did.kicks, kicks);
+	tux_xsk_send(&f.x, tux_xsk_build(&f.x), 0, 60);
+	assert_int_equal(tux_xsk_kick(&f.x), -EBADF);
+	fini(&f);
+}
+
 static void count__knows_where_each_frame_is(void **state)
 {
 	struct tux_xsk_frame got[TUX_XSK_BATCH];
@@ -404,6 +427,7 @@ int main(void)
 		cmocka_unit_test(build__ends_when_all_are_under_way),
 		cmocka_unit_test(build__ends_when_the_ring_is_full),
 		cmocka_unit_test(kick__says_what_is_wrong),
+		cmocka_unit_test(kick__until_all_is_sent),
 		cmocka_unit_test(count__knows_where_each_frame_is),
 		cmocka_unit_test(two_threads__agree),
 		cmocka_unit_test(open__leaves_nothing_behind_when_it_fails),
