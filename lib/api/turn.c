@@ -87,9 +87,22 @@ static unsigned take_network(struct tux *t)
 		return 0;
 	}
 	t->in_turn = true;
-	n = tux_loop_turn(t->l);
+	n = tux_loop_take(t->l);
 	t->in_turn = false;
 	t->now = t->l->now;
+	return n;
+}
+
+/* The second half of the loop's turn: tux_loop_send(), or tux_loop_flush(). */
+static unsigned end_network(struct tux *t, unsigned (*half)(struct tux_loop *l))
+{
+	unsigned n;
+
+	if (!t->acquired)
+		return 0;
+	t->in_turn = true;
+	n = half(t->l);
+	t->in_turn = false;
 	return n;
 }
 
@@ -179,24 +192,29 @@ static void tend(struct tux *t)
 		tux_api_bury(t);
 }
 
-/* At once, not behind what has come meanwhile. */
-static unsigned send_answers(struct tux *t)
+/* What the callbacks have written, at once, not behind what has come meanwhile.
+ * @due: the turn of the loop has yet to end. */
+static unsigned send_answers(struct tux *t, bool due)
 {
 	tux_tick from;
 	unsigned n;
 
-	if (!t->l || tux_bell_quiet(t->l->bell))
+	if (!t->l || (!due && tux_bell_quiet(t->l->bell)))
 		return 0;
 	if (!t->acquired)
 		t->acquired = tux_driver_acquire(t->d);
-	if (!t->acquired)
-		return 0;
 	from = tux_tick_read();
-	t->in_turn = true;
-	n = tux_loop_flush(t->l);
-	t->in_turn = false;
+	n = end_network(t, tux_loop_flush);
 	t->network_spent += tux_tick_read() - from;
 	return n;
+}
+
+/* Brief callbacks run before anything is sent: what they answer and the
+ * acknowledgment of what they were asked share a datagram. */
+static bool turn_is_brief(const struct tux *t)
+{
+	return t->acquired && tux_sched_preempts(t->sched) &&
+	       tux_sched_is_brief(t->sched);
 }
 
 /* Tells hand_over.c, in whichever thread it looks, what the loop has taken of the
@@ -224,17 +242,21 @@ unsigned tux_api_turn(struct tux *t)
 {
 	tux_tick from = tux_tick_read();
 	unsigned n = take_network(t);
+	bool brief;
 
 	if (atomic_load_explicit(&t->exits, memory_order_relaxed))
-		return n;
+		return n + end_network(t, tux_loop_send);
 	n += turn_take_rings(t) + tux_api_ring_take(t);
 	if (turn_must_look(t, n > 0))
 		n += turn_take_events(t);
 	tend(t);
+	brief = turn_is_brief(t);
+	if (!brief)
+		n += end_network(t, tux_loop_send);
 	if (n)
 		t->network_spent += tux_tick_read() - from;
 	run_slice(t, from);
-	n += send_answers(t);
+	n += send_answers(t, brief);
 	t->turns++;
 	tell_spent(t);
 	return n + t->ready_n;

@@ -295,12 +295,10 @@ static void send_datagrams(struct tux_loop *l)
 	ops->flush(l->link);
 }
 
-/* What is due, and what can go.  How many things it found to do. */
-static unsigned act(struct tux_loop *l)
+unsigned tux_loop_send(struct tux_loop *l)
 {
-	unsigned n = tux_core_expire(l->core, l->now);
+	unsigned n = tend_link(l);
 
-	n += tend_link(l);
 	tux_loop_recalled(l);
 	n += tux_loop_effects(l);
 	do
@@ -312,7 +310,7 @@ static unsigned act(struct tux_loop *l)
 	return n;
 }
 
-unsigned tux_loop_turn(struct tux_loop *l)
+unsigned tux_loop_take(struct tux_loop *l)
 {
 	unsigned n, rx;
 
@@ -322,7 +320,15 @@ unsigned tux_loop_turn(struct tux_loop *l)
 	n += rx;
 	if (loop_must_look(l, rx > 0))
 		n += loop_take_events(l);
-	return n + act(l);
+	n += tux_core_expire(l->core, l->now);
+	return n + tux_loop_effects(l);
+}
+
+unsigned tux_loop_turn(struct tux_loop *l)
+{
+	unsigned n = tux_loop_take(l);
+
+	return n + tux_loop_send(l);
 }
 
 unsigned tux_loop_flush(struct tux_loop *l)
@@ -331,8 +337,7 @@ unsigned tux_loop_flush(struct tux_loop *l)
 
 	l->now = tux_clock_read();
 	n = take_rings(l) + tux_loop_recalls(l);
-	act(l);
-	return n;
+	return n + tux_loop_send(l);
 }
 
 unsigned tux_loop_fds(const struct tux_loop *l, struct pollfd *p)

@@ -12,7 +12,10 @@
 #include "tick/critical.h"
 #include "tick/tick_signal.h"
 
-enum { SETTLE = 16 };		/* slices, at most */
+enum {
+	SETTLE = 16,		/* slices, at most */
+	BRIEF = 4,		/* such a part of a slice */
+};
 
 /* No thread's number. */
 #define NO_THREAD UINT32_MAX
@@ -153,7 +156,7 @@ static void sched_slice(struct tux_sched *s, struct tux_routine *r)
 	if (s->preempt)
 		tux_watch_leave(&s->watch);
 	ended = tux_tick_read();
-	took = ended - s->began;
+	s->took = took = ended - s->began;
 	s->stats.spent += took;
 	/* Behind a callback that is too long, none begins. */
 	tux_watch_took(&s->watch, ended - s->task_began);
@@ -266,6 +269,11 @@ unsigned tux_sched_run(struct tux_sched *s)
 		sched_slice(s, r);
 	return s->ready_n + (s->last != NULL) +
 	       (s->fresh_n && can_begin(s) ? s->fresh_n : 0);
+}
+
+bool tux_sched_is_brief(const struct tux_sched *s)
+{
+	return (s->ready_n || s->fresh_n) && s->took <= s->slice / BRIEF;
 }
 
 static struct tux_routine *first_in_critical(struct tux_sched *s)

@@ -101,6 +101,10 @@ void tux_sched_free(struct tux_sched *s);
  * nothing to do until the deadline, a put or a wake. */
 unsigned tux_sched_run(struct tux_sched *s);
 
+/* Can a task begin or a routine go on, and was the last slice brief, a quarter of its
+ * time at most? */
+bool tux_sched_is_brief(const struct tux_sched *s);
+
 /* Does a routine of @s, which could go on, have a lock that is not the
  * application's, as far as one knows?  Between slices. */
 bool tux_sched_in_critical(const struct tux_sched *s);

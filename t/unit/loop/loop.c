@@ -691,6 +691,36 @@ static void turn__no_bypass_without_knowledge(void **state)
 	close_end(f, e);
 }
 
+/* The first half of a turn hears of rings; only the second one sends. */
+static void take__sends_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct tux_link_ops ops;
+	struct tux_end *e = wired(f, &ops, true, true);
+
+	wire.full = false;
+	tux_loop_ring(f->l, 5);
+	assert_int_equal(tux_loop_take(f->l), 1);
+	assert_true(tux_loop_quiet(f->l));
+	assert_int_equal(wire.sent, 0);
+	tux_loop_send(f->l);
+	assert_int_equal(wire.sent, 1);
+	unwire(f, e);
+}
+
+/* Who drives must come again for what a flush has found. */
+static void flush__tells_what_it_found(void **state)
+{
+	struct fixture *f = *state;
+
+	while (tux_loop_turn(f->l))
+		;
+	assert_int_equal(tux_loop_flush(f->l), 0);
+	f->l->link->changed = true;
+	assert_int_equal(tux_loop_flush(f->l), 1);
+	assert_int_equal(tux_loop_flush(f->l), 0);
+}
+
 /* A hold ends, and the loop sleeps, also when all connections have gone. */
 static void turn__ends_the_hold_of_busy_processors(void **state)
 {
@@ -739,6 +769,8 @@ int main(void)
 		T(turn__builds_for_the_flow_of_the_lead),
 		T(turn__sends_so_many_batches),
 		T(turn__waits_for_a_link_without_room),
+		T(take__sends_nothing),
+		T(flush__tells_what_it_found),
 		T(turn__ends_the_hold_of_busy_processors),
 		T(turn__a_policy_bars_a_connection),
 		T(turn__no_descriptor_to_ask_for_policies),

@@ -184,6 +184,29 @@ static void run__a_group_ends_with_the_slice(void **state)
 	tux_sched_free(s);
 }
 
+static void brief__with_work_behind_a_short_slice(void **state)
+{
+	struct tux_sched_opts o = { .slice = TUX_MSEC(4) };
+	struct tux_sched *s;
+	struct job j[2];
+
+	(void)state;
+	journal_n = 0;
+	assert_int_equal(tux_sched_new(&s, &o), 0);
+	open_job(&j[0], s, 'a', say_name);
+	open_job(&j[1], s, 'b', short_slice);	/* of 2 ms */
+	assert_false(tux_sched_is_brief(s));
+	tux_sched_put(s, &j[0].task);
+	assert_true(tux_sched_is_brief(s));
+	tux_sched_put(s, &j[1].task);
+	run_all(s);
+	assert_string_equal(journal, "ab");
+	assert_false(tux_sched_is_brief(s));
+	tux_sched_put(s, &j[0].task);
+	assert_false(tux_sched_is_brief(s));
+	tux_sched_free(s);
+}
+
 /* ---- yield, sleep, block ---- */
 
 static void yield__to_the_back(void **state)
@@ -862,6 +885,7 @@ int main(void)
 		cmocka_unit_test(run__groups_share_a_routine),
 		cmocka_unit_test(run__what_is_put_in_its_run_comes_last),
 		cmocka_unit_test(run__a_group_ends_with_the_slice),
+		cmocka_unit_test(brief__with_work_behind_a_short_slice),
 		cmocka_unit_test(yield__to_the_back),
 		cmocka_unit_test(yield__behind_what_came_meanwhile),
 		cmocka_unit_test(sleep__in_the_order_of_waking),
