@@ -80,7 +80,10 @@ struct tux_msg_sent {
 	bool cancel;
 };
 
-enum { TUX_MSG_SENT = 4 * TUX_SENTQ_CAP };
+enum {
+	TUX_MSG_SENT = 4 * TUX_SENTQ_CAP,	/* of them */
+	TUX_MSG_SENT_FEW = 16,			/* ... that stand apart */
+};
 
 struct tux_msg_pick {			/* a fragment to be sent */
 	struct tux_msg_out *m;
@@ -113,6 +116,13 @@ struct tux_msg_lane_rx {
 	uint64_t end;			/* if fin: the peer's ids end here */
 };
 
+struct tux_msg_slot {
+	struct tux_msg_out out;
+	struct tux_msg_in in;
+};
+
+/* What a connection with few messages on the way needs is together at the front, in
+ * one page: entries begin anew whenever nothing is on the way. */
 struct tux_messages {
 	struct tux_msgbox *box;
 	struct tux_msg_lane_tx tx[TUX_LANES];
@@ -125,12 +135,12 @@ struct tux_messages {
 					 * than bulk ones that wait */
 	bool ended;			/* no more messages will begin */
 	bool fin;			/* END has come: the peer's ids are known */
-	struct tux_msg_sent sent[TUX_MSG_SENT];	/* a ring */
+	struct tux_msg_sent few[TUX_MSG_SENT_FEW];	/* of a ring, the first, */
+	/* By tux_lane_slot() of the id, counted from `zero`. */
+	struct tux_msg_slot slot[TUX_MSG_N];
+	struct tux_msg_sent more[TUX_MSG_SENT - TUX_MSG_SENT_FEW];	/* the rest */
 	uint16_t wait[TUX_MSG_IN];	/* by order: slot + 1 of a message that waits
 					 * for its turn; 0: none */
-	/* By tux_lane_slot() of the id, counted from `zero`. */
-	struct tux_msg_out out[TUX_MSG_N];
-	struct tux_msg_in in[TUX_MSG_N];
 	struct tux_msg_parts parts[TUX_MSG_N];	/* of `out` */
 	struct tux_frag got[TUX_MSG_N];	/* of `in`: ranges that have arrived */
 };
@@ -148,7 +158,24 @@ static inline struct tux_note *tux_message_note(struct tux_messages *g,
 static inline struct tux_msg_out *tux_message_out(struct tux_messages *g,
 						  unsigned lane, uint64_t id)
 {
-	return &g->out[tux_lane_slot(lane, id - g->tx[lane].zero)];
+	return &g->slot[tux_lane_slot(lane, id - g->tx[lane].zero)].out;
+}
+
+/* The index of the entry @m. */
+static inline uint32_t tux_message_out_slot(const struct tux_messages *g,
+					    const struct tux_msg_out *m)
+{
+	return (uint32_t)(TUX_CONTAINER(m, const struct tux_msg_slot, out) -
+			  g->slot);
+}
+
+/* Entry @at of the ring of what packets in flight carry. */
+static inline struct tux_msg_sent *tux_message_sent(struct tux_messages *g,
+						    uint32_t at)
+{
+	at %= TUX_MSG_SENT;
+	return at < TUX_MSG_SENT_FEW ? &g->few[at] :
+				       &g->more[at - TUX_MSG_SENT_FEW];
 }
 
 /* The index of the entry for message @id of the peer's @lane. */
@@ -162,7 +189,7 @@ static inline uint32_t tux_message_in_slot(const struct tux_messages *g,
 static inline struct tux_msg_in *tux_message_in(struct tux_messages *g,
 						unsigned lane, uint64_t id)
 {
-	return &g->in[tux_message_in_slot(g, lane, id)];
+	return &g->slot[tux_message_in_slot(g, lane, id)].in;
 }
 
 /* The position behind @m. */
@@ -175,7 +202,7 @@ static inline uint64_t tux_message_behind(const struct tux_msg_in *m)
 static inline struct tux_msg_parts *tux_message_parts(struct tux_messages *g,
 						      struct tux_msg_out *m)
 {
-	struct tux_msg_parts *p = &g->parts[m - g->out];
+	struct tux_msg_parts *p = &g->parts[tux_message_out_slot(g, m)];
 
 	if (!m->parted) {
 		m->parted = true;
@@ -197,7 +224,7 @@ static inline const uint8_t *tux_message_bytes(const struct tux_messages *g,
 static inline struct tux_frag *tux_message_again(struct tux_messages *g,
 						 const struct tux_msg_out *m)
 {
-	struct tux_frag *lost = &g->parts[m - g->out].lost;
+	struct tux_frag *lost = &g->parts[tux_message_out_slot(g, m)].lost;
 
 	return m->parted && lost->n ? lost : NULL;
 }

@@ -190,7 +190,7 @@ uint32_t tux_message_begin_whole(struct tux_conn *c, struct tux_writer *w,
 	}
 	if (!n)
 		return 0;
-	g->sent[g->sent_next++ % TUX_MSG_SENT] = (struct tux_msg_sent){
+	*tux_message_sent(g, g->sent_next++) = (struct tux_msg_sent){
 		.id = (uint32_t)first, .n = (uint16_t)(l->next - first),
 		.lane = TUX_LANE_SMALL,
 	};

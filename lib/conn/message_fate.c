@@ -163,8 +163,7 @@ void tux_message_acked(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		sent_arrived(c, &c->msg->sent[(s->frag_at + i) %
-						  TUX_MSG_SENT]);
+		sent_arrived(c, tux_message_sent(c->msg, s->frag_at + i));
 }
 
 void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
@@ -172,8 +171,7 @@ void tux_message_lost(struct tux_conn *c, const struct tux_sent *s)
 	uint32_t i;
 
 	for (i = 0; known(c, s) && i < s->frag_n; i++)
-		sent_again(c, &c->msg->sent[(s->frag_at + i) %
-						TUX_MSG_SENT]);
+		sent_again(c, tux_message_sent(c->msg, s->frag_at + i));
 	tux_conn_kick(c);
 }
 

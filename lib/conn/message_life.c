@@ -77,8 +77,10 @@ void tux_messages_fail(struct tux_conn *c, int err)
 		return;
 	tux_messages_end(c, err);
 	for (i = 0; i < TUX_MSG_N; i++) {
-		if (g->out[i].live)
-			tux_message_settle(c, i >= TUX_MSG_SMALL_N, &g->out[i],
+		struct tux_msg_out *m = &g->slot[i].out;
+
+		if (m->live)
+			tux_message_settle(c, i >= TUX_MSG_SMALL_N, m,
 					   TUX_NOTE_FAILED, err);
 	}
 }
@@ -125,14 +127,14 @@ static void sink_messages(struct tux_messages *g)
 	unsigned i;
 
 	for (i = 0; i < TUX_MSG_N; i++) {
-		const struct tux_msg_in *m = &g->in[i];
+		const struct tux_msg_in *m = &g->slot[i].in;
 		bool ordered = m->flags & TUX_MESSAGE_ORDER;
 
 		/* An ordered message that waits for its turn is released when
 		 * it is delivered. */
 		if (m->state == TUX_MSG_WHOLE &&
 		    (!ordered || tux_seq_expand(g->order, m->order) < g->order))
-			atomic_store(&g->box->released[i], 1);
+			atomic_store(&g->box->slot[i].released, 1);
 	}
 }
 

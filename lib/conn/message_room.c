@@ -19,18 +19,16 @@ static void free_lane(struct tux_messages *g, unsigned lane)
 
 	while (l->first < l->top) {
 		unsigned slot = tux_message_in_slot(g, lane, l->first);
-		struct tux_msg_in *m = &g->in[slot];
+		struct tux_msg_in *m = &g->slot[slot].in;
 
 		if (m->state < TUX_MSG_WHOLE ||
-		    !atomic_load(&g->box->released[slot]))
+		    !atomic_load(&g->box->slot[slot].released))
 			return;
 		l->tail = tux_message_behind(m);
 		if (m->state == TUX_MSG_WHOLE)
 			l->freed += tux_msgbox_takes(g->box->rx[lane].cap,
 						     lane, m->total);
 		m->state = TUX_MSG_NONE;
-		atomic_store_explicit(&g->box->released[slot], 0,
-				      memory_order_relaxed);
 		l->first++;
 	}
 	l->base = l->tail;

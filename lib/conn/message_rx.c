@@ -24,6 +24,14 @@ static uint8_t *bytes_of(struct tux_messages *g, unsigned lane,
 	       offset_of(g, lane, m);
 }
 
+/* The index of the entry @m. */
+static unsigned slot_of(const struct tux_messages *g,
+			const struct tux_msg_in *m)
+{
+	return (unsigned)(TUX_CONTAINER(m, const struct tux_msg_slot, in) -
+			  g->slot);
+}
+
 /* ---- checks ---- */
 
 /* Does [@start, @end), of message @id, begin at or after the end of the last known
@@ -100,6 +108,8 @@ static struct tux_msg_in *find(struct tux_messages *g,
 		return m->state == TUX_MSG_GONE || same(m, h, pos) ? m : NULL;
 	if (!fits(g, lane, id, pos, h->total) || !order_ok(g, h))
 		return NULL;
+	atomic_store_explicit(&g->box->slot[slot_of(g, m)].released, 0,
+			      memory_order_relaxed);
 	m->state = TUX_MSG_PART;
 	m->flags = h->flags & TUX_MESSAGE_ORDER;
 	m->parted = false;
@@ -127,7 +137,7 @@ static void deliver(struct tux_conn *c, unsigned slot)
 {
 	struct tux_messages *g = c->msg;
 	struct tux_msgbox *b = g->box;
-	const struct tux_msg_in *m = &g->in[slot];
+	const struct tux_msg_in *m = &g->slot[slot].in;
 	unsigned lane = slot >= TUX_MSG_SMALL_N;
 	uint32_t head = atomic_load(&b->in_head);
 
@@ -136,10 +146,10 @@ static void deliver(struct tux_conn *c, unsigned slot)
 	c->stats.msg_rx += m->total;
 	c->stats.msgs_rx++;
 	if (c->closed) {		/* the application does not read it */
-		atomic_store(&b->released[slot], 1);
+		atomic_store(&b->slot[slot].released, 1);
 		return;
 	}
-	b->arrived[slot] = (struct tux_arrival){
+	b->slot[slot].arrived = (struct tux_arrival){
 		.len = m->total, .at = offset_of(g, lane, m),
 		.flags = m->flags & TUX_MESSAGE_ORDER ? TUX_MSG_ORDERED : 0,
 	};
@@ -188,12 +198,12 @@ static void messages_look_end(struct tux_conn *c)
 static void message_finish(struct tux_conn *c, struct tux_msg_in *m, uint8_t state)
 {
 	struct tux_messages *g = c->msg;
-	unsigned slot = (unsigned)(m - g->in);
+	unsigned slot = slot_of(g, m);
 	uint64_t n = tux_seq_expand(g->order, m->order);
 
 	m->state = state;
 	if (state == TUX_MSG_GONE)
-		atomic_store(&g->box->released[slot], 1);
+		atomic_store(&g->box->slot[slot].released, 1);
 	if (m->flags & TUX_MESSAGE_ORDER) {
 		g->wait[n % TUX_MSG_IN] = state == TUX_MSG_GONE ? GONE :
 					  (uint16_t)(slot + 1);
@@ -220,7 +230,7 @@ static void keep(struct tux_conn *c, const struct tux_msg_in *m,
 /* The ranges of @m that have arrived: at first none. */
 static struct tux_frag *got_of(struct tux_messages *g, struct tux_msg_in *m)
 {
-	struct tux_frag *f = &g->got[m - g->in];
+	struct tux_frag *f = &g->got[slot_of(g, m)];
 
 	if (!m->parted) {
 		m->parted = true;
@@ -314,8 +324,9 @@ bool tux_messages_all_here(const struct tux_messages *g)
 		if (l->end > l->top)
 			return false;
 		for (id = l->first; id < l->end; id++) {
-			if (g->in[tux_message_in_slot(g, lane, id)].state <
-			    TUX_MSG_WHOLE)
+			uint32_t slot = tux_message_in_slot(g, lane, id);
+
+			if (g->slot[slot].in.state < TUX_MSG_WHOLE)
 				return false;
 		}
 	}

@@ -140,7 +140,7 @@ static void count_lead(struct tux_messages *g, unsigned lane, uint32_t len)
 
 static void note_sent(struct tux_messages *g, const struct tux_msg_pick *k)
 {
-	g->sent[g->sent_next++ % TUX_MSG_SENT] = (struct tux_msg_sent){
+	*tux_message_sent(g, g->sent_next++) = (struct tux_msg_sent){
 		.off = k->h.off, .len = k->h.len, .id = k->h.id,
 		.n = tux_message_whole(k->h.flags), .lane = (uint8_t)k->lane,
 		.cancel = k->m->cancelled,

@@ -38,7 +38,7 @@ void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk)
 		       ~(TUX_MESSAGE_ALIGN - 1u);
 	unsigned i;
 
-	memset(b, 0, sizeof(*b));
+	memset(b, 0, offsetof(struct tux_msgbox, slot));
 	for (i = 0; i < TUX_LANES; i++) {
 		b->tx[i].cap = b->rx[i].cap = cap[i];
 		b->tx[i].mem = mem;
@@ -294,8 +294,8 @@ unsigned tux_msgbox_rest(const struct tux_msgbox *b, int why, uint64_t *ref,
 		uint64_t i = b->tx[lane].first, end = atomic_load(&b->tx[lane].next);
 
 		for (; i < end; i++, n++) {
-			const struct tux_note *m = &b->note[tux_lane_slot(lane,
-						i - b->tx[lane].zero)];
+			const struct tux_note *m = &b->slot[tux_lane_slot(lane,
+						i - b->tx[lane].zero)].note;
 
 			ref[n] = ref_of(lane, i);
 			err[n] = atomic_load(&m->state) < TUX_NOTE_SENT ? why :
@@ -328,7 +328,7 @@ unsigned tux_msgbox_take(struct tux_msgbox *b, struct tux_msg *m, unsigned n)
 	for (i = 0; i < n && tail != head; i++, tail++) {
 		unsigned slot = b->in[tail % TUX_MSG_IN];
 		unsigned lane = slot >= TUX_MSG_SMALL_N;
-		const struct tux_arrival *a = &b->arrived[slot];
+		const struct tux_arrival *a = &b->slot[slot].arrived;
 
 		m[i].p = (const uint8_t *)b + b->rx[lane].mem + a->at;
 		m[i].len = a->len;
@@ -351,7 +351,7 @@ bool tux_msgbox_release(struct tux_msgbox *b, const struct tux_msg *m,
 
 		lane = slot >= TUX_MSG_SMALL_N;
 		sum[lane] += tux_msgbox_takes(b->rx[lane].cap, lane, m[i].len);
-		atomic_store_explicit(&b->released[slot], 1,
+		atomic_store_explicit(&b->slot[slot].released, 1,
 				      memory_order_release);
 	}
 	for (lane = 0; lane < TUX_LANES; lane++) {

@@ -102,6 +102,16 @@ struct tux_arrival {			/* a complete message */
 	uint32_t at;			/* offset in the bytes of its lane */
 };
 
+/* An entry for a message to be sent, and for one that has come. */
+struct tux_msgbox_slot {
+	struct tux_note note;
+	/* By tux_message_in_slot(): the message that is complete, and that the
+	 * application is done with it. */
+	struct tux_arrival arrived;
+	_Atomic uint8_t released;
+};
+
+/* What few messages need is at the front, in one page. */
 struct tux_msgbox {
 	struct tux_msgbox_tx tx[TUX_LANES];
 	struct tux_msgbox_rx rx[TUX_LANES];
@@ -116,12 +126,8 @@ struct tux_msgbox {
 					 * tux_msgbox_settled() has told it */
 	_Atomic uint32_t in_head;	/* arrivals written; the loop's */
 	_Atomic uint32_t in_tail;	/* arrivals taken; the application's */
-	struct tux_note note[TUX_MSG_N];
-	/* By tux_message_in_slot(): the message that is complete, and that the
-	 * application is done with it. */
-	struct tux_arrival arrived[TUX_MSG_N];
-	_Atomic uint8_t released[TUX_MSG_N];
 	uint16_t in[TUX_MSG_IN];	/* the arrivals' slots, a ring */
+	struct tux_msgbox_slot slot[TUX_MSG_N];
 };
 
 /* The number of notes, and of received messages, that @lane has room for. */
@@ -144,14 +150,15 @@ static inline struct tux_note *tux_msgbox_note(struct tux_msgbox *b,
 	uint64_t zero = atomic_load_explicit(&b->tx[lane].zero,
 					     memory_order_relaxed);
 
-	return &b->note[tux_lane_slot(lane, i - zero)];
+	return &b->slot[tux_lane_slot(lane, i - zero)].note;
 }
 
 /* The size of a box with lanes of @small and @bulk bytes in each direction;
  * both are powers of two from TUX_LANE_MIN to TUX_LANE_MAX. */
 size_t tux_msgbox_size(uint32_t small, uint32_t bulk);
 
-/* Sets up @b in zeroed memory of tux_msgbox_size(@small, @bulk) bytes. */
+/* Sets up @b in memory of tux_msgbox_size(@small, @bulk) bytes, of which it touches
+ * the front only: entries are set when they are used. */
 void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk);
 
 /* The loop's side, while the core has no connection for the box: every message

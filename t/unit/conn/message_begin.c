@@ -179,8 +179,8 @@ static void begin_whole__share_an_entry(void **state)
 	assert_int_equal(d->a.c->stats.msg_tx, 140);
 	assert_int_equal(n, 1);
 	assert_int_equal(g->sent_next, at + 1);
-	assert_int_equal(g->sent[at % TUX_MSG_SENT].id, 0);
-	assert_int_equal(g->sent[at % TUX_MSG_SENT].n, 3);
+	assert_int_equal(tux_message_sent(g, at)->id, 0);
+	assert_int_equal(tux_message_sent(g, at)->n, 3);
 	assert_int_equal(g->tx[0].open_n, 0);
 	is_message(&r, 0, 100);
 	is_message(&r, 1, 0);

@@ -25,7 +25,7 @@ static void leave(struct duo *d, size_t room, struct tux_sent *s)
 
 static struct tux_msg_out *out(struct duo *d, unsigned i)
 {
-	return &d->a.c->msg->out[i];
+	return &d->a.c->msg->slot[i].out;
 }
 
 static struct tux_msg_parts *parts(struct duo *d, unsigned i)
@@ -35,7 +35,7 @@ static struct tux_msg_parts *parts(struct duo *d, unsigned i)
 
 static uint32_t state_of(struct duo *d, unsigned i)
 {
-	return atomic_load(&d->a.box->note[i].state);
+	return atomic_load(&d->a.box->slot[i].note.state);
 }
 
 /* What follows from what a handler did to a. */
@@ -248,7 +248,7 @@ static void cancel__of_one_under_way(void **state)
 	assert_int_equal(atomic_load(&d->a.box->cancels), 0);
 	tux_message_cancels(d->a.c);
 	leave(d, 128, &s);
-	assert_true(d->a.c->msg->sent[s.frag_at % TUX_MSG_SENT].cancel);
+	assert_true(tux_message_sent(d->a.c->msg, s.frag_at)->cancel);
 	assert_false(out(d, 0)->cancel_due);
 	/* Its bytes matter no more. */
 	tux_message_lost(d->a.c, &data);
@@ -345,7 +345,7 @@ static void cancel__of_a_settled_one(void **state)
 	leave(d, 128, &s[1]);		/* their turn goes round */
 	tux_message_acked(d->a.c, &s[1]);
 	assert_false(out(d, 1)->live);
-	atomic_store(&d->a.box->note[1].state, TUX_NOTE_CANCEL);
+	atomic_store(&d->a.box->slot[1].note.state, TUX_NOTE_CANCEL);
 	atomic_store(&d->a.box->cancels, 1);
 	tux_message_cancels(d->a.c);
 	assert_false(out(d, 1)->cancelled);
@@ -411,7 +411,7 @@ static void settle__gives_its_turn_back(void **state)
 	settle(d);
 	assert_int_equal(d->a.c->msg->tx[0].open_n, 0);
 	assert_int_equal(state_of(d, 0), TUX_NOTE_FAILED);
-	assert_int_equal(d->a.box->note[0].err, EIO);
+	assert_int_equal(d->a.box->slot[0].note.err, EIO);
 	assert_false(tux_message_waits(d->a.c));
 	assert_int_equal(d->a.ready_n, 1);
 }

@@ -205,9 +205,9 @@ static void end__new_ones_fail_begun_ones_go_on(void **state)
 	duo_hand_in(&d->a, 100, 0, 'm');
 	tux_messages_end(c, ESHUTDOWN);
 	assert_int_equal(try_send(&d->a), -ESHUTDOWN);
-	assert_int_equal(d->a.box->note[0].state, TUX_NOTE_READY);
-	assert_int_equal(d->a.box->note[1].state, TUX_NOTE_FAILED);
-	assert_int_equal(d->a.box->note[1].err, ESHUTDOWN);
+	assert_int_equal(d->a.box->slot[0].note.state, TUX_NOTE_READY);
+	assert_int_equal(d->a.box->slot[1].note.state, TUX_NOTE_FAILED);
+	assert_int_equal(d->a.box->slot[1].note.err, ESHUTDOWN);
 	/* The first word counts. */
 	tux_messages_end(c, EIO);
 	assert_int_equal(try_send(&d->a), -ESHUTDOWN);
@@ -215,7 +215,7 @@ static void end__new_ones_fail_begun_ones_go_on(void **state)
 	duo_settle(d);
 	duo_pass(d, TUX_MSEC(1));
 	duo_settle(d);
-	assert_int_equal(d->a.box->note[0].state, TUX_NOTE_SENT);
+	assert_int_equal(d->a.box->slot[0].note.state, TUX_NOTE_SENT);
 }
 
 static void fail__all_in_both_lanes(void **state)
@@ -229,9 +229,9 @@ static void fail__all_in_both_lanes(void **state)
 	duo_drop(&d->a);
 	duo_hand_in(&d->a, 100, 0, 'm');
 	tux_messages_fail(c, EIO);
-	assert_int_equal(d->a.box->note[0].state, TUX_NOTE_FAILED);
-	assert_int_equal(d->a.box->note[1].state, TUX_NOTE_FAILED);
-	assert_int_equal(d->a.box->note[TUX_MSG_SMALL_N].state,
+	assert_int_equal(d->a.box->slot[0].note.state, TUX_NOTE_FAILED);
+	assert_int_equal(d->a.box->slot[1].note.state, TUX_NOTE_FAILED);
+	assert_int_equal(d->a.box->slot[TUX_MSG_SMALL_N].note.state,
 			 TUX_NOTE_FAILED);
 	assert_int_equal(next_err(&d->a), EIO);
 	assert_int_equal(next_err(&d->a), EIO);
@@ -339,8 +339,8 @@ static void rung__closed_frees_what_arrived(void **state)
 	c->closed = true;
 	tux_messages_rung(c);
 	assert_int_equal(c->msg->rx[0].first, 1);
-	assert_int_equal(c->msg->in[1].state, TUX_MSG_WHOLE);
-	assert_int_equal(c->msg->in[2].state, TUX_MSG_PART);
+	assert_int_equal(c->msg->slot[1].in.state, TUX_MSG_WHOLE);
+	assert_int_equal(c->msg->slot[2].in.state, TUX_MSG_PART);
 	h = (struct tux_message_hdr){
 		.id = 3, .pos = 192, .total = 1, .len = 1,
 		.flags = TUX_MESSAGE_ORDER,

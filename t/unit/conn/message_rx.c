@@ -174,7 +174,7 @@ static void put__pieces_of_the_same(void **state)
 	assert_int_equal(duo_message(d, g), -EBADMSG);
 	g = h, g.flags |= TUX_MESSAGE_LAST, g.off = 1, g.len = 9;
 	assert_int_equal(duo_message(d, g), 0);
-	assert_int_equal(d->b.c->msg->in[0].state, TUX_MSG_WHOLE);
+	assert_int_equal(d->b.c->msg->slot[0].in.state, TUX_MSG_WHOLE);
 }
 
 /* Of ordered ones, each has a number of its own that is still to come. */
@@ -191,6 +191,32 @@ static void put__order_in_reach(void **state)
 	assert_int_equal(duo_take(d, 0), 1);
 	assert_int_equal(duo_message(d, ordered(3, 192, 0)), -EBADMSG);
 	assert_int_equal(duo_message(d, ordered(3, 192, TUX_MSG_IN)), 0);
+}
+
+/* The box was another connection's, whose application had released all: a message
+ * that waits for its turn keeps its room. */
+static void put__in_a_used_box(void **state)
+{
+	struct duo *d = *state;
+	unsigned i;
+
+	for (i = 0; i < TUX_MSG_N; i++)
+		atomic_store(&d->b.box->slot[i].released, 1);
+	assert_int_equal(duo_message(d, ordered(0, 0, 1)), 0);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
+	assert_int_equal(d->b.c->msg->rx[0].first, 0);
+	assert_int_equal(duo_message(d, ordered(1, 64, 0)), 0);
+	assert_int_equal(duo_take(d, 2), 2);
+	duo_ring(&d->b, TUX_DOORBELL_MESSAGE);
+	assert_int_equal(d->b.c->msg->rx[0].first, 2);
+}
+
+/* A connection with few messages on the way touches few pages. */
+static void slots__the_first_share_a_page(void **state)
+{
+	(void)state;
+	assert_true(offsetof(struct tux_messages, slot[32]) < 4096 - 16);
+	assert_true(offsetof(struct tux_msgbox, slot[32]) < 4096);
 }
 
 /* What cannot be noted is as if it were lost.  In TCP, nothing is: there is a
@@ -358,6 +384,8 @@ int main(void)
 		T(put__the_settled_is_passed_over),
 		T(put__pieces_of_the_same),
 		T(put__order_in_reach),
+		T(put__in_a_used_box),
+		T(slots__the_first_share_a_page),
 		T(put__too_many_gaps),
 		T(deliver__as_it_was_sent),
 		T(deliver__after_laps),

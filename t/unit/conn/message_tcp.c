@@ -170,7 +170,7 @@ static void frame__takes_turns_with_the_stream(void **state)
 	assert_int_equal(((const char *)m.p)[99], 'm');
 	assert_int_equal(tux_msgbox_take(d->b.box, &m, 1), 1);
 	assert_int_equal(duo_read(&d->b, bytes, DUO_RING), 150);
-	assert_int_equal(d->a.box->note[1].state, TUX_NOTE_SENT);
+	assert_int_equal(d->a.box->slot[1].note.state, TUX_NOTE_SENT);
 }
 
 /* ---- in ---- */
@@ -246,7 +246,7 @@ static void in__empty_and_cancelled(void **state)
 	message_in(d, (struct tux_message_hdr){
 		.id = 1, .pos = 64, .total = 9, .flags = TUX_MESSAGE_CANCEL,
 	}, NULL, 0);
-	assert_int_equal(d->b.c->msg->in[1].state, TUX_MSG_GONE);
+	assert_int_equal(d->b.c->msg->slot[1].in.state, TUX_MSG_GONE);
 	assert_int_equal(d->b.c->life, TUX_LIFE_PROVED);
 }
 

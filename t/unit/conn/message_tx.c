@@ -254,7 +254,7 @@ static void take__notes_the_fragment(void **state)
 	struct duo *d = *state;
 	struct tux_messages *g = d->a.c->msg;
 	uint32_t at = g->sent_next;
-	struct tux_msg_sent *s = &g->sent[at % TUX_MSG_SENT];
+	struct tux_msg_sent *s = tux_message_sent(g, at);
 	struct tux_msg_pick k;
 
 	duo_hand_in(&d->a, 300, 0, 'a');
