@@ -177,7 +177,7 @@ static void warm_up(struct run *r, const struct load *l)
 	if (l->warmup)
 		run_ask(r, l->warmup, 0, false);
 	while (((l->go && access(l->go, F_OK)) || moved(r) < r->o.conns) &&
-	       tux_clock_read() < end)
+	       r->alive_n && tux_clock_read() < end)
 		run_ask(r, GO_LOOK, 0, false);
 	if (r->by->ops->moved)
 		printf("moved=%u\n", moved(r));
