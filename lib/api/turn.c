@@ -192,8 +192,8 @@ static void tend(struct tux *t)
 		tux_api_bury(t);
 }
 
-/* What the callbacks have written, at once, not behind what has come meanwhile.
- * @due: the turn of the loop has yet to end. */
+/* Sends what the callbacks have written, before the loop takes in anything else.
+ * @due: the second half of the loop's turn has not run yet. */
 static unsigned send_answers(struct tux *t, bool due)
 {
 	tux_tick from;

@@ -324,7 +324,8 @@ static bool peer_died(const struct tux_conn *c)
 
 void tux_tcp_end(struct tux_conn *c, int err)
 {
-	/* TCP tells it once, and may have told a call of the application. */
+	/* The kernel tells an error once.  A call of the application may have got
+	 * it, and has kept it in the duplex then. */
 	if (!err && !c->rx.tcp_ended)
 		err = (int)atomic_load(&c->dx->err);
 	if (c->rx.tcp_err || (c->rx.tcp_ended && !err))

@@ -217,9 +217,9 @@ ssize_t tux_duplex_write(struct tux_duplex *d, const struct iovec *iov, int n,
 ssize_t tux_duplex_read(struct tux_duplex *d, const struct iovec *iov, int n,
 			bool peek, const struct tux_tcp *tcp);
 
-/* Will the next bytes come from TCP, so that a short read has emptied it?  And, after
- * a read: has it come to N, or beyond, so that more may lie behind what it got?  The rx
- * latch is held. */
+/* Will the next bytes come from TCP?  Then a short read has emptied TCP.  After a
+ * read: has it come to N?  Then more bytes may follow from the ring.  The rx latch is
+ * held. */
 bool tux_duplex_from_tcp(const struct tux_duplex *d);
 bool tux_duplex_at_switch(const struct tux_duplex *d);
 

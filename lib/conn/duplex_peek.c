@@ -141,15 +141,17 @@ uint64_t tux_duplex_unread(struct tux_duplex *d, uint64_t n,
 			   const struct tux_tcp *tcp)
 {
 	const struct tux_duplex_rx *r = &d->rx;
-	uint64_t spill = load8(&r->spill_len), left = r->at - r->off;
+	uint64_t spill = load8(&r->spill_len), left = r->at - r->off, ring;
 
 	if (load8(&r->state) != TUX_RX_ARMED)
 		return tux_duplex_readable(d) + n;
 	if (n < left)
 		return spill + n;
-	/* Behind N lies the marker, or data; or the sender has switched. */
+	/* From N on, TCP has data, or the marker and perhaps a frame.  The ring may
+	 * have some of the same bytes, so the longer one counts. */
 	n = n > left ? unread_at_n(d, n - left, tcp) : 0;
-	return spill + left + (n > ring_behind_n(d) ? n : ring_behind_n(d));
+	ring = ring_behind_n(d);
+	return spill + left + (n > ring ? n : ring);
 }
 
 /* ---- peeks ---- */

@@ -179,8 +179,9 @@ static ssize_t take_rest(struct tux_duplex *d, const struct iovec *iov, int n,
 	return k;
 }
 
-/* Bytes at N came over Tux, so the sender has switched; but TCP has no marker yet, or
- * an error, -@k, which is kept: bytes in the ring come first. */
+/* Bytes from N on came over Tux, so the sender has switched; but TCP gave no marker:
+ * nothing yet, its end, other bytes, or an error.  @k is what TCP returned.  An error
+ * is kept for a later read, since the bytes in the ring come first. */
 static ssize_t switch_without_marker(struct tux_duplex *d, ssize_t k)
 {
 	if (k < 0 && k != -EAGAIN)
@@ -194,8 +195,8 @@ static ssize_t switch_without_marker(struct tux_duplex *d, ssize_t k)
  * the caller should look at it again; how many bytes behind N are in @iov, if
  * they came with the marker; otherwise -errno for the application.
  *
- * The marker counts first, also where bytes at N came over Tux: behind it there may
- * be more of a write that went across N, which a peek has shown.
+ * The marker is looked for also where bytes from N on came over Tux: behind it there
+ * may be more of a write that went across N, which a peek has shown.
  *
  * Bytes that match the beginning of the marker are read from TCP and held.
  * Left in TCP, they would keep the socket readable, and would hide the end of
@@ -208,24 +209,24 @@ static ssize_t read_marker(struct tux_duplex *d, const struct iovec *iov,
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
 	struct iovec v = { buf, sizeof(buf) - r->held };
-	bool came = tux_pipe_head(&d->rxp) > r->at, other;
+	bool over_tux = tux_pipe_head(&d->rxp) > r->at, no_marker;
 	ssize_t k;
 
 	k = tcp->recv(tcp->arg, &v, 1, true);
 	duplex_touch(d);
 	if (k == 0)
 		k = duplex_take_error(d);
-	other = k == 0 ||
+	no_marker = k == 0 ||
 		(k > 0 && memcmp(buf, r->marker + r->held, (size_t)k) != 0);
-	if (other && !came) {
+	if (no_marker && !over_tux) {
 		disarm_rx(d);
 		return 0;
 	}
-	if (k > 0 && !other) {
+	if (k > 0 && !no_marker) {
 		v.iov_len = (size_t)k;
 		k = tcp->recv(tcp->arg, &v, 1, false);
 	}
-	if (came && (other || k < 0))
+	if (over_tux && (no_marker || k < 0))
 		return switch_without_marker(d, k);
 	if (k < 0)
 		return k;

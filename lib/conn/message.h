@@ -81,8 +81,8 @@ struct tux_msg_sent {
 };
 
 enum {
-	TUX_MSG_SENT = 4 * TUX_SENTQ_CAP,	/* of them */
-	TUX_MSG_SENT_FEW = 16,			/* ... that stand apart */
+	TUX_MSG_SENT = 4 * TUX_SENTQ_CAP,	/* entries of the ring */
+	TUX_MSG_SENT_FEW = 16,			/* of these, in few[] */
 };
 
 struct tux_msg_pick {			/* a fragment to be sent */
@@ -121,24 +121,24 @@ struct tux_msg_slot {
 	struct tux_msg_in in;
 };
 
-/* What a connection with few messages on the way needs is together at the front, in
- * one page: entries begin anew whenever nothing is on the way. */
+/* The fields that few messages need come first, and share a page: whenever nothing
+ * is on the way, entries are used from the first one on again. */
 struct tux_messages {
 	struct tux_msgbox *box;
 	struct tux_msg_lane_tx tx[TUX_LANES];
 	struct tux_msg_lane_rx rx[TUX_LANES];
 	uint64_t order;			/* next ordered message to deliver */
-	uint32_t sent_next;		/* next entry of `sent` */
+	uint32_t sent_next;		/* next entry: tux_message_sent() */
 	int32_t ahead;			/* bytes that messages have sent more than
 					 * the stream, lately */
 	int32_t lead;			/* bytes that small messages have sent more
 					 * than bulk ones that wait */
 	bool ended;			/* no more messages will begin */
 	bool fin;			/* END has come: the peer's ids are known */
-	struct tux_msg_sent few[TUX_MSG_SENT_FEW];	/* of a ring, the first, */
+	struct tux_msg_sent few[TUX_MSG_SENT_FEW];	/* the ring's first */
 	/* By tux_lane_slot() of the id, counted from `zero`. */
 	struct tux_msg_slot slot[TUX_MSG_N];
-	struct tux_msg_sent more[TUX_MSG_SENT - TUX_MSG_SENT_FEW];	/* the rest */
+	struct tux_msg_sent more[TUX_MSG_SENT - TUX_MSG_SENT_FEW];	/* others */
 	uint16_t wait[TUX_MSG_IN];	/* by order: slot + 1 of a message that waits
 					 * for its turn; 0: none */
 	struct tux_msg_parts parts[TUX_MSG_N];	/* of `out` */

@@ -111,7 +111,7 @@ struct tux_msgbox_slot {
 	_Atomic uint8_t released;
 };
 
-/* What few messages need is at the front, in one page. */
+/* The fields that few messages need come first, and share a page. */
 struct tux_msgbox {
 	struct tux_msgbox_tx tx[TUX_LANES];
 	struct tux_msgbox_rx rx[TUX_LANES];
@@ -157,8 +157,8 @@ static inline struct tux_note *tux_msgbox_note(struct tux_msgbox *b,
  * both are powers of two from TUX_LANE_MIN to TUX_LANE_MAX. */
 size_t tux_msgbox_size(uint32_t small, uint32_t bulk);
 
-/* Sets up @b in memory of tux_msgbox_size(@small, @bulk) bytes, of which it touches
- * the front only: entries are set when they are used. */
+/* Sets up @b in memory of tux_msgbox_size(@small, @bulk) bytes.  Touches the
+ * front only: an entry is set when it is used. */
 void tux_msgbox_init(struct tux_msgbox *b, uint32_t small, uint32_t bulk);
 
 /* The loop's side, while the core has no connection for the box: every message

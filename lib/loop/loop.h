@@ -147,14 +147,15 @@ void tux_loop_leave(struct tux_loop *l);
  * may be waiting if that is not 0. */
 unsigned tux_loop_turn(struct tux_loop *l);
 
-/* A turn in two halves.  _take() takes in what has come, does what is due by then, and
- * tells whom that is for.  _send() sends what can go; tux_loop_flush() may stand for
- * it.  Each returns how many things it found. */
+/* A turn in two halves.  _take() takes in what has come, lets timers expire, and
+ * tells the ends concerned.  _send() sends what can go; tux_loop_flush() may be called
+ * in its place.  Each returns how many things it found. */
 unsigned tux_loop_take(struct tux_loop *l);
 unsigned tux_loop_send(struct tux_loop *l);
 
-/* A turn that takes nothing in but rings, and lets no timer expire: what would stop it
- * may have come.  Sends what has been rung for since.  How many things it found. */
+/* Takes in rings, and sends what they ask for.  Takes in no datagrams, and so lets no
+ * timer expire: a datagram that stops the timer may be waiting.  Returns how many
+ * things it found. */
 unsigned tux_loop_flush(struct tux_loop *l);
 
 /* What the driver sleeps on, into @p; how many.  The first is the epoll

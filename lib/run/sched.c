@@ -14,7 +14,7 @@
 
 enum {
 	SETTLE = 16,		/* slices, at most */
-	BRIEF = 4,		/* such a part of a slice */
+	BRIEF = 4,		/* a brief slice takes slice / BRIEF at most */
 };
 
 /* No thread's number. */

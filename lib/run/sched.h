@@ -101,8 +101,8 @@ void tux_sched_free(struct tux_sched *s);
  * nothing to do until the deadline, a put or a wake. */
 unsigned tux_sched_run(struct tux_sched *s);
 
-/* Can a task begin or a routine go on, and was the last slice brief, a quarter of its
- * time at most? */
+/* Is a task or a routine queued, and did the last slice take a quarter of its time at
+ * most? */
 bool tux_sched_is_brief(const struct tux_sched *s);
 
 /* Does a routine of @s, which could go on, have a lock that is not the

@@ -59,7 +59,7 @@ struct tux_sched {
 	tux_tick slice, most;		/* a group begins nothing after most */
 	tux_tick began;			/* this slice, */
 	tux_tick task_began;		/* ... and what it is amidst */
-	tux_tick took;			/* the last one */
+	tux_tick took;			/* time that the last slice took */
 	struct tux_watch watch;
 	int sig;			/* a tick */
 	uint32_t opened_by;		/* the thread that has made it */

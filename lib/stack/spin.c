@@ -14,7 +14,7 @@ enum {
 	PENALTY_MAX = 256,
 	LATE_MAX = 2 * PENALTY_MIN,	/* or two ends may spin in turns */
 	GAP_US = 4,		/* between two looks, if nothing interrupts */
-	ROW = 64,		/* spins that paid, before one that did not */
+	PAID_ENOUGH = 64,	/* spins that paid: then a lost one is free */
 };
 
 static uint64_t thread_preempted(void)
@@ -89,15 +89,22 @@ void tux_spin_begin_asleep(struct tux_spin *s, tux_time now)
 
 static void lose_spin(struct tux_spin *s)
 {
-	bool chance = s->paid >= ROW;
-
 	s->on = false;
 	s->paid = 0;
-	if (chance)
-		return;
 	s->skip = s->penalty;
 	if (s->penalty < PENALTY_MAX)
 		s->penalty *= 2;
+}
+
+/* The spin has found nothing in its time.  Behind many that paid, that is chance. */
+static void end_in_vain(struct tux_spin *s)
+{
+	if (s->paid < PAID_ENOUGH) {
+		lose_spin(s);
+		return;
+	}
+	s->on = false;
+	s->paid = 0;
 }
 
 /* Has another thread run on this processor since the last look?  Only a long gap
@@ -119,7 +126,7 @@ bool tux_spin_more(struct tux_spin *s, tux_time now)
 	if (!s->waits)
 		first_look(s);
 	if (s->on && now >= s->until)
-		lose_spin(s);
+		end_in_vain(s);
 	s->looked = now;
 	return s->on;
 }
@@ -136,7 +143,7 @@ static bool saves(const struct tux_spin *s, tux_time in)
 static void judge_spin(struct tux_spin *s, tux_time in, bool cut)
 {
 	s->late = saves(s, in) ? 0 : (uint8_t)(s->late + 1);
-	if (!s->late && !cut && s->paid < ROW)
+	if (!s->late && !cut && s->paid < PAID_ENOUGH)
 		s->paid++;
 	if (s->late >= LATE_MAX || (cut && s->cut)) {
 		s->late = 0;

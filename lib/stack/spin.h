@@ -20,10 +20,12 @@
  *
  * It does not pay when the other side waits for our processor; then spinning is
  * what keeps it from answering.  So a spin that found nothing is not repeated
- * for a while, twice as long each time.  Behind a long row of spins that paid, the
- * first that does not is chance, as when a hypervisor has stopped the peer, and
- * the next wait spins again: otherwise one pause of 100 us is followed by eight
- * waits of 50 us, at both ends.
+ * for a while, twice as long each time.
+ *
+ * After 64 spins that paid, with none lost between them, one that found nothing has
+ * no such consequence: it is likely chance, such as a hypervisor that has stopped the
+ * peer.  Otherwise one pause of 50 us would be followed by eight waits of 50 us, at
+ * both ends.
  *
  * A spin also was in vain if the thread lost its processor meanwhile, and so the
  * other side ran.  Then what the spin found only looks like a gain.  It counts as

@@ -60,7 +60,7 @@ static int poll_run(struct polling *p)
 	int r;
 
 	if (p->until)
-		transfer_in_vain = 0;
+		transfer_empty_reads = 0;
 	poll_find_socks(p);
 	r = poll_look(p);
 	/* What was ready may move to Tux in this turn, and not have come

@@ -14,10 +14,10 @@
 
 enum {
 	BRIEF_AFTER = 2,	/* wake-ups for nothing */
-	VAIN_AFTER = 2,		/* calls in a row that found nothing */
+	EMPTY_READS = 2,		/* calls in a row that found nothing */
 };
 
-__thread unsigned transfer_in_vain;
+__thread unsigned transfer_empty_reads;
 
 /* An error after some bytes waits for the next call. */
 static ssize_t transfer_outcome(struct transfer *t, ssize_t err)
@@ -74,8 +74,8 @@ static int ask_again(struct transfer *t)
 {
 	if (t->done || t->turned)
 		return -EAGAIN;
-	transfer_in_vain += transfer_in_vain < VAIN_AFTER;
-	if (transfer_in_vain < VAIN_AFTER)
+	transfer_empty_reads += transfer_empty_reads < EMPTY_READS;
+	if (transfer_empty_reads < EMPTY_READS)
 		return -EAGAIN;
 	t->turned = true;
 	tux_end_flush(t->s->end, false);
@@ -203,7 +203,7 @@ ssize_t transfer_in(struct transfer *t)
 
 		k = transfer_take_latched(t);
 		if (t->done)
-			transfer_in_vain = 0;
+			transfer_empty_reads = 0;
 		if (k == 0 || t->done >= target(t) || (last && t->done))
 			return (ssize_t)t->done;
 		if (k != -EAGAIN && k != 1)

@@ -29,7 +29,8 @@ struct transfer {
 	bool left;		/* the socket is not claimed any more */
 	tux_time until;		/* 0: not settled, see transfer_until() */
 	int futile;		/* wake-ups that brought nothing */
-	bool turned;		/* a call that does not wait has run the loop */
+	bool turned;		/* this call does not wait, and has run the
+				 * loop */
 };
 
 /* As recv() and send() with vectors, without SIGPIPE: bytes, 0 or -errno. */
@@ -44,9 +45,10 @@ void transfer_until(struct transfer *t, bool out);
 const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
 				  int *n);
 
-/* The last calls of the thread that received, without waiting, and found nothing.  A wait
- * begins the count anew. */
-extern __thread unsigned transfer_in_vain
+/* Receiving calls of the thread, in a row, that did not wait and found nothing, counted
+ * up to two.  Bytes, and a wait for sockets on Tux in poll() or epoll_wait(), begin
+ * the count anew. */
+extern __thread unsigned transfer_empty_reads
 	__attribute__((visibility("hidden")));
 
 static inline bool transfer_nonblocking(const struct transfer *t)

@@ -58,7 +58,7 @@ static unsigned long naps(void)
 	return sum;
 }
 
-/* Then that one has to be woken, or to spin. */
+/* Does a thread of the library run the loop?  It has to be woken, or spins. */
 static bool loop_has_a_thread(void)
 {
 	const char *mode = getenv("TUX_MODE");

@@ -181,7 +181,6 @@ static void read__other_frames(void **state)
 		   (struct tux_frame){ TUX_FRAME_DATA, CAP / 2 + 1, 3 });
 }
 
-/* In a later turn, reads begin where they were. */
 /* A part of the rest came over Tux, too.  A peek, and a count, have shown all of it,
  * and so a read takes all of it. */
 static void read__across_n_and_some_over_tux(void **state)
@@ -260,6 +259,7 @@ static void from_tcp__until_the_switch(void **state)
 	assert_true(tux_duplex_at_switch(f->d));
 }
 
+/* In a later turn, reads begin where they were. */
 static void read__across_n_again(void **state)
 {
 	struct fixture *f = *state;

@@ -708,7 +708,7 @@ static void take__sends_nothing(void **state)
 	unwire(f, e);
 }
 
-/* Who drives must come again for what a flush has found. */
+/* The driver must take another turn if a flush has found something. */
 static void flush__tells_what_it_found(void **state)
 {
 	struct fixture *f = *state;

@@ -18,7 +18,7 @@
 #include "wait/transfer.h"
 #include "wait/wait.h"
 
-__thread unsigned transfer_in_vain;
+__thread unsigned transfer_empty_reads;
 struct sock *_Atomic fd_table[FD_MAX];
 _Atomic uint8_t kind_table[FD_MAX];
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
