@@ -15,7 +15,7 @@ static void check_frame(const uint8_t p[TUX_FRAME_HDR])
 
 	if (tux_frame_decode(&f, p))
 		return;
-	FUZZ_CHECK(f.type >= TUX_FRAME_DATA && f.type <= TUX_FRAME_ROOM);
+	FUZZ_CHECK(f.type >= TUX_FRAME_DATA && f.type <= TUX_FRAME_PLAIN);
 	FUZZ_CHECK(f.len <= TUX_FRAME_MAX && f.off < UINT64_MAX - 1);
 	FUZZ_CHECK(f.type != TUX_FRAME_DATA || f.off + f.len > f.off);
 	tux_frame_encode(&f, again);

@@ -503,6 +503,27 @@ static void raw__while_plain(void **state)
 }
 
 /* A thread is inside: asked again. */
+/* Nothing can be announced, so no timer may be due for it: it would be due again
+ * at once.  The first packet of the peer makes it due. */
+static void raw__while_the_peer_is_not_heard(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->tx.announce_at = d->now;
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	assert_int_equal(d->a.dx->tx.doubt, 1);
+	c->trusted = false;
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
+	d->now += TUX_SEC(1);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	tux_back_pin(c, d->now);
+	assert_true(c->tx.announce_at == TUX_NEVER);
+	tux_back_heard(c, d->now);
+	assert_true(c->tx.announce_at == d->now);
+}
+
 static void raw__latches_are_held(void **state)
 {
 	struct duo *d = *state;
@@ -852,6 +873,7 @@ int main(void)
 		T(raw__each_that_is_waited_for, duo_setup_switched),
 		T(raw__switch_is_taken_back, duo_setup_switched),
 		T(raw__while_plain, duo_setup_proved),
+		T(raw__while_the_peer_is_not_heard, duo_setup_proved),
 		T(raw__latches_are_held, duo_setup_proved),
 		T(raw__before_the_path_is_proved, duo_setup),
 		T(raw__of_a_dead_one, duo_setup_switched),
