@@ -190,6 +190,37 @@ static ssize_t switch_without_marker(struct tux_duplex *d, ssize_t k)
 	return 0;
 }
 
+/* Takes from TCP what is there of the marker's rest.  Returns its bytes and puts them
+ * into @buf; 0 if no marker follows, since there are other bytes, the end or an error;
+ * or -errno. */
+static ssize_t take_marker(struct tux_duplex *d, uint8_t buf[TUX_MARKER_LEN],
+			   const struct tux_tcp *tcp)
+{
+	struct tux_duplex_rx *r = &d->rx;
+	struct iovec v = { buf, TUX_MARKER_LEN - r->held };
+	ssize_t k = tcp->recv(tcp->arg, &v, 1, true);
+
+	duplex_touch(d);
+	if (k == 0)
+		return duplex_take_error(d);
+	if (k < 0)
+		return k;
+	if (memcmp(buf, r->marker + r->held, (size_t)k) != 0)
+		return 0;
+	v.iov_len = (size_t)k;
+	return tcp->recv(tcp->arg, &v, 1, false);
+}
+
+/* take_marker() has returned @k, no bytes.  Returns as read_marker() does. */
+static ssize_t no_marker(struct tux_duplex *d, ssize_t k)
+{
+	if (tux_pipe_head(&d->rxp) > d->rx.at)
+		return switch_without_marker(d, k);
+	if (k == 0)
+		disarm_rx(d);
+	return k;
+}
+
 /*
  * Armed and at N: looks for the marker.  Returns 0 if the state has changed and
  * the caller should look at it again; how many bytes behind N are in @iov, if
@@ -208,31 +239,14 @@ static ssize_t read_marker(struct tux_duplex *d, const struct iovec *iov,
 {
 	struct tux_duplex_rx *r = &d->rx;
 	uint8_t buf[TUX_MARKER_LEN];
-	struct iovec v = { buf, sizeof(buf) - r->held };
-	bool over_tux = tux_pipe_head(&d->rxp) > r->at, no_marker;
 	ssize_t k;
 
-	k = tcp->recv(tcp->arg, &v, 1, true);
-	duplex_touch(d);
-	if (k == 0)
-		k = duplex_take_error(d);
-	no_marker = k == 0 ||
-		(k > 0 && memcmp(buf, r->marker + r->held, (size_t)k) != 0);
-	if (no_marker && !over_tux) {
-		disarm_rx(d);
-		return 0;
-	}
-	if (k > 0 && !no_marker) {
-		v.iov_len = (size_t)k;
-		k = tcp->recv(tcp->arg, &v, 1, false);
-	}
-	if (over_tux && (no_marker || k < 0))
-		return switch_without_marker(d, k);
-	if (k < 0)
-		return k;
-	r->held = (uint8_t)(r->held + k);
-	if (r->held < TUX_MARKER_LEN)
-		return read_marker(d, iov, n, tcp);	/* the end may follow */
+	do {				/* behind a part, the end may follow */
+		k = take_marker(d, buf, tcp);
+		if (k <= 0)
+			return no_marker(d, k);
+		r->held = (uint8_t)(r->held + k);
+	} while (r->held < TUX_MARKER_LEN);
 	k = take_rest(d, iov, n, tcp);
 	switch_rx(d);
 	return k;

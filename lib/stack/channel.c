@@ -241,12 +241,17 @@ void tux_end_ring(struct tux_end *e, uint32_t bits, bool now)
 		tux_driver_notice(d);
 }
 
-void tux_end_turn(struct tux_end *e)
+/* A turn of @d's loop, by the calling thread; none if threads of the library's run
+ * the loops. */
+static void channel_turn_of(struct tux_driver *d)
 {
-	struct tux_driver *d = driver_of(e);
-
 	if (!d->stack->forked && !d->stack->o.threads && d->started)
 		tux_driver_turn(d);
+}
+
+void tux_end_turn(struct tux_end *e)
+{
+	channel_turn_of(driver_of(e));
 }
 
 void tux_end_flush(struct tux_end *e, bool now)
@@ -338,13 +343,8 @@ int tux_channel_wait(struct tux_stack *s, struct tux_waiter *w,
 
 void tux_channel_turn(struct tux_stack *s, const struct tux_waiter *w)
 {
-	struct tux_driver *d;
-
-	if (!s || s->forked || s->o.threads)
-		return;
-	d = tux_loops_run(s, w);
-	if (d->started)
-		tux_driver_turn(d);
+	if (s && !s->forked && !s->o.threads)
+		channel_turn_of(tux_loops_run(s, w));
 }
 
 /* ---- going raw -------------------------------------------------------- */

@@ -327,7 +327,7 @@ static int wait_tux(struct look *l)
 	int slept = 1, r;
 
 	if (l->until)
-		transfer_empty_reads = 0;
+		transfer_found_nothing = false;
 	nest_hush(ep);
 	r = ewait_look(l, BEGAN);
 	while (!r && !l->n && slept > 0 && l->until && !ep_plain(ep)) {

@@ -60,7 +60,7 @@ static int poll_run(struct polling *p)
 	int r;
 
 	if (p->until)
-		transfer_empty_reads = 0;
+		transfer_found_nothing = false;
 	poll_find_socks(p);
 	r = poll_look(p);
 	/* What was ready may move to Tux in this turn, and not have come

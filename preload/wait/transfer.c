@@ -8,16 +8,16 @@
 #include "ground/libc.h"
 #include "ground/process.h"
 #include "sock/fd.h"
+#include "sock/ready.h"
 #include "sys/clock.h"
 #include "sys/defer.h"
 #include "wait/wait.h"
 
 enum {
 	BRIEF_AFTER = 2,	/* wake-ups for nothing */
-	EMPTY_READS = 2,		/* calls in a row that found nothing */
 };
 
-__thread unsigned transfer_empty_reads;
+__thread bool transfer_found_nothing;
 
 /* An error after some bytes waits for the next call. */
 static ssize_t transfer_outcome(struct transfer *t, ssize_t err)
@@ -68,19 +68,26 @@ void transfer_until(struct transfer *t, bool out)
 /* A thread that asks again and again waits in its own way: each such call runs the
  * loop, as a wait does.  Otherwise each datagram would need the helper, which shares
  * the processor with a thread that never sleeps.  A thread that asks only until a
- * socket is empty, and waits then, does not pay for that.  1 or -EAGAIN, as
- * wait_more(). */
+ * socket is empty, and waits then, does not pay for that.  While TCP carries the
+ * bytes, the loop has little to do, and turns as seldom as beside a poll() of the
+ * kernel's.  1 or -EAGAIN, as wait_more(). */
 static int ask_again(struct transfer *t)
 {
+	bool again = transfer_found_nothing;
+
 	if (t->done || t->turned)
 		return -EAGAIN;
-	transfer_empty_reads += transfer_empty_reads < EMPTY_READS;
-	if (transfer_empty_reads < EMPTY_READS)
+	transfer_found_nothing = true;
+	if (!again)
 		return -EAGAIN;
 	t->turned = true;
 	tux_end_flush(t->s->end, false);
+	if (!(sock_poll(t->s) & TUX_RX_ON_RING)) {
+		ready_turn(NULL, tux_clock_read());
+		return -EAGAIN;
+	}
 	tux_end_turn(t->s->end);
-	return 1;
+	return sock_poll(t->s) & TUX_CAN_READ ? 1 : -EAGAIN;
 }
 
 /* 1: try again; else the error to return. */
@@ -203,7 +210,7 @@ ssize_t transfer_in(struct transfer *t)
 
 		k = transfer_take_latched(t);
 		if (t->done)
-			transfer_empty_reads = 0;
+			transfer_found_nothing = false;
 		if (k == 0 || t->done >= target(t) || (last && t->done))
 			return (ssize_t)t->done;
 		if (k != -EAGAIN && k != 1)

@@ -45,10 +45,9 @@ void transfer_until(struct transfer *t, bool out);
 const struct iovec *transfer_rest(const struct transfer *t, struct iovec *v,
 				  int *n);
 
-/* Receiving calls of the thread, in a row, that did not wait and found nothing, counted
- * up to two.  Bytes, and a wait for sockets on Tux in poll() or epoll_wait(), begin
- * the count anew. */
-extern __thread unsigned transfer_empty_reads
+/* The thread's last receiving call did not wait and found nothing, and since then the
+ * thread has not waited for sockets on Tux in poll() or epoll_wait(). */
+extern __thread bool transfer_found_nothing
 	__attribute__((visibility("hidden")));
 
 static inline bool transfer_nonblocking(const struct transfer *t)

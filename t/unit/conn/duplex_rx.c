@@ -85,14 +85,21 @@ static void read__far_below_n(void **state)
 	assert_int_equal(f->d->rx.state, TUX_RX_ARMED);
 }
 
+/* A write of the peer's goes across N, which is 3: the part below is in TCP, and the
+ * marker behind it. */
+static void go_across(struct fixture *f)
+{
+	arm(f, 1, 3);
+	arrive(f, "abc", 3);
+	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+}
+
 static void read__across_n(void **state)
 {
 	struct fixture *f = *state;
 	char buf[64];
 
-	arm(f, 1, 3);
-	arrive(f, "abc", 3);
-	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	go_across(f);
 	arrive_frame(f, 3, "defgh", 5);
 	arrive_frame(f, 8, "ij", 2);
 	memset(buf, 'z', sizeof(buf));
@@ -136,9 +143,7 @@ static void read__across_n_in_part(void **state)
 	char a[2], b[4];
 	struct iovec v[2] = { { a, sizeof(a) }, { b, sizeof(b) } };
 
-	arm(f, 1, 3);
-	arrive(f, "abc", 3);
-	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	go_across(f);
 	arrive_frame(f, 3, "defgh", 4);
 	assert_int_equal(tux_duplex_read(f->d, v, 2, false, &f->tcp), 6);
 	assert_memory_equal(b, "cdef", 4);
@@ -158,9 +163,7 @@ static void not_across(struct fixture *f, struct tux_frame h)
 	char buf[64];
 
 	tux_frame_encode(&h, hdr);
-	arm(f, 1, 3);
-	arrive(f, "abc", 3);
-	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	go_across(f);
 	arrive(f, hdr, sizeof(hdr));
 	arrive(f, "defgh", 5);
 	assert_int_equal(get(f, buf, sizeof(buf)), 3);
@@ -188,9 +191,7 @@ static void read__across_n_and_some_over_tux(void **state)
 	struct fixture *f = *state;
 	char buf[64];
 
-	arm(f, 1, 3);
-	arrive(f, "abc", 3);
-	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	go_across(f);
 	arrive_frame(f, 3, "defgh", 5);
 	fill_ring(f, 3, "de");
 	assert_int_equal(get(f, buf, sizeof(buf)), 8);
@@ -207,9 +208,7 @@ static void read__across_n_and_more_over_tux(void **state)
 	struct fixture *f = *state;
 	char buf[64];
 
-	arm(f, 1, 3);
-	arrive(f, "abc", 3);
-	arrive(f, f->d->rx.marker, TUX_MARKER_LEN);
+	go_across(f);
 	arrive_frame(f, 3, "defgh", 2);
 	fill_ring(f, 3, "defghij");
 	assert_int_equal(get(f, buf, sizeof(buf)), 5);

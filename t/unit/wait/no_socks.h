@@ -18,7 +18,7 @@
 #include "wait/transfer.h"
 #include "wait/wait.h"
 
-__thread unsigned transfer_empty_reads;
+__thread bool transfer_found_nothing;
 struct sock *_Atomic fd_table[FD_MAX];
 _Atomic uint8_t kind_table[FD_MAX];
 struct conf conf = { .path = TUX_PATH_MODE_AUTO };
