@@ -102,7 +102,8 @@ ssize_t conn_recv(struct conn *c)
 static ssize_t find(const struct conn *c, struct conn_ask **a)
 {
 	const struct conn_buf *b = &c->in;
-	uint32_t i, n = c->by->ops->unordered ? c->n : 1;
+	bool any = c->by->ops->unordered || c->talk->ops->any_order;
+	uint32_t i, n = any ? c->n : 1;
 	ssize_t len = -1;
 
 	for (i = 0; i < n && len < 0; i++) {

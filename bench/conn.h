@@ -3,7 +3,8 @@
  * conn - a connection with questions under way, each with the instant from
  * which its latency counts
  *
- * Answers come in the order of the questions, unless the transport keeps none.
+ * Answers come in the order of the questions, unless the transport or the protocol
+ * keeps none.
  */
 #ifndef BENCH_CONN_H
 #define BENCH_CONN_H

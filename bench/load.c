@@ -33,11 +33,12 @@ static const char usage_text[] =
 
 static const char usage_options[] =
 "  --transport NAME  how bytes travel (tcp): tcp, or by the library, linked\n"
-"                    in: messages (echo only), stream\n"
+"                    in: messages (echo and ycsb only), stream\n"
 "  --interface NAME  of the library: only over it; any but lo else\n"
 "  --udp             of the library: UDP sockets, not AF_XDP\n"
 "  --size BYTES      of a value or an echo (64)\n"
-"  --keys N          different keys (1000)\n"
+"  --keys N          different keys, or records of ycsb (1000)\n"
+"  --zipf            of ycsb: some records much more often (0.99)\n"
 "  --connections N   (1)\n"
 "  --in-flight N     questions under way per connection, at most (1)\n"
 "  --rate R          open loop: so many questions per second in all, at\n"
@@ -86,6 +87,7 @@ static const struct option options[] = {
 	{ "go", 1, 0, 'g' }, { "quiet", 1, 0, 'q' }, { "seed", 1, 0, 's' },
 	{ "spin", 0, 0, 'S' }, { "cpu-of", 1, 0, 'C' },
 	{ "interface", 1, 0, 'i' }, { "udp", 0, 0, 'u' },
+	{ "zipf", 0, 0, 'Z' },
 	{ "help", 0, 0, 'H' }, { 0 },
 };
 
@@ -130,6 +132,7 @@ static void take(struct load *l, struct report *rep, int k, const char *what)
 	case 'q': l->quiet = option_seconds(what, optarg); break;
 	case 's': o->seed = option_number(what, optarg, 0, UINT64_MAX); break;
 	case 'S': o->to.spin = true; break;
+	case 'Z': o->zipf = true; break;
 	case 'i': o->to.interface = optarg; break;
 	case 'u': o->to.udp = true; break;
 	case 'C': add_process(rep, optarg); break;
@@ -148,9 +151,11 @@ static void parse(struct load *l, struct report *rep, int argc, char **argv)
 		usage(stderr, 2);
 	if ((l->run.transport == &transport_messages ||
 	     l->run.transport == &transport_ordered) &&
-	    l->run.talk != &talk_echo)
-		option_fail(2, "messages are for echo");
-	l->run.to.record = l->run.size;
+	    l->run.talk != &talk_echo && !l->run.talk->any_order)
+		option_fail(2, "%s is not in messages", l->run.talk->name);
+	l->run.to.own_len = l->run.talk->any_order;
+	l->run.to.record = l->run.talk->any_order ?
+			   (uint32_t)l->run.talk->room : l->run.size;
 }
 
 /* Descriptors for all connections; sleeps that end when they are told to. */

@@ -46,8 +46,8 @@ static void flush(struct run *r, struct conn *c)
 		lost(r, c);
 }
 
-/* An echo's bytes change from one to the next, so that a lost or doubled one is
- * seen; other protocols ask for any key. */
+/* Questions that are numbered change from one to the next, so that a lost or doubled
+ * answer is seen; the others are about any key. */
 static uint64_t pick(struct run *r)
 {
 	if (!r->talk.keys)
@@ -222,6 +222,8 @@ int run_init(struct run *r, const struct run_opts *o, struct report *report)
 	for (i = 0; i < o->conns; i++)
 		r->conn[i].h = -1;
 	err = talk_init(&r->talk, o->talk, o->size, o->keys);
+	if (!err && o->zipf)
+		zipf_init(&r->talk.zipf, o->keys, ZIPF_YCSB);
 	if (!err)
 		err = o->transport->open(&r->by, &o->to);
 	return err ? err : dial_all(r);

@@ -21,6 +21,7 @@ struct run_opts {
 	const struct transport_ops *transport;
 	const struct talk_ops *talk;
 	uint32_t size, keys;
+	bool zipf;			/* numbered questions: see talk.h */
 	uint32_t conns, depth;
 	double rate;			/* per second; 0: closed loop */
 	uint64_t seed;

@@ -12,6 +12,8 @@ static const struct talk_ops *const all[] = {
 	&talk_redis_set,
 	&talk_memcached_get,
 	&talk_memcached_set,
+	&talk_ycsb_c,
+	&talk_ycsb_f,
 };
 
 const char *talk_name(unsigned i)
@@ -34,8 +36,8 @@ int talk_init(struct talk *t, const struct talk_ops *ops, uint32_t size,
 {
 	uint32_t i, n = size + TALK_SHIFTS;
 
-	*t = (struct talk){ .ops = ops, .size = size };
-	t->room = (size_t)size + TALK_WORDS;
+	*t = (struct talk){ .ops = ops, .size = size, .records = keys };
+	t->room = ops->room ? ops->room : (size_t)size + TALK_WORDS;
 	if (ops->before) {
 		t->keys = keys;
 		snprintf(t->tail, sizeof(t->tail), "%s%u%s", ops->before, size,

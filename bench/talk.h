@@ -8,9 +8,12 @@
 #ifndef BENCH_TALK_H
 #define BENCH_TALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "zipf.h"
 
 enum {
 	TALK_WORDS = 128,		/* what a question has beside a value */
@@ -21,7 +24,9 @@ enum {
 struct talk {
 	const struct talk_ops *ops;
 	uint32_t size;			/* of a value, or of an echo */
-	uint32_t keys;			/* 0: the protocol has none */
+	uint32_t keys;			/* 0: the questions are numbered */
+	uint32_t records;		/* that a numbered question may be about */
+	struct zipf zipf;		/* which of them; all zero: any, evenly */
 	uint8_t *bytes;			/* size + TALK_SHIFTS of them */
 	size_t room;			/* of the longest question or answer */
 	char tail[32];			/* ops->before, the size, ops->after */
@@ -36,6 +41,13 @@ struct talk_ops {
 	/* Words around the size of a value; NULL: no keys, no values. */
 	const char *before, *after;
 
+	size_t room;			/* of the longest question or answer; 0:
+					 * it depends on the size */
+
+	/* Answers come in any order, by any transport.  A question and an answer
+	 * begin with their length, 32 bits, and are messages, too. */
+	bool any_order;
+
 	/* Writes the question about @key to @p, where there is room; returns
 	 * its length. */
 	size_t (*ask)(const struct talk *t, uint64_t key, uint8_t *p);
@@ -49,6 +61,7 @@ struct talk_ops {
 extern const struct talk_ops talk_echo;
 extern const struct talk_ops talk_redis_get, talk_redis_set;
 extern const struct talk_ops talk_memcached_get, talk_memcached_set;
+extern const struct talk_ops talk_ycsb_c, talk_ycsb_f;
 
 /* NULL: there is none of that name. */
 const struct talk_ops *talk_find(const char *name);

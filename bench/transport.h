@@ -26,7 +26,9 @@ struct transport_opts {
 	/* of those that are not sockets */
 	const char *interface;		/* NULL: any but lo */
 	bool udp;			/* UDP sockets, not AF_XDP */
-	uint32_t record;		/* messages: the length of each */
+	uint32_t record;		/* messages: the length of each, */
+	bool own_len;			/* or at most, and the first 32 bits of
+					 * each say it */
 };
 
 struct transport_ops {

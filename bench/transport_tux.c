@@ -281,21 +281,32 @@ static void via_hang_up(struct transport *t, int h)
 	p->user = NULL;
 }
 
+/* The length of the message that @buf begins with; 0: @len bytes are not all of
+ * it. */
+static size_t message_len(const struct via *v, const void *buf, size_t len)
+{
+	uint32_t n = v->o.record;
+
+	if (v->o.own_len && len >= sizeof(n))
+		memcpy(&n, buf, sizeof(n));
+	return len < n ? 0 : n;
+}
+
 /* Whole messages, one after another. */
 static ssize_t messages_send(struct transport *t, int h, const void *buf,
 			     size_t len)
 {
 	struct via *v = via_of(t);
 	struct peer *p = v->peer[h];
-	size_t at = 0;
+	const uint8_t *q = buf;
+	size_t at = 0, n;
 	int err = 0;
 
 	if (!p->c)
 		return p->err;
-	while (len - at >= v->o.record && !err) {
-		err = tux_send(p->c, (const uint8_t *)buf + at, v->o.record,
-			       v->flags);
-		at += err ? 0 : v->o.record;
+	while (!err && (n = message_len(v, q + at, len - at))) {
+		err = tux_send(p->c, q + at, n, v->flags);
+		at += err ? 0 : n;
 	}
 	return at ? (ssize_t)at : err;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "../test.h"
+#include "../../../contrib/tuxkv/proto.h"
 
 enum { SIZE = 100, KEYS = 10 };
 
@@ -121,6 +122,56 @@ static void memcached_set__text(void **state)
 	talk_fini(&t);
 }
 
+/* The answer of a tuxkv to the question at @q, made by hand. */
+static size_t record(const uint8_t *q, uint8_t *p)
+{
+	struct kv_record r;
+	struct kv_hdr h;
+	struct kv_key k;
+
+	memcpy(&h, q, sizeof(h));
+	memcpy(&k, q + sizeof(h), sizeof(k));
+	assert_true(k.key < KEYS);
+	kv_record_init(&r, k.key);
+	if (h.op == KV_RMW)
+		kv_record_change(&r);
+	h.len = sizeof(h) + sizeof(r);
+	memcpy(p, &h, sizeof(h));
+	memcpy(p + sizeof(h), &r, sizeof(r));
+	return h.len;
+}
+
+/* An answer is about its own question, and whole. */
+static void ycsb__answers_have_numbers(void **state)
+{
+	uint8_t q[KV_ANSWER_MAX], p[KV_ANSWER_MAX];
+	unsigned id, writes = 0;
+	struct talk t;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(talk_init(&t, &talk_ycsb_f, SIZE, KEYS), 0);
+	for (id = 0; id < 1000; id++) {
+		n = talk_ycsb_f.ask(&t, id, q);
+		assert_int_equal(n, sizeof(struct kv_hdr) +
+				    sizeof(struct kv_key));
+		writes += q[offsetof(struct kv_hdr, op)] == KV_RMW;
+		n = record(q, p);
+		assert_int_equal(talk_ycsb_f.check(&t, id, p, n), n);
+		assert_int_equal(talk_ycsb_f.check(&t, id, p, n - 1), 0);
+		assert_int_equal(talk_ycsb_f.check(&t, id + 1, p, n), -1);
+		p[n - 1] ^= 1;
+		assert_int_equal(talk_ycsb_f.check(&t, id, p, n), -1);
+	}
+	assert_in_range(writes, 400, 600);
+	t.ops = &talk_ycsb_c;
+	for (id = 0; id < 100; id++) {
+		talk_ycsb_c.ask(&t, id, q);
+		assert_int_equal(q[offsetof(struct kv_hdr, op)], KV_GET);
+	}
+	talk_fini(&t);
+}
+
 static void find__knows_every_name(void **state)
 {
 	unsigned i;
@@ -129,7 +180,7 @@ static void find__knows_every_name(void **state)
 	for (i = 0; talk_name(i); i++)
 		assert_string_equal(talk_find(talk_name(i))->name,
 				    talk_name(i));
-	assert_int_equal(i, 5);
+	assert_int_equal(i, 7);
 	assert_null(talk_find("gopher"));
 }
 
@@ -141,6 +192,7 @@ int main(void)
 		cmocka_unit_test(redis_set__text),
 		cmocka_unit_test(memcached_get__text),
 		cmocka_unit_test(memcached_set__text),
+		cmocka_unit_test(ycsb__answers_have_numbers),
 		cmocka_unit_test(find__knows_every_name),
 	};
 

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "workers.h"
+
+enum { EVENTS = 64, BACKLOG = 1024, PATIENCE_MS = PEER_PATIENCE_NS / 1000000 };
+
+struct socket_peer {
+	struct peer peer;
+	int fd;
+	pthread_mutex_t lock;	/* answers come one after the other */
+};
+
+/* ---- answers ------------------------------------------------------------------ */
+
+static struct socket_peer *socket_peer_of(struct peer *p)
+{
+	return (struct socket_peer *)p;
+}
+
+/* Drops @n bytes of the front; returns how many pieces are left. */
+static int skip(struct iovec *iov, int n, size_t len)
+{
+	int i = 0, k;
+
+	while (i < n && len >= iov[i].iov_len)
+		len -= iov[i++].iov_len;
+	for (k = 0; i + k < n; k++)
+		iov[k] = iov[i + k];
+	if (k) {
+		iov[0].iov_base = (char *)iov[0].iov_base + len;
+		iov[0].iov_len -= len;
+	}
+	return k;
+}
+
+static bool send_all(int fd, const struct iovec *from, int n)
+{
+	struct pollfd p = { fd, POLLOUT, 0 };
+	struct iovec iov[GROUP_MAX];
+	struct msghdr m = { .msg_iov = iov };
+
+	memcpy(iov, from, (size_t)n * sizeof(*iov));
+	while (n) {
+		ssize_t k;
+
+		m.msg_iovlen = (size_t)n;
+		k = sendmsg(fd, &m, MSG_NOSIGNAL);
+		if (k >= 0)
+			n = skip(iov, n, (size_t)k);
+		else if (errno == EAGAIN && poll(&p, 1, PATIENCE_MS) == 1)
+			continue;
+		else if (errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+static void socket_answer(struct peer *p, const struct iovec *iov, int n)
+{
+	struct socket_peer *o = socket_peer_of(p);
+
+	pthread_mutex_lock(&o->lock);
+	if (!send_all(o->fd, iov, n))
+		shutdown(o->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&o->lock);
+}
+
+static void socket_free(struct peer *p)
+{
+	close(socket_peer_of(p)->fd);
+	free(p);
+}
+
+static const struct peer_ops sockets = { socket_answer, socket_free };
+
+/* ---- the thread that reads ------------------------------------------------------- */
+
+static void welcome(int epoll, int fd)
+{
+	struct socket_peer *o = malloc(sizeof(*o));
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
+	int one = 1;
+
+	if (!o || peer_init(&o->peer, &sockets, true)) {
+		free(o);
+		close(fd);
+		return;
+	}
+	o->fd = fd;
+	pthread_mutex_init(&o->lock, NULL);
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev))
+		peer_put(&o->peer);
+}
+
+static void accept_all(int epoll, int listener)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+		welcome(epoll, fd);
+}
+
+/* Returns false if the connection is to end. */
+static bool read_requests(struct workers *w, struct socket_peer *o)
+{
+	struct peer *p = &o->peer;
+	ssize_t n = recv(o->fd, p->in + p->in_n, PEER_IN - p->in_n, 0);
+	struct job *j;
+	uint32_t at = 0;
+	bool bad;
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	p->in_n += (uint32_t)n;
+	while ((j = job_of_stream(p, &at, &bad)))
+		workers_give(w, j);
+	return !bad;
+}
+
+/* Jobs that are under way keep the descriptor. */
+static void part(int epoll, struct socket_peer *o)
+{
+	epoll_ctl(epoll, EPOLL_CTL_DEL, o->fd, NULL);
+	shutdown(o->fd, SHUT_RDWR);
+	peer_put(&o->peer);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void socket_stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+/* Signals arrive while it waits, and only then. */
+static int serve_events(struct workers *w, int epoll, int listener,
+			const sigset_t *wait_mask)
+{
+	struct epoll_event ev[EVENTS];
+
+	while (!stopped) {
+		int i, n = epoll_pwait(epoll, ev, EVENTS, -1, wait_mask);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		for (i = 0; i < n; i++) {
+			if (!ev[i].data.ptr)
+				accept_all(epoll, listener);
+			else if (!read_requests(w, ev[i].data.ptr))
+				part(epoll, ev[i].data.ptr);
+		}
+	}
+	return 0;
+}
+
+/* ---- the server -------------------------------------------------------------------- */
+
+static int listen_on(const struct serve_opts *o)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons(o->port) };
+	socklen_t len = sizeof(a);
+	int one = 1, fd;
+
+	if (inet_pton(AF_INET, o->host, &a.sin_addr) != 1)
+		return -EINVAL;
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) ||
+	    listen(fd, BACKLOG) ||
+	    getsockname(fd, (struct sockaddr *)&a, &len)) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	printf("port %d\n", ntohs(a.sin_port));
+	return fd;
+}
+
+static int serve_listener(struct engine *e, const struct serve_opts *o,
+			  int listener, const sigset_t *wait_mask)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct workers w;
+	int epoll = epoll_create1(EPOLL_CLOEXEC), err;
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &ev))
+		return -errno;
+	err = workers_start(&w, e, o->workers ? o->workers : 1);
+	if (!err)
+		err = serve_events(&w, epoll, listener, wait_mask);
+	workers_stop(&w);
+	close(epoll);
+	return err;
+}
+
+int serve_sockets(struct engine *e, const struct serve_opts *o)
+{
+	struct sigaction stop = { .sa_handler = socket_stop };
+	sigset_t block, before;
+	int listener, err;
+
+	writers_init(&e->writers, &e->store, NULL);
+	sigemptyset(&block);
+	sigaddset(&block, SIGTERM);
+	sigaddset(&block, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &block, &before);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGINT, &stop, NULL);
+	listener = listen_on(o);
+	if (listener < 0)
+		return listener;
+	err = serve_listener(e, o, listener, &before);
+	close(listener);
+	return err;
+}

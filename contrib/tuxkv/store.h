@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * store - tables in LMDB, and transactions on them
+ *
+ * A row has a key of 64 bits.  Any thread and any callback may read, in as many
+ * transactions as there are.  LMDB has one writer at a time: writers.h says whose
+ * turn it is, so that a callback never waits for LMDB's own lock.
+ */
+#ifndef TUXKV_STORE_H
+#define TUXKV_STORE_H
+
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STORE_READERS = 2048 };	/* transactions that read at the same time */
+
+enum store_table {
+	STORE_RECORDS,
+	STORE_TABLES,
+};
+
+struct store {
+	MDB_env *env;
+	MDB_dbi table[STORE_TABLES];
+	bool sync;
+	pthread_mutex_t lock;	/* of what follows */
+	MDB_txn *idle[STORE_READERS];	/* to be used again */
+	unsigned idle_n;
+};
+
+struct txn {
+	struct store *s;
+	MDB_txn *mdb;
+};
+
+/* Opens the database in the directory @dir, which is made if it does not exist.
+ * It may grow to @size bytes.  With @sync, a commit is on disk when it returns;
+ * else it survives the death of this process, but not that of the system.
+ * -errno. */
+int store_open(struct store *s, const char *dir, size_t size, bool sync);
+void store_close(struct store *s);
+
+/* ---- transactions; each returns 0 or -errno ------------------------------ */
+
+int store_read(struct store *s, struct txn *t);
+void store_read_end(struct txn *t);
+
+int store_write(struct store *s, struct txn *t);
+void store_abort(struct txn *t);
+/* With sync, a routine waits for the disk, and others go on meanwhile. */
+int store_commit(struct txn *t);
+
+/* Copies the @len bytes of a row; in the map they are not aligned.  -ENOENT: there
+ * is no such row; -EIO: it has another length. */
+int txn_get(struct txn *t, enum store_table table, uint64_t key, void *row,
+	    size_t len);
+/* A new row, or other bytes for an old one. */
+int txn_put(struct txn *t, enum store_table table, uint64_t key,
+	    const void *row, size_t len);
+
+#endif

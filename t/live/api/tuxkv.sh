@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# tuxkv - contrib/tuxkv answers in each way that it serves, and loses nothing that it
+# has answered, when it is killed at any moment: five times, thoroughly fifty
+
+set -u
+. "$(dirname "${BASH_SOURCE[0]}")/../../posix/lib.sh"
+
+tux=(env)
+need "$build/contrib/tuxkv/tuxkv" "$build/contrib/tuxkv/ask"
+setup
+rounds=5
+thorough && rounds=50
+records=1000 clients=3
+
+# Sets $server and $port.
+serve_kv()
+{
+	start server "$build/contrib/tuxkv/tuxkv" --dir db --size 1 \
+		--records $records "$@"
+	server=$pid
+	wait_for 20 grep -qs '^port ' "$dir/server.out"
+	port=$(sed -n 's/^port //p' "$dir/server.out")
+}
+
+# ask OPTION... get|rmw KEYS N: the answers, KEY VERSION
+ask()
+{
+	local options=()
+
+	while [[ $1 = --* ]]; do
+		options+=("$1")
+		shift
+	done
+	run 60 "$build/contrib/tuxkv/ask" "${options[@]}" --udp --interface lo \
+		127.0.0.1 "$port" "$@"
+}
+
+# ways WHAT OPTION...: a server with these options reads, changes, and reads what
+# has changed, in messages and on the stream.
+ways()
+{
+	local what=$1 how before
+
+	shift
+	serve_kv "$@"
+	for how in --messages --stream; do
+		[[ $* != *--sockets* || $how = --stream ]] || continue
+		words=("${how/--messages/}")
+		before=$(ask ${words:+"$words"} get $records $records | sort)
+		same "$what, $how: all records are there" $records \
+			"$(wc -l <<<"$before")"
+		ask ${words:+"$words"} rmw 100 500 | sort -k 1,1n -k 2,2n \
+			>"$dir/changed"
+		same "... and change one by one" \
+			"$(awk '$1 < 100 { for (i = 1; i <= 5; i++)
+				print $1, $2 + i }' <<<"$before" |
+				sort -k 1,1n -k 2,2n)" "$(<"$dir/changed")"
+	done
+	kill -TERM "$server"
+	reap "$server"
+	same "... and the server ends when told" "0 " \
+		"$? $(grep -v preempted "$dir/server.err")"
+}
+
+ways callbacks --udp --interface lo
+ways "callbacks and workers" --udp --interface lo --workers 2 --group 1
+ways "to the disk" --udp --interface lo --sync
+ways sockets --sockets --workers 2
+
+# Clients change records until the server is killed; answers go to `answered`.
+kill_under_load()
+{
+	local c pids=()
+
+	serve_kv --udp --interface lo "$@"
+	for ((c = 0; c < clients; c++)); do
+		start "client$c" "$build/contrib/tuxkv/ask" --udp \
+			--interface lo 127.0.0.1 "$port" rmw $records 1000000
+		pids+=("$pid")
+	done
+	wait_for 20 [ -s "$dir/client0.out" ]
+	sleep "0.0$((RANDOM % 100))"	# at any moment
+	kill -KILL "$server"
+	reap "$server"
+	for c in "${!pids[@]}"; do
+		end "${pids[c]}"
+		# The last line may be a part of one.
+		sed '$d' "$dir/client$c.out" >>"$dir/answered"
+	done
+}
+
+for ((r = 1; r <= rounds; r++)); do
+	kill_under_load $([ $((r % 2)) = 0 ] || echo --sync)
+done
+serve_kv --udp --interface lo
+ask get $records $records >"$dir/kept"
+end "$server"
+answers=$(wc -l <"$dir/answered")
+check "changes were answered" [ -s "$dir/answered" ]
+same_final "killed $rounds times, it lost none of $answers" "" "$(
+	awk 'FNR == NR { kept[$1] = $2; next } kept[$1] < $2' \
+		"$dir/kept" "$dir/answered" | head -n 3)"
+
+finish
