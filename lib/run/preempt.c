@@ -127,15 +127,24 @@ static bool is_off(void)
 	return tux_here.preempt_count > 1;
 }
 
+/* The end of the region acts on the tick.  Until then, further ticks only look whether
+ * the routine @waits in the kernel.  One that computes gets them ever more rarely,
+ * since they cost more than anything else in a long region. */
+static bool may_escape(struct tux_routine *r, bool waits)
+{
+	tux_here.pending = 1;
+	if (!waits)
+		tux_watch_later(&r->sched->watch, tux_tick_read());
+	return waits && r->skipped >= PATIENCE;
+}
+
 static bool may_go(struct tux_routine *r, const struct place *at,
 		   const char *restorer)
 {
 	if (in_handler(at, restorer) || in_signal(r, at))
 		return false;
-	if (is_off()) {
-		tux_here.pending = 1;
-		return r->skipped >= PATIENCE && waits(at);
-	}
+	if (is_off())
+		return may_escape(r, waits(at));
 	return !tux_critical_has(at->pc) || waits(at) || is_back(at) ||
 	       r->skipped >= PATIENCE_CODE;
 }

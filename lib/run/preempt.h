@@ -13,7 +13,8 @@
  *   - within itself: a tick may come while another is being looked at.
  * But a routine that waits in a system call amidst critical code may wait for a
  * lock that a preempted routine holds.  It has to go, or no routine would ever
- * run again: at once if preemption is on, after 20 ticks if it is off.  A routine
+ * run again: at once if preemption is on, after 20 ticks if it is off.  While a
+ * routine computes with preemption off, ticks come ever more rarely.  A routine
  * that is found in critical code 200 times in a row has to go as well, because it
  * may stay there for long (clearing memory, for example).
  */

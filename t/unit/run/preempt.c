@@ -19,7 +19,9 @@
 #include "tick/critical.h"
 
 enum { HOGS = 3, FEW = 5, SKIPPED = 20, RUN_MS = 200, LIMIT_MS = 60000,
-       LOOKS = 10 };
+       LOOKS = 10, LONG = 100 };
+
+#define SLICE TUX_USEC(100)
 
 struct job {
 	struct tux_task task;
@@ -206,6 +208,37 @@ static void tick__waits_until_the_guard_is_left(void **state)
 		;
 	assert_int_equal(g.inside, 0);
 	assert_true(g.after >= 1);
+	tux_sched_free(s);
+}
+
+/* Computes for LONG slices where it cannot be preempted. */
+static void compute_guarded(struct tux_task *t)
+{
+	tux_time until = tux_clock_read() + LONG * SLICE;
+
+	(void)t;
+	tux_sched_enter();
+	while (tux_clock_read() < until)
+		;
+	tux_sched_leave();
+}
+
+/* The first tick is for the end of the region; the others come after one slice, two,
+ * four and so on, and not four times a slice. */
+static void tick__rarely_in_a_long_region(void **state)
+{
+	struct tux_sched *s = open_sched(SLICE);
+	struct job j;
+
+	(void)state;
+	if (!s)
+		skip();
+	open_job(&j, compute_guarded);
+	tux_sched_put(s, &j.task);
+	while (tux_sched_run(s))
+		;
+	assert_int_equal(tux_sched_stats(s)->preemptions, 1);
+	assert_in_range(tux_sched_stats(s)->skipped, 1, 10);
 	tux_sched_free(s);
 }
 
@@ -680,6 +713,7 @@ int main(void)
 		cmocka_unit_test(tick__those_who_never_leave_take_turns),
 		cmocka_unit_test(tick__amidst_malloc),
 		cmocka_unit_test(tick__waits_until_the_guard_is_left),
+		cmocka_unit_test(tick__rarely_in_a_long_region),
 		cmocka_unit_test(tick__amidst_a_wait_for_a_lock),
 		cmocka_unit_test(tick__another_thread_runs_the_slices),
 		cmocka_unit_test(tick__amidst_a_long_memset),
