@@ -131,13 +131,14 @@ static void answered(struct beside *b, struct conn *c, tux_time meant,
 static void serve(struct beside *b, struct conn *c)
 {
 	ssize_t n = conn_recv(c);
-	tux_time now = tux_clock_read(), meant;
+	tux_time now = tux_clock_read();
+	struct conn_ask of;
 	int r = 0;
 
 	if (n != -EAGAIN)
 		must((int)n, "receiving");
-	while (n > 0 && (r = conn_answer(c, &meant)) > 0)
-		answered(b, c, meant, now);
+	while (n > 0 && (r = conn_answer(c, &of)) > 0)
+		answered(b, c, of.meant, now);
 	must(r, "an answer");
 	must(conn_flush(c), "sending");
 }

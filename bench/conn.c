@@ -114,7 +114,7 @@ static ssize_t find(const struct conn *c, struct conn_ask **a)
 	return len;
 }
 
-int conn_answer(struct conn *c, tux_time *meant)
+int conn_answer(struct conn *c, struct conn_ask *of)
 {
 	struct conn_buf *b = &c->in;
 	struct conn_ask *a;
@@ -128,7 +128,7 @@ int conn_answer(struct conn *c, tux_time *meant)
 	if (n <= 0)
 		return n < 0 ? -EBADMSG : 0;
 	b->at += (size_t)n;
-	*meant = a->meant;
+	*of = *a;
 	*a = c->ask[c->first];
 	c->first = c->first + 1 < c->depth ? c->first + 1 : 0;
 	c->n--;

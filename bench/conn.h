@@ -60,8 +60,8 @@ int conn_flush(struct conn *c);
 /* Receives once.  How much; -EAGAIN; other -errno: it has ended. */
 ssize_t conn_recv(struct conn *c);
 
-/* Takes the next answer of what was received: 1, and *@meant of its question;
- * 0: there is none; -EBADMSG: it is wrong. */
-int conn_answer(struct conn *c, tux_time *meant);
+/* Takes the next answer of what was received: 1, and its question in *@of; 0: there
+ * is none; -EBADMSG: it is wrong. */
+int conn_answer(struct conn *c, struct conn_ask *of);
 
 #endif

@@ -9,12 +9,12 @@ enum { DEPTH = 16 };
 static int take(struct conn *c)
 {
 	ssize_t r = conn_recv(c);
-	tux_time meant;
+	struct conn_ask of;
 	int n = 0;
 
 	if (r < 0)
 		return r == -EAGAIN ? 0 : (int)r;
-	while ((r = conn_answer(c, &meant)) > 0)
+	while ((r = conn_answer(c, &of)) > 0)
 		n++;
 	return r < 0 ? (int)r : n;
 }

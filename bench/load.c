@@ -33,11 +33,12 @@ static const char usage_text[] =
 
 static const char usage_options[] =
 "  --transport NAME  how bytes travel (tcp): tcp, or by the library, linked\n"
-"                    in: messages (echo and ycsb only), stream\n"
+"                    in: messages (not redis, memcached), stream\n"
 "  --interface NAME  of the library: only over it; any but lo else\n"
 "  --udp             of the library: UDP sockets, not AF_XDP\n"
 "  --size BYTES      of a value or an echo (64)\n"
-"  --keys N          different keys, or records of ycsb (1000)\n"
+"  --keys N          different keys; of ycsb records, of tpcc warehouses\n"
+"                    (1000)\n"
 "  --zipf            of ycsb: some records much more often (0.99)\n"
 "  --connections N   (1)\n"
 "  --in-flight N     questions under way per connection, at most (1)\n"
@@ -153,6 +154,8 @@ static void parse(struct load *l, struct report *rep, int argc, char **argv)
 	     l->run.transport == &transport_ordered) &&
 	    l->run.talk != &talk_echo && !l->run.talk->any_order)
 		option_fail(2, "%s is not in messages", l->run.talk->name);
+	if (l->run.zipf && (!l->run.talk->any_order || l->run.talk->is_long))
+		option_fail(2, "%s has no --zipf", l->run.talk->name);
 	l->run.to.own_len = l->run.talk->any_order;
 	l->run.to.record = l->run.talk->any_order ?
 			   (uint32_t)l->run.talk->room : l->run.size;

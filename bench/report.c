@@ -7,6 +7,8 @@
 void report_begin(struct report *r, tux_time now)
 {
 	histogram_clear(&r->latency);
+	histogram_clear(&r->short_ones);
+	histogram_clear(&r->long_ones);
 	r->began = now;
 	r->own = cpu_own();
 	r->all = r->own + cpu_others(&r->others);
@@ -26,22 +28,34 @@ static double micros(double ns)
 	return ns / 1000;
 }
 
-static double latency(const struct report *r, double per_mille)
+static double latency(const struct histogram *h, double per_mille)
 {
-	return micros((double)histogram_at(&r->latency, per_mille));
+	return micros((double)histogram_at(h, per_mille));
+}
+
+static void print_apart(const char *name, const struct histogram *h)
+{
+	printf(" %s_p50=%.2f %s_p99=%.2f", name, latency(h, 500), name,
+	       latency(h, 990));
 }
 
 void report_print(const struct report *r)
 {
-	double n = (double)r->latency.n;
+	const struct histogram *h = &r->latency;
+	double n = (double)h->n;
 
 	printf("rate=%.0f p50=%.2f p99=%.2f p99.9=%.2f max=%.2f errors=%" PRIu64
-	       " cpu=%.3f cpu_all=%.3f ops=%.0f seconds=%.3f\n",
-	       r->took ? n * 1e9 / (double)r->took : 0, latency(r, 500),
-	       latency(r, 990), latency(r, 999), micros((double)r->latency.max),
+	       " cpu=%.3f cpu_all=%.3f ops=%.0f seconds=%.3f",
+	       r->took ? n * 1e9 / (double)r->took : 0, latency(h, 500),
+	       latency(h, 990), latency(h, 999), micros((double)r->latency.max),
 	       r->errors, n > 0 ? micros((double)r->own) / n : 0,
 	       n > 0 ? micros((double)r->all) / n : 0, n,
 	       (double)r->took / 1e9);
+	if (r->long_ones.n) {
+		print_apart("short", &r->short_ones);
+		print_apart("long", &r->long_ones);
+	}
+	putchar('\n');
 }
 
 double report_percent(const struct report *r)

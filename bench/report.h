@@ -13,6 +13,8 @@
 
 struct report {
 	struct histogram latency;	/* nanoseconds, one per operation */
+	struct histogram short_ones, long_ones;	/* the same, apart, if the
+					 * protocol has both */
 	uint64_t errors;
 	tux_time began, took;
 	struct cpu others;

@@ -89,25 +89,33 @@ static void ask_due(struct run *r, tux_time now)
 	}
 }
 
-static void answered(struct run *r, tux_time meant, tux_time now)
+static void answered(struct run *r, const struct conn_ask *a, tux_time now)
 {
+	tux_time took = tux_time_since(a->meant, now);
+
 	r->under_way--;
-	if (r->counts)
-		histogram_add(&r->report->latency, tux_time_since(meant, now));
+	if (!r->counts)
+		return;
+	histogram_add(&r->report->latency, took);
+	if (r->o.talk->is_long)
+		histogram_add(r->o.talk->is_long(&r->talk, a->key) ?
+			      &r->report->long_ones : &r->report->short_ones,
+			      took);
 }
 
 /* Takes what has come for @c; in a closed loop, asks again. */
 static void serve(struct run *r, struct conn *c)
 {
-	tux_time now, meant;
+	struct conn_ask of;
+	tux_time now;
 	ssize_t n;
 
 	if (!conn_alive(c))
 		return;
 	n = conn_recv(c);
 	now = tux_clock_read();
-	while (n > 0 && (n = conn_answer(c, &meant)) > 0) {
-		answered(r, meant, now);
+	while (n > 0 && (n = conn_answer(c, &of)) > 0) {
+		answered(r, &of, now);
 		if (!(r->o.rate > 0))
 			ask_full(r, c, now);
 	}
@@ -222,6 +230,7 @@ int run_init(struct run *r, const struct run_opts *o, struct report *report)
 	for (i = 0; i < o->conns; i++)
 		r->conn[i].h = -1;
 	err = talk_init(&r->talk, o->talk, o->size, o->keys);
+	r->talk.seed = o->seed;
 	if (!err && o->zipf)
 		zipf_init(&r->talk.zipf, o->keys, ZIPF_YCSB);
 	if (!err)

@@ -14,6 +14,7 @@ static const struct talk_ops *const all[] = {
 	&talk_memcached_set,
 	&talk_ycsb_c,
 	&talk_ycsb_f,
+	&talk_tpcc,
 };
 
 const char *talk_name(unsigned i)

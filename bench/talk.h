@@ -26,6 +26,7 @@ struct talk {
 	uint32_t size;			/* of a value, or of an echo */
 	uint32_t keys;			/* 0: the questions are numbered */
 	uint32_t records;		/* that a numbered question may be about */
+	uint64_t seed;			/* of what numbered questions ask */
 	struct zipf zipf;		/* which of them; all zero: any, evenly */
 	uint8_t *bytes;			/* size + TALK_SHIFTS of them */
 	size_t room;			/* of the longest question or answer */
@@ -48,6 +49,9 @@ struct talk_ops {
 	 * begin with their length, 32 bits, and are messages, too. */
 	bool any_order;
 
+	/* Is the latency of this question counted apart, too?  NULL: of none. */
+	bool (*is_long)(const struct talk *t, uint64_t key);
+
 	/* Writes the question about @key to @p, where there is room; returns
 	 * its length. */
 	size_t (*ask)(const struct talk *t, uint64_t key, uint8_t *p);
@@ -61,7 +65,7 @@ struct talk_ops {
 extern const struct talk_ops talk_echo;
 extern const struct talk_ops talk_redis_get, talk_redis_set;
 extern const struct talk_ops talk_memcached_get, talk_memcached_set;
-extern const struct talk_ops talk_ycsb_c, talk_ycsb_f;
+extern const struct talk_ops talk_ycsb_c, talk_ycsb_f, talk_tpcc;
 
 /* NULL: there is none of that name. */
 const struct talk_ops *talk_find(const char *name);

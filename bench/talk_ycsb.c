@@ -11,12 +11,10 @@
 #include "base/rng.h"
 #include "../contrib/tuxkv/proto.h"
 
-enum { SEED = 37 };
-
 /* What question @id asks. */
 static enum kv_op draw(const struct talk *t, uint64_t id, struct kv_key *k)
 {
-	struct tux_key seed = { id, SEED };
+	struct tux_key seed = { id, t->seed };
 	struct tux_rng r;
 	bool odd;
 
@@ -24,7 +22,9 @@ static enum kv_op draw(const struct talk *t, uint64_t id, struct kv_key *k)
 	odd = tux_rng_u64(&r) & 1;
 	k->key = tux_rng_u64(&r);
 	if (t->zipf.n) {
-		/* Records that are asked for often lie anywhere. */
+		/* Records that are asked for often lie anywhere; which they are
+		 * depends on no seed, as with YCSB. */
+		seed.k1 = 0;
 		seed.k0 = zipf_draw(&t->zipf, (double)(k->key >> 11) * 0x1p-53);
 		tux_rng_init(&r, &seed);
 		k->key = tux_rng_u64(&r);

@@ -57,7 +57,7 @@ static void parse(struct ask *a, int argc, char **argv)
 	a->op = strcmp(argv[2], "rmw") ? KV_GET : KV_RMW;
 	a->keys = strtoull(argv[3], NULL, 10);
 	a->n = strtoull(argv[4], NULL, 10);
-	if (!a->keys)
+	if (!a->keys || (a->op == KV_GET && strcmp(argv[2], "get")))
 		usage();
 }
 

@@ -14,6 +14,7 @@ struct kv_client {
 	struct tux_service *service;
 	struct tux_connection *c;	/* NULL: it is over */
 	bool stream, open;
+	bool full;		/* the stream has bytes for which there was no room */
 	int err;		/* why it is over */
 	uint8_t *in;		/* answers that came, one after the other */
 	size_t at, end;
@@ -42,7 +43,10 @@ static void client_stream(struct tux_connection *c, void *arg)
 {
 	struct kv_client *k = arg;
 	uint8_t *to = client_room(k, 1);
-	ssize_t n = to ? tux_read(c, to, IN_CAP - k->end) : 0;
+	ssize_t n;
+
+	k->full = !to;
+	n = to ? tux_read(c, to, IN_CAP - k->end) : 0;
 
 	if (n > 0)
 		k->end += (size_t)n;
@@ -50,8 +54,7 @@ static void client_stream(struct tux_connection *c, void *arg)
 		tux_disconnect(c);
 }
 
-/* Messages that are not taken are lost: the program has asked for more than it has
- * room for. */
+/* Without room for an answer, the program has asked for more than it takes. */
 static void client_message(struct tux_connection *c, struct tux_message *m,
 			   unsigned n, void *arg)
 {
@@ -168,7 +171,7 @@ int kv_send(struct kv_client *k, enum kv_op op, const void *args, size_t len,
 	size_t done = 0;
 	ssize_t n = -EAGAIN;
 
-	if (h.len > sizeof(request))
+	if (len > sizeof(request) - sizeof(h))
 		return -EMSGSIZE;
 	memcpy(request, &h, sizeof(h));
 	memcpy(request + sizeof(h), args, len);
@@ -213,6 +216,8 @@ int kv_receive(struct kv_client *k, struct kv_answer *a, int ms)
 			return k->err;
 		if (left <= 0)
 			return -ETIMEDOUT;
+		if (k->full)
+			tux_again(k->c);
 		client_turn(k, left);
 		left = until - now_ms();
 	}

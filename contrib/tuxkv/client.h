@@ -34,13 +34,15 @@ int kv_open(struct kv_client **kp, const char *host, uint16_t port,
 	    const struct kv_client_opts *o);
 void kv_close(struct kv_client *k);	/* NULL is allowed */
 
-/* Sends a request with the id @id; waits for room if need be.  0, or the errno that
- * ended the connection, negative. */
+/* Sends a request with the id @id; waits for room if need be.  0; -EMSGSIZE: longer
+ * than KV_REQUEST_MAX; -EPROTONOSUPPORT: messages, and the server has no Tux; or why
+ * the connection has ended, -errno. */
 int kv_send(struct kv_client *k, enum kv_op op, const void *args, size_t len,
 	    uint64_t id);
 
-/* Takes the next answer, of any request; waits up to @ms milliseconds for it.  0,
- * -ETIMEDOUT, or as kv_send(). */
+/* Takes the next answer, of any request; waits up to @ms milliseconds for it.  0;
+ * -ETIMEDOUT; -EBADMSG: no answer of a tuxkv; or as kv_send().  A program that does not
+ * take the answers to some 900 requests of 1 KB loses the connection. */
 int kv_receive(struct kv_client *k, struct kv_answer *a, int ms);
 
 /* The two in one, for a single request with no other under way. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "group.h"
 
+#include <stdio.h>
 #include <tux.h>
 
 static void set_status(struct job *j, enum kv_status status)
@@ -51,7 +52,7 @@ static int step_reading(struct group *g, struct store *s)
 	return err;
 }
 
-/* Not preempted: what writes stands in the way of all others that will. */
+/* Not preempted: all others that will write wait for the end of it. */
 static int step_writing(struct group *g, struct store *s)
 {
 	struct txn t;
@@ -70,41 +71,82 @@ static int step_writing(struct group *g, struct store *s)
 	return err || !s->sync ? err : store_commit(&t);
 }
 
-bool group_step(struct group *g, struct store *s)
+/* Not each time: a full disk fails all. */
+static void tell(int err)
 {
-	bool more = false;
+	static _Atomic int told;
+
+	if (atomic_exchange(&told, err) != err)
+		fprintf(stderr, "tuxkv: a transaction failed: %s\n",
+			strerror(-err));
+}
+
+void group_step(struct group *g, struct store *s)
+{
 	unsigned i;
-	int err;
+	int err = 0;
 
-	if (!g->n)
-		return false;
-	err = g->job[0]->proc->writes ? step_writing(g, s) :
-					step_reading(g, s);
-	for (i = 0; i < g->n; i++) {
-		struct job *j = g->job[i];
+	if (g->n)
+		err = g->job[0]->proc->writes ? step_writing(g, s) :
+						step_reading(g, s);
+	if (!err)
+		return;
+	tell(err);
+	for (i = 0; i < g->n; i++)
+		set_status(g->job[i], KV_FAILED);
+}
 
-		if (err)
-			set_status(j, KV_FAILED);
-		more |= j->step < j->proc->steps;
+/* ---- what has come of it --------------------------------------------------------- */
+
+static bool is_finished(const struct job *j)
+{
+	return j->step == j->proc->steps;
+}
+
+struct job *group_unfinished(struct group *g)
+{
+	unsigned i = 0;
+	struct job *j;
+
+	while (i < g->n && is_finished(g->job[i]))
+		i++;
+	if (i == g->n)
+		return NULL;
+	j = g->job[i];
+	g->n--;
+	memmove(&g->job[i], &g->job[i + 1], (g->n - i) * sizeof(j));
+	return j;
+}
+
+/* Those of one client that follow each other go together. */
+static void send_answers(struct job *const *job, unsigned n)
+{
+	struct iovec iov[GROUP_MAX];
+	unsigned i, k = 0;
+
+	for (i = 0; i < n; i++) {
+		struct job *j = job[i];
+
+		iov[k++] = (struct iovec){ &j->answer, j->answer.hdr.len };
+		if (i + 1 < n && job[i + 1]->peer == j->peer)
+			continue;
+		j->peer->ops->answer(j->peer, iov, (int)k);
+		k = 0;
 	}
-	return more;
 }
 
 void group_answer(struct group *g)
 {
-	struct iovec iov[GROUP_MAX];
-	unsigned i, n = 0;
+	struct job *done[GROUP_MAX];
+	unsigned i, n = 0, left = 0;
 
-	for (i = 0; i < g->n; i++) {
-		struct job *j = g->job[i];
-
-		iov[n++] = (struct iovec){ &j->answer, j->answer.hdr.len };
-		if (i + 1 < g->n && g->job[i + 1]->peer == j->peer)
-			continue;
-		j->peer->ops->answer(j->peer, iov, (int)n);
-		n = 0;
-	}
 	for (i = 0; i < g->n; i++)
-		job_free(g->job[i]);
-	g->n = 0;
+		if (is_finished(g->job[i]))
+			done[n++] = g->job[i];
+		else
+			g->job[left++] = g->job[i];
+	g->n = left;
+	send_answers(done, n);
+	for (i = 0; i < n; i++)
+		job_free(done[i]);
 }

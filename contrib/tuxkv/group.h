@@ -15,12 +15,15 @@ struct group {			/* its jobs all write, or none of them does */
 	struct job *job[GROUP_MAX];
 };
 
-/* Runs the next step of each job in a transaction of its own kind.  If the engine
- * fails, nothing of this step has been changed, and the answers of all say
- * KV_FAILED.  Returns whether a job has a further step. */
-bool group_step(struct group *g, struct store *s);
+/* Runs the next step of each job, of which none is finished, all in one transaction.
+ * If the engine fails, none of these steps has changed anything, and the jobs are
+ * finished, with the answer KV_FAILED. */
+void group_step(struct group *g, struct store *s);
 
-/* Sends the answers, and frees the jobs. */
+/* Takes a job that has a further step out of @g.  NULL: there is none. */
+struct job *group_unfinished(struct group *g);
+
+/* Sends the answers of the jobs that are finished, and frees them.  The others stay. */
 void group_answer(struct group *g);
 
 #endif

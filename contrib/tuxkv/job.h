@@ -28,7 +28,11 @@ struct peer_ops {
 	void (*free)(struct peer *p);
 };
 
-enum { PEER_IN = 16384 };	/* bytes of requests that are looked at together */
+enum {
+	PEER_IN = 16384,	/* bytes of requests that are looked at together */
+	PEER_JOBS = 256,	/* under way: with more, a callback waits before it
+				 * takes further requests */
+};
 #define PEER_PATIENCE_NS UINT64_C(1000000000)
 
 struct peer {			/* the first member of a server's own struct */
@@ -42,6 +46,11 @@ struct peer {			/* the first member of a server's own struct */
 int peer_init(struct peer *p, const struct peer_ops *ops, bool stream);
 /* Drops a reference; the last one frees the peer. */
 void peer_put(struct peer *p);
+
+static inline unsigned peer_jobs(struct peer *p)
+{
+	return atomic_load(&p->refs) - 1;
+}
 
 /* ---- jobs ------------------------------------------------------------------ */
 

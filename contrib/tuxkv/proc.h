@@ -20,9 +20,10 @@ struct proc {
 				 * the procedure runs */
 
 	/* Runs step @step in the transaction @t.  Adds to the result at @out,
-	 * which the first step finds empty, @len bytes of it.  Returns enum
-	 * kv_status, and anything but KV_OK ends the procedure without a
-	 * change; or -errno of the engine. */
+	 * which the first step finds empty, and sets *@len to all of its
+	 * length.  Returns enum kv_status; if that is not KV_OK, the step has
+	 * changed nothing, and the procedure ends.  Or returns -errno of the
+	 * engine: then the transaction does not take place. */
 	int (*run)(struct txn *t, unsigned step, const void *args, void *out,
 		   uint32_t *len);
 };

@@ -4,7 +4,8 @@
  *
  * A request is a header and arguments, an answer is a header and a result.  As
  * messages, each is one message.  On a stream they follow one another.  Answers
- * come in any order, and each has the id of its request.
+ * come in any order, and each has the id of its request.  What is no request ends
+ * the connection.
  *
  * Integers are little-endian, and structs have no padding.
  */
@@ -22,14 +23,21 @@ enum kv_op {			/* a stored procedure */
 	KV_GET = 1,		/* YCSB: reads a record */
 	KV_RMW,			/* YCSB: reads a record, changes a field of it,
 				 * and writes it back */
+	KV_NEW_ORDER,		/* TPC-C, see tpcc.h */
+	KV_PAYMENT,
+	KV_ORDER_STATUS,
+	KV_DELIVERY,
+	KV_STOCK_LEVEL,
 	KV_OPS,
 };
 
 enum kv_status {
 	KV_OK,
 	KV_NOT_FOUND,		/* no such row */
-	KV_BAD,			/* the request breaks the rules of this page */
-	KV_FAILED,		/* the engine failed: nothing has been changed */
+	KV_BAD,			/* an argument is out of range */
+	KV_ROLLED_BACK,		/* the procedure ended without a change, as it should */
+	KV_FAILED,		/* the engine failed: the last transaction of the
+				 * procedure, or its only one, did not take place */
 };
 
 struct kv_hdr {

@@ -9,6 +9,8 @@
 
 #include "workers.h"
 
+enum { LOOK_NS = 50000 };	/* so often a routine that waits looks */
+
 struct push {
 	struct engine *engine;
 	struct workers workers;
@@ -66,7 +68,8 @@ static const struct peer_ops stream = { push_answer_stream, push_free };
 
 /* ---- callbacks ----------------------------------------------------------------- */
 
-/* What a client has is known by what comes first. */
+/* The client's first message, or the first bytes of its stream, decide which of the two
+ * it uses. */
 static struct push_peer *push_peer(struct tux_connection *c, bool on_stream)
 {
 	struct push_peer *o = tux_user(c);
@@ -85,21 +88,32 @@ static struct push_peer *push_peer(struct tux_connection *c, bool on_stream)
 	return o;
 }
 
+/* Until the client has @most jobs under way.  Meanwhile no other callback of its
+ * connection begins, and what it sends fills the room that it has. */
+static void push_wait(struct peer *p, unsigned most)
+{
+	while (peer_jobs(p) > most)
+		tux_sleep(LOOK_NS);
+}
+
 static void push_job(struct push *p, struct batch *b, struct job *j)
 {
 	if (p->selective && j->proc->is_long)
 		workers_give(&p->workers, j);
 	else
-		batch_add(b, p->engine, j);
+		batch_add(b, j);
 }
 
 static void push_message(struct tux_connection *c, struct tux_message *m,
 			 unsigned n, void *arg)
 {
 	struct push_peer *o = push_peer(c, false);
-	struct batch b = { 0 };
+	struct push *p = arg;
+	struct batch b = { .engine = p->engine, .in_callback = true };
 	unsigned i;
 
+	if (o)
+		push_wait(&o->peer, PEER_JOBS);
 	for (i = 0; i < n; i++) {
 		struct job *j = o ? job_new(&o->peer, m[i].p, m[i].len) : NULL;
 
@@ -107,44 +121,60 @@ static void push_message(struct tux_connection *c, struct tux_message *m,
 			tux_abort(c);
 			break;
 		}
-		push_job(arg, &b, j);
+		push_job(p, &b, j);
 	}
-	batch_run(&b, ((struct push *)arg)->engine);
+	batch_run(&b);
 }
 
 /* Returns false if the bytes are no requests. */
-static bool push_requests(struct push *p, struct push_peer *o)
+static bool push_requests(struct push *p, struct peer *o)
 {
-	struct batch b = { 0 };
+	struct batch b = { .engine = p->engine, .in_callback = true };
 	struct job *j;
 	uint32_t at = 0;
 	bool bad;
 
-	while ((j = job_of_stream(&o->peer, &at, &bad)))
+	push_wait(o, PEER_JOBS);
+	while ((j = job_of_stream(o, &at, &bad)))
 		push_job(p, &b, j);
-	batch_run(&b, p->engine);
+	batch_run(&b);
 	return !bad;
+}
+
+static ssize_t push_read(struct tux_connection *c, struct peer *p)
+{
+	ssize_t n = tux_read(c, p->in + p->in_n, PEER_IN - p->in_n);
+
+	if (n > 0)
+		p->in_n += (uint32_t)n;
+	return n;
+}
+
+/* The client has ended its stream, or never had one.  It still gets its answers. */
+static void push_end_of_stream(struct tux_connection *c)
+{
+	struct push_peer *o = tux_user(c);
+
+	if (o)
+		push_wait(&o->peer, 0);
+	tux_disconnect(c);
 }
 
 static void push_stream(struct tux_connection *c, void *arg)
 {
-	struct push_peer *o = push_peer(c, true);
-	struct peer *p = &o->peer;
-	ssize_t n;
+	struct push_peer *o = NULL;
+	char first;
+	ssize_t n = tux_peek(c, &first, 1);
+	bool bad = n > 0 && !(o = push_peer(c, true));
 
-	if (!o) {
+	while (n > 0 && !bad) {
+		n = push_read(c, &o->peer);
+		bad = n > 0 && !push_requests(arg, &o->peer);
+	}
+	if (bad)
 		tux_abort(c);
-		return;
-	}
-	while ((n = tux_read(c, p->in + p->in_n, PEER_IN - p->in_n)) > 0) {
-		p->in_n += (uint32_t)n;
-		if (!push_requests(arg, o)) {
-			tux_abort(c);
-			return;
-		}
-	}
-	if (n == 0)
-		tux_disconnect(c);
+	else if (n == 0)
+		push_end_of_stream(c);
 }
 
 static void push_gone(struct tux_connection *c, int err, void *arg)
@@ -181,14 +211,19 @@ static int push_listen(struct push *p, const struct serve_opts *o)
 	return tux_listen(p->service, o->host, o->port);
 }
 
-/* Jobs have references to connections, which end before the stack does. */
+/* Nothing new begins.  What is under way ends before the stack does, which runs it, or
+ * sends its answers. */
 static void push_end(struct push *p)
 {
 	struct pollfd f = { tux_fd(p->tux), POLLIN, 0 };
 
-	workers_stop(&p->workers);
-	while (writers_busy(&p->engine->writers) && tux_turn(p->tux) >= 0)
+	tux_service_free(p->service);
+	while ((workers_busy(&p->workers) ||
+		writers_busy(&p->engine->writers)) && tux_turn(p->tux) >= 0)
 		poll(&f, 1, 1);
+	workers_stop(&p->workers);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
 }
 
 int serve_push(struct engine *e, const struct serve_opts *o)
@@ -198,7 +233,7 @@ int serve_push(struct engine *e, const struct serve_opts *o)
 
 	if (err)
 		return err;
-	writers_init(&e->writers, &e->store, p.tux);
+	writers_init(&e->writers, &e->store, p.tux, e->group);
 	ends = p.tux;
 	signal(SIGTERM, push_stop);
 	signal(SIGINT, push_stop);

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "workers.h"
 
-enum { EVENTS = 64, BACKLOG = 1024, PATIENCE_MS = PEER_PATIENCE_NS / 1000000 };
+enum { EVENTS = 64, BACKLOG = 1024, FULL_MS = 10, PATIENCE_MS = PEER_PATIENCE_NS / 1000000 };
 
 struct socket_peer {
 	struct peer peer;
@@ -45,9 +47,26 @@ static int skip(struct iovec *iov, int n, size_t len)
 	return k;
 }
 
-static bool send_all(int fd, const struct iovec *from, int n)
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* True if there is room before @until. */
+static bool wait_for_room(int fd, int64_t until)
 {
 	struct pollfd p = { fd, POLLOUT, 0 };
+	int64_t left = until - now_ms();
+
+	return left > 0 && poll(&p, 1, (int)left) == 1;
+}
+
+static bool send_all(int fd, const struct iovec *from, int n)
+{
+	int64_t until = now_ms() + PATIENCE_MS;
 	struct iovec iov[GROUP_MAX];
 	struct msghdr m = { .msg_iov = iov };
 
@@ -59,7 +78,7 @@ static bool send_all(int fd, const struct iovec *from, int n)
 		k = sendmsg(fd, &m, MSG_NOSIGNAL);
 		if (k >= 0)
 			n = skip(iov, n, (size_t)k);
-		else if (errno == EAGAIN && poll(&p, 1, PATIENCE_MS) == 1)
+		else if (errno == EAGAIN && wait_for_room(fd, until))
 			continue;
 		else if (errno != EINTR)
 			return false;
@@ -112,6 +131,8 @@ static void accept_all(int epoll, int listener)
 	while ((fd = accept4(listener, NULL, NULL,
 			     SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
 		welcome(epoll, fd);
+	if (errno == EMFILE || errno == ENFILE)
+		poll(NULL, 0, FULL_MS);	/* the connection waits, and is told again */
 }
 
 /* Returns false if the connection is to end. */
@@ -127,7 +148,7 @@ static bool read_requests(struct workers *w, struct socket_peer *o)
 		return n < 0 && (errno == EAGAIN || errno == EINTR);
 	p->in_n += (uint32_t)n;
 	while ((j = job_of_stream(p, &at, &bad)))
-		workers_give(w, j);
+		workers_give_wait(w, j);
 	return !bad;
 }
 
@@ -139,33 +160,27 @@ static void part(int epoll, struct socket_peer *o)
 	peer_put(&o->peer);
 }
 
-static volatile sig_atomic_t stopped;
+static char stop_event;		/* its address stands for the signals */
 
-static void socket_stop(int sig)
-{
-	(void)sig;
-	stopped = 1;
-}
-
-/* Signals arrive while it waits, and only then. */
-static int serve_events(struct workers *w, int epoll, int listener,
-			const sigset_t *wait_mask)
+/* Until a signal can be read. */
+static int serve_events(struct workers *w, int epoll, int listener)
 {
 	struct epoll_event ev[EVENTS];
 
-	while (!stopped) {
-		int i, n = epoll_pwait(epoll, ev, EVENTS, -1, wait_mask);
+	for (;;) {
+		int i, n = epoll_wait(epoll, ev, EVENTS, -1);
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		for (i = 0; i < n; i++) {
+			if (ev[i].data.ptr == &stop_event)
+				return 0;
 			if (!ev[i].data.ptr)
 				accept_all(epoll, listener);
 			else if (!read_requests(w, ev[i].data.ptr))
 				part(epoll, ev[i].data.ptr);
 		}
 	}
-	return 0;
 }
 
 /* ---- the server -------------------------------------------------------------------- */
@@ -195,40 +210,51 @@ static int listen_on(const struct serve_opts *o)
 	return fd;
 }
 
-static int serve_listener(struct engine *e, const struct serve_opts *o,
-			  int listener, const sigset_t *wait_mask)
+static int watch_fd(int epoll, int fd, void *ptr)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = ptr };
+
+	return fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int serve_listener(struct engine *e, const struct serve_opts *o,
+			  int listener, int signals)
+{
 	struct workers w;
 	int epoll = epoll_create1(EPOLL_CLOEXEC), err;
 
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &ev))
+	if (epoll < 0)
 		return -errno;
-	err = workers_start(&w, e, o->workers ? o->workers : 1);
+	err = watch_fd(epoll, listener, NULL);
 	if (!err)
-		err = serve_events(&w, epoll, listener, wait_mask);
-	workers_stop(&w);
+		err = watch_fd(epoll, signals, &stop_event);
+	if (!err) {
+		err = workers_start(&w, e, o->workers ? o->workers : 1);
+		if (!err)
+			err = serve_events(&w, epoll, listener);
+		workers_stop(&w);
+	}
 	close(epoll);
 	return err;
 }
 
 int serve_sockets(struct engine *e, const struct serve_opts *o)
 {
-	struct sigaction stop = { .sa_handler = socket_stop };
-	sigset_t block, before;
-	int listener, err;
+	int listener, signals, err;
+	sigset_t stop;
 
-	writers_init(&e->writers, &e->store, NULL);
-	sigemptyset(&block);
-	sigaddset(&block, SIGTERM);
-	sigaddset(&block, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &block, &before);
-	sigaction(SIGTERM, &stop, NULL);
-	sigaction(SIGINT, &stop, NULL);
+	writers_init(&e->writers, &e->store, NULL, e->group);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
+	signals = signalfd(-1, &stop, SFD_CLOEXEC);
 	listener = listen_on(o);
-	if (listener < 0)
-		return listener;
-	err = serve_listener(e, o, listener, &before);
-	close(listener);
+	err = listener < 0 ? listener :
+	      serve_listener(e, o, listener, signals);
+	if (listener >= 0)
+		close(listener);
+	if (signals >= 0)
+		close(signals);
 	return err;
 }

@@ -8,6 +8,17 @@
 
 static const char *const names[STORE_TABLES] = {
 	[STORE_RECORDS] = "records",
+	[STORE_WAREHOUSES] = "warehouses",
+	[STORE_DISTRICTS] = "districts",
+	[STORE_CUSTOMERS] = "customers",
+	[STORE_NAMES] = "names",
+	[STORE_HISTORY] = "history",
+	[STORE_ORDERS] = "orders",
+	[STORE_LAST_ORDERS] = "last_orders",
+	[STORE_NEW_ORDERS] = "new_orders",
+	[STORE_LINES] = "lines",
+	[STORE_ITEMS] = "items",
+	[STORE_STOCK] = "stock",
 };
 
 static int errno_of(int rc)
@@ -54,6 +65,9 @@ static int open_env(struct store *s, const char *dir, size_t size)
 		rc = mdb_env_set_maxreaders(s->env, STORE_READERS);
 	if (!rc)
 		rc = mdb_env_open(s->env, dir, flags, 0644);
+	/* Slots of readers that were killed. */
+	if (!rc)
+		rc = mdb_reader_check(s->env, NULL);
 	return rc;
 }
 
@@ -178,10 +192,56 @@ int txn_get(struct txn *t, enum store_table table, uint64_t key, void *row,
 	return 0;
 }
 
-int txn_put(struct txn *t, enum store_table table, uint64_t key,
-	    const void *row, size_t len)
+static int put_row(struct txn *t, enum store_table table, uint64_t key,
+		   const void *row, size_t len, unsigned flags)
 {
 	MDB_val k = { sizeof(key), &key }, v = { len, (void *)row };
 
-	return errno_of(mdb_put(t->mdb, t->s->table[table], &k, &v, 0));
+	return errno_of(mdb_put(t->mdb, t->s->table[table], &k, &v, flags));
+}
+
+int txn_put(struct txn *t, enum store_table table, uint64_t key,
+	    const void *row, size_t len)
+{
+	return put_row(t, table, key, row, len, 0);
+}
+
+int txn_append(struct txn *t, enum store_table table, uint64_t key,
+	       const void *row, size_t len)
+{
+	return put_row(t, table, key, row, len, MDB_APPEND);
+}
+
+int txn_del(struct txn *t, enum store_table table, uint64_t key)
+{
+	MDB_val k = { sizeof(key), &key };
+
+	return errno_of(mdb_del(t->mdb, t->s->table[table], &k, NULL));
+}
+
+int txn_scan(struct txn *t, enum store_table table, uint64_t from, uint64_t to,
+	     txn_row_fn *fn, void *arg)
+{
+	MDB_val k = { sizeof(from), &from }, v;
+	MDB_cursor *c;
+	int rc = mdb_cursor_open(t->mdb, t->s->table[table], &c);
+
+	if (rc)
+		return errno_of(rc);
+	rc = mdb_cursor_get(c, &k, &v, MDB_SET_RANGE);
+	while (!rc) {
+		uint64_t key;
+
+		memcpy(&key, k.mv_data, sizeof(key));
+		if (key >= to)
+			break;
+		rc = fn(key, v.mv_data, v.mv_size, arg);
+		if (rc) {
+			mdb_cursor_close(c);
+			return rc;
+		}
+		rc = mdb_cursor_get(c, &k, &v, MDB_NEXT);
+	}
+	mdb_cursor_close(c);
+	return rc == MDB_NOTFOUND ? 0 : errno_of(rc);
 }

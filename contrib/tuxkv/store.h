@@ -18,7 +18,18 @@
 enum { STORE_READERS = 2048 };	/* transactions that read at the same time */
 
 enum store_table {
-	STORE_RECORDS,
+	STORE_RECORDS,		/* YCSB */
+	STORE_WAREHOUSES,	/* TPC-C, see tpcc_rows.h */
+	STORE_DISTRICTS,
+	STORE_CUSTOMERS,
+	STORE_NAMES,
+	STORE_HISTORY,
+	STORE_ORDERS,
+	STORE_LAST_ORDERS,
+	STORE_NEW_ORDERS,
+	STORE_LINES,
+	STORE_ITEMS,
+	STORE_STOCK,
 	STORE_TABLES,
 };
 
@@ -60,5 +71,17 @@ int txn_get(struct txn *t, enum store_table table, uint64_t key, void *row,
 /* A new row, or other bytes for an old one. */
 int txn_put(struct txn *t, enum store_table table, uint64_t key,
 	    const void *row, size_t len);
+/* A new row behind all others: it makes full pages. */
+int txn_append(struct txn *t, enum store_table table, uint64_t key,
+	       const void *row, size_t len);
+/* -ENOENT. */
+int txn_del(struct txn *t, enum store_table table, uint64_t key);
+
+/* Calls @fn for each row with a key from @from on and below @to, in their order, until
+ * it returns something else than 0.  Returns that; 0; or -errno.  @row is not
+ * aligned. */
+typedef int txn_row_fn(uint64_t key, const void *row, size_t len, void *arg);
+int txn_scan(struct txn *t, enum store_table table, uint64_t from, uint64_t to,
+	     txn_row_fn *fn, void *arg);
 
 #endif

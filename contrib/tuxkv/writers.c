@@ -3,17 +3,16 @@
 
 #include <tux.h>
 
-enum { AGAIN_NS = 10000 };	/* a routine that waits looks so often */
-
-void writers_init(struct writers *w, struct store *s, struct tux *t)
+void writers_init(struct writers *w, struct store *s, struct tux *t,
+		  unsigned group)
 {
-	*w = (struct writers){ .store = s, .tux = t };
+	*w = (struct writers){ .store = s, .tux = t, .group = group };
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->done, NULL);
-	job_queue_init(&w->left);
+	job_queue_init(&w->given);
 }
 
-/* A routine that were preempted here would make others spin. */
+/* If a routine were preempted here, others would wait in the kernel. */
 static void lock(struct writers *w)
 {
 	tux_uninterruptible_enter();
@@ -26,107 +25,109 @@ static void unlock(struct writers *w)
 	tux_uninterruptible_leave();
 }
 
-/* ---- turns ------------------------------------------------------------------ */
+static void run_given(void *arg);
 
-/* If somebody writes, leaves the jobs of @g, unless @g is NULL. */
-static bool try_enter(struct writers *w, struct group *g)
-{
-	bool mine;
-	unsigned i;
-
-	lock(w);
-	mine = !w->busy;
-	w->busy = true;
-	if (!mine && g) {
-		for (i = 0; i < g->n; i++)
-			job_push(&w->left, g->job[i]);
-		g->n = 0;
-	}
-	unlock(w);
-	return mine;
-}
-
-/* Waits for its turn. */
-static void enter(struct writers *w)
-{
-	if (tux_can_block()) {
-		while (!try_enter(w, NULL))
-			tux_sleep(AGAIN_NS);
-		return;
-	}
-	pthread_mutex_lock(&w->lock);
-	while (w->busy)
-		pthread_cond_wait(&w->done, &w->lock);
-	w->busy = true;
-	pthread_mutex_unlock(&w->lock);
-}
-
-static void drain(void *arg);
-
-static void leave(struct writers *w)
+/* Starts a routine if there is something for it.  If that fails, for lack of memory,
+ * the caller runs what was given. */
+static void start_routine(struct writers *w)
 {
 	bool start;
 
 	lock(w);
+	start = w->given.first && !w->starts && !w->busy;
+	w->starts |= start;
+	unlock(w);
+	if (start && tux_go(w->tux, run_given, w))
+		run_given(w);
+}
+
+/* The end of a transaction; the lock is held. */
+static void leave(struct writers *w)
+{
 	w->busy = false;
-	start = w->left.first && !w->drains;
-	w->drains |= start;
 	pthread_cond_signal(&w->done);
 	unlock(w);
-	if (start && tux_go(w->tux, drain, w)) {
-		lock(w);
-		w->drains = false;	/* the next one that leaves tries again */
-		unlock(w);
-	}
+	start_routine(w);
 }
 
-/* All steps, each in a turn of its own; the first turn has begun. */
-static void run_steps(struct writers *w, struct group *g)
-{
-	bool more = group_step(g, w->store);
+/* ---- routines -------------------------------------------------------------------- */
 
-	leave(w);
-	while (more) {
-		enter(w);
-		more = group_step(g, w->store);
-		leave(w);
-	}
-	group_answer(g);
-}
-
-/* ---- what was left ----------------------------------------------------------- */
-
-/* Begins a turn for jobs that were left; without any, the routine ends. */
-static bool take_left(struct writers *w, struct group *g)
+/* Begins a transaction for what was given.  If there is nothing, or if it is a thread's
+ * turn, the routine ends; that thread starts one again. */
+static bool take_given(struct writers *w, struct group *g)
 {
 	lock(w);
-	while (!w->busy && g->n < GROUP_MAX && w->left.first)
-		g->job[g->n++] = job_pop(&w->left);
-	w->busy |= g->n > 0;
-	w->drains = g->n > 0;
+	w->starts = false;
+	while (!w->busy && !(w->waiting && w->by_routine) && g->n < w->group &&
+	       w->given.first)
+		g->job[g->n++] = job_pop(&w->given);
+	if (g->n)
+		w->busy = w->by_routine = true;
 	unlock(w);
 	return g->n;
 }
 
-static void drain(void *arg)
+/* Jobs that have a further step go behind those that were given meanwhile. */
+static void give_back(struct writers *w, struct group *g)
 {
-	struct group g = { 0 };
+	struct job *j;
 
-	while (take_left(arg, &g))
-		run_steps(arg, &g);
+	while ((j = group_unfinished(g)))
+		job_push(&w->given, j);
 }
 
-/* ---- for all ------------------------------------------------------------------ */
+/* One group.  Without a wait for the disk, the routine is not preempted before others
+ * may write again. */
+static void run_given(void *arg)
+{
+	struct writers *w = arg;
+	struct group g = { 0 };
+	bool waits = w->store->sync;
+
+	if (!waits)
+		tux_uninterruptible_enter();
+	if (take_given(w, &g)) {
+		group_step(&g, w->store);
+		lock(w);
+		give_back(w, &g);
+		leave(w);
+	}
+	if (!waits)
+		tux_uninterruptible_leave();
+	group_answer(&g);
+}
+
+void writers_give(struct writers *w, struct job *j)
+{
+	lock(w);
+	job_push(&w->given, j);
+	unlock(w);
+	start_routine(w);
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+static void enter(struct writers *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->waiting++;
+	while (w->busy)
+		pthread_cond_wait(&w->done, &w->lock);
+	w->waiting--;
+	w->busy = true;
+	w->by_routine = false;
+	pthread_mutex_unlock(&w->lock);
+}
 
 void writers_run(struct writers *w, struct group *g)
 {
-	if (!g->n)
-		return;
-	if (!tux_can_block())
+	while (g->n) {
 		enter(w);
-	else if (!try_enter(w, g))
-		return;
-	run_steps(w, g);
+		group_step(g, w->store);
+		lock(w);
+		leave(w);
+		group_answer(g);
+	}
 }
 
 bool writers_busy(struct writers *w)
@@ -134,7 +135,7 @@ bool writers_busy(struct writers *w)
 	bool busy;
 
 	lock(w);
-	busy = w->busy || w->drains || w->left.first;
+	busy = w->busy || w->starts || w->given.first;
 	unlock(w);
 	return busy;
 }

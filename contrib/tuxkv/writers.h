@@ -2,11 +2,12 @@
 /*
  * writers - whose turn it is to write
  *
- * LMDB has one writer at a time, and makes the others wait in the kernel.  A
- * callback that waits there stops the network.  So a callback that finds somebody
- * writing leaves its jobs here and returns; they run in one transaction when that
- * writer is done.  While commits wait for the disk, one commit thus serves all
- * that came meanwhile.  Other threads wait.
+ * LMDB has one writer at a time, and makes the others wait in the kernel.  A callback
+ * that waits there stops the network.  So callbacks give their jobs to a routine,
+ * which runs what is there, up to a group, in one transaction.  Jobs of different
+ * connections that came in one turn of the network thus share a transaction, and so
+ * do those that come while a commit waits for the disk.  Threads, which may wait, take
+ * turns with such routines.
  */
 #ifndef TUXKV_WRITERS_H
 #define TUXKV_WRITERS_H
@@ -17,22 +18,27 @@ struct tux;
 
 struct writers {
 	struct store *store;
-	struct tux *tux;	/* whose routines run what was left; NULL: there
-				 * are no callbacks */
+	struct tux *tux;	/* runs the routines; NULL: no callbacks write */
+	unsigned group;		/* jobs in one transaction, at most */
 	pthread_mutex_t lock;	/* of what follows */
 	pthread_cond_t done;	/* not busy any more */
-	bool busy;		/* somebody writes */
-	bool drains;		/* a routine takes, or will take, what was left */
-	struct job_queue left;
+	bool busy;		/* a transaction is open, */
+	bool by_routine;	/* or the last one was: a routine's */
+	unsigned waiting;	/* threads */
+	bool starts;		/* a routine will begin */
+	struct job_queue given;
 };
 
-void writers_init(struct writers *w, struct store *s, struct tux *t);
+void writers_init(struct writers *w, struct store *s, struct tux *t,
+		  unsigned group);
 
-/* Runs and answers @g, whose jobs write; @g is empty then.  In a callback, the jobs
- * may be left to another routine. */
+/* For callbacks: a routine runs and answers @j, which writes. */
+void writers_give(struct writers *w, struct job *j);
+
+/* For other threads: runs and answers @g, whose jobs write; it is empty then. */
 void writers_run(struct writers *w, struct group *g);
 
-/* Does somebody write, or is something left? */
+/* Is anything under way? */
 bool writers_busy(struct writers *w);
 
 #endif

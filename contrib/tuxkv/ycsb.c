@@ -62,8 +62,11 @@ static int load_some(struct store *s, uint64_t from, uint64_t to)
 	if (err)
 		return err;
 	for (; from < to && !err; from++) {
+		err = txn_get(&t, STORE_RECORDS, from, &r, sizeof(r));
+		if (err != -ENOENT)
+			continue;
 		kv_record_init(&r, from);
-		err = txn_put(&t, STORE_RECORDS, from, &r, sizeof(r));
+		err = txn_append(&t, STORE_RECORDS, from, &r, sizeof(r));
 	}
 	if (!err)
 		return store_commit(&t);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# tuxkv - contrib/tuxkv answers in each way that it serves, and loses nothing that it
-# has answered, when it is killed at any moment: five times, thoroughly fifty
+# tuxkv - contrib/tuxkv answers in each way that it serves, keeps TPC-C's tables
+# consistent, and loses nothing that it has answered, when it is killed at any moment:
+# five times, thoroughly fifty
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../../posix/lib.sh"
@@ -69,6 +70,75 @@ ways "callbacks and workers" --udp --interface lo --workers 2 --group 1
 ways "to the disk" --udp --interface lo --sync
 ways sockets --sockets --workers 2
 
+# Told under load, the server ends, too.
+serve_kv --udp --interface lo --sync
+start client0 "$build/contrib/tuxkv/ask" --udp --interface lo 127.0.0.1 "$port" \
+	rmw $records 1000000
+wait_for 20 [ -s "$dir/client0.out" ]
+kill -TERM "$server"
+reap "$server"
+same "the server ends under load, too" 0 $?
+end "$pid"
+
+# ---- TPC-C ----
+
+# orders SECONDS OPTION...: TPC-C's transactions until the time is up
+orders()
+{
+	local seconds=$1
+
+	shift
+	run 120 "$build/bench/load" --port "$port" --protocol tpcc --keys 2 \
+		--connections 8 --in-flight 2 --seconds "$seconds" \
+		--warm-up 0 "$@" >"$dir/load.out" 2>"$dir/load.err"
+}
+
+# tpcc WHAT OPTION... -- OPTION...: of the server, and of bench/load
+tpcc()
+{
+	local what=$1 options=()
+
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	serve_kv --warehouses 2 "${options[@]}"
+	orders 0.5 "$@"
+	same "TPC-C, $what: all is answered" "0 0" \
+		"$? $(grep -o 'errors=.' "$dir/load.out" | cut -d = -f 2)"
+	kill -TERM "$server"
+	reap "$server"
+	same "... and the server ends when told" 0 $?
+	consistent
+}
+
+consistent()
+{
+	same_final "... and the tables are consistent" consistent \
+		"$(run 60 "$build/contrib/tuxkv/tuxkv" --dir db --size 1 --check)"
+}
+
+udp=(--udp --interface lo)
+tpcc "complete pushdown" "${udp[@]}" -- --transport messages "${udp[@]}"
+tpcc "on the stream" "${udp[@]}" -- --transport stream "${udp[@]}"
+tpcc "selective pushdown" "${udp[@]}" --workers 2 -- --transport messages "${udp[@]}"
+tpcc "in groups of one, to the disk" "${udp[@]}" --workers 2 --group 1 --sync -- \
+	--transport messages "${udp[@]}"
+tpcc sockets --sockets --workers 2 --
+serve_kv "${udp[@]}" --workers 2
+start orders "$build/bench/load" --port "$port" --protocol tpcc --keys 2 \
+	--connections 8 --transport messages "${udp[@]}" --seconds 60 --warm-up 0
+wait_for 10 grep -qs ^measuring "$dir/orders.out"
+sleep 0.3		# amidst orders
+kill -KILL "$server"
+reap "$server"
+end "$pid"
+consistent
+
+# ---- nothing is lost ----
+
 # Clients change records until the server is killed; answers go to `answered`.
 kill_under_load()
 {
@@ -97,10 +167,12 @@ done
 serve_kv --udp --interface lo
 ask get $records $records >"$dir/kept"
 end "$server"
+same "all records are there still" $records "$(wc -l <"$dir/kept")"
 answers=$(wc -l <"$dir/answered")
 check "changes were answered" [ -s "$dir/answered" ]
 same_final "killed $rounds times, it lost none of $answers" "" "$(
 	awk 'FNR == NR { kept[$1] = $2; next } kept[$1] < $2' \
 		"$dir/kept" "$dir/answered" | head -n 3)"
+same_final "and made none twice" "" "$(sort "$dir/answered" | uniq -d | head -n 3)"
 
 finish
