@@ -31,3 +31,12 @@ tux_tick tux_calm_look(struct tux_calm *c, tux_tick over, tux_tick slice,
 	}
 	return now < c->strict || rare(slice) < slice ? slice : rare(slice);
 }
+
+tux_tick tux_calm_later(tux_tick gap, tux_tick left, tux_tick slice)
+{
+	tux_tick most = rare(slice);
+
+	if (left > most)
+		left = most;
+	return left > gap ? left : gap;
+}

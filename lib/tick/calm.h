@@ -36,4 +36,10 @@ struct tux_calm {			/* all zero at first */
 tux_tick tux_calm_look(struct tux_calm *c, tux_tick over, tux_tick slice,
 		       tux_tick now);
 
+/* The routine that runs is not to be told for @left, since it is in a region without
+ * preemption (tux_watch_later()).  Returns how long the next look may wait, instead of
+ * @gap: as long, but no longer than looks may wait while callbacks end in time.  A
+ * callback that begins when the region has ended is preempted late by that at most. */
+tux_tick tux_calm_later(tux_tick gap, tux_tick left, tux_tick slice);
+
 #endif

@@ -108,8 +108,8 @@ static void watch_look_at(struct look *l, struct tux_watch *w)
 	tux_tick gap = tux_calm_look(&w->calm, atomic_load(&w->over), w->slice,
 				     l->now);
 
-	if (until & TUX_WATCH_INSIDE && until > l->now && until - l->now > gap)
-		gap = until - l->now;	/* tux_watch_later() */
+	if (until & TUX_WATCH_INSIDE && until > l->now)
+		gap = tux_calm_later(gap, until - l->now, w->slice);
 	if (gap < l->gap)
 		l->gap = gap;
 	if (until != w->seen) {

@@ -92,6 +92,19 @@ static void look__rare_again_after_two_seconds(void **state)
 	assert_true(pass(1500, 0) == slice);
 }
 
+/* In a long region the watcher looks as seldom as the routine is told, but no less often
+ * than while callbacks end in time. */
+static void later__no_longer_than_calm(void **state)
+{
+	const tux_tick len = tux_tick_of(TUX_USEC(50)), most = 20 * len;
+
+	(void)state;
+	assert_int_equal(tux_calm_later(len, len / 2, len), len);
+	assert_int_equal(tux_calm_later(len, 4 * len, len), 4 * len);
+	assert_int_equal(tux_calm_later(len, 40 * len, len), most);
+	assert_int_equal(tux_calm_later(most, 4 * len, len), most);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +114,7 @@ int main(void)
 				       begin),
 		cmocka_unit_test_setup(look__rare_again_after_two_seconds,
 				       begin),
+		cmocka_unit_test(later__no_longer_than_calm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
