@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../contrib/tuxkv/tpcc.h"
 #include "fill.h"
 #include "option.h"
 #include "run.h"
@@ -156,6 +157,9 @@ static void parse(struct load *l, struct report *rep, int argc, char **argv)
 		option_fail(2, "%s is not in messages", l->run.talk->name);
 	if (l->run.zipf && (!l->run.talk->any_order || l->run.talk->is_long))
 		option_fail(2, "%s has no --zipf", l->run.talk->name);
+	if (l->run.talk == &talk_tpcc && l->run.keys > TPCC_WAREHOUSES_MAX)
+		option_fail(2, "--keys %u: more warehouses than there may be",
+			    l->run.keys);
 	l->run.to.own_len = l->run.talk->any_order;
 	l->run.to.record = l->run.talk->any_order ?
 			   (uint32_t)l->run.talk->room : l->run.size;

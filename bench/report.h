@@ -13,8 +13,9 @@
 
 struct report {
 	struct histogram latency;	/* nanoseconds, one per operation */
-	struct histogram short_ones, long_ones;	/* the same, apart, if the
-					 * protocol has both */
+	struct histogram short_ones, long_ones;	/* the same for short and for
+					 * long requests, if the protocol has
+					 * both */
 	uint64_t errors;
 	tux_time began, took;
 	struct cpu others;

@@ -64,11 +64,11 @@ static int step_writing(struct group *g, struct store *s)
 		err = step_all(g, &t);
 		if (err)
 			store_abort(&t);
-		else if (!s->sync)
+		else if (s->mode != STORE_SYNC)
 			err = store_commit(&t);
 	}
 	tux_uninterruptible_leave();
-	return err || !s->sync ? err : store_commit(&t);
+	return err || s->mode != STORE_SYNC ? err : store_commit(&t);
 }
 
 /* Not each time: a full disk fails all. */
@@ -121,17 +121,15 @@ struct job *group_unfinished(struct group *g)
 /* Those of one client that follow each other go together. */
 static void send_answers(struct job *const *job, unsigned n)
 {
-	struct iovec iov[GROUP_MAX];
-	unsigned i, k = 0;
+	unsigned i, from = 0;
 
 	for (i = 0; i < n; i++) {
-		struct job *j = job[i];
+		struct peer *p = job[i]->peer;
 
-		iov[k++] = (struct iovec){ &j->answer, j->answer.hdr.len };
-		if (i + 1 < n && job[i + 1]->peer == j->peer)
+		if (i + 1 < n && job[i + 1]->peer == p)
 			continue;
-		j->peer->ops->answer(j->peer, iov, (int)k);
-		k = 0;
+		p->ops->answer(p, job + from, i + 1 - from);
+		from = i + 1;
 	}
 }
 
@@ -147,6 +145,4 @@ void group_answer(struct group *g)
 			g->job[left++] = g->job[i];
 	g->n = left;
 	send_answers(done, n);
-	for (i = 0; i < n; i++)
-		job_free(done[i]);
 }

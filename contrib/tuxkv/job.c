@@ -22,14 +22,23 @@ void peer_put(struct peer *p)
 	p->ops->free(p);
 }
 
+void peer_end(struct peer *p)
+{
+	atomic_store(&p->ended, true);
+	if (!atomic_load(&p->jobs))
+		p->ops->done(p);
+}
+
 /* ---- jobs ------------------------------------------------------------------ */
 
 struct job *job_new(struct peer *p, const void *request, size_t len)
 {
 	const struct proc *proc = len > KV_REQUEST_MAX ? NULL :
 				  proc_of(request, (uint32_t)len);
-	struct job *j = proc ? malloc(sizeof(*j)) : NULL;
+	struct job *j = NULL;
 
+	if (proc && atomic_load(&p->jobs) < KV_UNDER_WAY)
+		j = malloc(sizeof(*j));
 	if (!j)
 		return NULL;
 	memcpy(j->request.bytes, request, len);
@@ -37,15 +46,21 @@ struct job *job_new(struct peer *p, const void *request, size_t len)
 	j->peer = p;
 	j->proc = proc;
 	j->step = 0;
+	j->sent = 0;
 	j->answer.hdr = j->request.hdr;
 	j->answer.hdr.len = sizeof(j->answer.hdr);
 	atomic_fetch_add(&p->refs, 1);
+	atomic_fetch_add(&p->jobs, 1);
 	return j;
 }
 
 void job_free(struct job *j)
 {
-	peer_put(j->peer);
+	struct peer *p = j->peer;
+
+	if (atomic_fetch_sub(&p->jobs, 1) == 1 && atomic_load(&p->ended))
+		p->ops->done(p);
+	peer_put(p);
 	free(j);
 }
 

@@ -18,26 +18,25 @@
 
 /* ---- clients -------------------------------------------------------------- */
 
+struct job;
 struct peer;
 
 struct peer_ops {
-	/* Sends @n answers; waits for up to PEER_PATIENCE_NS if the client does
-	 * not take them, and then ends its connection.  Any thread, and any
-	 * routine. */
-	void (*answer)(struct peer *p, const struct iovec *iov, int n);
+	/* Sends the answers of @n jobs, and frees these, at once or later.  Never
+	 * waits in a callback.  Any thread, and any routine. */
+	void (*answer)(struct peer *p, struct job *const *job, unsigned n);
+	/* The client has ended its stream, and has all of its answers. */
+	void (*done)(struct peer *p);
 	void (*free)(struct peer *p);
 };
 
-enum {
-	PEER_IN = 16384,	/* bytes of requests that are looked at together */
-	PEER_JOBS = 256,	/* under way: with more, a callback waits before it
-				 * takes further requests */
-};
-#define PEER_PATIENCE_NS UINT64_C(1000000000)
+enum { PEER_IN = 16384 };	/* bytes of requests that are looked at together */
 
 struct peer {			/* the first member of a server's own struct */
 	const struct peer_ops *ops;
 	_Atomic unsigned refs;	/* the connection, and each of its jobs */
+	_Atomic unsigned jobs;
+	_Atomic bool ended;	/* no request comes any more */
 	uint32_t in_n;		/* of a stream: bytes that came, and are in `in` */
 	uint8_t *in;		/* PEER_IN of them; NULL: it has messages */
 };
@@ -46,11 +45,8 @@ struct peer {			/* the first member of a server's own struct */
 int peer_init(struct peer *p, const struct peer_ops *ops, bool stream);
 /* Drops a reference; the last one frees the peer. */
 void peer_put(struct peer *p);
-
-static inline unsigned peer_jobs(struct peer *p)
-{
-	return atomic_load(&p->refs) - 1;
-}
+/* No request comes any more. */
+void peer_end(struct peer *p);
 
 /* ---- jobs ------------------------------------------------------------------ */
 
@@ -59,6 +55,7 @@ struct job {
 	struct peer *peer;	/* with a reference */
 	const struct proc *proc;
 	unsigned step;		/* the next one of the procedure */
+	uint32_t sent;		/* bytes of the answer */
 	union {
 		struct kv_hdr hdr;
 		uint8_t bytes[KV_REQUEST_MAX];
@@ -70,13 +67,14 @@ struct job {
 };
 
 /* A job of @p for the @len bytes at @request, which is a whole one.  NULL: they are
- * no request, or there is no memory. */
+ * no request, KV_UNDER_WAY are under way, or there is no memory; the connection should
+ * end. */
 struct job *job_new(struct peer *p, const void *request, size_t len);
 void job_free(struct job *j);
 
 /* The next job of the stream's bytes, from *@at on, which is moved.  NULL: there is
  * no whole request any more, and what is left has moved to the front of p->in; *@bad:
- * the bytes are no request. */
+ * the connection should end. */
 struct job *job_of_stream(struct peer *p, uint32_t *at, bool *bad);
 
 /* ---- queues ----------------------------------------------------------------- */

@@ -5,7 +5,8 @@
  * A request is a header and arguments, an answer is a header and a result.  As
  * messages, each is one message.  On a stream they follow one another.  Answers
  * come in any order, and each has the id of its request.  What is no request ends
- * the connection.
+ * the connection, and so does the request of a client that has KV_UNDER_WAY without
+ * an answer.
  *
  * Integers are little-endian, and structs have no padding.
  */
@@ -48,6 +49,7 @@ struct kv_hdr {
 };
 
 enum {
+	KV_UNDER_WAY = 1024,	/* requests of a client */
 	KV_REQUEST_MAX = 256,	/* bytes, with the header */
 	KV_ANSWER_MAX = 1088,
 	KV_RESULT_MAX = KV_ANSWER_MAX - (int)sizeof(struct kv_hdr),

@@ -9,12 +9,11 @@
 
 #include "workers.h"
 
-enum { LOOK_NS = 50000 };	/* so often a routine that waits looks */
-
 struct push {
 	struct engine *engine;
 	struct workers workers;
 	bool selective;		/* long procedures are the workers' */
+	_Atomic bool ends;	/* requests are not taken any more */
 	struct tux *tux;
 	struct tux_service *service;
 };
@@ -22,6 +21,8 @@ struct push {
 struct push_peer {
 	struct peer peer;
 	struct tux_connection *c;	/* with a reference */
+	pthread_mutex_t lock;	/* of what follows */
+	struct job_queue out;	/* answers for which there was no room */
 };
 
 /* ---- answers ------------------------------------------------------------------ */
@@ -31,28 +32,73 @@ static struct push_peer *push_peer_of(struct peer *p)
 	return (struct push_peer *)p;
 }
 
-static void push_answer(struct peer *p, const struct iovec *iov, int n)
+/* Sends what is left of the answer.  0; -EAGAIN: there is no room for all of it, and the
+ * room callback will run; else why the connection is over. */
+static int push_send(struct push_peer *o, struct job *j)
 {
-	struct tux_connection *c = push_peer_of(p)->c;
-	int i, err = 0;
+	const char *p = (const char *)&j->answer + j->sent;
+	size_t left = j->answer.hdr.len - j->sent;
+	ssize_t n;
 
-	for (i = 0; i < n && !err; i++)
-		err = tux_send_wait(c, iov[i].iov_base, iov[i].iov_len, 0,
-				    PEER_PATIENCE_NS);
-	if (err)
-		tux_abort(c);
+	if (!o->peer.in)
+		return tux_send(o->c, p, left, 0);
+	n = tux_write(o->c, p, left);
+	if (n < 0)
+		return (int)n;
+	j->sent += (uint32_t)n;
+	return (size_t)n < left ? -EAGAIN : 0;
 }
 
-static void push_answer_stream(struct peer *p, const struct iovec *iov, int n)
+/* Sends as many as there is room for.  Those that need no place any more go to
+ * @done. */
+static void push_send_all(struct push_peer *o, struct job_queue *done)
 {
-	struct tux_connection *c = push_peer_of(p)->c;
-	size_t len = 0;
-	int i;
+	int err = 0;
 
+	while (o->out.first && err != -EAGAIN) {
+		err = push_send(o, o->out.first);
+		if (err != -EAGAIN)
+			job_push(done, job_pop(&o->out));
+	}
+}
+
+/* Jobs that are free end the last reference to the client, maybe, so not under its
+ * lock.  A routine that is preempted there would make others wait in the kernel. */
+static void push_flush(struct push_peer *o, struct job *const *job, unsigned n)
+{
+	struct job_queue done;
+	struct job *j;
+	unsigned i;
+
+	job_queue_init(&done);
+	tux_uninterruptible_enter();
+	pthread_mutex_lock(&o->lock);
 	for (i = 0; i < n; i++)
-		len += iov[i].iov_len;
-	if (tux_writev_wait(c, iov, n, PEER_PATIENCE_NS) != (ssize_t)len)
-		tux_abort(c);
+		job_push(&o->out, job[i]);
+	push_send_all(o, &done);
+	pthread_mutex_unlock(&o->lock);
+	tux_uninterruptible_leave();
+	while ((j = job_pop(&done)))
+		job_free(j);
+}
+
+static void push_answer(struct peer *p, struct job *const *job, unsigned n)
+{
+	push_flush(push_peer_of(p), job, n);
+}
+
+static void push_room(struct tux_connection *c, void *arg)
+{
+	struct push_peer *o = tux_user(c);
+
+	(void)arg;
+	if (o)
+		push_flush(o, NULL, 0);
+}
+
+static void push_done(struct peer *p)
+{
+	tux_disconnect(push_peer_of(p)->c);
 }
 
 static void push_free(struct peer *p)
@@ -63,8 +109,7 @@ static void push_free(struct peer *p)
 	free(o);
 }
 
-static const struct peer_ops messages = { push_answer, push_free };
-static const struct peer_ops stream = { push_answer_stream, push_free };
+static const struct peer_ops push_ops = { push_answer, push_done, push_free };
 
 /* ---- callbacks ----------------------------------------------------------------- */
 
@@ -77,28 +122,23 @@ static struct push_peer *push_peer(struct tux_connection *c, bool on_stream)
 	if (o)
 		return !o->peer.in == !on_stream ? o : NULL;
 	o = malloc(sizeof(*o));
-	if (!o || peer_init(&o->peer, on_stream ? &stream : &messages,
-			    on_stream)) {
+	if (!o || peer_init(&o->peer, &push_ops, on_stream)) {
 		free(o);
 		return NULL;
 	}
+	pthread_mutex_init(&o->lock, NULL);
+	job_queue_init(&o->out);
 	tux_get(c);
 	o->c = c;
 	tux_set_user(c, o);
 	return o;
 }
 
-/* Until the client has @most jobs under way.  Meanwhile no other callback of its
- * connection begins, and what it sends fills the room that it has. */
-static void push_wait(struct peer *p, unsigned most)
-{
-	while (peer_jobs(p) > most)
-		tux_sleep(LOOK_NS);
-}
-
 static void push_job(struct push *p, struct batch *b, struct job *j)
 {
-	if (p->selective && j->proc->is_long)
+	if (atomic_load(&p->ends))
+		job_free(j);
+	else if (p->selective && j->proc->is_long)
 		workers_give(&p->workers, j);
 	else
 		batch_add(b, j);
@@ -112,8 +152,6 @@ static void push_message(struct tux_connection *c, struct tux_message *m,
 	struct batch b = { .engine = p->engine, .in_callback = true };
 	unsigned i;
 
-	if (o)
-		push_wait(&o->peer, PEER_JOBS);
 	for (i = 0; i < n; i++) {
 		struct job *j = o ? job_new(&o->peer, m[i].p, m[i].len) : NULL;
 
@@ -126,7 +164,7 @@ static void push_message(struct tux_connection *c, struct tux_message *m,
 	batch_run(&b);
 }
 
-/* Returns false if the bytes are no requests. */
+/* Returns false if the connection should end. */
 static bool push_requests(struct push *p, struct peer *o)
 {
 	struct batch b = { .engine = p->engine, .in_callback = true };
@@ -134,7 +172,6 @@ static bool push_requests(struct push *p, struct peer *o)
 	uint32_t at = 0;
 	bool bad;
 
-	push_wait(o, PEER_JOBS);
 	while ((j = job_of_stream(o, &at, &bad)))
 		push_job(p, &b, j);
 	batch_run(&b);
@@ -156,8 +193,9 @@ static void push_end_of_stream(struct tux_connection *c)
 	struct push_peer *o = tux_user(c);
 
 	if (o)
-		push_wait(&o->peer, 0);
-	tux_disconnect(c);
+		peer_end(&o->peer);
+	else
+		tux_disconnect(c);
 }
 
 static void push_stream(struct tux_connection *c, void *arg)
@@ -177,14 +215,17 @@ static void push_stream(struct tux_connection *c, void *arg)
 		push_end_of_stream(c);
 }
 
+/* Answers that wait for room go as well. */
 static void push_gone(struct tux_connection *c, int err, void *arg)
 {
 	struct push_peer *o = tux_user(c);
 
 	(void)err;
 	(void)arg;
-	if (o)
-		peer_put(&o->peer);
+	if (!o)
+		return;
+	push_flush(o, NULL, 0);
+	peer_put(&o->peer);
 }
 
 /* ---- the server ------------------------------------------------------------------ */
@@ -207,17 +248,18 @@ static int push_listen(struct push *p, const struct serve_opts *o)
 		return err;
 	tux_on_message(p->service, push_message, p);
 	tux_on_stream(p->service, push_stream, p);
+	tux_on_room(p->service, push_room, p);
 	tux_on_gone(p->service, push_gone, p);
 	return tux_listen(p->service, o->host, o->port);
 }
 
-/* Nothing new begins.  What is under way ends before the stack does, which runs it, or
- * sends its answers. */
+/* No request is taken any more.  Those that were taken are answered; then connections
+ * end, which delivers the answers. */
 static void push_end(struct push *p)
 {
 	struct pollfd f = { tux_fd(p->tux), POLLIN, 0 };
 
-	tux_service_free(p->service);
+	atomic_store(&p->ends, true);
 	while ((workers_busy(&p->workers) ||
 		writers_busy(&p->engine->writers)) && tux_turn(p->tux) >= 0)
 		poll(&f, 1, 1);

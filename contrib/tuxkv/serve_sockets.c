@@ -16,7 +16,8 @@
 
 #include "workers.h"
 
-enum { EVENTS = 64, BACKLOG = 1024, FULL_MS = 10, PATIENCE_MS = PEER_PATIENCE_NS / 1000000 };
+enum { EVENTS = 64, BACKLOG = 1024, FULL_MS = 10, PATIENCE_MS = 1000 };
+			/* for a client that takes no answers */
 
 struct socket_peer {
 	struct peer peer;
@@ -29,22 +30,6 @@ struct socket_peer {
 static struct socket_peer *socket_peer_of(struct peer *p)
 {
 	return (struct socket_peer *)p;
-}
-
-/* Drops @n bytes of the front; returns how many pieces are left. */
-static int skip(struct iovec *iov, int n, size_t len)
-{
-	int i = 0, k;
-
-	while (i < n && len >= iov[i].iov_len)
-		len -= iov[i++].iov_len;
-	for (k = 0; i + k < n; k++)
-		iov[k] = iov[i + k];
-	if (k) {
-		iov[0].iov_base = (char *)iov[0].iov_base + len;
-		iov[0].iov_len -= len;
-	}
-	return k;
 }
 
 static int64_t now_ms(void)
@@ -64,36 +49,55 @@ static bool wait_for_room(int fd, int64_t until)
 	return left > 0 && poll(&p, 1, (int)left) == 1;
 }
 
-static bool send_all(int fd, const struct iovec *from, int n)
+static bool send_all(int fd, const char *p, size_t left, int64_t until)
 {
-	int64_t until = now_ms() + PATIENCE_MS;
-	struct iovec iov[GROUP_MAX];
-	struct msghdr m = { .msg_iov = iov };
+	while (left) {
+		ssize_t n = send(fd, p, left, MSG_NOSIGNAL);
 
-	memcpy(iov, from, (size_t)n * sizeof(*iov));
-	while (n) {
-		ssize_t k;
-
-		m.msg_iovlen = (size_t)n;
-		k = sendmsg(fd, &m, MSG_NOSIGNAL);
-		if (k >= 0)
-			n = skip(iov, n, (size_t)k);
-		else if (errno == EAGAIN && wait_for_room(fd, until))
+		if (n >= 0) {
+			p += n;
+			left -= (size_t)n;
+		} else if (errno == EAGAIN && wait_for_room(fd, until)) {
 			continue;
-		else if (errno != EINTR)
+		} else if (errno != EINTR) {
 			return false;
+		}
 	}
 	return true;
 }
 
-static void socket_answer(struct peer *p, const struct iovec *iov, int n)
+/* In one piece: a call for each would cost the conventional server more than it has
+ * to. */
+static bool send_answers(int fd, struct job *const *job, unsigned n)
+{
+	char all[GROUP_MAX * KV_ANSWER_MAX];
+	size_t len = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		memcpy(all + len, &job[i]->answer, job[i]->answer.hdr.len);
+		len += job[i]->answer.hdr.len;
+	}
+	return send_all(fd, all, len, now_ms() + PATIENCE_MS);
+}
+
+static void socket_answer(struct peer *p, struct job *const *job, unsigned n)
 {
 	struct socket_peer *o = socket_peer_of(p);
+	unsigned i;
 
 	pthread_mutex_lock(&o->lock);
-	if (!send_all(o->fd, iov, n))
+	if (!send_answers(o->fd, job, n))
 		shutdown(o->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&o->lock);
+	for (i = 0; i < n; i++)
+		job_free(job[i]);
+}
+
+/* The last reference closes it. */
+static void socket_done(struct peer *p)
+{
+	(void)p;
 }
 
 static void socket_free(struct peer *p)
@@ -102,7 +106,7 @@ static void socket_free(struct peer *p)
 	free(p);
 }
 
-static const struct peer_ops sockets = { socket_answer, socket_free };
+static const struct peer_ops sockets = { socket_answer, socket_done, socket_free };
 
 /* ---- the thread that reads ------------------------------------------------------- */
 
@@ -135,8 +139,8 @@ static void accept_all(int epoll, int listener)
 		poll(NULL, 0, FULL_MS);	/* the connection waits, and is told again */
 }
 
-/* Returns false if the connection is to end. */
-static bool read_requests(struct workers *w, struct socket_peer *o)
+/* Returns 1; 0 at the end of the stream; -1: the connection should end. */
+static int read_requests(struct workers *w, struct socket_peer *o)
 {
 	struct peer *p = &o->peer;
 	ssize_t n = recv(o->fd, p->in + p->in_n, PEER_IN - p->in_n, 0);
@@ -144,20 +148,32 @@ static bool read_requests(struct workers *w, struct socket_peer *o)
 	uint32_t at = 0;
 	bool bad;
 
-	if (n <= 0)
-		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 1 : -1;
+	if (n == 0)
+		return 0;
 	p->in_n += (uint32_t)n;
 	while ((j = job_of_stream(p, &at, &bad)))
 		workers_give_wait(w, j);
-	return !bad;
+	return bad ? -1 : 1;
 }
 
-/* Jobs that are under way keep the descriptor. */
-static void part(int epoll, struct socket_peer *o)
+/* Jobs that are under way keep the descriptor, and are answered if the client has only
+ * ended its stream. */
+static void part(int epoll, struct socket_peer *o, bool at_once)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, o->fd, NULL);
-	shutdown(o->fd, SHUT_RDWR);
+	if (at_once)
+		shutdown(o->fd, SHUT_RDWR);
 	peer_put(&o->peer);
+}
+
+static void hear(int epoll, struct workers *w, struct socket_peer *o)
+{
+	int more = read_requests(w, o);
+
+	if (more <= 0)
+		part(epoll, o, more < 0);
 }
 
 static char stop_event;		/* its address stands for the signals */
@@ -177,8 +193,8 @@ static int serve_events(struct workers *w, int epoll, int listener)
 				return 0;
 			if (!ev[i].data.ptr)
 				accept_all(epoll, listener);
-			else if (!read_requests(w, ev[i].data.ptr))
-				part(epoll, ev[i].data.ptr);
+			else
+				hear(epoll, w, ev[i].data.ptr);
 		}
 	}
 }

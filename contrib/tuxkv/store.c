@@ -34,14 +34,15 @@ static int errno_of(int rc)
 
 static int open_tables(struct store *s)
 {
+	bool look = s->mode == STORE_LOOK;
 	MDB_txn *t;
-	int i, rc = mdb_txn_begin(s->env, NULL, 0, &t);
+	int i, rc = mdb_txn_begin(s->env, NULL, look ? MDB_RDONLY : 0, &t);
 
 	if (rc)
 		return rc;
 	for (i = 0; i < STORE_TABLES && !rc; i++)
-		rc = mdb_dbi_open(t, names[i], MDB_CREATE | MDB_INTEGERKEY,
-				  &s->table[i]);
+		rc = mdb_dbi_open(t, names[i], MDB_INTEGERKEY |
+				  (look ? 0 : MDB_CREATE), &s->table[i]);
 	if (rc) {
 		mdb_txn_abort(t);
 		return rc;
@@ -55,8 +56,10 @@ static int open_env(struct store *s, const char *dir, size_t size)
 	int rc = mdb_env_create(&s->env);
 
 	/* Through the map, a commit is no system call at all. */
-	if (!s->sync)
+	if (s->mode == STORE_FAST)
 		flags |= MDB_NOSYNC | MDB_WRITEMAP;
+	if (s->mode == STORE_LOOK)
+		flags |= MDB_RDONLY;
 	if (!rc)
 		rc = mdb_env_set_mapsize(s->env, size);
 	if (!rc)
@@ -71,13 +74,14 @@ static int open_env(struct store *s, const char *dir, size_t size)
 	return rc;
 }
 
-int store_open(struct store *s, const char *dir, size_t size, bool sync)
+int store_open(struct store *s, const char *dir, size_t size,
+	       enum store_mode mode)
 {
 	int rc;
 
-	*s = (struct store){ .sync = sync };
+	*s = (struct store){ .mode = mode };
 	pthread_mutex_init(&s->lock, NULL);
-	if (mkdir(dir, 0755) && errno != EEXIST)
+	if (mode != STORE_LOOK && mkdir(dir, 0755) && errno != EEXIST)
 		return -errno;
 	rc = open_env(s, dir, size);
 	if (!rc)
@@ -169,7 +173,7 @@ int store_commit(struct txn *t)
 {
 	struct commit c = { .mdb = t->mdb };
 
-	if (t->s->sync && tux_can_block())
+	if (t->s->mode == STORE_SYNC && tux_can_block())
 		tux_block(commit_now, &c);
 	else
 		commit_now(&c);

@@ -33,10 +33,17 @@ enum store_table {
 	STORE_TABLES,
 };
 
+enum store_mode {
+	STORE_FAST,		/* a commit survives the death of this process, but not
+				 * that of the system */
+	STORE_SYNC,		/* a commit is on disk when it returns */
+	STORE_LOOK,		/* nothing is written */
+};
+
 struct store {
 	MDB_env *env;
 	MDB_dbi table[STORE_TABLES];
-	bool sync;
+	enum store_mode mode;
 	pthread_mutex_t lock;	/* of what follows */
 	MDB_txn *idle[STORE_READERS];	/* to be used again */
 	unsigned idle_n;
@@ -47,11 +54,10 @@ struct txn {
 	MDB_txn *mdb;
 };
 
-/* Opens the database in the directory @dir, which is made if it does not exist.
- * It may grow to @size bytes.  With @sync, a commit is on disk when it returns;
- * else it survives the death of this process, but not that of the system.
- * -errno. */
-int store_open(struct store *s, const char *dir, size_t size, bool sync);
+/* Opens the database in the directory @dir, which is made if it does not exist and if
+ * @mode allows that.  It may grow to @size bytes.  -errno. */
+int store_open(struct store *s, const char *dir, size_t size,
+	       enum store_mode mode);
 void store_close(struct store *s);
 
 /* ---- transactions; each returns 0 or -errno ------------------------------ */

@@ -11,7 +11,7 @@
 
 struct check {
 	struct txn t;
-	unsigned w;
+	unsigned w, warehouses;
 	int broken;
 };
 
@@ -96,8 +96,11 @@ static int check_warehouse(uint64_t key, const void *row, size_t len, void *arg)
 	k->w = (unsigned)key;
 	for (d = 1; d <= TPCC_DISTRICTS && !err; d++)
 		err = check_district(k, d, &ytd);
+	if (err)
+		return err;
 	must_equal(k, 1, 0, (uint64_t)w.ytd, (uint64_t)ytd);
-	return err;
+	k->warehouses++;
+	return 0;
 }
 
 int tpcc_check(struct store *s)
@@ -110,5 +113,7 @@ int tpcc_check(struct store *s)
 	err = txn_scan(&k.t, STORE_WAREHOUSES, 0, UINT64_MAX, check_warehouse,
 		       &k);
 	store_read_end(&k.t);
+	if (!err && !k.warehouses)
+		return -ENOENT;
 	return err ? err : k.broken;
 }

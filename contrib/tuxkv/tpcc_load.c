@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first rows of TPC-C's tables (clause 4.3.3).  Texts are letters of one
- * alphabet, drawn by a generator whose seed is fixed: each database of the same size
- * has the same rows.
+ * alphabet, of full length, and drawn by a generator with a fixed seed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,9 +134,11 @@ static int put_names(struct load *l, unsigned w, unsigned d,
 		unsigned name = all[i].name;
 
 		row = (struct tpcc_names){ 0 };
-		for (; i < TPCC_CUSTOMERS && all[i].name == name; i++)
-			if (row.n < sizeof(row.c) / sizeof(row.c[0]))
-				row.c[row.n++] = all[i].c;
+		while (i < TPCC_CUSTOMERS && all[i].name == name) {
+			if (row.n == sizeof(row.c) / sizeof(row.c[0]))
+				return -ENOSPC;
+			row.c[row.n++] = all[i++].c;
+		}
 		err = txn_append(&l->t, STORE_NAMES, key_name(w, d, name),
 				 &row, sizeof(row));
 	}

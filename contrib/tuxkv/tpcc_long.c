@@ -73,15 +73,19 @@ static int run_delivery(struct txn *t, unsigned step, const void *args,
 {
 	const struct tpcc_delivery *a = args;
 	struct tpcc_delivery_done *done = out;
+	struct tpcc_warehouse w;
 	unsigned d = step + 1;
 	uint64_t key;
 	int rc;
 
+	if (!a->carrier || a->carrier > 10)
+		return KV_BAD;
+	rc = txn_get(t, STORE_WAREHOUSES, a->w, &w, sizeof(w));
+	if (rc)
+		return rc == -ENOENT ? KV_NOT_FOUND : rc;
 	if (!step)
 		*done = (struct tpcc_delivery_done){ 0 };
 	*len = sizeof(*done);
-	if (!a->carrier || a->carrier > 10 || a->w > TPCC_WAREHOUSES_MAX)
-		return KV_BAD;
 	rc = txn_scan(t, STORE_NEW_ORDERS, key_order(a->w, d, 0),
 		      key_order(a->w, d + 1, 0), first_key, &key);
 	if (rc <= 0)

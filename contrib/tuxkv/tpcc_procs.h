@@ -17,7 +17,8 @@ extern const struct proc tpcc_delivery_proc, tpcc_stock_level_proc;
 int tpcc_load(struct store *s, unsigned n);
 
 /* Looks at all warehouses: do the consistency conditions 1 to 4 of clause 3.3.2 hold?
- * Prints each that does not.  How many do not, or -errno. */
+ * Prints each that does not.  How many do not, or -errno: -ENOENT if there are no
+ * warehouses. */
 int tpcc_check(struct store *s);
 
 #endif

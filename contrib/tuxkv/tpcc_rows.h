@@ -80,7 +80,7 @@ struct tpcc_customer {
 
 struct tpcc_names {		/* customers of one last name, sorted by first name */
 	uint32_t n;
-	uint16_t c[32];
+	uint16_t c[128];
 };
 
 struct tpcc_history {

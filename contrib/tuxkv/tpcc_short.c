@@ -109,7 +109,7 @@ static int read_for_order(struct txn *t, struct new_order *n)
 	return err;
 }
 
-/* All that the order needs is there, so that nothing fails once it changes rows. */
+/* Fails if a supplying warehouse does not exist, before any row changes. */
 static int find_suppliers(struct txn *t, const struct tpcc_new_order *a)
 {
 	struct tpcc_warehouse w;

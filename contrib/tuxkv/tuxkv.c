@@ -3,6 +3,7 @@
  * tuxkv - a transactional server: stored procedures on LMDB, run in callbacks on the
  * network thread.  README says how it is built.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,11 +137,13 @@ static int check(struct store *s)
 {
 	int n = tpcc_check(s);
 
-	if (n < 0)
+	if (n == -ENOENT)
+		fputs("tuxkv: there are no warehouses\n", stderr);
+	else if (n < 0)
 		return fail("could not check", n);
 	if (!n)
 		puts("consistent");
-	return n > 0;
+	return n != 0;
 }
 
 static int prepare(struct engine *e, const struct tuxkv *k)
@@ -166,7 +169,9 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	allow_files();
 	e.group = k.group;
-	err = store_open(&e.store, k.dir, k.size, k.sync);
+	err = store_open(&e.store, k.dir, k.size,
+			 k.check ? STORE_LOOK :
+			 k.sync ? STORE_SYNC : STORE_FAST);
 	if (err)
 		return fail(k.dir, err);
 	if (k.check)

@@ -27,9 +27,9 @@ static void unlock(struct writers *w)
 
 static void run_given(void *arg);
 
-/* Starts a routine if there is something for it.  If that fails, for lack of memory,
- * the caller runs what was given. */
-static void start_routine(struct writers *w)
+/* Starts a routine if there is something for it.  Returns false if that fails, for lack
+ * of memory: then the caller has to run what was given. */
+static bool start_routine(struct writers *w)
 {
 	bool start;
 
@@ -37,20 +37,25 @@ static void start_routine(struct writers *w)
 	start = w->given.first && !w->starts && !w->busy;
 	w->starts |= start;
 	unlock(w);
-	if (start && tux_go(w->tux, run_given, w))
-		run_given(w);
+	return !start || !tux_go(w->tux, run_given, w);
 }
 
-/* The end of a transaction; the lock is held. */
-static void leave(struct writers *w)
+/* The end of a transaction; the lock is held.  Returns as start_routine() does. */
+static bool leave(struct writers *w)
 {
 	w->busy = false;
-	pthread_cond_signal(&w->done);
+	pthread_cond_broadcast(&w->done);
 	unlock(w);
-	start_routine(w);
+	return start_routine(w);
 }
 
 /* ---- routines -------------------------------------------------------------------- */
+
+/* Is it a thread's turn?  They alternate with routines. */
+static bool threads_turn(const struct writers *w)
+{
+	return w->busy || (w->by_routine && w->tickets != w->served);
+}
 
 /* Begins a transaction for what was given.  If there is nothing, or if it is a thread's
  * turn, the routine ends; that thread starts one again. */
@@ -58,11 +63,12 @@ static bool take_given(struct writers *w, struct group *g)
 {
 	lock(w);
 	w->starts = false;
-	while (!w->busy && !(w->waiting && w->by_routine) && g->n < w->group &&
-	       w->given.first)
+	while (!threads_turn(w) && g->n < w->group && w->given.first)
 		g->job[g->n++] = job_pop(&w->given);
-	if (g->n)
+	if (g->n) {
 		w->busy = w->by_routine = true;
+		w->answering++;
+	}
 	unlock(w);
 	return g->n;
 }
@@ -76,25 +82,38 @@ static void give_back(struct writers *w, struct group *g)
 		job_push(&w->given, j);
 }
 
-/* One group.  Without a wait for the disk, the routine is not preempted before others
- * may write again. */
+static void have_answered(struct writers *w)
+{
+	lock(w);
+	w->answering--;
+	unlock(w);
+}
+
+/* One group, and further ones if no routine can be started for them.  Without a wait for
+ * the disk, the routine is not preempted before others may write again. */
 static void run_given(void *arg)
 {
 	struct writers *w = arg;
-	struct group g = { 0 };
-	bool waits = w->store->sync;
+	bool waits = w->store->mode == STORE_SYNC, started = true;
 
-	if (!waits)
-		tux_uninterruptible_enter();
-	if (take_given(w, &g)) {
-		group_step(&g, w->store);
-		lock(w);
-		give_back(w, &g);
-		leave(w);
-	}
-	if (!waits)
-		tux_uninterruptible_leave();
-	group_answer(&g);
+	do {
+		struct group g = { 0 };
+
+		if (!waits)
+			tux_uninterruptible_enter();
+		if (take_given(w, &g)) {
+			group_step(&g, w->store);
+			lock(w);
+			give_back(w, &g);
+			started = leave(w);
+			group_answer(&g);
+			have_answered(w);
+		} else {
+			started = true;
+		}
+		if (!waits)
+			tux_uninterruptible_leave();
+	} while (!started);
 }
 
 void writers_give(struct writers *w, struct job *j)
@@ -102,18 +121,27 @@ void writers_give(struct writers *w, struct job *j)
 	lock(w);
 	job_push(&w->given, j);
 	unlock(w);
-	start_routine(w);
+	if (!start_routine(w))
+		run_given(w);
 }
 
 /* ---- threads ---------------------------------------------------------------------- */
 
+static bool is_turn(const struct writers *w, uint64_t ticket)
+{
+	return !w->busy && ticket == w->served &&
+	       (!w->given.first || w->by_routine);
+}
+
 static void enter(struct writers *w)
 {
+	uint64_t ticket;
+
 	pthread_mutex_lock(&w->lock);
-	w->waiting++;
-	while (w->busy)
+	ticket = w->tickets++;
+	while (!is_turn(w, ticket))
 		pthread_cond_wait(&w->done, &w->lock);
-	w->waiting--;
+	w->served++;
 	w->busy = true;
 	w->by_routine = false;
 	pthread_mutex_unlock(&w->lock);
@@ -125,7 +153,8 @@ void writers_run(struct writers *w, struct group *g)
 		enter(w);
 		group_step(g, w->store);
 		lock(w);
-		leave(w);
+		if (!leave(w))
+			run_given(w);
 		group_answer(g);
 	}
 }
@@ -135,7 +164,7 @@ bool writers_busy(struct writers *w)
 	bool busy;
 
 	lock(w);
-	busy = w->busy || w->starts || w->given.first;
+	busy = w->busy || w->starts || w->answering || w->given.first;
 	unlock(w);
 	return busy;
 }

@@ -22,10 +22,11 @@ struct writers {
 	unsigned group;		/* jobs in one transaction, at most */
 	pthread_mutex_t lock;	/* of what follows */
 	pthread_cond_t done;	/* not busy any more */
-	bool busy;		/* a transaction is open, */
-	bool by_routine;	/* or the last one was: a routine's */
-	unsigned waiting;	/* threads */
+	bool busy;		/* a transaction is open */
+	bool by_routine;	/* that one, or else the last one, is a routine's */
+	uint64_t tickets, served;	/* of threads, which get turns in order */
 	bool starts;		/* a routine will begin */
+	unsigned answering;	/* routines that have answers to send */
 	struct job_queue given;
 };
 

@@ -21,7 +21,7 @@ serve_kv()
 	start server "$build/contrib/tuxkv/tuxkv" --dir db --size 1 \
 		--records $records "$@"
 	server=$pid
-	wait_for 20 grep -qs '^port ' "$dir/server.out"
+	wait_for 60 grep -qs '^port ' "$dir/server.out"
 	port=$(sed -n 's/^port //p' "$dir/server.out")
 }
 
@@ -108,6 +108,7 @@ tpcc()
 	orders 0.5 "$@"
 	same "TPC-C, $what: all is answered" "0 0" \
 		"$? $(grep -o 'errors=.' "$dir/load.out" | cut -d = -f 2)"
+	check "... short and long ones" grep -q 'long_p50=[1-9]' "$dir/load.out"
 	kill -TERM "$server"
 	reap "$server"
 	same "... and the server ends when told" 0 $?
@@ -132,10 +133,14 @@ start orders "$build/bench/load" --port "$port" --protocol tpcc --keys 2 \
 	--connections 8 --transport messages "${udp[@]}" --seconds 60 --warm-up 0
 wait_for 10 grep -qs ^measuring "$dir/orders.out"
 sleep 0.3		# amidst orders
+check "orders are under way" alive "$pid"
 kill -KILL "$server"
 reap "$server"
 end "$pid"
 consistent
+
+check "a database without warehouses is not consistent" \
+	eval '! run 60 "$build/contrib/tuxkv/tuxkv" --dir none --check 2>/dev/null'
 
 # ---- nothing is lost ----
 
