@@ -25,6 +25,7 @@ struct load {
 	tux_time warmup, time, quiet;
 	uint64_t requests;		/* 0: for `time` */
 	const char *go;			/* a file; NULL */
+	bool filled;
 };
 
 static const char usage_text[] =
@@ -40,6 +41,7 @@ static const char usage_options[] =
 "  --size BYTES      of a value or an echo (64)\n"
 "  --keys N          different keys; of ycsb records, of tpcc warehouses\n"
 "                    (1000)\n"
+"  --filled          there is a value under each key already\n"
 "  --zipf            of ycsb: some records much more often (0.99)\n"
 "  --connections N   (1)\n"
 "  --in-flight N     questions under way per connection, at most (1)\n"
@@ -89,7 +91,7 @@ static const struct option options[] = {
 	{ "go", 1, 0, 'g' }, { "quiet", 1, 0, 'q' }, { "seed", 1, 0, 's' },
 	{ "spin", 0, 0, 'S' }, { "cpu-of", 1, 0, 'C' },
 	{ "interface", 1, 0, 'i' }, { "udp", 0, 0, 'u' },
-	{ "zipf", 0, 0, 'Z' },
+	{ "zipf", 0, 0, 'Z' }, { "filled", 0, 0, 'F' },
 	{ "help", 0, 0, 'H' }, { 0 },
 };
 
@@ -135,6 +137,7 @@ static void take(struct load *l, struct report *rep, int k, const char *what)
 	case 's': o->seed = option_number(what, optarg, 0, UINT64_MAX); break;
 	case 'S': o->to.spin = true; break;
 	case 'Z': o->zipf = true; break;
+	case 'F': l->filled = true; break;
 	case 'i': o->to.interface = optarg; break;
 	case 'u': o->to.udp = true; break;
 	case 'C': add_process(rep, optarg); break;
@@ -233,7 +236,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	parse(&l, &report, argc, argv);
 	prepare();
-	err = fill(&l.run);
+	err = l.filled ? 0 : fill(&l.run);
 	if (err)
 		option_fail(1, "could not fill: %s", strerror(-err));
 	err = run_init(&run, &l.run, &report);

@@ -5,10 +5,10 @@
 # how it goes, with all that runs there
 
 # Ends what runs in $1, its subfolders too, and removes it, and the network
-# namespaces that it lists.
+# namespaces and other directories that it lists.
 sweep()
 {
-	local p try ns
+	local p try ns directory
 
 	for try in TERM KILL KILL KILL; do
 		local any=
@@ -23,6 +23,9 @@ sweep()
 	done
 	if [ -e "$1/namespaces" ]; then
 		while read -r ns; do ip netns del "$ns"; done <"$1/namespaces"
+	fi
+	if [ -e "$1/directories" ]; then
+		while read -r directory; do rm -rf "$directory"; done <"$1/directories"
 	fi
 	rm -rf "$1"
 }
