@@ -23,7 +23,7 @@ void group_step(struct group *g, struct store *s);
 /* Takes a job that has a further step out of @g.  NULL: there is none. */
 struct job *group_unfinished(struct group *g);
 
-/* Sends the answers of the jobs that are finished; these are freed then.  The others
+/* Hands finished jobs to their clients, which send the answers and free them.  The others
  * stay. */
 void group_answer(struct group *g);
 

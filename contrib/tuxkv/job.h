@@ -22,8 +22,8 @@ struct job;
 struct peer;
 
 struct peer_ops {
-	/* Sends the answers of @n jobs, and frees these, at once or later.  Never
-	 * waits in a callback.  Any thread, and any routine. */
+	/* Takes over @n jobs: sends their answers and frees them, now or when there
+	 * is room.  Never waits in a callback.  Any thread, and any routine. */
 	void (*answer)(struct peer *p, struct job *const *job, unsigned n);
 	/* The client has ended its stream, and has all of its answers. */
 	void (*done)(struct peer *p);
@@ -35,7 +35,8 @@ enum { PEER_IN = 16384 };	/* bytes of requests that are looked at together */
 struct peer {			/* the first member of a server's own struct */
 	const struct peer_ops *ops;
 	_Atomic unsigned refs;	/* the connection, and each of its jobs */
-	_Atomic unsigned jobs;
+	_Atomic unsigned jobs;	/* not freed yet: under way, or the answer waits for
+				 * room */
 	_Atomic bool ended;	/* no request comes any more */
 	uint32_t in_n;		/* of a stream: bytes that came, and are in `in` */
 	uint8_t *in;		/* PEER_IN of them; NULL: it has messages */
@@ -45,7 +46,8 @@ struct peer {			/* the first member of a server's own struct */
 int peer_init(struct peer *p, const struct peer_ops *ops, bool stream);
 /* Drops a reference; the last one frees the peer. */
 void peer_put(struct peer *p);
-/* No request comes any more. */
+/* No request comes any more: after the last answer, ops->done runs; at once if there is
+ * none. */
 void peer_end(struct peer *p);
 
 /* ---- jobs ------------------------------------------------------------------ */

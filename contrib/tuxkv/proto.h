@@ -4,9 +4,10 @@
  *
  * A request is a header and arguments, an answer is a header and a result.  As
  * messages, each is one message.  On a stream they follow one another.  Answers
- * come in any order, and each has the id of its request.  What is no request ends
- * the connection, and so does the request of a client that has KV_UNDER_WAY without
- * an answer.
+ * come in any order, and each has the id of its request.
+ *
+ * A client may have KV_UNDER_WAY requests without an answer.  One more ends the
+ * connection, and so do bytes that are no request.
  *
  * Integers are little-endian, and structs have no padding.
  */

@@ -33,7 +33,7 @@ static struct push_peer *push_peer_of(struct peer *p)
 }
 
 /* Sends what is left of the answer.  0; -EAGAIN: there is no room for all of it, and the
- * room callback will run; else why the connection is over. */
+ * room callback will run; other -errno: it cannot be sent. */
 static int push_send(struct push_peer *o, struct job *j)
 {
 	const char *p = (const char *)&j->answer + j->sent;
@@ -49,21 +49,23 @@ static int push_send(struct push_peer *o, struct job *j)
 	return (size_t)n < left ? -EAGAIN : 0;
 }
 
-/* Sends as many as there is room for.  Those that need no place any more go to
- * @done. */
+/* Sends as many as there is room for.  Jobs that are sent, or whose connection is over,
+ * move to @done. */
 static void push_send_all(struct push_peer *o, struct job_queue *done)
 {
 	int err = 0;
 
 	while (o->out.first && err != -EAGAIN) {
 		err = push_send(o, o->out.first);
+		if (err && err != -EAGAIN)
+			tux_abort(o->c);
 		if (err != -EAGAIN)
 			job_push(done, job_pop(&o->out));
 	}
 }
 
-/* Jobs that are free end the last reference to the client, maybe, so not under its
- * lock.  A routine that is preempted there would make others wait in the kernel. */
+/* job_free() may drop the last reference to the client, so it comes after the lock.
+ * Under the lock a routine is not preempted: others would wait for it in the kernel. */
 static void push_flush(struct push_peer *o, struct job *const *job, unsigned n)
 {
 	struct job_queue done;
@@ -215,7 +217,7 @@ static void push_stream(struct tux_connection *c, void *arg)
 		push_end_of_stream(c);
 }
 
-/* Answers that wait for room go as well. */
+/* Frees the answers that waited for room, too. */
 static void push_gone(struct tux_connection *c, int err, void *arg)
 {
 	struct push_peer *o = tux_user(c);
@@ -253,8 +255,8 @@ static int push_listen(struct push *p, const struct serve_opts *o)
 	return tux_listen(p->service, o->host, o->port);
 }
 
-/* No request is taken any more.  Those that were taken are answered; then connections
- * end, which delivers the answers. */
+/* No request is taken any more.  Those that were taken are answered, as far as there is
+ * room; then connections end, which delivers the answers. */
 static void push_end(struct push *p)
 {
 	struct pollfd f = { tux_fd(p->tux), POLLIN, 0 };

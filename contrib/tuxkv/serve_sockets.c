@@ -16,8 +16,12 @@
 
 #include "workers.h"
 
-enum { EVENTS = 64, BACKLOG = 1024, FULL_MS = 10, PATIENCE_MS = 1000 };
-			/* for a client that takes no answers */
+enum {
+	EVENTS = 64,
+	BACKLOG = 1024,
+	FULL_MS = 10,			/* without a descriptor for a client */
+	PATIENCE_MS = 1000,		/* for a client that takes no answers */
+};
 
 struct socket_peer {
 	struct peer peer;
@@ -66,8 +70,8 @@ static bool send_all(int fd, const char *p, size_t left, int64_t until)
 	return true;
 }
 
-/* In one piece: a call for each would cost the conventional server more than it has
- * to. */
+/* One send() for all answers: one for each would make this server slower than it need
+ * be. */
 static bool send_answers(int fd, struct job *const *job, unsigned n)
 {
 	char all[GROUP_MAX * KV_ANSWER_MAX];

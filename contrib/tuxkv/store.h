@@ -54,8 +54,8 @@ struct txn {
 	MDB_txn *mdb;
 };
 
-/* Opens the database in the directory @dir, which is made if it does not exist and if
- * @mode allows that.  It may grow to @size bytes.  -errno. */
+/* Opens the database in the directory @dir, which is made if it is missing, unless @mode
+ * is STORE_LOOK.  It may grow to @size bytes.  -errno. */
 int store_open(struct store *s, const char *dir, size_t size,
 	       enum store_mode mode);
 void store_close(struct store *s);

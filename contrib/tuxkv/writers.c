@@ -51,8 +51,9 @@ static bool leave(struct writers *w)
 
 /* ---- routines -------------------------------------------------------------------- */
 
-/* Is it a thread's turn?  They alternate with routines. */
-static bool threads_turn(const struct writers *w)
+/* A transaction is open, or the last one was a routine's and a thread waits: they
+ * alternate. */
+static bool must_wait(const struct writers *w)
 {
 	return w->busy || (w->by_routine && w->tickets != w->served);
 }
@@ -63,7 +64,7 @@ static bool take_given(struct writers *w, struct group *g)
 {
 	lock(w);
 	w->starts = false;
-	while (!threads_turn(w) && g->n < w->group && w->given.first)
+	while (!must_wait(w) && g->n < w->group && w->given.first)
 		g->job[g->n++] = job_pop(&w->given);
 	if (g->n) {
 		w->busy = w->by_routine = true;
@@ -90,7 +91,7 @@ static void have_answered(struct writers *w)
 }
 
 /* One group, and further ones if no routine can be started for them.  Without a wait for
- * the disk, the routine is not preempted before others may write again. */
+ * the disk, the routine is not preempted until it has answered. */
 static void run_given(void *arg)
 {
 	struct writers *w = arg;

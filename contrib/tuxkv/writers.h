@@ -23,7 +23,8 @@ struct writers {
 	pthread_mutex_t lock;	/* of what follows */
 	pthread_cond_t done;	/* not busy any more */
 	bool busy;		/* a transaction is open */
-	bool by_routine;	/* that one, or else the last one, is a routine's */
+	bool by_routine;	/* the open transaction, or the last one if none is open,
+				 * is a routine's */
 	uint64_t tickets, served;	/* of threads, which get turns in order */
 	bool starts;		/* a routine will begin */
 	unsigned answering;	/* routines that have answers to send */

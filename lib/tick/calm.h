@@ -12,8 +12,8 @@
  * interrupt, does not count.
  *
  * The price: a callback that is the first to be too long for a while is preempted late,
- * by two milliseconds at most, or 20 slices if that is less.  That adds up to 12 ms
- * before each slice is watched.
+ * by two milliseconds at most, or 20 slices if that is less.  In all, callbacks may
+ * be late by 12 ms before each slice is watched.
  *
  * What is taken away from the thread by the kernel or a hypervisor looks like a long
  * callback.  That is why a single one does not count.
@@ -36,10 +36,10 @@ struct tux_calm {			/* all zero at first */
 tux_tick tux_calm_look(struct tux_calm *c, tux_tick over, tux_tick slice,
 		       tux_tick now);
 
-/* The routine that runs is not to be told for @left, since it is in a region without
- * preemption (tux_watch_later()).  Returns how long the next look may wait, instead of
- * @gap: as long, but no longer than looks may wait while callbacks end in time.  A
- * callback that begins when the region has ended is preempted late by that at most. */
+/* The running routine is in a region without preemption, and its next tick is due after
+ * @left (tux_watch_later()).  Returns how long the next look may wait: @left, but at least
+ * @gap, and at most as long as while callbacks end in time.  A callback that begins right
+ * after the region is preempted late by at most that. */
 tux_tick tux_calm_later(tux_tick gap, tux_tick left, tux_tick slice);
 
 #endif
