@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash disable=SC2154,SC2034 # names of lib.sh and of its users
 #
-# duel - a client on one core asks a server on another, in turns over kernel TCP, over
-# Tux, and with what else there is: two hosts with two cables between them, one for
-# kernel TCP, which no XDP program ever sees, one for what runs over AF_XDP
+# duel - a client on one core asks a server on another
+#
+# Two hosts have two cables between them: veth1 for kernel TCP, which no XDP program ever
+# sees, and veth0 for AF_XDP.
 #
 # Source it after bench/lib.sh.  The script sets:
 #   mtu            of both cables
@@ -13,6 +14,7 @@
 # and may set:
 #   limit          seconds that a client may take to begin
 #   move_limit     seconds that connections may take to move to Tux
+#   amid           a command that runs while the client measures
 
 limit=120 move_limit=30
 
@@ -20,10 +22,13 @@ limit=120 move_limit=30
 
 set_mtu()
 {
+	local ns
+
 	mtu=$1
 	for ns in "$ns_a" "$ns_b"; do
 		ip -n "$ns" link set veth0 mtu "$mtu" &&
-			ip -n "$ns" link set veth1 mtu "$mtu" || return 1
+			ip -n "$ns" link set veth1 mtu "$mtu" ||
+			cannot "could not set the MTU to $mtu"
 	done
 }
 
@@ -43,7 +48,8 @@ pin()
 	mapfile -t list < <(processors)
 	[ ${#list[@]} -ge 2 ] || cannot "needs two cores"
 	on_client=(nsenter "--net=/run/netns/$ns_a" taskset -c "${list[0]}")
-	on_server=(taskset -c "${list[1]}")
+	server_core=${list[1]}
+	on_server=(taskset -c "$server_core")
 	cpu_of=()
 	for core in "${list[@]:0:2}"; do
 		last=$(pid_of "ksoftirqd/$core")
@@ -96,7 +102,7 @@ linked()
 	built=${2:-$dir/$1}/$1
 	[ -n "$2" ] || TUX_BUILD=$build "$src/contrib/$1/build" "$dir/$1" \
 		>"$dir/build.log" 2>&1 && return
-	why="cannot build $1: $(grep -m 1 -i "error" "$dir/build.log" ||
+	why="cannot build $1: $(grep -m 1 -E 'error:|\*\*\*' "$dir/build.log" ||
 		tail -n 1 "$dir/build.log")"
 	return 1
 }
@@ -180,6 +186,7 @@ play_client()
 	let_go "$@"
 	wait_for $limit measuring
 	before=$(segments)
+	[ -z "${amid:-}" ] || $amid
 	wait "$client"
 	rc=$?
 	segments=$(($(segments) - before))

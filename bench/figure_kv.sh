@@ -3,8 +3,9 @@
 #
 # figure_kv - figures 14 and 17: stored procedures, with and without pushdown
 #
-# The server is contrib/tuxkv, on LMDB in memory; the paper's is LeanStore.  Each part
-# is asked at three fifths of the rate that the slowest contender can serve.
+# The server is contrib/tuxkv, on LMDB in memory; the paper's is LeanStore.  Of each
+# workload, first the peak of each contender is measured; then all are asked at 60 % of
+# the lowest peak.
 
 kv_rate=0.6
 
@@ -18,13 +19,13 @@ kv_memory()
 	own "$kv"
 }
 
-# kv_words: what the contender is
+# serve_kv: starts the server of $contender; sets $server and $port
 serve_kv()
 {
 	local words rc
 
 	case $contender in
-	kernel | tux-none) words=(--sockets --workers "$workers") ;;
+	kernel-busy | tux-none) words=(--sockets --workers "$workers") ;;
 	tux-selective-1)
 		words=(--interface veth0 --spin --workers "$workers" --group 1) ;;
 	tux-selective-32) words=(--interface veth0 --spin --workers "$workers") ;;
@@ -34,7 +35,7 @@ serve_kv()
 	esac
 	[ "$contender" != tux-none ] || server_via=("$build/contrib/tuxrun"
 		-i veth0 --io xdp -v -m threads=1 --path tux)
-	[[ $contender = kernel || $contender = tux-none ||
+	[[ $contender = kernel-busy || $contender = tux-none ||
 		$contender = tux-stream ]] || client_by[1]=messages
 	serve server "${on_server[@]}" "${server_via[@]}" \
 		"$build/contrib/tuxkv/tuxkv" --dir "$kv" --size 12 \
@@ -50,7 +51,6 @@ kv_point()
 	local figure=$1 part=$2 rate=$4
 
 	place
-	[ "$contender" != kernel ] || client_by=(--spin)
 	if serve_kv; then
 		ask "$figure" "$part" "$5" --protocol "$3" "${kv_asked[@]}" \
 			${rate:+--rate "$rate"}
@@ -67,7 +67,7 @@ kv_least()
 
 	for contender in "${kv_contenders[@]}"; do
 		median "$1" "$2" "$contender" peak
-	done | sort -n | head -n 1
+	done | awk '$1 > 0' | sort -n | head -n 1
 }
 
 # kv_turns FIGURE PART PROTOCOL
@@ -81,7 +81,7 @@ kv_turns()
 		kv_point "$1" "$2" "$3" '' peak
 	done
 	rate=$(kv_least "$1" "$2" | awk -v k=$kv_rate '{ print int($1 * k) }')
-	[ "$rate" -gt 0 ] || return
+	[ "${rate:-0}" -gt 0 ] || return
 	for ((run = 1; run <= runs; run++)); do
 		for contender in "${kv_contenders[@]}"; do
 			progress "$1: $2, MTU $mtu, $contender," \
@@ -93,7 +93,7 @@ kv_turns()
 
 figure_14()
 {
-	local kv_contenders=(kernel tux-none tux-stream tux-messages) workers=1 why
+	local kv_contenders=(kernel-busy tux-none tux-stream tux-messages) workers=1 why
 	local kv_tables=(--records "$records")
 	local kv_asked=(--keys "$records" --zipf)
 
@@ -108,7 +108,7 @@ figure_14()
 
 figure_17()
 {
-	local kv_contenders=(kernel tux-none tux-complete tux-selective-1
+	local kv_contenders=(kernel-busy tux-none tux-complete tux-selective-1
 		tux-selective-32 tux-selective-1ms) workers=2 why
 	local kv_tables=(--warehouses "$warehouses")
 	local kv_asked=(--keys "$warehouses")

@@ -5,7 +5,7 @@
 #
 #   figures_data.pl DIRECTORY
 #
-# "points" has medians over the runs of a point; 15, 16 and 18 have the rows of
+# "points" and "costs" have medians over the runs; 15, 16 and 18 have the rows of
 # bench/interface, bench/loss and bench/preempt, by MTU.
 
 use strict;
@@ -49,13 +49,31 @@ sub points {
 	} @order;
 }
 
+# What a request costs in each part: figure, MTU, series, part, microseconds.
+sub costs {
+	my (%runs, @order);
+	for (lines_of('costs')) {
+		my $key = join "\t", @$_[0 .. 3];
+		push @order, $key unless $runs{$key};
+		push @{$runs{$key}}, $_->[4];
+	}
+	return map {
+		my %c;
+		@c{qw(figure mtu series part)} = split /\t/;
+		$c{us} = median(@{$runs{$_}});
+		\%c;
+	} @order;
+}
+
 my %all = (
 	machine => { map { $_->[0] => $_->[1] } lines_of('machine') },
 	points => [points()],
+	costs => [costs()],
 );
-for my $file (sort glob "$dir/[0-9]*.json") {
-	my ($figure, $mtu) = $file =~ m{/(\d+)\.(\d+)\.json$} or next;
-	open my $f, '<', $file or next;
+opendir my $d, $dir or die "$dir: $!\n";
+for my $file (sort readdir $d) {
+	my ($figure, $mtu) = $file =~ /^(\d+)\.(\d+)\.json$/ or next;
+	open my $f, '<', "$dir/$file" or next;
 	my $rows = eval { decode_json(join '', <$f>) } or next;
 	$all{$figure}{$mtu} = $rows;
 }

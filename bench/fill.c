@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-enum { DEPTH = 16 };
+enum { DEPTH = 256 };
 
 /* Takes what has come; how many answers, or -errno. */
 static int take(struct conn *c)
