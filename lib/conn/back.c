@@ -272,8 +272,10 @@ static bool withdraw_tx(struct tux_conn *c, bool pins, tux_time now)
 		t->pinned = 1;
 	/* The peer may be armed: "nowhere" has to be announced, unless that is
 	 * open already.  While the peer is not heard nothing is announced, and
-	 * tux_back_heard() makes it due then. */
-	if (t->doubt && c->trusted && !(c->tx.gen && t->disarming))
+	 * tux_back_heard() makes it due then.  Behind a shutdown nothing is
+	 * announced at all. */
+	if (t->doubt && c->trusted && !atomic_load(&t->shut) &&
+	    !(c->tx.gen && t->disarming))
 		c->tx.announce_at = tux_time_min(c->tx.announce_at, now);
 	tux_latch_drop(&t->latch);
 	return true;

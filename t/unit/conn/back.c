@@ -524,6 +524,24 @@ static void raw__while_the_peer_is_not_heard(void **state)
 	assert_true(c->tx.announce_at == d->now);
 }
 
+/* Nor may one be due behind a shutdown. */
+static void raw__while_plain_and_shut(void **state)
+{
+	struct duo *d = *state;
+	struct tux_conn *c = d->a.c;
+
+	c->tx.announce_at = d->now;
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	assert_int_equal(d->a.dx->tx.doubt, 1);
+	atomic_store(&d->a.dx->tx.shut, 1);
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
+	d->now += TUX_SEC(1);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	tux_back_pin(c, d->now);
+	assert_true(c->tx.announce_at == TUX_NEVER);
+}
+
 static void raw__latches_are_held(void **state)
 {
 	struct duo *d = *state;
@@ -874,6 +892,7 @@ int main(void)
 		T(raw__switch_is_taken_back, duo_setup_switched),
 		T(raw__while_plain, duo_setup_proved),
 		T(raw__while_the_peer_is_not_heard, duo_setup_proved),
+		T(raw__while_plain_and_shut, duo_setup_proved),
 		T(raw__latches_are_held, duo_setup_proved),
 		T(raw__before_the_path_is_proved, duo_setup),
 		T(raw__of_a_dead_one, duo_setup_switched),
