@@ -122,6 +122,18 @@ static void draw_bulk(struct sim_draw *d, unsigned conn, unsigned side,
 	}
 }
 
+/* How long a program may think before each read and write, so that all @rounds fit into
+ * the world's time. */
+static tux_time most_thought(const struct sim_draw *d, const uint64_t *v,
+			     uint64_t rounds)
+{
+	uint64_t least = v[SIM_PLAN_WMAX] < v[SIM_PLAN_RMAX] ?
+			 v[SIM_PLAN_WMAX] : v[SIM_PLAN_RMAX];
+	uint64_t calls = 2 + 2 * (v[SIM_PLAN_REQ] + v[SIM_PLAN_RESP]) / least;
+
+	return 1 + d->span / (rounds * calls);
+}
+
 static void draw_talk(struct sim_draw *d, unsigned conn, unsigned side)
 {
 	uint64_t req = scale(d, 1, 20000), resp = scale(d, 1, 20000);
@@ -139,6 +151,9 @@ static void draw_talk(struct sim_draw *d, unsigned conn, unsigned side)
 		v[SIM_PLAN_ROUNDS] = rounds;
 		if (rarely(d, 2))
 			v[SIM_PLAN_THINK] = scale(d, 1, d->span / rounds);
+		/* Last, so that other draws of a seed stay as they are. */
+		if (v[SIM_PLAN_THINK] > most_thought(d, v, rounds))
+			v[SIM_PLAN_THINK] = most_thought(d, v, rounds);
 	}
 }
 
