@@ -502,7 +502,6 @@ static void raw__while_plain(void **state)
 	assert_int_equal(d->b.dx->tx.pinned, 1);
 }
 
-/* A thread is inside: asked again. */
 /* Nothing can be announced, so no timer may be due for it: it would be due again
  * at once.  The first packet of the peer makes it due. */
 static void raw__while_the_peer_is_not_heard(void **state)
@@ -542,6 +541,7 @@ static void raw__while_plain_and_shut(void **state)
 	assert_true(c->tx.announce_at == TUX_NEVER);
 }
 
+/* A thread is inside: asked again. */
 static void raw__latches_are_held(void **state)
 {
 	struct duo *d = *state;
