@@ -9,7 +9,8 @@
 # Source it after bench/lib.sh.  The script sets:
 #   mtu            of both cables
 #   seconds warmup that each run is measured, and before that
-#   contender      who runs: what begins with "tux-" is on Tux
+#   contender      the name of the contender; with one that begins with "tux-",
+#                  connections have to be on Tux
 #   conns          connections of the client
 # and may set:
 #   limit          seconds that a client may take to begin

@@ -439,7 +439,7 @@ sub figure_15 {
 sub figure_16 {
 	my $f = $all->{16}{1500} or return;
 	my @losses = sort { $a <=> $b } keys %{{map { $_->{loss_percent} => 1 } @$f}};
-	my @who = ('kernel-tcp', 'ordered', 'unordered');
+	my @contenders = ('kernel-tcp', 'ordered', 'unordered');
 	my $said = join '', map { my $l = $_;
 		my %r = map { $_->{contender} => $_ }
 			grep { $_->{loss_percent} == $l } @$f;
@@ -451,11 +451,11 @@ sub figure_16 {
 	section(16, 'latency one way, while packets are lost',
 		'Without order, messages have a p50 / p90 / p99 lower by 42.5 / 39.2 / '
 		. '34.1 % at 1 % loss, and a p50 / p99 lower by 11.1 / 23.7 % at 0.1 %.',
-		$said, '', key(@who), map { my $q = $_;
+		$said, '', key(@contenders), map { my $q = $_;
 			my %d;
 			$d{$_->{contender}}{"$_->{loss_percent} %"} = $_->{"${q}_us"}
 				for @$f;
-			bars("$q by loss", 'µs', [map { "$_ %" } @losses], \%d, @who)
+			bars("$q by loss", 'µs', [map { "$_ %" } @losses], \%d, @contenders)
 		} 'p50', 'p99');
 }
 
@@ -540,8 +540,8 @@ sub figure_10 {
 		. '0.27 µs (7 %), the TCP stack 1.51 µs (41 %), the GET 1.91 µs (52 %).',
 		"<table><tr><th></th>" . join('', map { "<th>$_->[0]</th>" }
 			@cost_parts[0 .. 4]) . "<th>sum</th></tr>\n@rows</table>",
-		'DPDK. The driver here is a veth, whose packets a sender carries to the '
-		. 'receiver.');
+		'DPDK. The interface here is a veth, where the sender also runs the '
+		. 'receiver\'s part of the driver.');
 }
 
 sub figure_w1 {
@@ -555,8 +555,8 @@ sub figure_w1 {
 			"$cost_name{$s} " . number(sum0(map { $c->{$s}{$_->[0]} // 0 }
 				@cost_parts)) } @order) . " cycles at $mhz MHz, received "
 		. "and sent back, 32 connections. $parts_text",
-		'DPDK and RDMA. On a veth a packet costs some 2.5 µs of the kernel, '
-		. 'whoever sends it.',
+		'DPDK and RDMA. On a veth, the kernel takes some 2.5 µs for each packet, '
+		. 'also for one of raw AF_XDP.',
 		cost_bars('cycles for a message', $c, @order));
 }
 

@@ -9,6 +9,7 @@
 #include "talk.h"
 
 #include "../contrib/tuxkv/tpcc.h"
+#include "../contrib/tuxkv/tpcc_draw.h"
 
 enum {
 	C_ITEM = 5432, C_CUSTOMER = 217,	/* clause 2.1.6: constants */
@@ -17,91 +18,64 @@ enum {
 
 #define SEEDS UINT64_C(0xd1342543de82ef95)	/* puts them far from each other */
 
-struct draws {
-	uint64_t state;
-};
-
-/* splitmix64 (Steele et al., OOPSLA 2014). */
-static uint64_t draw(struct draws *r)
+static uint32_t customer(struct tpcc_draws *r)
 {
-	uint64_t x = r->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
+	return tpcc_uneven(r, 1023, C_CUSTOMER, 1, TPCC_CUSTOMERS);
 }
 
-static uint32_t between(struct draws *r, uint32_t low, uint32_t high)
+static uint32_t last_name(struct tpcc_draws *r)
 {
-	return low + (uint32_t)(draw(r) % (high - low + 1));
-}
-
-/* NURand() of clause 2.1.6. */
-static uint32_t uneven(struct draws *r, uint32_t a, uint32_t c, uint32_t low,
-		       uint32_t high)
-{
-	return ((between(r, 0, a) | between(r, low, high)) + c) %
-	       (high - low + 1) + low;
-}
-
-static uint32_t customer(struct draws *r)
-{
-	return uneven(r, 1023, C_CUSTOMER, 1, TPCC_CUSTOMERS);
-}
-
-static uint32_t last_name(struct draws *r)
-{
-	return uneven(r, 255, TPCC_NAME_RUN, 0, TPCC_NAMES - 1);
+	return tpcc_uneven(r, 255, TPCC_NAME_RUN, 0, TPCC_NAMES - 1);
 }
 
 /* Another one, if there is. */
-static uint16_t other_warehouse(struct draws *r, uint32_t w, uint32_t all)
+static uint16_t other_warehouse(struct tpcc_draws *r, uint32_t w, uint32_t all)
 {
-	uint32_t o = all > 1 ? between(r, 1, all - 1) : w;
+	uint32_t o = all > 1 ? tpcc_between(r, 1, all - 1) : w;
 
 	return (uint16_t)(all > 1 && o >= w ? o + 1 : o);
 }
 
-/* ---- what is asked ------------------------------------------------------------- */
+/* ---- what is asked ------------------------------------------------------- */
 
 struct question {
 	enum kv_op op;
 	bool rolled_back;	/* of New-Order */
-	struct draws r;		/* for the arguments */
+	struct tpcc_draws r;		/* for the arguments */
 };
 
 /* The mix of clause 5.2.3, as near as 92 and 8 allow. */
 static struct question question_of(uint64_t seed, uint64_t id)
 {
 	struct question q = { .r = { seed * SEEDS + id } };
-	uint32_t of = between(&q.r, 0, 99);
+	uint32_t of = tpcc_between(&q.r, 0, 99);
 
 	q.op = of < 45 ? KV_NEW_ORDER :
 	       of < 88 ? KV_PAYMENT :
 	       of < 92 ? KV_ORDER_STATUS :
 	       of < 96 ? KV_DELIVERY : KV_STOCK_LEVEL;
 	q.rolled_back = q.op == KV_NEW_ORDER &&
-			between(&q.r, 0, 999) < PER_MILLE_ROLLED_BACK;
+			tpcc_between(&q.r, 0, 999) < PER_MILLE_ROLLED_BACK;
 	return q;
 }
 
 static size_t put_new_order(struct question *q, uint32_t w, uint32_t all,
 			    void *p)
 {
-	struct draws *r = &q->r;
+	struct tpcc_draws *r = &q->r;
 	struct tpcc_new_order a = {
 		.w = (uint16_t)w,
-		.d = (uint8_t)between(r, 1, TPCC_DISTRICTS),
-		.lines = (uint8_t)between(r, TPCC_LINES_MIN, TPCC_LINES_MAX),
+		.d = (uint8_t)tpcc_between(r, 1, TPCC_DISTRICTS),
+		.lines = (uint8_t)tpcc_between(r, TPCC_LINES_MIN, TPCC_LINES_MAX),
 		.c = customer(r),
 	};
 	unsigned i;
 
 	for (i = 0; i < a.lines; i++) {
-		a.line[i].item = uneven(r, 8191, C_ITEM, 1, TPCC_ITEMS);
-		a.line[i].supplier = between(r, 1, 100) == 1 ?
+		a.line[i].item = tpcc_uneven(r, 8191, C_ITEM, 1, TPCC_ITEMS);
+		a.line[i].supplier = tpcc_between(r, 1, 100) == 1 ?
 				     other_warehouse(r, w, all) : (uint16_t)w;
-		a.line[i].quantity = (uint16_t)between(r, 1, 10);
+		a.line[i].quantity = (uint16_t)tpcc_between(r, 1, 10);
 	}
 	if (q->rolled_back)
 		a.line[a.lines - 1].item = TPCC_ITEMS + 1;
@@ -111,18 +85,18 @@ static size_t put_new_order(struct question *q, uint32_t w, uint32_t all,
 
 static size_t put_payment(struct question *q, uint32_t w, uint32_t all, void *p)
 {
-	struct draws *r = &q->r;
+	struct tpcc_draws *r = &q->r;
 	struct tpcc_payment a = {
 		.w = (uint16_t)w, .c_w = (uint16_t)w,
-		.d = (uint8_t)between(r, 1, TPCC_DISTRICTS),
-		.by_name = between(r, 1, 100) <= 60,
-		.amount = between(r, 100, 500000),
+		.d = (uint8_t)tpcc_between(r, 1, TPCC_DISTRICTS),
+		.by_name = tpcc_between(r, 1, 100) <= 60,
+		.amount = tpcc_between(r, 100, 500000),
 	};
 
 	a.c_d = a.d;
-	if (between(r, 1, 100) > 85) {
+	if (tpcc_between(r, 1, 100) > 85) {
 		a.c_w = other_warehouse(r, w, all);
-		a.c_d = (uint8_t)between(r, 1, TPCC_DISTRICTS);
+		a.c_d = (uint8_t)tpcc_between(r, 1, TPCC_DISTRICTS);
 	}
 	a.c = a.by_name ? last_name(r) : customer(r);
 	memcpy(p, &a, sizeof(a));
@@ -131,11 +105,11 @@ static size_t put_payment(struct question *q, uint32_t w, uint32_t all, void *p)
 
 static size_t put_order_status(struct question *q, uint32_t w, void *p)
 {
-	struct draws *r = &q->r;
+	struct tpcc_draws *r = &q->r;
 	struct tpcc_order_status a = {
 		.w = (uint16_t)w,
-		.d = (uint8_t)between(r, 1, TPCC_DISTRICTS),
-		.by_name = between(r, 1, 100) <= 60,
+		.d = (uint8_t)tpcc_between(r, 1, TPCC_DISTRICTS),
+		.by_name = tpcc_between(r, 1, 100) <= 60,
 	};
 
 	a.c = a.by_name ? last_name(r) : customer(r);
@@ -146,7 +120,7 @@ static size_t put_order_status(struct question *q, uint32_t w, void *p)
 static size_t put_delivery(struct question *q, uint32_t w, void *p)
 {
 	struct tpcc_delivery a = {
-		.w = (uint16_t)w, .carrier = (uint16_t)between(&q->r, 1, 10),
+		.w = (uint16_t)w, .carrier = (uint16_t)tpcc_between(&q->r, 1, 10),
 	};
 
 	memcpy(p, &a, sizeof(a));
@@ -157,8 +131,8 @@ static size_t put_stock_level(struct question *q, uint32_t w, void *p)
 {
 	struct tpcc_stock_level a = {
 		.w = (uint16_t)w,
-		.d = (uint8_t)between(&q->r, 1, TPCC_DISTRICTS),
-		.threshold = (uint8_t)between(&q->r, 10, 20),
+		.d = (uint8_t)tpcc_between(&q->r, 1, TPCC_DISTRICTS),
+		.threshold = (uint8_t)tpcc_between(&q->r, 10, 20),
 	};
 
 	memcpy(p, &a, sizeof(a));
@@ -167,7 +141,7 @@ static size_t put_stock_level(struct question *q, uint32_t w, void *p)
 
 static size_t put_args(struct question *q, uint32_t all, void *p)
 {
-	uint32_t w = between(&q->r, 1, all);
+	uint32_t w = tpcc_between(&q->r, 1, all);
 
 	switch (q->op) {
 	case KV_NEW_ORDER: return put_new_order(q, w, all, p);
@@ -188,7 +162,7 @@ static size_t ask(const struct talk *t, uint64_t id, uint8_t *p)
 	return h.len;
 }
 
-/* ---- what must be answered ------------------------------------------------------- */
+/* ---- what must be answered ----------------------------------------------- */
 
 /* Is the result @r what the arguments @a ask for, as far as that can be known? */
 static bool right_new_order(const struct tpcc_new_order *a, const uint8_t *r)

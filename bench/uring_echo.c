@@ -27,9 +27,19 @@ struct peer {
 
 static struct io_uring ring;
 
+/* If the queue is full, what is in it goes first. */
+static struct io_uring_sqe *next_sqe(void)
+{
+	struct io_uring_sqe *sqe;
+
+	while (!(sqe = io_uring_get_sqe(&ring)))
+		io_uring_submit(&ring);
+	return sqe;
+}
+
 static void receive(struct peer *p)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+	struct io_uring_sqe *sqe = next_sqe();
 
 	p->sends = false;
 	io_uring_prep_recv(sqe, p->fd, p->buf, sizeof(p->buf), 0);
@@ -38,7 +48,7 @@ static void receive(struct peer *p)
 
 static void send_back(struct peer *p)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+	struct io_uring_sqe *sqe = next_sqe();
 
 	p->sends = true;
 	io_uring_prep_send(sqe, p->fd, p->buf + p->at, p->end - p->at,
@@ -48,7 +58,7 @@ static void send_back(struct peer *p)
 
 static void accept_next(int listener)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+	struct io_uring_sqe *sqe = next_sqe();
 
 	io_uring_prep_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
 	io_uring_sqe_set_data(sqe, NULL);

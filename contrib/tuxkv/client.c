@@ -20,7 +20,7 @@ struct kv_client {
 	size_t at, end;
 };
 
-/* ---- callbacks ------------------------------------------------------------------ */
+/* ---- callbacks ----------------------------------------------------------- */
 
 /* Room for @n bytes in k->in, or NULL. */
 static uint8_t *client_room(struct kv_client *k, size_t n)
@@ -81,7 +81,7 @@ static void client_gone(struct tux_connection *c, int err, void *arg)
 	k->err = err ? -err : -ECONNRESET;
 }
 
-/* ---- the network ------------------------------------------------------------------ */
+/* ---- the network --------------------------------------------------------- */
 
 static int64_t now_ms(void)
 {
@@ -100,7 +100,7 @@ static void client_turn(struct kv_client *k, int64_t ms)
 		poll(&p, 1, ms < LOOK_MS ? (int)ms : LOOK_MS);
 }
 
-/* ---- open and close ----------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------ */
 
 static int client_start(struct kv_client *k, const char *host, uint16_t port,
 			const struct kv_client_opts *o)
@@ -161,7 +161,7 @@ void kv_close(struct kv_client *k)
 	free(k);
 }
 
-/* ---- requests and answers -------------------------------------------------------------- */
+/* ---- requests and answers ------------------------------------------------ */
 
 int kv_send(struct kv_client *k, enum kv_op op, const void *args, size_t len,
 	    uint64_t id)

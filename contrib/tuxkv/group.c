@@ -18,8 +18,6 @@ static int job_step(struct job *j, struct txn *t)
 	uint32_t len = j->answer.hdr.len - (uint32_t)sizeof(j->answer.hdr);
 	int status;
 
-	if (j->step == j->proc->steps)
-		return 0;
 	status = j->proc->run(t, j->step, j->request.bytes + sizeof(struct kv_hdr),
 			      j->answer.result, &len);
 	if (status < 0)
@@ -96,7 +94,7 @@ void group_step(struct group *g, struct store *s)
 		set_status(g->job[i], KV_FAILED);
 }
 
-/* ---- what has come of it --------------------------------------------------------- */
+/* ---- what has come of it ------------------------------------------------- */
 
 static bool is_finished(const struct job *j)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- clients -------------------------------------------------------------- */
+/* ---- clients ------------------------------------------------------------- */
 
 int peer_init(struct peer *p, const struct peer_ops *ops, bool stream)
 {
@@ -29,7 +29,7 @@ void peer_end(struct peer *p)
 		p->ops->done(p);
 }
 
-/* ---- jobs ------------------------------------------------------------------ */
+/* ---- jobs ---------------------------------------------------------------- */
 
 struct job *job_new(struct peer *p, const void *request, size_t len)
 {
@@ -95,7 +95,7 @@ struct job *job_of_stream(struct peer *p, uint32_t *at, bool *bad)
 	return j;
 }
 
-/* ---- queues ----------------------------------------------------------------- */
+/* ---- queues -------------------------------------------------------------- */
 
 void job_queue_init(struct job_queue *q)
 {

@@ -16,7 +16,7 @@
 #include "proc.h"
 #include "proto.h"
 
-/* ---- clients -------------------------------------------------------------- */
+/* ---- clients ------------------------------------------------------------- */
 
 struct job;
 struct peer;
@@ -50,7 +50,7 @@ void peer_put(struct peer *p);
  * none. */
 void peer_end(struct peer *p);
 
-/* ---- jobs ------------------------------------------------------------------ */
+/* ---- jobs ---------------------------------------------------------------- */
 
 struct job {
 	struct job *next;	/* in a queue */
@@ -79,7 +79,7 @@ void job_free(struct job *j);
  * the connection should end. */
 struct job *job_of_stream(struct peer *p, uint32_t *at, bool *bad);
 
-/* ---- queues ----------------------------------------------------------------- */
+/* ---- queues -------------------------------------------------------------- */
 
 struct job_queue {
 	struct job *first, **last;

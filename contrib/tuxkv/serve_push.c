@@ -25,7 +25,7 @@ struct push_peer {
 	struct job_queue out;	/* answers for which there was no room */
 };
 
-/* ---- answers ------------------------------------------------------------------ */
+/* ---- answers ------------------------------------------------------------- */
 
 static struct push_peer *push_peer_of(struct peer *p)
 {
@@ -113,7 +113,7 @@ static void push_free(struct peer *p)
 
 static const struct peer_ops push_ops = { push_answer, push_done, push_free };
 
-/* ---- callbacks ----------------------------------------------------------------- */
+/* ---- callbacks ----------------------------------------------------------- */
 
 /* The client's first message, or the first bytes of its stream, decide which of the two
  * it uses. */
@@ -230,7 +230,7 @@ static void push_gone(struct tux_connection *c, int err, void *arg)
 	peer_put(&o->peer);
 }
 
-/* ---- the server ------------------------------------------------------------------ */
+/* ---- the server ---------------------------------------------------------- */
 
 static struct tux *ends;		/* the stack that signals stop */
 

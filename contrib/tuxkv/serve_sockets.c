@@ -29,7 +29,7 @@ struct socket_peer {
 	pthread_mutex_t lock;	/* answers come one after the other */
 };
 
-/* ---- answers ------------------------------------------------------------------ */
+/* ---- answers ------------------------------------------------------------- */
 
 static struct socket_peer *socket_peer_of(struct peer *p)
 {
@@ -112,7 +112,7 @@ static void socket_free(struct peer *p)
 
 static const struct peer_ops sockets = { socket_answer, socket_done, socket_free };
 
-/* ---- the thread that reads ------------------------------------------------------- */
+/* ---- the thread that reads ----------------------------------------------- */
 
 static void welcome(int epoll, int fd)
 {
@@ -203,7 +203,7 @@ static int serve_events(struct workers *w, int epoll, int listener)
 	}
 }
 
-/* ---- the server -------------------------------------------------------------------- */
+/* ---- the server ---------------------------------------------------------- */
 
 static int listen_on(const struct serve_opts *o)
 {

@@ -180,7 +180,7 @@ int store_commit(struct txn *t)
 	return errno_of(c.rc);
 }
 
-/* ---- rows ----------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------- */
 
 int txn_get(struct txn *t, enum store_table table, uint64_t key, void *row,
 	    size_t len)

@@ -24,7 +24,7 @@ enum {				/* clause 1.2.1, 4.3.3 */
  * and when they are asked for. */
 enum { TPCC_NAME_LOAD = 157, TPCC_NAME_RUN = 237 };
 
-/* ---- New-Order (clause 2.4): places an order ------------------------------ */
+/* ---- New-Order (clause 2.4): places an order ----------------------------- */
 
 struct tpcc_new_order_line {
 	uint32_t item;		/* if one is not in use: KV_ROLLED_BACK */
@@ -46,7 +46,7 @@ struct tpcc_new_order_done {
 	int64_t total;
 };
 
-/* ---- Payment (clause 2.5): a customer pays --------------------------------- */
+/* ---- Payment (clause 2.5): a customer pays ------------------------------- */
 
 struct tpcc_payment {
 	uint16_t w;
@@ -65,7 +65,7 @@ struct tpcc_payment_done {
 	int64_t balance;
 };
 
-/* ---- Order-Status (clause 2.6): a customer's last order --------------------- */
+/* ---- Order-Status (clause 2.6): a customer's last order ------------------ */
 
 struct tpcc_order_status {
 	uint16_t w;

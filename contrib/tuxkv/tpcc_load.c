@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "tpcc_draw.h"
 #include "tpcc_procs.h"
 #include "tpcc_rows.h"
 
@@ -23,43 +24,31 @@ static const char *const syllables[] = {	/* clause 4.3.2.3 */
 struct load {
 	struct store *s;
 	struct txn t;
-	uint64_t state;		/* of the generator */
+	struct tpcc_draws r;
 };
 
-/* ---- random values ---------------------------------------------------------------- */
-
-/* splitmix64 (Steele et al., OOPSLA 2014). */
-static uint64_t draw(struct load *l)
-{
-	uint64_t x = l->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
+/* ---- random values ------------------------------------------------------- */
 
 static uint32_t between(struct load *l, uint32_t low, uint32_t high)
 {
-	return low + (uint32_t)(draw(l) % (high - low + 1));
+	return tpcc_between(&l->r, low, high);
 }
 
-/* Clause 2.1.6, for last names. */
 static unsigned draw_name(struct load *l)
 {
-	return ((between(l, 0, 255) | between(l, 0, TPCC_NAMES - 1)) +
-		TPCC_NAME_LOAD) % TPCC_NAMES;
+	return tpcc_uneven(&l->r, 255, TPCC_NAME_LOAD, 0, TPCC_NAMES - 1);
 }
 
 static void letters(struct load *l, char *p, size_t n)
 {
 	while (n--)
-		*p++ = (char)('a' + draw(l) % 26);
+		*p++ = (char)('a' + tpcc_draw(&l->r) % 26);
 }
 
 static void digits(struct load *l, char *p, size_t n)
 {
 	while (n--)
-		*p++ = (char)('0' + draw(l) % 10);
+		*p++ = (char)('0' + tpcc_draw(&l->r) % 10);
 }
 
 static void data(struct load *l, char *p, size_t n)
@@ -79,7 +68,7 @@ static void address(struct load *l, struct tpcc_address *a)
 	memcpy(a->zip + 4, "11111", 5);
 }
 
-/* ---- customers ------------------------------------------------------------------- */
+/* ---- customers ----------------------------------------------------------- */
 
 static void last_name(unsigned name, char *p, size_t n)
 {
@@ -169,7 +158,7 @@ static int put_customers(struct load *l, unsigned w, unsigned d)
 	return err ? err : put_names(l, w, d, all);
 }
 
-/* ---- orders ------------------------------------------------------------------------ */
+/* ---- orders -------------------------------------------------------------- */
 
 static int put_lines(struct load *l, unsigned w, unsigned d, uint32_t o,
 		     const struct tpcc_order *order)
@@ -235,7 +224,7 @@ static int put_orders(struct load *l, unsigned w, unsigned d)
 	return err;
 }
 
-/* ---- districts, warehouses, items ---------------------------------------------------- */
+/* ---- districts, warehouses, items ---------------------------------------- */
 
 static int put_district(struct load *l, unsigned w, unsigned d)
 {
@@ -313,7 +302,7 @@ static int put_warehouse(struct load *l, unsigned w)
 /* In one transaction: all of it is there, or nothing. */
 static int load_warehouse(struct store *s, unsigned w)
 {
-	struct load l = { .s = s, .state = w };
+	struct load l = { .s = s, .r = { w } };
 	struct tpcc_warehouse row;
 	int err = store_write(s, &l.t);
 

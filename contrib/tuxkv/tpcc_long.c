@@ -6,7 +6,7 @@
 
 enum { LAST_ORDERS = 20 };	/* that Stock-Level looks at (clause 2.8.2.2) */
 
-/* ---- Delivery ------------------------------------------------------------------- */
+/* ---- Delivery ------------------------------------------------------------ */
 
 static int first_key(uint64_t key, const void *row, size_t len, void *arg)
 {
@@ -97,7 +97,7 @@ static int run_delivery(struct txn *t, unsigned step, const void *args,
 	return rc;
 }
 
-/* ---- Stock-Level ------------------------------------------------------------------ */
+/* ---- Stock-Level --------------------------------------------------------- */
 
 enum { SLOTS = 1024 };		/* more than twice the items of all lines */
 

@@ -8,7 +8,7 @@
 #include "proc.h"
 #include "tpcc.h"
 
-/* ---- keys ------------------------------------------------------------------- */
+/* ---- keys ---------------------------------------------------------------- */
 
 static inline uint64_t key_district(unsigned w, unsigned d)
 {
@@ -46,7 +46,7 @@ static inline uint64_t key_stock(unsigned w, uint32_t item)
 	return (uint64_t)w << 20 | item;
 }
 
-/* ---- rows ------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------- */
 
 struct tpcc_address {
 	char street_1[20], street_2[20], city[20], state[2], zip[9];
@@ -122,7 +122,7 @@ struct tpcc_stock {
 	char data[50];
 };
 
-/* ---- what the procedures share ------------------------------------------------ */
+/* ---- what the procedures share ------------------------------------------- */
 
 /* Copies the row of a customer, by number or, if @by_name, by last name: of those of
  * that name the one in the middle (clause 2.5.2.2).  Sets *@c to the number.  0 or

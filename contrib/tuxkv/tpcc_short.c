@@ -10,7 +10,7 @@ enum { MUCH = 10, REFILL = 91 };	/* clause 2.4.2.2: of stock */
 
 static const char bad_credit[2] = { 'B', 'C' };
 
-/* ---- what the procedures share ------------------------------------------------ */
+/* ---- what the procedures share ------------------------------------------- */
 
 uint64_t tpcc_now(void)
 {
@@ -53,7 +53,7 @@ static bool valid_district(unsigned d)
 	return d && d <= TPCC_DISTRICTS;
 }
 
-/* ---- New-Order ----------------------------------------------------------------- */
+/* ---- New-Order ----------------------------------------------------------- */
 
 struct new_order {		/* what is read before anything is changed */
 	const struct tpcc_new_order *args;
@@ -229,7 +229,7 @@ static int run_new_order(struct txn *t, unsigned step, const void *args,
 	return err ? err : KV_OK;
 }
 
-/* ---- Payment --------------------------------------------------------------------- */
+/* ---- Payment ------------------------------------------------------------- */
 
 static int add_to_warehouse(struct txn *t, const struct tpcc_payment *a,
 			    struct tpcc_warehouse *w, struct tpcc_district *d)
@@ -311,7 +311,7 @@ static int run_payment(struct txn *t, unsigned step, const void *args,
 	return err ? err : KV_OK;
 }
 
-/* ---- Order-Status ------------------------------------------------------------------ */
+/* ---- Order-Status -------------------------------------------------------- */
 
 static int read_lines(struct txn *t, const struct tpcc_order_status *a,
 		      struct tpcc_order_status_done *done)

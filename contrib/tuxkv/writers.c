@@ -49,7 +49,7 @@ static bool leave(struct writers *w)
 	return start_routine(w);
 }
 
-/* ---- routines -------------------------------------------------------------------- */
+/* ---- routines ------------------------------------------------------------ */
 
 /* A transaction is open, or the last one was a routine's and a thread waits: they
  * alternate. */
@@ -126,7 +126,7 @@ void writers_give(struct writers *w, struct job *j)
 		run_given(w);
 }
 
-/* ---- threads ---------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------- */
 
 static bool is_turn(const struct writers *w, uint64_t ticket)
 {

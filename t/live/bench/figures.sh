@@ -27,6 +27,17 @@ left_by()
 	grep -ls "^$1 " /dev/shm/tux-figures.*/owner
 }
 
+# its_program_has_hosts PID: of the benchmark that it runs for a figure
+its_program_has_hosts()
+{
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		ip netns list | grep -q "^tux-$child-b" && return
+	done
+	return 1
+}
+
 # What it wrote, if each run was one.
 whole()
 {
@@ -59,8 +70,7 @@ same "nothing is left" "" "$(left_by "$figures_pid")"
 # What a script starts in the background ignores SIGINT, unless it is told otherwise.
 start cut env --default-signal=INT "$figures" 15 --quick
 figures_pid=$pid
-wait_for 20 grep -qs interface "$dir/cut.out"
-sleep 1			# it has hosts by then
+wait_for 20 its_program_has_hosts "$figures_pid"
 kill -INT "$figures_pid"
 reap "$figures_pid"
 check "an interrupt ends it" grep -q '^figures: failed: it was interrupted' \
