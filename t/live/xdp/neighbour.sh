@@ -42,12 +42,13 @@ bulk()
 	bulk_pid=$pid
 }
 
-# rate NAME SECOND: waits for that second of it; sets $rate, Mb/s
+# rate NAME SECOND: waits for that second of it; sets $rate, Mb/s, the median of the
+# five seconds up to it
 rate()
 {
 	wait_for 30 grep -qs " $2\.[0-9]*-" "$dir/$1.out"
-	rate=$(awk -v s="$2" '$3 ~ "^" s "[.]" { print int($7); exit }' \
-		"$dir/$1.out")
+	rate=$(awk -v s="$2" '$3 ~ /^[0-9.]+-/ && $3 + 0 > s - 5 && $3 + 0 <= s {
+		print int($7) }' "$dir/$1.out" | sort -n | sed -n 3p)
 }
 
 left_to_others()
@@ -72,7 +73,7 @@ beside_a_trickle()
 
 if thorough; then
 	bulk alone
-	rate alone 1
+	rate alone 5
 	alone=$rate
 	end "$bulk_pid"
 	beside_a_trickle
