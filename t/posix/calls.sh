@@ -14,11 +14,15 @@ programs=(bytes options whole bare block ends family spawned churn closing
 # try NAME DRIVER WORDS...: starts the program of that name, under WORDS.
 try()
 {
-	local name="$1, $2"
+	local name="$1, $2" quiet=()
+
+	# What it starts must not move its connections, and nothing else may.
+	[ "$1" != spawned ] || quiet=("${calm[@]}")
 
 	# The subshell exits, also where a signal has ended the program: bash may
 	# forget a job that a signal ended before `wait -n` returns it.
-	(cd "$dir" && timeout -k 5 300 "${@:3}" "$build/t/posix/$1"; exit $?) \
+	(cd "$dir" && timeout -k 5 300 "${quiet[@]}" "${@:3}" "$build/t/posix/$1"
+		exit $?) \
 		>"$dir/$name.out" 2>"$dir/$name.err" </dev/null &
 	tried[$!]=$name
 	[ ${#tried[@]} -lt 6 ] || judge
@@ -39,6 +43,7 @@ judge()
 tried=()		# by process
 need "${programs[@]/#/$build/t/posix/}"
 setup
+calmly
 # Six at a time: most of them sleep most of the time.
 for p in "${programs[@]}"; do
 	try "$p" "kernel" env

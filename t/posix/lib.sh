@@ -218,14 +218,15 @@ play()
 # Where processors are busy, connections stay on TCP; policy/cpu_busy.h has the
 # rule.  Most tests are not about it, so what else the machine does must not
 # count.  Sets $calm: words that put a program where the kernel does not tell how
-# long its threads wait.  The rule asks /proc/thread-self, and there is none.
+# long its threads wait.  The rule asks /proc/thread-self, and there is none.  Nor are
+# there other processes, but for the program itself.
 calmly()
 {
 	# shellcheck disable=SC2016 # for the other shell
 	calm=(unshare "-$([ "$(id -u)" = 0 ] || echo Ur)m" sh -c '
 		mkdir -p "$0/proc" && mount --rbind /proc "$0/proc" &&
 			mount -t tmpfs none /proc && cd "$0/proc" || exit
-		for f in [a-z]*; do
+		for f in [a-z]* $$; do
 			[ "$f" = thread-self ] || ln -s "$0/proc/$f" /proc || exit
 		done
 		cd "$0" && exec "$@"' "$dir")
