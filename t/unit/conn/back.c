@@ -502,43 +502,48 @@ static void raw__while_plain(void **state)
 	assert_int_equal(d->b.dx->tx.pinned, 1);
 }
 
-/* Nothing can be announced, so no timer may be due for it: it would be due again
- * at once.  The first packet of the peer makes it due. */
+/* The peer may be armed. */
+static void announce(struct duo *d)
+{
+	d->a.c->tx.announce_at = d->now;
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	assert_int_equal(d->a.dx->tx.doubt, 1);
+}
+
+/* Plain TCP is wanted.  Nothing can be announced, so no timer may be due for it: it would
+ * be due again at once. */
+static void want_raw_silently(struct duo *d)
+{
+	struct tux_conn *c = d->a.c;
+
+	tux_back_raw(c, TUX_REASON_PINNED);
+	duo_derive(&d->a, 0);
+	d->now += TUX_SEC(1);
+	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
+	tux_back_pin(c, d->now);
+	assert_true(c->tx.announce_at == TUX_NEVER);
+}
+
+/* The first packet of the peer makes it due. */
 static void raw__while_the_peer_is_not_heard(void **state)
 {
 	struct duo *d = *state;
 	struct tux_conn *c = d->a.c;
 
-	c->tx.announce_at = d->now;
-	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
-	assert_int_equal(d->a.dx->tx.doubt, 1);
+	announce(d);
 	c->trusted = false;
-	tux_back_raw(c, TUX_REASON_PINNED);
-	duo_derive(&d->a, 0);
-	d->now += TUX_SEC(1);
-	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
-	tux_back_pin(c, d->now);
-	assert_true(c->tx.announce_at == TUX_NEVER);
+	want_raw_silently(d);
 	tux_back_heard(c, d->now);
 	assert_true(c->tx.announce_at == d->now);
 }
 
-/* Nor may one be due behind a shutdown. */
 static void raw__while_plain_and_shut(void **state)
 {
 	struct duo *d = *state;
-	struct tux_conn *c = d->a.c;
 
-	c->tx.announce_at = d->now;
-	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
-	assert_int_equal(d->a.dx->tx.doubt, 1);
+	announce(d);
 	atomic_store(&d->a.dx->tx.shut, 1);
-	tux_back_raw(c, TUX_REASON_PINNED);
-	duo_derive(&d->a, 0);
-	d->now += TUX_SEC(1);
-	duo_derive(&d->a, TUX_DIRTY_ANNOUNCE);
-	tux_back_pin(c, d->now);
-	assert_true(c->tx.announce_at == TUX_NEVER);
+	want_raw_silently(d);
 }
 
 /* A thread is inside: asked again. */
